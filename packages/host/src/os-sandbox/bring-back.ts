@@ -6,9 +6,9 @@ import { StepRunner } from './step-runner.js';
 import { isRefusal, Undo } from './undo.js';
 import type { Workspace, WorkspaceChanges } from './workspace.js';
 
-/** What came of the changes of a command. */
+/** Result of bringing a command's changes back. */
 export interface BroughtBack {
-  /** What has changed in the filesystem, as the sandbox writes paths: files and links, and beside them directories. */
+  /** Changes in the filesystem, as paths of the sandbox: files and links, and separately directories. */
   readonly changes: {
     readonly added: readonly string[];
     readonly removed: readonly string[];
@@ -16,29 +16,32 @@ export interface BroughtBack {
     readonly addedDirectories: readonly string[];
     readonly removedDirectories: readonly string[];
   };
-  /** Files among those added and changed that other programs run or obey by themselves (`.envrc`, hooks, editor tasks): to be read. */
+  /**
+   * Added or changed files that other programs run or obey on their own (`.envrc`, hooks, editor tasks), for the user
+   * to review.
+   */
   readonly autoRun: readonly string[];
   /**
-   * What the command did and the sandbox did not take, each path by itself, with the reason. What would be nowhere with it is among
-   * them: a file stays where the command had renamed it to a name that was refused.
+   * Changes of the command that the sandbox refused, one entry a path, with the reason. They include changes that would
+   * lose content: if a command renamed a file to a name that was refused, the file stays under its old name.
    */
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
   /**
-   * The state before the changes, to go back to: for the caller to drop. Undefined where nothing was changed, where the filesystem
-   * has no checkpoints, and where it keeps as many as it may.
+   * Checkpoint of the state before the changes. The caller has to drop it. Undefined if nothing was changed, if the
+   * filesystem has no checkpoints, or if it keeps as many as it may.
    */
   readonly checkpoint: Checkpoint | undefined;
 }
 
 /**
- * A part of what a command did may be in the filesystem: bringing it back failed midway, for the reason that is the `cause`, and so
- * did taking that part back. Only where the filesystem has no transactions.
+ * Thrown if bringing changes back failed midway and undoing the first part failed too, so the filesystem may hold a
+ * part of what the command did. `cause` is the first failure. Only possible if the filesystem has no transactions.
  */
 export class OsSandboxIncompleteError extends Error {
   override readonly name = 'OsSandboxIncompleteError';
 
   constructor(
-    /** The state before, to go back to: for the caller to drop. Undefined where there is none. */
+    /** Checkpoint of the state before the changes. The caller has to drop it. Undefined if there is none. */
     readonly checkpoint: Checkpoint | undefined,
     cause: unknown,
   ) {
@@ -49,13 +52,13 @@ export class OsSandboxIncompleteError extends Error {
   }
 }
 
-/** What is to be brought back, and where. */
+/** Changes to bring back, and their destination. */
 interface Transfer {
   readonly sandbox: Sandbox;
   readonly plan: readonly Step[];
-  /** Where contents went that cannot come back whatever is done. */
+  /** Refused paths of the copy and the contents that are there, which cannot come back in any case. */
   readonly lost: readonly Place[];
-  /** What a step is not done for: the place where the content that it takes away went, which was refused. */
+  /** Steps to skip, each with the refused path to which the content that it would remove was moved. */
   readonly kept: ReadonlyMap<Step, string>;
   readonly directories: ReadonlySet<string>;
   readonly signal: AbortSignal | undefined;
@@ -66,17 +69,20 @@ interface Outcome {
   readonly refused: readonly { readonly step: Step; readonly reason: string }[];
 }
 
-/** What was begun could not be taken back. */
+/** Undoing a partial attempt failed. */
 class HalfDone extends Error {}
 
-/** Ends an attempt that must not stand. */
+/** Aborts an attempt that would lose contents. */
 class Stranded extends Error {
   constructor(readonly steps: ReadonlyMap<Step, string>) {
     super('Contents would be nowhere');
   }
 }
 
-/** Takes the changes over, all in one step where the filesystem can; what the sandbox refuses is left out and told. */
+/**
+ * Applies the changes of a command, in one transaction if the filesystem has transactions. Changes that the sandbox
+ * refuses are left out and reported.
+ */
 export async function bringBack(
   sandbox: Sandbox,
   workspace: Workspace,
@@ -111,8 +117,9 @@ export async function bringBack(
 }
 
 /**
- * What would be lost by taking some paths and not others is left in the second round. Without it there may be no room for what
- * was taken in the first: then nothing that was moved is taken from its place, after which nothing can be lost.
+ * Applies the plan. A second round skips the steps that would lose contents because others were refused. Without these
+ * there may be no space for what the first round applied; then no moved content is removed from its old path, so
+ * nothing can be lost.
  */
 async function takeWhatCanBe(transfer: Transfer): Promise<Outcome> {
   let kept = transfer.kept;
@@ -126,7 +133,10 @@ async function takeWhatCanBe(transfer: Transfer): Promise<Outcome> {
   }
 }
 
-/** In a transaction; where the filesystem has none, one path after the other, all of them taken back where that fails. */
+/**
+ * Applies the plan in a transaction. If the filesystem has none, applies it step by step and undoes all steps if one
+ * fails.
+ */
 async function inOneStep(transfer: Transfer): Promise<Outcome> {
   const { fileSystem } = transfer.sandbox;
   const { signal } = transfer;
@@ -143,7 +153,10 @@ async function inOneStep(transfer: Transfer): Promise<Outcome> {
   }
 }
 
-/** @throws Stranded where a content would be nowhere */
+/**
+ * Applies the steps one by one and collects those that are refused.
+ * @throws Stranded if a content would be lost
+ */
 async function take(transfer: Transfer, inside: FileSystem, undo?: Undo): Promise<Outcome> {
   const { sandbox, plan, lost, kept, directories, signal } = transfer;
   const runner = new StepRunner(sandbox, inside, directories);
@@ -185,7 +198,7 @@ function listsOf(taken: readonly Step[]): BroughtBack['changes'] {
   };
 }
 
-/** What a storage cannot do at all is no error here, nor is one of the codes. */
+/** Returns undefined if the storage does not support an operation (ENOTSUP) or fails with one of `codes`. */
 async function unlessUnable<T>(work: () => Promise<T>, ...codes: readonly 'ENOSPC'[]): Promise<T | undefined> {
   try {
     return await work();

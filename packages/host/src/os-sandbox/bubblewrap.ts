@@ -17,12 +17,12 @@ import type { Readable, Writable } from 'node:stream';
 import { textOf } from '../process-start.js';
 import type { AllLimits } from './limits.js';
 
-/** A command cannot be run, because nothing can hold it. Nothing was run. */
+/** Thrown if the operating system cannot confine a command. The command was not run. */
 export class OsSandboxUnavailableError extends Error {
   override readonly name = 'OsSandboxUnavailableError';
 }
 
-/** One directory of the host as the command sees it. */
+/** A directory of the host and its path inside the sandbox. */
 export interface Binding {
   readonly host: string;
   readonly inside: string;
@@ -37,27 +37,28 @@ export interface Confinement {
   readonly directory: string;
 }
 
-/** Who the command is, outside: an account that owns nothing. Only root can become it. */
+/** User and group id of the command on the host, an account that owns nothing. Only root can switch to it. */
 export const NOBODY = 65_534;
 
-/** Where bubblewrap is looked for; not along PATH, which anybody may have set. */
+/** Paths of bubblewrap. PATH is not searched, because an untrusted process may have set it. */
 const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'];
 
-/** Directories of programs; links among them, as most systems have them, stay links. */
+/** Directories of programs. Those that are links, as on most systems, stay links. */
 const PROGRAMS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 const LOADING = ['/etc/ld.so.cache', '/etc/alternatives'];
 const NETWORK = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl', '/etc/ca-certificates'];
 
-/** Directories of a command's own that are kept in memory. */
+/** Directories of the command that are kept in memory. */
 const IN_MEMORY = ['/dev/shm', '/tmp'];
 
-/** The descriptors by which bubblewrap gets its arguments and the script tells that everything stands. */
+/** Descriptors through which bubblewrap reads its arguments and the script reports that the sandbox is set up. */
 const ARGUMENTS = 3;
 const STARTED = 4;
 
 /**
- * The first thing that runs inside: it binds itself and what follows to the limits, says that it stands, closes what only it
- * needs, and becomes the command. It does without /dev/null, which the host may have closed to others.
+ * First program inside the sandbox: it sets the limits for itself and its children, reports that the sandbox is set up,
+ * closes its own descriptors, and executes the command. It does not use /dev/null, which the host may have closed to
+ * other users.
  */
 const SCRIPT = `
 data=$1 file=$2 processes=$3; shift 3
@@ -79,7 +80,7 @@ export function findBubblewrap(): string {
       accessSync(place, constants.X_OK);
       return place;
     } catch {
-      // The next one.
+      // Try the next path.
     }
   }
   throw new OsSandboxUnavailableError('Commands are held by bubblewrap, which is not installed: nothing was run');
@@ -87,7 +88,8 @@ export function findBubblewrap(): string {
 
 /**
  * Starts a command that sees nothing of the host but its programs and the bindings, and is killed with this process.
- * `started` is told once the command is about to begin inside; a process that ends before has not run it.
+ * `started` resolves to true when the command is about to begin inside, and to false if the process ended before,
+ * without running it.
  */
 export function startConfined(
   command: readonly string[],
@@ -102,7 +104,7 @@ export function startConfined(
   const nothing = openSync(devNull, 'r');
   try {
     const child = spawn(bubblewrap, args, {
-      // What is in the environment of bubblewrap can be read inside, as that of process 1.
+      // bubblewrap's environment can be read inside, as that of process 1.
       env: {},
       cwd: '/',
       detached: true,
@@ -110,7 +112,7 @@ export function startConfined(
       ...(process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}),
     });
     const pipes = child.stdio as unknown as readonly [null, Readable, Readable, Writable, Readable];
-    // It may be gone before it has read them.
+    // bubblewrap may end before it has read its arguments.
     pipes[ARGUMENTS].on('error', () => undefined);
     pipes[ARGUMENTS].end(
       argumentsOf(confinement)
@@ -133,8 +135,8 @@ export function startConfined(
 }
 
 /**
- * For each descriptor above those that bubblewrap is given: one of nothing where it is open here and would pass into the command,
- * because a parent of this process left it open.
+ * Returns the stdio entries after those for bubblewrap: `nothing` for each descriptor that is open here and would leak
+ * into the command, because a parent of this process left it open.
  */
 function instead(nothing: number): (number | 'ignore')[] {
   const leaking = readdirSync('/proc/self/fd')
@@ -149,7 +151,7 @@ function closesOnExec(descriptor: number): boolean {
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1] ?? '0';
     return (Number.parseInt(flags, 8) & 0o2000000) !== 0;
   } catch {
-    // The descriptor with which they were listed.
+    // The descriptor used to list the directory is closed by now.
     return true;
   }
 }
@@ -183,19 +185,20 @@ function argumentsOf({ bindings, network, limits, environment, directory }: Conf
 }
 
 /**
- * Bytes of memory that a confined command holds: those of all its processes, and what lies in its directories of memory.
+ * Returns the bytes of memory that a confined command uses: those of all its processes, and the files in its in-memory
+ * directories.
  *
- * @param stands whether it has begun; before, those who set it up still see the host's directories
+ * @param stands whether the sandbox is set up; before that, its processes still see the host's directories
  */
 export function memoryOf(pid: number, stands: boolean): number {
   const processes = treeOf(pid);
   let pages = 0;
   for (const one of processes) pages += Number(textOf(join('/proc', one, 'statm')).split(' ')[1] ?? 0);
-  // The first process of bubblewrap stays outside.
+  // The first process of bubblewrap stays outside the sandbox.
   return pages * 4_096 + (stands ? filesInMemory(processes.slice(1)) : 0);
 }
 
-/** Bytes in the directories of memory, which all these processes share. */
+/** Returns the bytes in the in-memory directories, which all these processes share. */
 function filesInMemory(processes: readonly string[]): number {
   for (const one of processes) {
     try {
@@ -203,15 +206,15 @@ function filesInMemory(processes: readonly string[]): number {
         .map(({ blocks, bfree, bsize }) => (blocks - bfree) * bsize)
         .reduce((sum, size) => sum + size);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended.
     }
   }
   return 0;
 }
 
 /**
- * Ends a confined command and all that belongs to it. Killing bubblewrap alone is not enough while it is still setting up: what it
- * has just started does not know yet that it has to die with it, but is still of the same group.
+ * Kills a confined command and all its processes. Killing bubblewrap alone is not enough while it is setting up: its
+ * new child is not yet bound to die with it, but is in the same process group.
  */
 export function killConfined({ pid }: ChildProcess): void {
   if (pid === undefined) return;
@@ -219,12 +222,12 @@ export function killConfined({ pid }: ChildProcess): void {
     try {
       process.kill(target, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has ended.
     }
   }
 }
 
-/** A process and all beneath it. */
+/** Returns a process and all its descendants. */
 function treeOf(pid: number): string[] {
   const found = [String(pid)];
   for (let i = 0; i < found.length; i++) {

@@ -5,10 +5,10 @@ import { isCode } from '../host-error.js';
 import { contentOf, hashOf } from './content.js';
 
 /**
- * Names what lies in a copy at a name that cannot come back, and beneath it: files and links of the sizes that are wanted. Nothing
- * runs there any more; links are not followed. What cannot be reached is left out.
+ * Returns the keys of the contents in a copy at a name that cannot come back, and under it: files and links of the
+ * requested sizes. The command has ended; links are not followed. Unreadable entries are left out.
  *
- * @param above the directory of that name, which is reached through directories alone
+ * @param above the directory of that name, which is reached without links
  */
 export async function contentsBeneath(
   copy: string,

@@ -1,21 +1,22 @@
-/** What a command may use. All have a default. */
+/** Limits of a command. Each has a default. */
 export interface OsSandboxLimits {
   /**
-   * Bytes of memory, of each process and of all together, with what lies in `/tmp` and `/dev/shm`. Looked at 20 times a second;
-   * what the kernel keeps for a command elsewhere (memfd, System V segments, pipes) is not counted. Default 1 GiB.
+   * Bytes of memory, of each process and of all together, including `/tmp` and `/dev/shm`. Checked 20 times a second;
+   * memory that the kernel holds for a command elsewhere (memfd, System V segments, pipes) is not counted. Default 1
+   * GiB.
    */
   readonly memoryBytes?: number | undefined;
-  /** Processes and threads at a time. Default 256. */
+  /** Processes and threads that exist at the same time. Default 256. */
   readonly processes?: number | undefined;
-  /** Bytes printed, standard output and errors each. Default 1 MiB. */
+  /** Bytes printed, for standard output and standard error each. Default 1 MiB. */
   readonly outputBytes?: number | undefined;
   /** Bytes of one file that the command writes. Default 64 MiB. */
   readonly fileBytes?: number | undefined;
-  /** Bytes that the command may see. Default 256 MiB. */
+  /** Bytes of all files copied in for the command. Default 256 MiB. */
   readonly copyInBytes?: number | undefined;
-  /** Bytes of all files that come back. Default 64 MiB. */
+  /** Bytes of all files brought back. Default 64 MiB. */
   readonly copyBackBytes?: number | undefined;
-  /** Files, links and directories that come back, removals included. Default 10,000. */
+  /** Files, links and directories brought back, including removals. Default 10,000. */
   readonly copyBackFiles?: number | undefined;
 }
 
@@ -33,7 +34,10 @@ const DEFAULTS: AllLimits = {
   copyBackFiles: 10_000,
 };
 
-/** @throws TypeError for a limit that there is not; RangeError for one that is no whole number above 0 */
+/**
+ * Returns the limits with defaults filled in.
+ * @throws TypeError for an unknown limit, RangeError for one that is not a positive whole number
+ */
 export function allLimits(given: OsSandboxLimits = {}): AllLimits {
   const limits: Record<string, number> = { ...DEFAULTS };
   for (const [name, value] of Object.entries(given)) {

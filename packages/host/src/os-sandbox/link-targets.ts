@@ -1,20 +1,23 @@
 import type { Sandbox } from '@scratchfs/sandbox';
 
-/** Where a sandbox lies for its commands. */
+/** Path of the sandbox as its commands see it. */
 export const INSIDE = '/work';
 
-/** A link's target as a command has to read it: an absolute one that leads into the sandbox begins at {@link INSIDE} there. */
+/**
+ * Returns a link's target as a command has to read it: an absolute target within the sandbox begins with {@link
+ * INSIDE}.
+ */
 export function targetInside(sandbox: Sandbox, target: string): string {
   const shown = target.startsWith('/') ? sandbox.show(target) : undefined;
   return shown === undefined ? target : `${INSIDE}/${shown.replace(/^\//, '')}`;
 }
 
 /**
- * The target in the filesystem of a link that a command made.
- * @throws PathNotInSandboxError for a place at {@link INSIDE} that the filesystem does not have
+ * Returns the target in the filesystem of a link that a command made.
+ * @throws PathNotInSandboxError for a path under {@link INSIDE} that the filesystem does not have
  */
 export function targetOutside(sandbox: Sandbox, target: string): string {
   if (target !== INSIDE && !target.startsWith(`${INSIDE}/`)) return target;
-  // Relative, so that what follows is names and nothing else: no drive, no share.
+  // Relative, so that the rest is only names, without a drive or share.
   return sandbox.locate(`.${target.slice(INSIDE.length)}`);
 }

@@ -1,7 +1,7 @@
 import { contentOf } from './content.js';
 import type { ChangedFile, CopiedFile, Workspace, WorkspaceChanges } from './workspace.js';
 
-/** One path, from what the command found there to what it left; undefined is nothing. */
+/** Change of one path, from what the command was given there to what it left. Undefined stands for a missing path. */
 export interface Step {
   readonly path: string;
   readonly from: CopiedFile | 'directory' | undefined;
@@ -9,8 +9,8 @@ export interface Step {
 }
 
 /**
- * All that a command did, in an order in which each step finds its place: room is made first, as what was a directory may be
- * something else now and the other way round, and what becomes smaller goes before what becomes larger.
+ * Returns all changes of a command, in an order in which each step finds its destination free: removals come first,
+ * because a directory may have become a file or the other way round, and files that shrink come before files that grow.
  */
 export function planOf(
   { files }: Workspace,
@@ -27,18 +27,18 @@ export function planOf(
   ];
 }
 
-/** A content, as {@link contentOf} names it, and where it went. */
+/** A content, as {@link contentOf} names it, and the path that holds it. */
 export interface Place {
   readonly path: string;
   readonly content: string;
 }
 
-/** Where contents are with these steps. */
+/** Returns the contents that the steps write, with their paths. */
 export function placesOf(steps: readonly Step[]): Place[] {
   return steps.flatMap(({ path, to }) => (typeof to === 'object' ? [{ path, content: contentOf(to) }] : []));
 }
 
-/** Those of the steps that take a content away from its path which went to one of the places, each with that place. */
+/** Returns the steps that remove a content from its path that was moved to one of the places, each with that place. */
 export function movesTo(places: readonly Place[], steps: readonly Step[]): Map<Step, string> {
   const paths = new Map(places.map(({ path, content }) => [content, path]));
   const moves = new Map<Step, string>();
@@ -50,8 +50,9 @@ export function movesTo(places: readonly Place[], steps: readonly Step[]): Map<S
 }
 
 /**
- * The moves of which all places were refused, as where a file was renamed to a name that it may not have: with what was `taken`
- * their contents would be nowhere. Without them what they brought may be nowhere either, and so on.
+ * Returns the steps that remove a content whose other places were all refused, for example a rename to a forbidden
+ * name: together with `taken` they would lose the content. Skipping a step also skips the content that it would write,
+ * which can strand further steps, and so on.
  */
 export function strandedBy(refused: readonly Place[], taken: readonly Step[]): Map<Step, string> {
   const places = new Map<string, number>();
@@ -79,7 +80,7 @@ export function strandedBy(refused: readonly Place[], taken: readonly Step[]): M
   return stranded;
 }
 
-/** The content that is no longer at the path of a step. */
+/** Returns the content that a step removes from its path. */
 function takenBy({ from, to }: Step): string | undefined {
   if (typeof from !== 'object') return undefined;
   const content = contentOf(from);

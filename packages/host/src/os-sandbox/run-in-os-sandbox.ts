@@ -6,25 +6,27 @@ import { INSIDE } from './link-targets.js';
 import { Workspace } from './workspace.js';
 
 export interface OsSandboxOptions {
-  /** Wall time. Default 60,000. */
+  /** Maximum run time in milliseconds of wall time. Default 60,000. */
   readonly timeoutMs?: number | undefined;
   readonly limits?: OsSandboxLimits | undefined;
-  /** Whether the command may use the network. Default: as the sandbox says; more than that is an escalation. */
+  /** Whether the command may use the network. Default: the sandbox's setting; `true` without it is an escalation. */
   readonly network?: boolean | undefined;
-  /** All that is in the command's environment besides PATH, HOME and LANG. */
+  /** Environment of the command, besides PATH, HOME and LANG. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Why a command was ended before its time. */
+/** Reason for which a command was killed. */
 export type Stopped = 'timeout' | 'output' | 'memory';
 
 export interface OsSandboxResult extends BroughtBack {
-  /** Null where the command was ended by a signal. */
+  /** Exit code. Null if a signal ended the command. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Undefined where the command ended by itself. Nothing comes back of one that was stopped. */
+  /**
+   * Reason for which the command was killed, in which case no change is brought back. Undefined if it ended by itself.
+   */
   readonly stopped: Stopped | undefined;
 }
 
@@ -32,18 +34,18 @@ const TIMEOUT_MS = 60_000;
 const WATCHED_EVERY_MS = 50;
 
 /**
- * Runs a command on a copy of what a sandbox may read, held by the operating system (bubblewrap, on Linux), and brings back what
- * it changed where the sandbox may write: after a checkpoint, in one step where the filesystem has transactions, elsewhere path by
- * path, and where that fails what was done is taken back. The command sees the sandbox at `/work`, the
- * programs of the host in `/usr`, and nothing else of it: no file, process, environment, descriptor, and no network unless the
- * sandbox has it. A process of root runs it as nobody.
+ * Runs a command on a copy of what a sandbox may read, confined by the operating system (bubblewrap, on Linux), and
+ * brings back its changes where the sandbox may write. They are applied after a checkpoint, in one transaction if the
+ * filesystem has transactions, otherwise path by path, undoing all of them if one fails. The command sees the sandbox
+ * at `/work` and the programs of the host in `/usr`, but no other file, process, environment or descriptor of the host,
+ * and no network unless the sandbox has it. If this process is root, the command runs as nobody.
  *
- * It never runs unheld: where it cannot be held it is refused, whether the sandbox requires that or not.
+ * The command never runs unconfined: if it cannot be confined it is refused, whether the sandbox requires that or not.
  *
  * @param command a program with its arguments, or a line for `/bin/sh`
- * @throws OsSandboxUnavailableError where nothing can hold it; SandboxPermissionEscalationError for a network that the sandbox does
- * not have; FsError EFBIG for more than may be copied, with nothing changed; OsSandboxIncompleteError where a part came back and
- * could not be taken back; the reason of the signal
+ * @throws OsSandboxUnavailableError if the command cannot be confined; SandboxPermissionEscalationError for a network
+ *   that the sandbox does not have; FsError EFBIG for more than may be copied, with nothing changed;
+ *   OsSandboxIncompleteError if only a part was brought back and could not be undone; the reason of the signal
  * @example
  * ```ts no-run
  * import { runInOsSandbox } from '@scratchfs/host';
@@ -149,7 +151,10 @@ function environmentOf(given: Readonly<Record<string, string>> = {}): Record<str
   return { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8', ...given };
 }
 
-/** @throws SandboxPermissionEscalationError for more than the sandbox has */
+/**
+ * Returns whether the command has the network.
+ * @throws SandboxPermissionEscalationError for more than the sandbox has
+ */
 function networkOf(sandbox: Sandbox, asked: boolean | undefined): boolean {
   if (asked !== undefined && typeof asked !== 'boolean') throw new TypeError('network must be true or false');
   if (asked === true && !sandbox.network) {

@@ -7,26 +7,29 @@ import type { Step } from './plan.js';
 import { isRefusal, type Undo } from './undo.js';
 import { type ChangedFile, type CopiedFile, isSame } from './workspace.js';
 
-/** What lies in the filesystem. */
+/** An entry of the filesystem. */
 interface Found {
   readonly stat: Stats;
-  /** Of a file or a link that has to be compared, which is as it is in the filesystem. */
+  /** Content of a file or link to compare, unchanged from the filesystem. */
   readonly body?: Uint8Array | string;
   readonly file?: CopiedFile;
 }
 
-/** Does the steps of a plan in a filesystem, one at a time, each whole or not at all. */
+/** Applies the steps of a plan to a filesystem, each completely or not at all. */
 export class StepRunner {
   readonly #entered = new Set<string>();
 
-  /** @param directories those that the command had: no link is followed where one of them was */
+  /** @param directories the directories that the command was given: no link that replaced one of them is followed */
   constructor(
     readonly sandbox: Sandbox,
     readonly fileSystem: FileSystem,
     readonly directories: ReadonlySet<string>,
   ) {}
 
-  /** What is there already as the command left it is taken; anything but what the command found stays, with an FsError. */
+  /**
+   * Applies a step. Succeeds if the path is already as the command left it; throws an FsError and changes nothing if it
+   * is neither that nor what the command was given.
+   */
   async run(step: Step, undo: Undo): Promise<void> {
     const place = this.sandbox.locate(step.path);
     await this.#enter(dirname(step.path));
@@ -63,7 +66,7 @@ export class StepRunner {
     });
   }
 
-  /** Reads only what can be one of the two by its kind. */
+  /** Reads an entry, with its content only if its kind matches one side of the step. */
   async #look(place: string, { path, from, to }: Step): Promise<Found | undefined> {
     const stat = await this.#lstat(place);
     if (stat === undefined) return undefined;
@@ -98,7 +101,7 @@ export class StepRunner {
       },
       async () => {
         for (let at = place; first !== undefined && at.length >= first.length; at = parentPath(at)) {
-          // What somebody has put into one meanwhile stays.
+          // Entries that another client has created in it concurrently stay.
           await this.fileSystem.rmdir(at).catch((error: unknown) => {
             if (!isFsError(error, 'ENOENT') && !isFsError(error, 'ENOTEMPTY')) throw error;
           });
@@ -129,7 +132,7 @@ export class StepRunner {
     if (wanted !== mode || found === undefined) await this.fileSystem.chmod(place, wanted);
   }
 
-  /** Whether what was brought is still there: what somebody has changed since is not taken back. */
+  /** Reports whether an applied change is still there. If another client has changed it since, it is not undone. */
   async #holds(place: string, to: ChangedFile): Promise<boolean> {
     const found = await this.#look(place, { path: to.path, from: undefined, to });
     return found?.file !== undefined && found.file.isLink === to.isLink && found.file.hash === to.hash;

@@ -1,19 +1,22 @@
 import { isFsError } from '@scratchfs/core';
 import { isSandboxError } from '@scratchfs/sandbox';
 
-/** What a call was refused for has changed nothing; after any other failure nobody knows. */
+/**
+ * Reports whether an error is a refusal, after which nothing has changed. After any other failure the outcome is
+ * unknown.
+ */
 export const isRefusal = (error: unknown): error is Error => isSandboxError(error) || isFsError(error);
 
-/** How to take back what was done, the last of it first. */
+/** Inverses of the changes made so far, applied in reverse order. */
 export class Undo {
   readonly #inverses: (() => Promise<void>)[] = [];
 
-  /** How far it has come: where {@link back} stops. */
+  /** Current position, which {@link back} accepts. */
   get mark(): number {
     return this.#inverses.length;
   }
 
-  /** Does what `inverse` takes back, which has to bear that it was not done. */
+  /** Runs `work` and records `inverse`, which must also work if `work` had no effect. */
   async does(work: () => Promise<unknown>, inverse: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -24,7 +27,7 @@ export class Undo {
     this.#inverses.push(inverse);
   }
 
-  /** Where one thing cannot be taken back, it and what was done before it stay to be taken back. */
+  /** Undoes all changes after `mark`. If one inverse fails, it and the earlier ones stay recorded. */
   async back(mark = 0): Promise<void> {
     for (let last = this.#inverses.at(-1); last !== undefined && this.mark > mark; last = this.#inverses.at(-1)) {
       await last();

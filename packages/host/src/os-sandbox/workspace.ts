@@ -15,9 +15,9 @@ import { contentsBeneath } from './contents-beneath.js';
 import type { AllLimits } from './limits.js';
 import { INSIDE, targetInside } from './link-targets.js';
 
-/** What lies at a path of the copy. */
+/** A file or link of the copy. */
 export interface CopiedFile extends Content {
-  /** As the sandbox writes it, without a leading `/`. */
+  /** Path as the sandbox writes it, without a leading `/`. */
   readonly path: string;
   readonly isExecutable: boolean;
   /** Bytes of the content. */
@@ -29,22 +29,22 @@ export interface ChangedFile extends CopiedFile {
 }
 
 export interface RefusedName extends Unrepresentable {
-  /** What lies there and beneath it, as far as it may have been at a path that is no longer as it was. */
+  /** Keys of the contents at the name and under it, as far as they may have been moved from a path that has changed. */
   readonly contents: readonly string[];
 }
 
-/** What a command did to the copy. */
+/** Changes of a command to the copy. */
 export interface WorkspaceChanges {
   readonly written: readonly ChangedFile[];
   readonly removed: readonly CopiedFile[];
-  /** Each before those in it. */
+  /** Added directories, each before those in it. */
   readonly addedDirectories: readonly string[];
   readonly removedDirectories: readonly string[];
-  /** What cannot come back by its kind or name. */
+  /** Names that cannot come back because of their kind or name. */
   readonly refused: readonly RefusedName[];
 }
 
-/** A copy on the disk of what a sandbox may read, for one command, which nobody but that command can reach. */
+/** Copy on disk of what a sandbox may read, for one command. No other process can reach it. */
 export class Workspace implements AsyncDisposable {
   readonly files = new Map<string, CopiedFile>();
   readonly directories = new Set<string>();
@@ -55,7 +55,10 @@ export class Workspace implements AsyncDisposable {
     readonly directory: string,
   ) {}
 
-  /** @throws FsError EFBIG where it would be more than `limits.copyInBytes` */
+  /**
+   * Copies what the sandbox may read.
+   * @throws FsError EFBIG if that is more than `limits.copyInBytes`
+   */
   static async copy(sandbox: Sandbox, limits: AllLimits, signal?: AbortSignal): Promise<Workspace> {
     const workspace = new Workspace(sandbox, await mkdtemp(join(tmpdir(), 'scratchfs-os-')));
     try {
@@ -82,16 +85,16 @@ export class Workspace implements AsyncDisposable {
   }
 
   /**
-   * Whatever modes a command has left there do not keep an ordinary user from reading and removing it; root they never do.
-   * Nothing of the command runs any more that could put links in the way, and none is followed. What stays closed is told
-   * where it is read.
+   * Makes the copy readable and removable for an ordinary user, whatever modes a command has left; root does not need
+   * that. The command has ended, so it cannot put links in the way, and none is followed. Entries that stay closed are
+   * reported when they are read.
    */
   async #open(): Promise<void> {
     if (this.#owner !== undefined) return;
     await promisify(execFile)('/bin/chmod', ['-Rf', 'u+rwX', join(this.directory, 'work')]).catch(() => undefined);
   }
 
-  /** Reads what lies there now: it was in the hands of the command, so no link of it is followed. */
+  /** Reads the changes. The command controlled the copy, so no link in it is followed. */
   async changes(limits: AllLimits, signal?: AbortSignal): Promise<WorkspaceChanges> {
     await this.#open();
     const gone = new Map(this.files);
@@ -115,7 +118,7 @@ export class Workspace implements AsyncDisposable {
         addedDirectories.push(path);
         checkCount(count());
       };
-      // Not by its path: a command can put a link where a directory above a root was.
+      // Not by path: a command can put a link at a directory above a root.
       const options = { within: root, checkName, onUnrepresentable, onDirectory, signal };
       const files = readWorktree(join(this.directory, 'work'), options);
       for await (const { path: within, mode, body = new Uint8Array() } of files) {
@@ -137,7 +140,7 @@ export class Workspace implements AsyncDisposable {
       }
     }
     const kept = new Set(refused.map(({ path }) => path));
-    // What is at a refused path or was beneath it is not known to be gone: it is not taken for removed.
+    // A refused path, or a path under it, is not known to be gone, so it does not count as removed.
     const isRemoved = (path: string): boolean =>
       this.sandbox.writableRoots.map(relative).some((root) => root === '' || path.startsWith(`${root}/`)) &&
       !withParents(path).some((one) => kept.has(one));
@@ -155,7 +158,10 @@ export class Workspace implements AsyncDisposable {
     return { written, removed, addedDirectories, removedDirectories, refused: withContents };
   }
 
-  /** What cannot be removed stays among the temporary files: that is no reason to hide what a command did. */
+  /**
+   * Deletes the copy. Files that cannot be removed stay in the temporary directory; an error would hide the result of
+   * the command.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     let places = 0;
     try {
@@ -167,7 +173,7 @@ export class Workspace implements AsyncDisposable {
     }
   }
 
-  /** Copies what may be read at or beneath a root; answers how many bytes may still come. */
+  /** Copies what may be read under a root. Returns the number of bytes that may still be copied. */
   async #copyRoot(root: string, room: number, signal?: AbortSignal): Promise<number> {
     const { fileSystem } = this.sandbox;
     const top = this.sandbox.locate(root);
@@ -206,7 +212,10 @@ export class Workspace implements AsyncDisposable {
     return host;
   }
 
-  /** The command runs as nobody where this process is root, and has to be able to write. */
+  /**
+   * Gives a path to the command's user. If this process is root, the command runs as nobody and has to be able to
+   * write.
+   */
   async #own(host: string): Promise<void> {
     if (this.#owner === undefined) return;
     await chown(host, this.#owner, this.#owner).catch((cause: unknown) => {
@@ -219,7 +228,7 @@ export function isSame(a: CopiedFile, b: CopiedFile): boolean {
   return a.hash === b.hash && a.isLink === b.isLink && (a.isLink || a.isExecutable === b.isExecutable);
 }
 
-/** What the policy lets nobody read, by its name or its size, is not there. */
+/** Reads a file; undefined if the policy forbids it by name or size. */
 async function readIfAllowed(
   { fileSystem }: Sandbox,
   path: string,
@@ -233,7 +242,7 @@ async function readIfAllowed(
   }
 }
 
-/** A path and the directories above it. */
+/** Returns a path and the directories above it. */
 function withParents(path: string): string[] {
   const names = path.split('/');
   return names.map((_, i) => names.slice(0, i + 1).join('/'));
