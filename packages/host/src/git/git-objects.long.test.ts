@@ -8,7 +8,7 @@ import { GitObjects } from './git-objects.js';
 const folders = new SampleFolders();
 afterAll(() => folders.remove());
 
-it('refuses an object that is too large before it is in memory, and reads on behind it', async () => {
+it('refuses an object that is too large before loading it into memory, and reads on after it', async () => {
   const repository = folders.repository({ large: '\0'.repeat(40_000_000), small: 'small', limit: 'x'.repeat(1_000) });
   const [large, small, limit] = ['large', 'small', 'limit'].map((name) => repository.git('rev-parse', `HEAD:${name}`));
   const objects = new GitObjects(new Git(repository.path), 'sha1', 1_000);
@@ -29,7 +29,7 @@ it('refuses an object that is too large before it is in memory, and reads on beh
   }
 });
 
-it('ends its git where nobody asks any more, and starts another one for the next question', async () => {
+it('ends its git process when idle, and starts another one for the next request', async () => {
   const repository = folders.repository({ small: 'small' });
   const id = repository.git('rev-parse', 'HEAD:small') as ObjectId;
   const objects = new GitObjects(new Git(repository.path), 'sha1', 1_000, 200);

@@ -7,7 +7,7 @@ import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders } from '../testing/sample-repository.js';
 import { recoverStage } from './stage.js';
 
-/** Which directories cannot be brought to the disk. */
+/** Directories that cannot be synced to disk. */
 const disk = vi.hoisted(() => ({ fails: (_directory: string): boolean => false }));
 
 vi.mock('./durable.js', async (original) => {
@@ -30,7 +30,7 @@ function leftIn(gitDirectory: string): string[] {
 }
 
 it.each(['before', 'after'])(
-  'a merge that fails %s its stage has its name leaves nothing and keeps nobody out',
+  'a merge that fails %s its stage is renamed into place leaves nothing and blocks no other call',
   async (when) => {
     const { sample, repository, from, to } = await prepare(folders);
     const before = stateOf(sample.path);
@@ -43,7 +43,7 @@ it.each(['before', 'after'])(
   },
 );
 
-it('a claim ends with its call also where nothing else could be taken back', async () => {
+it('a claim ends with its call even if nothing else could be undone', async () => {
   const { repository, from, to } = await prepare(folders);
   const stage = join(repository.gitDirectory, 'scratchfs-merge');
   const killed = {
@@ -56,7 +56,7 @@ it('a claim ends with its call also where nothing else could be taken back', asy
   expect(await recoverStage(repository, repository.git)).toBe('undone');
 });
 
-it('a copy that is made of a repository while a merge is at work is put right while its process goes on', async () => {
+it('a copy of a repository made during a merge is recovered while the merging process still runs', async () => {
   const { sample, repository, from, to } = await prepare(folders);
   const before = stateOf(sample.path);
   const copy = folders.folder();

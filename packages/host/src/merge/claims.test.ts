@@ -6,7 +6,7 @@ import { claim, ownerNow } from './claims.js';
 
 const ID = 'ab'.repeat(12);
 
-/** What other processes do when claims have been listed, and when the last one has been looked for. */
+/** Actions of other processes after claims have been listed, and after the last one has been looked up. */
 const others = vi.hoisted(() => ({
   act: undefined as (() => void) | undefined,
   actLater: undefined as (() => void) | undefined,
@@ -42,26 +42,26 @@ afterEach(() => rmSync(directory, { recursive: true }));
 const first = (): string => join(directory, `claim-${ID}.0`);
 
 describe('claim()', () => {
-  it('is made once until it is given up', async () => {
+  it('is made once until it is released', async () => {
     expect(await claim(directory, ID)).toBe(`claim-${ID}.0`);
     expect(await claim(directory, ID)).toBeUndefined();
     rmSync(first());
     expect(await claim(directory, ID)).toBe(`claim-${ID}.0`);
   });
 
-  it('comes after one of a process that is gone, and after what is no claim', async () => {
+  it('follows the claim of a dead process, and files that are not claims', async () => {
     writeFileSync(first(), JSON.stringify({ pid: 4_194_305, started: '7' }));
     expect(await claim(directory, ID)).toBe(`claim-${ID}.1`);
     writeFileSync(join(directory, `claim-${ID}.2`), 'x'.repeat(300));
     expect(await claim(directory, ID)).toBe(`claim-${ID}.3`);
   });
 
-  it('is not made beside that of a call that takes what another one gives up meanwhile', async () => {
+  it('is not made beside the claim of a call that takes a claim released concurrently', async () => {
     writeFileSync(first(), JSON.stringify(ownerNow()));
     let answered: Promise<string | undefined> | undefined;
     others.act = () => {
       rmSync(first());
-      // It lists none and makes the first; what is asked here has listed the one that is gone.
+      // The inner call finds no claim and makes the first; the outer call has listed the one that is gone.
       answered = claim(directory, ID);
     };
     const mine = await claim(directory, ID);
@@ -70,7 +70,7 @@ describe('claim()', () => {
     expect(readdirSync(directory).filter((name) => name.startsWith('claim-'))).toEqual([`claim-${ID}.0`]);
   });
 
-  it('is not made after one that another call has made again since it was found to be given up', async () => {
+  it('is not made after a released claim that another call has made again since it was found', async () => {
     writeFileSync(first(), JSON.stringify(ownerNow()));
     others.act = () => rmSync(first());
     others.actLater = () => writeFileSync(first(), JSON.stringify(ownerNow()));
@@ -78,7 +78,7 @@ describe('claim()', () => {
     expect(readdirSync(directory)).toEqual([`claim-${ID}.0`]);
   });
 
-  it('counts under another name of its directory, and in no copy', async () => {
+  it('is valid after its directory is renamed, and not in a copy', async () => {
     await claim(directory, ID);
     const [moved, copy] = [`${directory}-moved`, `${directory}-copy`];
     try {
@@ -92,7 +92,7 @@ describe('claim()', () => {
     }
   });
 
-  it('counts for some minutes where it was made elsewhere, whatever number the directory has there', async () => {
+  it('counts for some minutes if it was made on another host, whatever number its directory has there', async () => {
     writeFileSync(first(), JSON.stringify({ ...ownerNow(), place: '0'.repeat(16), directory: '1:1' }));
     expect(await claim(directory, ID)).toBeUndefined();
     utimesSync(first(), 1, 1);

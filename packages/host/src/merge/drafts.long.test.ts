@@ -8,7 +8,7 @@ import { SampleFolders } from '../testing/sample-repository.js';
 import { placeNow, UNSEEN_MS } from './place.js';
 import { recoverStage } from './stage.js';
 
-/** Beneath what nothing may be written. */
+/** Directory under which nothing may be written. */
 const closed = vi.hoisted(() => ({ beneath: undefined as string | undefined }));
 
 vi.mock('node:fs/promises', async (original) => {
@@ -36,8 +36,8 @@ beforeEach(() => {
 
 const ELSEWHERE = '0'.repeat(16);
 
-describe('what a finisher was killed at when all but the lock was done', () => {
-  /** Its number is that of a process which has nothing to do with it. */
+describe('the stage of a finisher killed after everything but the release of the lock', () => {
+  /** Its process number now belongs to an unrelated process. */
   async function left(place?: object) {
     const { sample, repository, from, to } = await prepare(folders);
     const before = stateOf(sample.path);
@@ -49,26 +49,29 @@ describe('what a finisher was killed at when all but the lock was done', () => {
     return { sample, before, draft, recover: () => recoverStage(repository, repository.git) };
   }
 
-  it('goes with its lock though another process has its number by now', async () => {
+  it('is removed with its lock although another process has its number by now', async () => {
     const { sample, before, recover } = await left(placeNow());
     expect(await recover()).toBe('nothing');
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it.skipIf(process.platform !== 'linux')('stays as long as it is at work (needs /proc of Linux)', async () => {
-    const { draft, recover } = await left();
-    const finisher = spawn('sleep', ['60'], { env: { MERGE: ID } });
-    try {
-      await vi.waitUntil(() => finisher.pid !== undefined);
-      expect(await recover()).toBe('nothing');
-      expect(existsSync(draft)).toBe(true);
-    } finally {
-      finisher.kill();
-    }
-    await vi.waitUntil(async () => (await recover()) === 'nothing' && !existsSync(draft), 60_000);
-  });
+  it.skipIf(process.platform !== 'linux')(
+    'stays as long as its finisher is at work (needs /proc of Linux)',
+    async () => {
+      const { draft, recover } = await left();
+      const finisher = spawn('sleep', ['60'], { env: { MERGE: ID } });
+      try {
+        await vi.waitUntil(() => finisher.pid !== undefined);
+        expect(await recover()).toBe('nothing');
+        expect(existsSync(draft)).toBe(true);
+      } finally {
+        finisher.kill();
+      }
+      await vi.waitUntil(async () => (await recover()) === 'nothing' && !existsSync(draft), 60_000);
+    },
+  );
 
-  it('stays for some minutes where it was made elsewhere', async () => {
+  it('stays for some minutes if it was made on another host', async () => {
     const { sample, before, draft, recover } = await left({ ...placeNow(), processes: 'of a container' });
     await recover();
     expect(existsSync(draft)).toBe(true);
@@ -79,7 +82,7 @@ describe('what a finisher was killed at when all but the lock was done', () => {
   });
 });
 
-it('a draft of elsewhere stays as long as files are kept in it', async () => {
+it('a draft of another host stays as long as files are added to it', async () => {
   const { repository } = await prepare(folders);
   const draft = join(repository.gitDirectory, `scratchfs-merge-${ID}.1.0.${ELSEWHERE}`);
   mkdirSync(join(draft, 'kept'), { recursive: true });
@@ -91,7 +94,7 @@ it('a draft of elsewhere stays as long as files are kept in it', async () => {
   expect(existsSync(draft)).toBe(false);
 });
 
-it('what was written far ahead of the clock is no sign of work', async () => {
+it('a file written far ahead of the clock is not a sign of work', async () => {
   const { repository } = await prepare(folders);
   const draft = join(repository.gitDirectory, `scratchfs-merge-${ID}.1.0.${ELSEWHERE}`);
   const at = (milliseconds: number): void => utimesSync(draft, 1, (Date.now() + milliseconds) / 1_000);
@@ -104,7 +107,7 @@ it('what was written far ahead of the clock is no sign of work', async () => {
   expect(existsSync(draft)).toBe(false);
 });
 
-it('where nothing may be written is said without the path of anything', async () => {
+it('an unwritable repository is reported without any path', async () => {
   const { sample, repository, from, to } = await prepare(folders);
   const before = stateOf(sample.path);
   closed.beneath = join(repository.gitDirectory, 'scratchfs-merge');

@@ -27,7 +27,7 @@ afterEach(() => versions.close());
 
 const FILES = { 'a.txt': 'one\ntwo\nthree\n', 'dir/b.txt': 'b\n', 'gone.txt': 'gone\n' };
 
-/** A version on what a repository has now, with some files changed (undefined: removed). */
+/** Creates a version on the repository's current state with some files changed (undefined: removed). */
 async function versionOn(
   repository: SampleRepository,
   files: Readonly<Record<string, string | undefined>>,
@@ -46,7 +46,7 @@ async function versionOn(
 
 const text = (repository: SampleRepository, path: string): string => readFileSync(join(repository.path, path), 'utf8');
 
-/** Expects a refusal with these words, and nothing changed. */
+/** Expects a refusal with these words and an unchanged repository. */
 async function expectRefused(repository: SampleRepository, version: string, words: RegExp): Promise<void> {
   const before = stateOf(repository.path);
   const result = await versions.executeMerge(repository.path, version);
@@ -56,7 +56,7 @@ async function expectRefused(repository: SampleRepository, version: string, word
 }
 
 describe('executeMerge()', () => {
-  it('moves the branch to the version where nothing else has happened', async () => {
+  it('fast-forwards the branch to the version if nothing else has happened', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'ONE\n', 'new/c.txt': 'c\n', 'gone.txt': undefined });
     const result = await versions.executeMerge(repository.path, version);
@@ -74,7 +74,7 @@ describe('executeMerge()', () => {
     });
   });
 
-  it('takes a message that is too long for an argument, as far as it is told in the reflog and in a merge commit', async () => {
+  it('shortens a message that is too long for an argument in the reflog and keeps it in a merge commit', async () => {
     const repository = folders.repository(FILES);
     const start = await versions.onboardRepo(repository.path);
     const long = async (message: string): Promise<string> =>
@@ -99,7 +99,7 @@ describe('executeMerge()', () => {
     expect((await versions.readCommit(lying)).parent).toBe(version);
   });
 
-  it('goes by no setting of the user that changes what git prints', async () => {
+  it('ignores settings of the user that change the output of git', async () => {
     const repository = folders.repository(FILES);
     const start = await versions.onboardRepo(repository.path);
     const work = folders.folder();
@@ -150,7 +150,7 @@ describe('executeMerge()', () => {
     await expectRefused(repository, version, /not committed: 'a\.txt'/);
   });
 
-  it('makes a merge commit where the branch has gone on, and keeps what both did', async () => {
+  it('makes a merge commit if the branch has advanced, and keeps the changes of both sides', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'ONE\ntwo\nthree\n' });
     const theirs = repository.commit({ 'a.txt': 'one\ntwo\nTHREE\n', other: 'x' }, 'meanwhile');
@@ -161,7 +161,7 @@ describe('executeMerge()', () => {
     expect(repository.git('status', '--porcelain')).toBe('');
   });
 
-  it('tells a conflict by its paths and changes nothing, not even the objects', async () => {
+  it('reports the paths of a conflict and changes nothing, not even the objects', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'ours\n', 'dir/b.txt': 'same place\n' });
     repository.commit({ 'a.txt': 'theirs\n', 'dir/b.txt': 'another\n' }, 'meanwhile');
@@ -172,7 +172,7 @@ describe('executeMerge()', () => {
     expect([stateOf(repository.path), repository.git('count-objects', '-v')]).toEqual(before);
   });
 
-  it('refuses while something is not committed, staged or not', async () => {
+  it('refuses while there are uncommitted changes, staged or not', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'x\n' });
     repository.write('dir/b.txt', 'mine\n');
@@ -184,7 +184,7 @@ describe('executeMerge()', () => {
     await expectRefused(repository, version, /not committed: 'gone\.txt'/);
   });
 
-  it('refuses where a file that git does not know would have to make room, also an ignored one', async () => {
+  it('refuses to replace untracked files, including ignored ones', async () => {
     const repository = folders.repository({ ...FILES, '.gitignore': 'secret\n' });
     const version = await versionOn(repository, { new: 'x\n', 'deep/er/x': 'x\n' });
     repository.write('new', 'mine');
@@ -205,7 +205,7 @@ describe('executeMerge()', () => {
     await expectRefused(repository, other, /in the way: 'secret\/inner'/);
   });
 
-  it('refuses where git has been told not to look at a change', async () => {
+  it('refuses a change that git has been told not to look at', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'x\n' });
     repository.git('update-index', '--assume-unchanged', 'a.txt');
@@ -216,7 +216,7 @@ describe('executeMerge()', () => {
     await expectRefused(repository, version, /told not to look/);
   });
 
-  it('leaves untracked files alone that are not concerned', async () => {
+  it('leaves unrelated untracked files alone', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'x\n', 'gone.txt': undefined });
     repository.write('notes', 'mine');
@@ -238,14 +238,14 @@ describe('executeMerge()', () => {
     expect(repository.git('status', '--porcelain')).toBe('');
   });
 
-  it('turns a file into directories within each other', async () => {
+  it('turns a file into nested directories', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': undefined, 'a.txt/one/two': 'two\n' });
     expect(await versions.executeMerge(repository.path, version)).toMatchObject({ success: true });
     expect(text(repository, 'a.txt/one/two')).toBe('two\n');
   });
 
-  it('merges into a repository that has never had a file, nor an index', async () => {
+  it('merges into a repository that has never had a file or an index', async () => {
     const repository = folders.repository({});
     const tree = repository.git('mktree', '--missing');
     repository.git('update-ref', 'HEAD', repository.git('commit-tree', tree, '-m', 'nothing yet'));
@@ -257,7 +257,7 @@ describe('executeMerge()', () => {
   });
 
   it.each(['index.lock', 'HEAD.lock', 'refs/heads/main.lock'])(
-    'refuses while %s is there, and leaves it',
+    'refuses while %s exists, and leaves it',
     async (lock) => {
       const repository = folders.repository(FILES);
       const version = await versionOn(repository, { 'a.txt': 'x\n' });
@@ -308,7 +308,7 @@ describe('executeMerge()', () => {
     expect(repository.git('-C', join(bare, 'r.git'), 'rev-parse', 'main')).toBe(version);
   });
 
-  it('has moved the branch of a bare repository however the git that moved it has ended', async () => {
+  it('moves the branch of a bare repository however the git that moved it exits', async () => {
     const repository = folders.repository(FILES);
     const bare = join(folders.folder(), 'r.git');
     repository.git('clone', '-q', '--bare', repository.path, bare);
@@ -319,7 +319,7 @@ describe('executeMerge()', () => {
     expect(repository.git('-C', bare, 'rev-parse', 'main')).toBe(version);
   });
 
-  it('merges into a linked work tree, whose branch alone moves', async () => {
+  it('merges into a linked work tree and moves only its branch', async () => {
     const repository = folders.repository(FILES);
     const linked = join(folders.folder(), 'linked');
     repository.git('worktree', 'add', '-q', '-b', 'side', linked);
@@ -331,7 +331,7 @@ describe('executeMerge()', () => {
     expect(repository.git('-C', linked, 'status', '--porcelain')).toBe('');
   });
 
-  it('refuses to move a branch under another work tree that has it', async () => {
+  it('refuses to move a branch that another work tree has checked out', async () => {
     const repository = folders.repository(FILES);
     const bare = join(folders.folder(), 'r.git');
     repository.git('clone', '-q', '--bare', repository.path, bare);
@@ -353,7 +353,7 @@ describe('executeMerge()', () => {
     await expectRefused(repository, version, /checked out in '.*beside'/);
   });
 
-  it('keeps what a version has where it could not have been held', async () => {
+  it('keeps entries that a version could not represent', async () => {
     const repository = folders.repository({ ...FILES, 'back\\slash': 'x', 'dir/also\\bad': 'x', 'lost\\one': 'x' });
     repository.git('checkout', '-q', '-b', 'side');
     repository.git('rm', '-rq', 'dir', 'lost\\one');
@@ -379,7 +379,7 @@ describe('executeMerge()', () => {
     expect(await versions.executeMerge(sub, version)).toMatchObject({ success: true, mergeCommit: version });
   });
 
-  it('merges into a shallow clone, and says so where it lacks the common history', async () => {
+  it('merges into a shallow clone, and says so if it lacks the common history', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'x\n' });
     repository.commit({ other: 'x' }, 'meanwhile');
@@ -406,7 +406,7 @@ describe('executeMerge()', () => {
     await expectRefused(stranger, version, /no common history/);
   });
 
-  it('lets settings of the repository name no other work tree', async () => {
+  it('ignores another work tree named by settings of the repository', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'x\n' });
     const victim = folders.folder();
@@ -459,7 +459,7 @@ describe('executeMerge()', () => {
     for (const key of keys) repository.git('config', key, `touch ${canary}-${key.replace(/\W/g, '-')}; true`);
     repository.git('config', 'commit.gpgSign', 'true');
     const result = await versions.executeMerge(repository.path, version);
-    // What the driver would have decided, nobody decides.
+    // The driver does not run, so the conflict is left undecided.
     expect(result).toMatchObject({ success: false, conflict: true, conflictingPaths: ['x.drv'] });
     const easy = await versionOn(repository, { 'a.txt': 'x\n' });
     repository.git(
@@ -480,7 +480,7 @@ describe('executeMerge()', () => {
     expect(readdirSync(folders.top).filter((name) => name.startsWith('merge-canary'))).toEqual([]);
   });
 
-  it('refuses changed paths with a filter, also one that the version itself names, unless it is allowed', async () => {
+  it('refuses changed paths with a filter, also one that the version itself names, unless filters are allowed', async () => {
     const canary = join(folders.top, 'filter-canary');
     const repository = folders.repository({ 'a.bin': 'x\n', '.gitattributes': '*.bin filter=big\n' });
     const version = await versionOn(repository, { 'a.bin': 'y\n' });
@@ -497,7 +497,7 @@ describe('executeMerge()', () => {
     expect(existsSync(canary)).toBe(true);
   });
 
-  it('undoes a merge with filters only where they may run', async () => {
+  it('undoes a merge with filters only if they may run', async () => {
     const repository = folders.repository({ 'a.bin': 'x\n', '.gitattributes': '*.bin filter=big\n', t: 't\n' });
     const version = await versionOn(repository, { 'a.bin': 'y\n', 'new.bin': 'new\n' });
     const later = await versionOn(repository, { t: 'T\n' });
@@ -506,7 +506,7 @@ describe('executeMerge()', () => {
     rmSync(join(repository.path, 'a.bin'));
     repository.git('checkout-index', '-f', 'a.bin');
     const before = stateOf(repository.path);
-    // Its undo cannot find out what the merge writes.
+    // Its undo cannot find out the content that the merge writes.
     const bin = folders.folder();
     const fails = 'case " $* " in " update-ref -m "* | *" cat-file --filters "* | *" hash-object "*) exit 128 ;; esac';
     const real = repository.git('--exec-path');
@@ -522,12 +522,12 @@ describe('executeMerge()', () => {
     expect(stateOf(repository.path)).toEqual(before);
   });
 
-  it('goes by the history that is, not by what grafts and replacements say', async () => {
+  it('uses the real history, not grafts and replacements', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'x\n' });
     const root = repository.git('rev-parse', 'HEAD');
     const head = repository.commit({ other: 'x' }, 'meanwhile');
-    // Both say that the branch begins here, and so has nothing in common with the version.
+    // Both say that the branch begins here, and so has no common history with the version.
     repository.write('.git/info/grafts', `${head}\n`);
     expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
     repository.git('reset', '-q', '--hard', head);
@@ -550,7 +550,7 @@ describe('executeMerge()', () => {
     expect(lender.git('-C', second, 'fsck', '--strict')).toBe('');
   });
 
-  it('obeys nothing of the environment or of included settings that would lead it elsewhere or run a program', async () => {
+  it('ignores the environment and included settings that would lead it elsewhere or run a program', async () => {
     const repository = folders.repository(FILES);
     const victim = folders.repository(FILES);
     const canary = join(folders.top, 'environment-canary');
@@ -581,7 +581,7 @@ describe('executeMerge()', () => {
   });
 
   it.skipIf(process.getuid?.() !== 0)(
-    'refuses a repository of somebody else, as git does (needs root to make one)',
+    'refuses a repository owned by another user, as git does (needs root to make one)',
     async () => {
       const repository = folders.repository(FILES);
       const version = await versionOn(repository, { 'a.txt': 'x\n' });
@@ -593,7 +593,7 @@ describe('executeMerge()', () => {
     },
   );
 
-  it('leaves an area alone that a sparse checkout does not have', async () => {
+  it('leaves an area alone that a sparse checkout excludes', async () => {
     const repository = folders.repository({ ...FILES, 'away/far.txt': 'far\n' });
     const version = await versionOn(repository, { 'a.txt': 'x\n', 'away/far.txt': 'changed\n' });
     repository.git('sparse-checkout', 'set', 'dir');
@@ -612,7 +612,7 @@ describe('executeMerge()', () => {
     expect(repository.git('status', '--porcelain')).toBe('');
   });
 
-  it('takes submodules along as commits and runs nothing in them', async () => {
+  it('merges submodules as commits and runs nothing in them', async () => {
     const inner = folders.repository({ 'inner.txt': 'x' });
     const repository = folders.repository(FILES);
     repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.path, 'sub');
@@ -626,7 +626,7 @@ describe('executeMerge()', () => {
     expect(text(repository, 'sub/inner.txt')).toBe('x');
   });
 
-  it('refuses where a submodule that is checked out would have to make room', async () => {
+  it('refuses to remove a submodule that is checked out', async () => {
     const inner = folders.repository({ 'inner.txt': 'x' });
     const repository = folders.repository(FILES);
     repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.path, 'sub');
@@ -663,7 +663,7 @@ describe('executeMerge()', () => {
     expect(text(repository, 'sub/inner.txt')).toBe('not committed\n');
   });
 
-  it('does not write through a link that lies where a directory was', async () => {
+  it('does not write through a link that has replaced a directory', async () => {
     const outside = folders.folder();
     writeFileSync(join(outside, 'b.txt'), 'outside\n');
     const repository = folders.repository(FILES);
@@ -675,11 +675,11 @@ describe('executeMerge()', () => {
     expect(readFileSync(join(outside, 'b.txt'), 'utf8')).toBe('outside\n');
   });
 
-  it('stays as it was where the files cannot be written', async () => {
+  it('leaves everything unchanged if the files cannot be written', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'dir/b.txt': 'x\n', 'a.txt': 'x\n', 'dir/new': 'n\n' });
     const before = stateOf(repository.path);
-    // A place that git cannot fill: a mount point, a full disk; here another branch that has moved meanwhile.
+    // A directory that git cannot write: a mount point, a full disk; here another branch that has moved concurrently.
     repository.write('.git/refs/heads/main.lock', '');
     const result = await versions.executeMerge(repository.path, version);
     expect(result.success).toBe(false);
@@ -687,7 +687,7 @@ describe('executeMerge()', () => {
     expect(stateOf(repository.path)).toEqual(before);
   });
 
-  it('stops when it is told to, with everything as it was', async () => {
+  it('stops when its signal aborts, with everything unchanged', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'x\n' });
     const before = stateOf(repository.path);

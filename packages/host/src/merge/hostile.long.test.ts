@@ -12,7 +12,7 @@ afterAll(() => folders.remove());
 
 const NAMES = ['.git', '.GIT', 'git~1', '.git ', '.g\u200cit', '..', '.', 'a/b', '..\\x', ''];
 
-/** Puts an object into a store as it is, whatever it says. */
+/** Puts an object into a store unchecked. */
 async function put(repository: MemoryRepository, type: ObjectType, body: Buffer): Promise<ObjectId> {
   const id = createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex') as ObjectId;
   await repository.write([{ type, body, id }]);

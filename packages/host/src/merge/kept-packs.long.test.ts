@@ -32,7 +32,7 @@ function leftIn(path: string): string[] {
   return [...readdirSync(join(path, '.git')).filter((name) => /scratchfs|lock/.test(name)), ...keepsIn(path)];
 }
 
-/** A repository and a version on it of which nothing is in the repository. */
+/** Creates a repository and a version on it whose new objects are not in the repository. */
 async function versionFor(files: Readonly<Record<string, string>>) {
   const sample = folders.repository({ 'a.txt': 'one\n' });
   const start = await versions.onboardRepo(sample.path);
@@ -43,7 +43,7 @@ async function versionFor(files: Readonly<Record<string, string>>) {
   return { sample, version, merge: () => versions.executeMerge(sample.path, version) };
 }
 
-/** A merge that is cut off when the files are written. */
+/** Creates a merge interrupted after the files were written. */
 async function cutOffHere({ merge }: Awaited<ReturnType<typeof versionFor>>): Promise<void> {
   const stop = {
     git: 'case "$*" in "update-ref "*) exit 1 ;; esac',
@@ -52,7 +52,7 @@ async function cutOffHere({ merge }: Awaited<ReturnType<typeof versionFor>>): Pr
   await expect(runBehind(folders, stop, merge)).rejects.toThrow(/could not be put right/);
 }
 
-/** The same, and its process is gone. */
+/** Creates such a merge whose process is gone. */
 async function cutOff(version: Awaited<ReturnType<typeof versionFor>>): Promise<void> {
   const { sample } = version;
   await cutOffHere(version);
@@ -67,20 +67,17 @@ function collect(sample: SampleRepository): void {
 }
 
 describe('a merge', () => {
-  it.each(['read-tree -m -u', 'update-ref'])(
-    'keeps what it brings when garbage is collected at its %s',
-    async (step) => {
-      const { sample, version, merge } = await versionFor({ 'a.txt': 'two\n', 'new.txt': 'new\n' });
-      const garbage = { git: `case "$*" in "${step}"*) ${COLLECT} ;; esac` };
-      expect(await runBehind(folders, garbage, merge)).toMatchObject({ success: true });
-      expect(sample.git('rev-parse', 'HEAD')).toBe(version);
-      expect(sample.git('fsck', '--strict')).toBe('');
-      expect(sample.git('status', '--porcelain')).toBe('');
-      expect(leftIn(sample.path)).toEqual([]);
-    },
-  );
+  it.each(['read-tree -m -u', 'update-ref'])('keeps its objects when garbage is collected at its %s', async (step) => {
+    const { sample, version, merge } = await versionFor({ 'a.txt': 'two\n', 'new.txt': 'new\n' });
+    const garbage = { git: `case "$*" in "${step}"*) ${COLLECT} ;; esac` };
+    expect(await runBehind(folders, garbage, merge)).toMatchObject({ success: true });
+    expect(sample.git('rev-parse', 'HEAD')).toBe(version);
+    expect(sample.git('fsck', '--strict')).toBe('');
+    expect(sample.git('status', '--porcelain')).toBe('');
+    expect(leftIn(sample.path)).toEqual([]);
+  });
 
-  it('is undone when it was cut off, its lock was removed and garbage was collected', async () => {
+  it('is undone after it was interrupted, its lock was removed and garbage was collected', async () => {
     const version = await versionFor({ 'a.txt': 'two\n', 'new.txt': 'new\n' });
     const { sample, merge } = version;
     await cutOff(version);
@@ -93,7 +90,7 @@ describe('a merge', () => {
     expect(await merge()).toMatchObject({ success: true });
   });
 
-  it('says what to do by hand where git has lost what was being brought, and works again when that is done', async () => {
+  it('says what to do by hand if git has lost its objects, and works again after that', async () => {
     const { sample, repository, from, to } = await prepare(folders);
     leaveHalfDone(sample, repository, from, to, LISTS);
     collect(sample);
@@ -109,7 +106,7 @@ describe('a merge', () => {
     expect(await recover()).toBe('nothing');
   });
 
-  it('is let go by the process itself that puts its own merge right', async () => {
+  it('releases its pack if the same process recovers it', async () => {
     const version = await versionFor({ 'a.txt': 'two\n', 'new.txt': 'new\n' });
     await cutOffHere(version);
     expect(await recoverMerge(version.sample.path)).toBe('undone');
@@ -118,7 +115,7 @@ describe('a merge', () => {
     expect(leftIn(version.sample.path)).toEqual([]);
   });
 
-  it('says so too where only the content of a file is lost that is half written', async () => {
+  it('says what to do by hand also if only the content of a half-written file is lost', async () => {
     const { sample, repository, from, to } = await prepare(folders);
     leaveHalfDone(sample, repository, from, to, LISTS);
     sample.write('new.txt', 'ne');
@@ -127,7 +124,7 @@ describe('a merge', () => {
     await expect(recoverStage(repository, repository.git)).rejects.toThrow(/by hand: git has lost/);
   });
 
-  it('is dropped where git has lost what was to be brought and it had not begun', async () => {
+  it('is dropped if git has lost its objects and it had not begun', async () => {
     const { sample, repository, from, to } = await prepare(folders);
     leaveHalfDone(sample, repository, from, to, LISTS);
     rmSync(join(sample.path, '.git/scratchfs-merge/begun'));
@@ -159,7 +156,7 @@ describe('keepPack() and letPacksGo()', () => {
     expect(await keepPack(repository, pack, other)).toBe(true);
   });
 
-  it('leave what somebody keeps himself', async () => {
+  it('leave a pack alone that the user keeps', async () => {
     const { sample, repository, pack } = await withPack();
     expect(await keepPack(repository, pack, ID)).toBe(true);
     const [keep] = keepsIn(sample.path) as [string];
@@ -171,7 +168,7 @@ describe('keepPack() and letPacksGo()', () => {
     }
   });
 
-  it('let go of those of processes that are gone, but where their stage lies in any work tree', async () => {
+  it('release the packs of dead processes, unless their stage lies in any work tree', async () => {
     const { sample, repository, pack } = await withPack();
     const linked = folders.folder();
     sample.git('worktree', 'add', '-q', '-f', '-b', 'side', linked);

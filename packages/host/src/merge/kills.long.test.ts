@@ -5,7 +5,7 @@ import { SampleFolders } from '../testing/sample-repository.js';
 const folders = new SampleFolders();
 afterAll(() => folders.remove());
 
-/** For each victim as many. */
+/** Number of kills for each victim. */
 const ROUNDS = Math.ceil(Number(process.env['MERGE_KILLS'] ?? 32) / VICTIMS.length) * VICTIMS.length;
 
 it.skipIf(process.platform !== 'linux')(
@@ -18,7 +18,7 @@ it.skipIf(process.platform !== 'linux')(
       mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
       return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
     };
-    // On a machine that is quick to merge a kill may come too late many times.
+    // On a machine that merges quickly, many kills may come too late.
     const kills = { caller: 0, finisher: 0, everything: 0, recoverer: 0 };
     for (let go = 0; go < 8 && Object.values(kills).includes(0); go++) {
       const report = await killMerges(folders, random, ROUNDS, (soFar) => console.log(JSON.stringify(soFar)));

@@ -20,7 +20,7 @@ afterAll(() => folders.remove());
 
 const LISTS = { added: ['new.txt'], restored: ['a.txt'], directories: [] };
 
-/** A merge that was cut off, with the lock of the index, or without where somebody has removed it. */
+/** Creates an interrupted merge, with the lock of the index or without it, as if the user had removed it. */
 async function left(how: typeof leaveIndexed, { isLocked = false } = {}) {
   const prepared = await prepare(folders);
   const { sample, repository, from, to } = prepared;
@@ -35,14 +35,14 @@ async function left(how: typeof leaveIndexed, { isLocked = false } = {}) {
   return { ...prepared, before, recover };
 }
 
-describe('a merge that was cut off between the index and the branch', () => {
-  it.each([true, false])('is undone with the index, whether its lock is there (%s)', async (isLocked) => {
+describe('a merge interrupted between the index and the branch', () => {
+  it.each([true, false])('is undone together with the index, whether its lock exists (%s)', async (isLocked) => {
     const { before, sample, recover } = await left(leaveIndexed, { isLocked });
     expect(await recover()).toBe('undone');
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('is undone on a disk that is full', async () => {
+  it('is undone on a full disk', async () => {
     const { before, sample, repository } = await left(leaveIndexed, { isLocked: true });
     const full = `trap '' XFSZ; ulimit -f 0`;
     const recovered = runBehind(folders, { ln: full, mv: full, xargs: full }, () =>
@@ -52,7 +52,7 @@ describe('a merge that was cut off between the index and the branch', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('is undone in an index that somebody has written since, and what else he has staged stays', async () => {
+  it('is undone in an index that the user has written since, and other staged changes stay', async () => {
     const { sample, recover } = await left(leaveIndexed);
     sample.write('b.txt', 'mine\n');
     sample.write('meant.txt', 'not yet\n');
@@ -64,9 +64,9 @@ describe('a merge that was cut off between the index and the branch', () => {
   });
 
   it.each([
-    ['committed', 'commit -q -m mine', ''],
-    ['committed something else too', '-c user.name=u -c user.email=u@example.com commit -q -a -m mine', ''],
-  ])('stays with what somebody has %s', async (_what, command, status) => {
+    ['committed its files', 'commit -q -m mine', ''],
+    ['committed its files and others', '-c user.name=u -c user.email=u@example.com commit -q -a -m mine', ''],
+  ])('is kept if the user has %s', async (_what, command, status) => {
     const { sample, to, recover } = await left(leaveIndexed);
     sample.write('b.txt', 'mine\n');
     if (!command.includes('-a')) sample.git('add', 'b.txt');
@@ -78,9 +78,9 @@ describe('a merge that was cut off between the index and the branch', () => {
 
   it.each([
     ['a commit of another file alone', ['commit', '-q', 'b.txt', '-m', 'mine']],
-    ['another name of the branch', ['branch', '-m', 'trunk']],
+    ['a new name of the branch', ['branch', '-m', 'trunk']],
     ['another branch at the same commit', ['checkout', '-q', '-b', 'wip']],
-  ])('is undone beneath %s', async (_what, command) => {
+  ])('is undone despite %s', async (_what, command) => {
     const { sample, recover } = await left(leaveIndexed);
     if (command.includes('b.txt')) sample.write('b.txt', 'mine\n');
     sample.git(...command);
@@ -89,14 +89,14 @@ describe('a merge that was cut off between the index and the branch', () => {
     expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
   });
 
-  it('stays with who has committed one of its files alone', async () => {
+  it('is kept if the user has committed only one of its files', async () => {
     const { sample, recover } = await left(leaveIndexed);
     sample.git('commit', '-q', 'a.txt', '-m', 'mine');
     expect(await recover()).toBe('nothing');
     expect(sample.git('status', '--porcelain')).toBe('A  new.txt');
   });
 
-  it('is left alone where its branch is gone and something else is checked out', async () => {
+  it('is left alone if its branch is gone and another branch is checked out', async () => {
     const { sample, recover } = await left(leaveIndexed);
     sample.git('checkout', '-q', '-b', 'wip');
     sample.git('branch', '-D', 'main');
@@ -105,7 +105,7 @@ describe('a merge that was cut off between the index and the branch', () => {
     expect(sample.git('status', '--porcelain')).toBe('');
   });
 
-  it('is somebody’s where he has staged more of a file', async () => {
+  it('is left alone if the user has staged more changes of a file', async () => {
     const { sample, recover } = await left(leaveIndexed);
     sample.write('a.txt', 'two\nmine\n');
     sample.git('add', 'a.txt');
@@ -114,8 +114,8 @@ describe('a merge that was cut off between the index and the branch', () => {
   });
 });
 
-describe('a merge that was cut off behind the branch', () => {
-  it('loses nothing by what somebody commits before it is completed', async () => {
+describe('a merge interrupted after the branch moved', () => {
+  it('loses nothing if the user commits before it is completed', async () => {
     const { sample, to, recover } = await left(leaveMoved);
     sample.write('b.txt', 'mine\n');
     sample.git('add', 'b.txt');
@@ -125,7 +125,7 @@ describe('a merge that was cut off behind the branch', () => {
     expect(sample.git('status', '--porcelain')).toBe('');
   });
 
-  it('leaves what git has been told of files', async () => {
+  it('keeps the flags that git has for files', async () => {
     const { sample, recover } = await left(leaveMoved);
     sample.git('update-index', '--skip-worktree', 'b.txt');
     sample.write('b.txt', 'local\n');
@@ -137,7 +137,7 @@ describe('a merge that was cut off behind the branch', () => {
     expect(sample.git('status', '--porcelain')).toBe('A meant.txt');
   });
 
-  it('by an older version is said to need git reset', async () => {
+  it('of an older version is said to need git reset', async () => {
     const { sample, repository, from, to } = await prepare(folders);
     leaveMoved(sample, repository, from, to, LISTS);
     rmSync(join(repository.gitDirectory, 'scratchfs-merge/before'));
@@ -145,7 +145,7 @@ describe('a merge that was cut off behind the branch', () => {
   });
 });
 
-it('a merge whose lock was taken from it moves no branch', async () => {
+it('a merge that has lost its lock moves no branch', async () => {
   const { sample, repository, from, to } = await prepare(folders);
   const lock = join(repository.gitDirectory, 'index.lock');
   const thief = {
@@ -158,7 +158,7 @@ it('a merge whose lock was taken from it moves no branch', async () => {
   expect(sample.git('status', '--porcelain')).toBe('');
 });
 
-it('what somebody commits while it is looked at whose the index is, is kept out', async () => {
+it('a commit is kept out while the owner of the index is determined', async () => {
   const { sample, repository, recover } = await left(leaveHalfDone);
   const someone = `case "$*" in "diff-index "*) $real "$@"; env -u GIT_CONFIG_COUNT $real -C '${sample.path}' -c user.name=u -c user.email=u@example.com commit -q -a -m mine; exit 0 ;; esac`;
   expect(await runBehind(folders, { git: someone }, recover)).toBe('undone');
@@ -167,7 +167,7 @@ it('what somebody commits while it is looked at whose the index is, is kept out'
   expect(readdirSync(repository.gitDirectory)).not.toContain('index.lock');
 });
 
-it('a branch that has moved has moved, however the git that moved it has ended', async () => {
+it('a branch that has moved counts as moved, however the git that moved it exits', async () => {
   const { sample, repository, from, to } = await prepare(folders);
   const killed = { git: 'case "$*" in "update-ref "*) $real "$@"; kill -9 $$ ;; esac' };
   expect(await runBehind(folders, killed, () => apply(repository, from, to))).toEqual({ done: true });
@@ -176,7 +176,7 @@ it('a branch that has moved has moved, however the git that moved it has ended',
   expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
 });
 
-it('what somebody commits who takes the lock away while the merge is at work is not undone beneath him', async () => {
+it('a commit by a user who removed the lock of a running merge is not undone', async () => {
   const { sample, repository, from, to } = await prepare(folders);
   const lock = join(repository.gitDirectory, 'index.lock');
   const someone = {
@@ -188,7 +188,7 @@ it('what somebody commits who takes the lock away while the merge is at work is 
   expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
 });
 
-it('a git that was killed while it moved the branch leaves no locks', async () => {
+it('a git killed while it moved the branch leaves no locks', async () => {
   const { sample, repository, from, to } = await prepare(folders);
   const before = stateOf(sample.path);
   const locks = ['refs/heads/main.lock', 'HEAD.lock'].map((name) => join(repository.gitDirectory, name));
@@ -198,7 +198,7 @@ it('a git that was killed while it moved the branch leaves no locks', async () =
   expect(locks.filter((lock) => existsSync(lock))).toEqual([]);
 });
 
-it('a repository that has never had an index gets none by a merge that is undone', async () => {
+it('undoing a merge creates no index in a repository that has never had one', async () => {
   const sample = folders.repository({});
   sample.git('commit', '-q', '--allow-empty', '-m', 'first');
   const from = sample.git('rev-parse', 'HEAD');
@@ -213,7 +213,7 @@ it('a repository that has never had an index gets none by a merge that is undone
   expect(sample.git('status', '--porcelain')).toBe('');
 });
 
-it('what somebody has cut off a file is no half done copy', async () => {
+it('a file that the user has truncated does not count as a partial copy', async () => {
   const { sample, repository, to } = await prepare(folders);
   sample.write('a.txt', 'one\nmore\n');
   sample.git('commit', '-q', '-a', '--amend', '-m', 'first');

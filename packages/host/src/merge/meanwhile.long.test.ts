@@ -13,7 +13,7 @@ afterAll(() => folders.remove());
 const leftIn = (gitDirectory: string): string[] =>
   readdirSync(gitDirectory).filter((name) => /scratchfs|\.lock$/.test(name));
 
-describe('what somebody does between the checks of a merge and its lock', () => {
+describe('a change by the user between the checks of a merge and its lock', () => {
   it.each([
     [
       'commits one of its new files',
@@ -21,11 +21,11 @@ describe('what somebody does between the checks of a merge and its lock', () => 
         sample.commit({ 'new.txt': 'new\n' }, 'the same');
       },
     ],
-    ['brings the merge himself', (sample: SampleRepository, to: string) => sample.git('merge', '-q', '--ff-only', to)],
+    ['makes the same merge', (sample: SampleRepository, to: string) => sample.git('merge', '-q', '--ff-only', to)],
     ['checks out a commit', (sample: SampleRepository) => sample.git('checkout', '-q', '--detach')],
     ['checks out another branch', (sample: SampleRepository) => sample.git('checkout', '-q', '-b', 'feature')],
     [
-      'begins a merge of his own',
+      'begins another merge',
       (sample: SampleRepository) => {
         sample.git('checkout', '-q', '-b', 'other');
         sample.commit({ 'c.txt': 'c\n' }, 'of other');
@@ -33,7 +33,7 @@ describe('what somebody does between the checks of a merge and its lock', () => 
         sample.git('merge', '-q', '--no-commit', '--no-ff', 'other');
       },
     ],
-  ])('stays as it is where he %s', async (_what, act) => {
+  ])('is kept if the user %s', async (_what, act) => {
     const { sample, repository, from, to } = await prepare(folders);
     act(sample, to);
     const before = stateOf(sample.path);
@@ -45,7 +45,7 @@ describe('what somebody does between the checks of a merge and its lock', () => 
     expect(leftIn(repository.gitDirectory)).toEqual([]);
   });
 
-  it('is asked of the branch that was looked at', async () => {
+  it('is detected on the branch that was checked', async () => {
     const { sample, repository, from, to } = await prepare(folders);
     await using versions = new HostHistory();
     await versions.onboardRepo(sample.path);
@@ -81,7 +81,7 @@ describe('a merge whose files git cannot remove', () => {
     const files = { 'a.txt': 'one\n', 'd/gone.txt': 'gone\n', 'd/stays.txt': 's\n' };
     const { sample, repository, from, to } = await prepare(folders, files, { 'a.txt': 'two\n' }, ['d/gone.txt']);
     const before = stateOf(sample.path);
-    // As git does in a directory that may not be written: root may write everywhere.
+    // As git does in a directory that is not writable: root may write everywhere.
     const gone = join(sample.path, 'd/gone.txt');
     const warned = `case "$*" in "read-tree -m -u"*) $real "$@" && echo gone >'${gone}' && echo "warning: unable to unlink 'd/gone.txt'" >&2; exit ;; esac`;
     const applied = await runBehind(folders, { git: warned }, () => apply(repository, from, to));
@@ -90,7 +90,7 @@ describe('a merge whose files git cannot remove', () => {
     expect(leftIn(repository.gitDirectory)).toEqual([]);
   });
 
-  it('leaves what lies behind a link that takes the place of a directory', async () => {
+  it('leaves the target of a link that has replaced a directory', async () => {
     const sample = folders.repository({ 'a.txt': 'one\n', 'd/x': 'x\n', 'e/x': 'x\n' });
     const from = sample.git('rev-parse', 'HEAD');
     sample.git('rm', '-q', '-r', 'd');

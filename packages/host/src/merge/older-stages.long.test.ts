@@ -9,7 +9,7 @@ import { recoverStage } from './stage.js';
 const folders = new SampleFolders();
 afterAll(() => folders.remove());
 
-describe('a merge that an older version was bringing when it was cut off', () => {
+describe('an interrupted merge of an older version', () => {
   async function left(...without: readonly string[]) {
     const { sample, repository, from, to } = await prepare(folders);
     const before = stateOf(sample.path);
@@ -19,14 +19,14 @@ describe('a merge that an older version was bringing when it was cut off', () =>
     return { sample, before, from, stage, recover: () => recoverStage(repository, repository.git) };
   }
 
-  it('is undone where it did not write down modes of directories', async () => {
+  it('is undone if it did not record the modes of directories', async () => {
     const { sample, before, recover } = await left('modes');
     expect(await recover()).toBe('undone');
     expect(stateOf(sample.path)).toEqual(before);
   });
 
   it.each(['added', 'restored', 'directories', 'lock', 'kept'])(
-    'is left as it is, with what to do by hand, where it has no %s',
+    'is left as it is, with instructions for the user, if it has no %s',
     async (missing) => {
       const { sample, stage, from, recover } = await left(missing);
       const before = stateOf(sample.path);
@@ -41,7 +41,7 @@ describe('a merge that an older version was bringing when it was cut off', () =>
       }
       expect(stateOf(sample.path)).toEqual(before);
       expect(existsSync(stage)).toBe(true);
-      // As it says.
+      // Follow the instructions.
       rmSync(stage, { recursive: true });
       rmSync(join(sample.path, '.git/index.lock'));
       sample.git('checkout', from, '--', 'a.txt');
@@ -51,7 +51,7 @@ describe('a merge that an older version was bringing when it was cut off', () =>
     },
   );
 
-  it.each(['added', 'restored', 'kept'])('is so too where its lock was removed and it has no %s', async (missing) => {
+  it.each(['added', 'restored', 'kept'])('is also left if its lock was removed and it has no %s', async (missing) => {
     const { sample, recover } = await left(missing);
     rmSync(join(sample.path, '.git/index.lock'));
     await expect(recover()).rejects.toThrow(`its stage has no ${missing}. Look at `);

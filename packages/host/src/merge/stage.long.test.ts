@@ -48,7 +48,7 @@ describe('applyCommit()', () => {
   it.each([
     ['a file that appears where a new one would go', 'new.txt'],
     ['a change of a file that would change', 'a.txt'],
-  ])('refuses %s after everything has been looked at, and leaves it', async (_what, path) => {
+  ])('refuses %s after all checks, and leaves it', async (_what, path) => {
     const { sample, repository, from, to } = await prepared();
     sample.write(path, 'the work of somebody\n');
     const before = stateOf(sample.path);
@@ -58,7 +58,7 @@ describe('applyCommit()', () => {
     expect(readdirSync(repository.gitDirectory).filter((name) => name.includes('scratchfs'))).toEqual([]);
   });
 
-  it('leaves all as it was where the branch has moved meanwhile', async () => {
+  it('leaves everything unchanged if the branch has moved concurrently', async () => {
     const { sample, repository, from, to } = await prepared();
     sample.git('commit', '-q', '--allow-empty', '-m', 'somebody else');
     const before = stateOf(sample.path);
@@ -70,7 +70,7 @@ describe('applyCommit()', () => {
     ['an empty file where a new one would go', 'new.txt', '', /Untracked working tree file 'new\.txt'/],
     ['the beginning of what would be written', 'new.txt', 'ne', /Untracked working tree file 'new\.txt'/],
     ['an emptied file', 'a.txt', '', /Entry 'a\.txt' not uptodate/],
-  ])('leaves %s that appears when git has looked and not yet begun', async (_what, path, text, words) => {
+  ])('leaves %s that appears after git has checked and before it begins', async (_what, path, text, words) => {
     const { sample, repository, from, to } = await prepared();
     const at = join(sample.path, path);
     const late = { git: `case "$*" in "read-tree -m -u"*) printf '%s' '${text}' >'${at}' ;; esac` };
@@ -85,30 +85,33 @@ describe('applyCommit()', () => {
     ['directory', 'built/', 'built', 'built/deep/of-somebody'],
     ['file where a directory goes', 'built', 'built/in', 'built'],
     ['name beyond ASCII', 'ä b', 'ä b', 'ä b'],
-  ])('leaves an ignored %s that appears when it has been looked for, and says so', async (_what, rule, path, late) => {
-    const sample = folders.repository({ '.gitignore': `${rule}\n`, 'a.txt': 'one\n' });
-    const from = sample.git('rev-parse', 'HEAD');
-    sample.write('a.txt', 'two\n');
-    sample.write(path, 'new\n');
-    sample.git('add', '-f', '-A', '.', path);
-    sample.git('commit', '-q', '-m', 'proven');
-    const to = sample.git('rev-parse', 'HEAD');
-    sample.git('reset', '-q', '--hard', from);
-    const repository = (await findRepository(sample.path)) as Held;
-    const at = join(sample.path, late);
-    const someone = `case "$*" in *update-index*) mkdir -p '${dirname(at)}' && echo work >'${at}' ;; esac`;
-    const applied = await behind({ git: someone }, () => apply(repository, from, to));
-    expect(applied).toEqual({
-      done: false,
-      why: `Files that git does not know are in the way: '${late}'. Move them first.`,
-    });
-    expect(readFileSync(at, 'utf8')).toBe('work\n');
-    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
-    expect(sample.git('status', '--porcelain')).toBe('');
-    expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
-  });
+  ])(
+    'leaves an ignored %s that appears after the check for such files, and says so',
+    async (_what, rule, path, late) => {
+      const sample = folders.repository({ '.gitignore': `${rule}\n`, 'a.txt': 'one\n' });
+      const from = sample.git('rev-parse', 'HEAD');
+      sample.write('a.txt', 'two\n');
+      sample.write(path, 'new\n');
+      sample.git('add', '-f', '-A', '.', path);
+      sample.git('commit', '-q', '-m', 'proven');
+      const to = sample.git('rev-parse', 'HEAD');
+      sample.git('reset', '-q', '--hard', from);
+      const repository = (await findRepository(sample.path)) as Held;
+      const at = join(sample.path, late);
+      const someone = `case "$*" in *update-index*) mkdir -p '${dirname(at)}' && echo work >'${at}' ;; esac`;
+      const applied = await behind({ git: someone }, () => apply(repository, from, to));
+      expect(applied).toEqual({
+        done: false,
+        why: `Files that git does not know are in the way: '${late}'. Move them first.`,
+      });
+      expect(readFileSync(at, 'utf8')).toBe('work\n');
+      expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
+      expect(sample.git('status', '--porcelain')).toBe('');
+      expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+    },
+  );
 
-  it('gives directories that it makes again the modes that they had', async () => {
+  it('restores the modes of directories that it creates again', async () => {
     const sample = folders.repository({ 'a.txt': 'one\n', 'closed/in/b.txt': 'b\n' });
     for (const directory of ['closed/in', 'closed']) chmodSync(join(sample.path, directory), 0o700);
     const from = sample.git('rev-parse', 'HEAD');
@@ -126,7 +129,7 @@ describe('applyCommit()', () => {
     expect([modeOf('closed'), modeOf('closed/in')]).toEqual([0o700, 0o750]);
   });
 
-  it('leaves the mode of a directory that was there all the time, as somebody has changed it since', async () => {
+  it('keeps the mode of a directory that existed all the time, as the user has changed it since', async () => {
     const files = { 'a.txt': 'one\n', 'in/b.txt': 'b\n', 'in/stays.txt': 's\n' };
     const { sample, repository, from, to } = await prepare(folders, files, { 'a.txt': 'two\n' }, ['in/b.txt']);
     const close = { git: `case "$*" in *update-ref*) chmod 700 '${join(sample.path, 'in')}' && exit 1 ;; esac` };
@@ -135,7 +138,7 @@ describe('applyCommit()', () => {
     expect(statSync(join(sample.path, 'in')).mode & 0o777).toBe(0o700);
   });
 
-  it('writes into no file of another name that lies in a stage', async () => {
+  it('does not write into a file hard-linked into a stage', async () => {
     const { sample, repository, from, to } = await prepared();
     leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
     const precious = join(folders.folder(), 'precious');
@@ -150,7 +153,7 @@ describe('applyCommit()', () => {
     ['changes', 'lf', 'crlf'],
     ['removes', 'crlf', undefined],
     ['turns', 'crlf', 'lf'],
-  ])('brings line ends back where the version %s the attributes that they depend on', async (_what, old, next) => {
+  ])('restores line ends if the version %s the attributes that they depend on', async (_what, old, next) => {
     const attributes = (eol: string): string => `* text eol=${eol}\n`;
     const sample = folders.repository({ '.gitattributes': attributes(old), 'a.txt': 'one\n', 'in/z.txt': 'z\n' });
     const from = sample.git('rev-parse', 'HEAD');
@@ -166,7 +169,7 @@ describe('applyCommit()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('takes files back into no area that a sparse checkout does not have', async () => {
+  it('restores no files into an area that a sparse checkout excludes', async () => {
     const sample = folders.repository({ 'in/a.txt': 'one\n', 'out/b.txt': 'one\n', 'out/c.txt': 'c\n' });
     const from = sample.git('rev-parse', 'HEAD');
     sample.git('rm', '-q', 'out/c.txt');
@@ -179,7 +182,7 @@ describe('applyCommit()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('brings the very bytes back, which git would write in another way', async () => {
+  it('restores the exact bytes, which git would write in another way', async () => {
     const { sample, repository, from, to } = await prepared();
     sample.git('config', 'core.autocrlf', 'input');
     sample.write('a.txt', 'one\r\n');
@@ -190,7 +193,7 @@ describe('applyCommit()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('undoes what it has begun on a disk that is full by then', async () => {
+  it('undoes its changes on a disk that has become full', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
     const full = join(folders.folder(), 'full');
@@ -205,7 +208,7 @@ describe('applyCommit()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('undoes what has not begun where a link is to become a directory', async () => {
+  it('undoes a merge that has not begun if a link is to become a directory', async () => {
     const sample = folders.repository({ 'a.txt': 'one\n' });
     symlinkSync('a.txt', join(sample.path, 'd'));
     const from = sample.commit({}, 'link');
@@ -219,7 +222,7 @@ describe('applyCommit()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('brings back what became a link to a directory, and puts nothing into that', async () => {
+  it('restores a file that became a link to a directory, and puts nothing into that directory', async () => {
     const outside = folders.folder();
     const sample = folders.repository({ 'a.txt': 'one\n', 'b.txt': 'b\n', 'd/x': 'x\n' });
     symlinkSync('a.txt', join(sample.path, 'link'));
@@ -241,7 +244,7 @@ describe('applyCommit()', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'waits for a git that outlives the finisher that was killed (needs /proc of Linux)',
+    'waits for a git that outlives its killed finisher (needs /proc of Linux)',
     async () => {
       const { sample, repository, from, to } = await prepared();
       const killed = { git: 'case "$*" in "update-ref "*) kill -9 $PPID; sleep 1 ;; esac' };
@@ -251,7 +254,7 @@ describe('applyCommit()', () => {
     },
   );
 
-  it('leaves an empty directory that was there before', async () => {
+  it('leaves an empty directory that existed before', async () => {
     const sample = folders.repository({ 'a.txt': 'one\n', 'there/in/y': 'y\n' });
     symlinkSync('there', join(sample.path, 'link'));
     const from = sample.commit({}, 'link');
@@ -267,7 +270,7 @@ describe('applyCommit()', () => {
     expect(readdirSync(sample.path).sort()).toEqual(['.git', 'a.txt', 'link', 'mine', 'there']);
   });
 
-  it('does nothing where programs that it needs are not there, and says which', async () => {
+  it('does nothing if programs that it needs are missing, and says which', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
     const few = folders.folder();
@@ -294,7 +297,7 @@ describe('applyCommit()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('does nothing where a file that is to change has just gone', async () => {
+  it('does nothing if a file that is to change has just been removed', async () => {
     const { sample, repository, from, to } = await prepared();
     rmSync(join(sample.path, 'a.txt'));
     const before = stateOf(sample.path);
@@ -302,7 +305,7 @@ describe('applyCommit()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('takes files for unchanged that were only touched', async () => {
+  it('takes files that were only touched as unchanged', async () => {
     const { sample, repository, from, to } = await prepared();
     sample.write('a.txt', 'one\n');
     expect(await apply(repository, from, to)).toEqual({ done: true });
@@ -312,7 +315,7 @@ describe('applyCommit()', () => {
 });
 
 describe('recoverStage()', () => {
-  it('leaves alone what a merge of the same process is at work at', async () => {
+  it('leaves a running merge of the same process alone', async () => {
     for (let round = 0; round < 2; round++) {
       const { sample, repository, from, to } = await prepared();
       let isOver = false;
@@ -335,11 +338,11 @@ describe('recoverStage()', () => {
     }
   });
 
-  it('puts right once what several find at the same time', async () => {
+  it('recovers a merge once if several calls find it at the same time', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
     leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
-    // That of a process that is gone.
+    // The claim of a dead process.
     const left = join(repository.gitDirectory, `scratchfs-merge/claim-${ID}.7`);
     writeFileSync(left, JSON.stringify({ pid: 4_194_305, started: '7' }));
     const recoveries = Array.from({ length: 5 }, () => recoverStage(repository, repository.git).catch(String));
@@ -349,7 +352,7 @@ describe('recoverStage()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('removes drafts of processes that are gone, however far they had come, and no others', async () => {
+  it('removes drafts of dead processes at every stage, and no others', async () => {
     const { sample, repository } = await prepared();
     const draft = (name: string, plan: string | undefined): string => {
       const path = join(repository.gitDirectory, `scratchfs-merge-${name}`);
@@ -362,7 +365,7 @@ describe('recoverStage()', () => {
       draft(`${ID}.4194306.7`, undefined),
       draft(`${ID}.4194305.`, 'null'),
     ];
-    // Put aside by somebody.
+    // Moved aside by the user.
     const others = ['old', ID, `${ID}.`, `${ID}.0.7`, `${ID}.-1.7`].map((name) => draft(name, 'null'));
     const started = readFileSync('/proc/self/stat', 'latin1')
       .replace(/^.*\) /, '')
@@ -374,7 +377,7 @@ describe('recoverStage()', () => {
     expect(sample.git('status', '--porcelain')).toBe('');
   });
 
-  it('removes the locks of references that a git killed with the finisher has left, and none of another git', async () => {
+  it('removes reference locks left by a git killed with the finisher, and none of another git', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
     const stage = join(repository.gitDirectory, 'scratchfs-merge');
@@ -399,7 +402,7 @@ describe('recoverStage()', () => {
     expect(await recoverStage(repository, repository.git)).toBe('undone');
     expect(existsSync(head as string)).toBe(true);
 
-    // Somebody has removed the lock of the index, and another git may be at work.
+    // The user has removed the lock of the index, and another git may be at work.
     cutOff();
     utimesSync(head as string, new Date(), new Date());
     await expect(recoverStage(repository, repository.git)).rejects.toThrow(/locked \(HEAD\.lock\): another git/);
@@ -408,7 +411,7 @@ describe('recoverStage()', () => {
     expect(await recoverStage(repository, repository.git)).toBe('undone');
   });
 
-  it('touches nothing behind links that stand where directories of the work tree were when it undoes', async () => {
+  it('touches nothing behind links that have replaced directories of the work tree', async () => {
     const sample = folders.repository({ 'a.txt': 'one\n', 'deep/er/old.txt': 'old\n' });
     const from = sample.git('rev-parse', 'HEAD');
     const added = { 'deep/er/new.txt': 'new\n', 'fresh/er/new.txt': 'new\n', "it's new/-f\n": 'new\n' };
@@ -446,7 +449,7 @@ describe('recoverStage()', () => {
     expect(lstatSync(join(sample.path, 'deep/er')).isSymbolicLink()).toBe(true);
   });
 
-  it('undoes what was written whole, in part or not yet, and leaves what somebody has made or changed since', async () => {
+  it('undoes files written completely, partly or not yet, and leaves what the user has created or changed since', async () => {
     const sample = folders.repository({ 'a.txt': 'one\n', 'b.txt': 'b\n', 'c.txt': 'c\n', 'gone.txt': 'gone\n' });
     const from = sample.git('rev-parse', 'HEAD');
     const attributes = { '.gitattributes': '*.txt text eol=crlf\n' };
@@ -490,16 +493,16 @@ describe('recoverStage()', () => {
     ['cannot restore files', { xargs: 'case " $* " in *" restore "*) exit 125 ;; esac' }],
     ['cannot read the version', { git: 'case " $* " in *" cat-file -e "*) exit 128 ;; esac' }],
     [
-      'cannot tell what the merge writes',
+      'cannot determine the content that the merge writes',
       { git: 'case " $* " in *" cat-file --filters "*:a.txt" "* | *" hash-object "*) exit 137 ;; esac' },
     ],
     [
-      'is told only a part of what the merge writes',
+      'gets only a part of the content that the merge writes',
       { git: 'case " $* " in *" --filters "* | *" hash-object "*) echo new; exit 137 ;; esac' },
     ],
     ['cannot move files', { ln: 'exit 1', mv: 'case "$*" in *kept/*) exit 1 ;; esac' }],
-    ['has nothing to compare with', { cmp: 'exit 127' }],
-  ])('says so and keeps what it needs where it %s, and undoes it later', async (_what, programs) => {
+    ['has no program to compare files', { cmp: 'exit 127' }],
+  ])('says so and keeps what it needs if it %s, and undoes the merge later', async (_what, programs) => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
     leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
@@ -509,7 +512,7 @@ describe('recoverStage()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('does so too for a link', async () => {
+  it('also restores a link', async () => {
     const sample = folders.repository({ 'a.txt': 'one\n' });
     const relink = (target: string): string => {
       rmSync(join(sample.path, 'link'), { force: true });
@@ -528,7 +531,7 @@ describe('recoverStage()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('goes on where an undo was cut off, also in the middle of a file on another disk', async () => {
+  it('continues an interrupted undo, also in the middle of a file on another disk', async () => {
     const sample = folders.repository({ 'a.txt': 'one\n', 'b.txt': 'one\n', 'c.txt': 'one\n', 'd.txt': 'one\n' });
     const from = sample.git('rev-parse', 'HEAD');
     sample.git('rm', '-q', 'd.txt');
@@ -550,7 +553,7 @@ describe('recoverStage()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('lays out the attributes of the version again where they are lost, and says where what was kept is', async () => {
+  it('writes the attributes of the version again if they are lost, and says where the kept files are', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
     const lists = { added: ['new.txt'], restored: ['a.txt'], directories: [] };
@@ -568,7 +571,7 @@ describe('recoverStage()', () => {
     await expect(recovered).rejects.toThrow(/by hand: its stage has no kept\. Look at 'new\.txt', 'a\.txt'/);
   });
 
-  it('never takes the lock of another git away: undoes it when that has gone', async () => {
+  it('never removes the lock of another git, and undoes the merge after that lock is gone', async () => {
     const { sample, repository, from, to } = await prepared();
     leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
     const lock = join(repository.gitDirectory, 'index.lock');
@@ -584,7 +587,7 @@ describe('recoverStage()', () => {
     expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
   });
 
-  it('leaves the lock of another git where the branch has moved', async () => {
+  it('leaves the lock of another git if the branch has moved', async () => {
     const { sample, repository, from, to } = await prepared();
     leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
     const lock = join(repository.gitDirectory, 'index.lock');
@@ -596,7 +599,7 @@ describe('recoverStage()', () => {
     expect(sample.git('status', '--porcelain')).toBe('');
   });
 
-  it('goes neither back nor forward where git cannot tell whether the branch has moved', async () => {
+  it('goes neither back nor forward if git cannot tell whether the branch has moved', async () => {
     const { sample, repository, from, to } = await prepared();
     leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
     const before = stateOf(sample.path);
@@ -608,7 +611,7 @@ describe('recoverStage()', () => {
     expect(sample.git('status', '--porcelain')).toBe('');
   });
 
-  it('leaves the index as it is where somebody has removed the lock and staged something since', async () => {
+  it('leaves the index as it is if the user has removed the lock and staged something since', async () => {
     const { sample, repository, from, to } = await prepared();
     leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
     rmSync(join(repository.gitDirectory, 'index.lock'));
@@ -623,7 +626,7 @@ describe('recoverStage()', () => {
     expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
   });
 
-  it('brings no file into the index that somebody only means to add', async () => {
+  it('adds no file to the index that has only an intent-to-add entry', async () => {
     const { sample, repository, from, to } = await prepared();
     leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
     rmSync(join(repository.gitDirectory, 'index.lock'));
@@ -638,7 +641,7 @@ describe('recoverStage()', () => {
     ['committed all', ['add -A', 'commit -q -m kept'], ''],
     ['committed a part', ['add a.txt', 'commit -q -m kept'], '?? new.txt'],
     ['staged it', ['add -A'], 'M  a.txt\nA  new.txt'],
-  ])('takes back nothing of what a merge wrote where somebody has %s since', async (_what, commands, status) => {
+  ])('reverts nothing of a merge if the user has %s since', async (_what, commands, status) => {
     const { sample, repository, from, to } = await prepared();
     leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
     rmSync(join(repository.gitDirectory, 'index.lock'));
@@ -649,7 +652,7 @@ describe('recoverStage()', () => {
     expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
   });
 
-  it('undoes a merge also where somebody means to add what it wrote, and has not', async () => {
+  it('undoes a merge also if the user has only intent-to-add entries for what it wrote', async () => {
     const { sample, repository, from, to } = await prepared();
     leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
     rmSync(join(repository.gitDirectory, 'index.lock'));
@@ -658,7 +661,7 @@ describe('recoverStage()', () => {
     expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
   });
 
-  it('waits for a merge of another machine or container, which cannot be looked into, as long as it may be at work', async () => {
+  it('waits for a merge of another machine or container, which cannot be inspected, as long as it may be at work', async () => {
     const { sample, repository, from, to } = await prepared();
     const stage = join(repository.gitDirectory, 'scratchfs-merge');
     const recover = () => recoverStage(repository, repository.git);
@@ -688,7 +691,7 @@ describe('recoverStage()', () => {
     expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
   });
 
-  it('brings the merge to what somebody has staged since, whose next commit takes nothing of it back', async () => {
+  it('completes a merge over what the user has staged since, so the next commit reverts nothing of it', async () => {
     const { sample, repository, from, to } = await prepared();
     leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
     rmSync(join(repository.gitDirectory, 'index.lock'));
@@ -706,36 +709,33 @@ describe('recoverStage()', () => {
   it.each([
     ['completed', true],
     ['nothing', false],
-  ] as const)(
-    'leaves another branch alone that somebody has checked out since, and answers %s',
-    async (answer, moved) => {
-      const { sample, repository, from, to } = await prepared();
-      sample.git('checkout', '-q', '-b', 'other');
-      sample.commit({ 'a.txt': 'two\n', 'new.txt': 'new\n', 'z.txt': 'z\n' }, 'the same and more');
-      sample.git('checkout', '-q', 'main');
-      const stopped = { mv: 'case "$*" in *scratchfs-merge-*) exit 1 ;; esac' };
-      await expect(behind(stopped, () => apply(repository, from, to))).rejects.toThrow(/could not be put right/);
-      if (!moved) sample.git('update-ref', 'HEAD', from);
-      rmSync(join(repository.gitDirectory, 'index.lock'));
-      sample.git('checkout', '-q', '-f', 'other');
-      expect(await recoverStage(repository, repository.git)).toBe(answer);
-      expect(sample.git('status', '--porcelain')).toBe('');
-      expect(sample.git('rev-parse', 'main')).toBe(moved ? to : from);
-      expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
-    },
-  );
+  ] as const)('leaves a branch alone that the user has checked out since, and returns %s', async (answer, moved) => {
+    const { sample, repository, from, to } = await prepared();
+    sample.git('checkout', '-q', '-b', 'other');
+    sample.commit({ 'a.txt': 'two\n', 'new.txt': 'new\n', 'z.txt': 'z\n' }, 'the same and more');
+    sample.git('checkout', '-q', 'main');
+    const stopped = { mv: 'case "$*" in *scratchfs-merge-*) exit 1 ;; esac' };
+    await expect(behind(stopped, () => apply(repository, from, to))).rejects.toThrow(/could not be put right/);
+    if (!moved) sample.git('update-ref', 'HEAD', from);
+    rmSync(join(repository.gitDirectory, 'index.lock'));
+    sample.git('checkout', '-q', '-f', 'other');
+    expect(await recoverStage(repository, repository.git)).toBe(answer);
+    expect(sample.git('status', '--porcelain')).toBe('');
+    expect(sample.git('rev-parse', 'main')).toBe(moved ? to : from);
+    expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+  });
 
-  it('needs no room on the disk for what it undoes', async () => {
+  it('needs no disk space to undo a merge', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
     leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
-    // All that is written fails.
+    // All writes fail.
     const full = { xargs: `trap '' XFSZ; ulimit -f 0` };
     expect(await behind(full, () => recoverStage(repository, repository.git))).toBe('undone');
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('touches nothing where somebody has put a stage into the repository that no merge can have left', async () => {
+  it('touches nothing if the repository contains a stage that no merge can have left', async () => {
     const { sample, repository, from, to } = await prepared();
     const outside = folders.folder();
     const victim = join(outside, 'victim');
@@ -781,7 +781,7 @@ describe('recoverStage()', () => {
     rmSync(stage);
   });
 
-  it('empties no file of somebody of which a stage holds another name', async () => {
+  it('does not empty a file of the user that is hard-linked into a stage', async () => {
     const { sample, repository, from, to } = await prepared();
     const victim = join(folders.folder(), 'victim');
     writeFileSync(victim, 'of somebody else');
@@ -793,7 +793,7 @@ describe('recoverStage()', () => {
 
   it.each([
     ['behind a link that leads out of the repository', '', true],
-    ['that holds what git writes into no lock of a reference', 'precious', false],
+    ['with content that git does not write into a reference lock', 'precious', false],
   ])('removes no lock %s', async (_what, text, isOutside) => {
     const { sample, repository, from, to } = await prepared();
     const heads = join(repository.gitDirectory, 'refs/heads');
@@ -809,11 +809,11 @@ describe('recoverStage()', () => {
     expect(readFileSync(join(directory, 'yarn.lock'), 'utf8')).toBe(text);
   });
 
-  it('goes by no path of a stage that leads out of the work tree', async () => {
+  it('ignores paths of a stage that lead out of the work tree', async () => {
     const { sample, repository, from } = await prepared();
     const outside = join(sample.path, '..', 'victim');
     writeFileSync(outside, 'new\n');
-    // A version that says that it would write just that: it is as if the merge had made it.
+    // The version claims to write exactly this content, as if the merge had made the file.
     const blob = sample.git('hash-object', '-w', outside);
     const treeOf = (mode: string, name: string, id: string): string => {
       const file = join(folders.folder(), 'tree');
@@ -836,7 +836,7 @@ describe('recoverStage()', () => {
     rmSync(outside);
   });
 
-  it('takes the lock of the index back where a finisher was killed when all but that was done', async () => {
+  it('removes the lock of the index after a finisher was killed when only that was left to do', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
     const left = join(repository.gitDirectory, `scratchfs-merge-${ID}.4194305.`);

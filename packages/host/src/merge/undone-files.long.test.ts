@@ -29,8 +29,8 @@ async function left() {
   };
 }
 
-describe('what a merge undoes', () => {
-  it('is the very file that was there, with its other names', async () => {
+describe('a file restored by undoing a merge', () => {
+  it('is the same inode as before, with its hard links', async () => {
     const { sample, repository, from, to } = await prepare(folders);
     const path = join(sample.path, 'a.txt');
     const other = join(folders.folder(), 'other');
@@ -46,11 +46,11 @@ describe('what a merge undoes', () => {
     const from = sample.git('rev-parse', 'HEAD');
     const to = sample.commit({ 'a.txt': 'two\r\n' }, 'proven');
     sample.git('reset', '-q', '--hard', from);
-    // git would find the line ends wrong if it looked.
+    // git would find the line ends wrong if it read the file.
     utimesSync(join(sample.path, 'a.txt'), 1, 1);
     expect(sample.git('status', '--porcelain')).toBe('');
     sample.write('.git/info/attributes', '*.txt text\n');
-    // Times are compared by seconds.
+    // git compares times by seconds.
     await wait(1_100);
     expect(sample.git('status', '--porcelain')).toBe('');
     const repository = (await findRepository(sample.path)) as Held;
@@ -58,14 +58,14 @@ describe('what a merge undoes', () => {
     expect(sample.git('rev-parse', 'HEAD')).toBe(to);
   });
 
-  it('is a copy of it where a file system has no hard links', async () => {
+  it('is a copy if the file system has no hard links', async () => {
     const { before, sample, path, recover } = await left();
     expect(await runBehind(folders, NO_LINKS, recover)).toBe('undone');
     expect(stateOf(sample.path)).toEqual(before);
     expect(lstatSync(path).nlink).toBe(1);
   });
 
-  it('stays where it is as it was, also if nobody can write there', async () => {
+  it('stays in place if it is unchanged, even in an unwritable directory', async () => {
     const { before, sample, path, recover } = await left();
     writeFileSync(path, 'one\n');
     expect(await runBehind(folders, { ...NO_LINKS, mv: 'case "$*" in *kept*) exit 1 ;; esac' }, recover)).toBe(
@@ -74,7 +74,7 @@ describe('what a merge undoes', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('gets its mode back where only that was missing of a copy', async () => {
+  it('gets its mode back if only the mode of a copy was missing', async () => {
     const { path, kept, recover } = await left();
     writeFileSync(join(kept, '../../copies'), '');
     chmodSync(kept, 0o640);
@@ -84,7 +84,7 @@ describe('what a merge undoes', () => {
     expect(lstatSync(path).mode & 0o777).toBe(0o640);
   });
 
-  it('is not called undone where what was kept is gone and the text of the merge is there', async () => {
+  it('is not reported undone if the kept file is gone and the content of the merge is there', async () => {
     const { before, sample, path, kept, recover } = await left();
     rmSync(kept);
     await expect(recover()).rejects.toThrow(/What was kept of a file is gone.*a\.txt/);
@@ -93,7 +93,7 @@ describe('what a merge undoes', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('goes by what a filter reads where it can write no more', async () => {
+  it('is recognized by what a filter reads if the filter can no longer write', async () => {
     const sample = folders.repository({ '.gitattributes': '*.bin filter=far\n', 'a.bin': 'a\n', 'b.bin': 'b\n' });
     const from = sample.git('rev-parse', 'HEAD');
     const to = sample.commit({ 'a.bin': 'A\n', 'b.bin': 'B\n' }, 'proven');
@@ -101,7 +101,7 @@ describe('what a merge undoes', () => {
     const server = folders.folder();
     mkdirSync(join(server, 'up'));
     sample.git('config', 'filter.far.clean', "sed 's/^big //'");
-    // It answers once.
+    // The filter succeeds once.
     sample.git('config', 'filter.far.smudge', `rmdir '${server}/up' && sed 's/^/big /'`);
     sample.git('config', 'filter.far.required', 'true');
     const before = stateOf(sample.path);
@@ -111,7 +111,7 @@ describe('what a merge undoes', () => {
   });
 });
 
-it('a directory that somebody makes anew between two undos keeps the mode that he gave it', async () => {
+it('a directory that the user creates again between two undos keeps its new mode', async () => {
   const sample = folders.repository({ 'a.txt': 'one\n', 'in/x': 'x\n', 'out/x': 'x\n' });
   const from = sample.git('rev-parse', 'HEAD');
   sample.git('rm', '-q', '-r', 'in', 'out');
@@ -132,9 +132,9 @@ it('a directory that somebody makes anew between two undos keeps the mode that h
   expect(sample.git('status', '--porcelain')).toBe('M in/x');
 });
 
-describe('what a merge has written', () => {
+describe('a file written by a merge', () => {
   it.each([
-    ['a path from the top', { 'core.attributesFile': 'mine' }, 'mine', undefined],
+    ['a path relative to the top', { 'core.attributesFile': 'mine' }, 'mine', undefined],
     ['an empty XDG_CONFIG_HOME', {}, undefined, ''],
   ])('has the line ends of the attributes that the user names by %s', async (_what, settings, inside, xdg) => {
     const { sample, repository, from, to } = await prepare(folders);
@@ -155,22 +155,25 @@ describe('what a merge has written', () => {
   it.each([
     ['settings', '[core]\n\tautocrlf = true\n', undefined],
     ['attributes', '', '*.txt text eol=crlf\n'],
-  ])('is known again by who has other %s for all repositories than who merged', async (_what, config, attributes) => {
-    const { sample, repository, from, to } = await prepare(folders);
-    const before = stateOf(sample.path);
-    const home = folders.folder();
-    writeFileSync(join(home, '.gitconfig'), config);
-    mkdirSync(join(home, '.config/git'), { recursive: true });
-    if (attributes !== undefined) writeFileSync(join(home, '.config/git/attributes'), attributes);
-    // The finisher dies with the branch not moved, and nobody can undo.
-    const killed = { git: 'case "$*" in "update-ref "*) kill -9 $PPID; exit 1 ;; esac' };
-    vi.stubEnv('HOME', home);
-    vi.stubEnv('XDG_CONFIG_HOME', undefined);
-    const cut = { ...killed, xargs: 'case " $* " in *" remove "*) exit 1 ;; esac' };
-    await expect(runBehind(folders, cut, () => apply(repository, from, to))).rejects.toThrow(/put right/);
-    vi.unstubAllEnvs();
-    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('two\r\n');
-    expect(await recoverStage(repository, repository.git)).toBe('undone');
-    expect(stateOf(sample.path)).toEqual(before);
-  });
+  ])(
+    'is recognized by a user with other %s for all repositories than the merging user',
+    async (_what, config, attributes) => {
+      const { sample, repository, from, to } = await prepare(folders);
+      const before = stateOf(sample.path);
+      const home = folders.folder();
+      writeFileSync(join(home, '.gitconfig'), config);
+      mkdirSync(join(home, '.config/git'), { recursive: true });
+      if (attributes !== undefined) writeFileSync(join(home, '.config/git/attributes'), attributes);
+      // The finisher is killed before the branch moves, and no process can undo.
+      const killed = { git: 'case "$*" in "update-ref "*) kill -9 $PPID; exit 1 ;; esac' };
+      vi.stubEnv('HOME', home);
+      vi.stubEnv('XDG_CONFIG_HOME', undefined);
+      const cut = { ...killed, xargs: 'case " $* " in *" remove "*) exit 1 ;; esac' };
+      await expect(runBehind(folders, cut, () => apply(repository, from, to))).rejects.toThrow(/put right/);
+      vi.unstubAllEnvs();
+      expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('two\r\n');
+      expect(await recoverStage(repository, repository.git)).toBe('undone');
+      expect(stateOf(sample.path)).toEqual(before);
+    },
+  );
 });

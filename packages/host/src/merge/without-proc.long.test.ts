@@ -11,7 +11,7 @@ import { SampleFolders } from '../testing/sample-repository.js';
 import { claim } from './claims.js';
 import { recoverStage } from './stage.js';
 
-/** As elsewhere than on Linux, in a chroot without it, or where it hides what others run. */
+/** As on systems other than Linux, in a chroot without /proc, or if /proc hides the processes of other users. */
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
   const gone = (path: unknown): void => {
@@ -36,13 +36,13 @@ afterAll(() => folders.remove());
 
 const LISTS = { added: ['new.txt'], restored: ['a.txt'], directories: [] };
 
-it('a process is known to run, and one of any start is taken for it', async () => {
+it('a process is known to run, and any start time matches it', async () => {
   expect(startOf(process.pid)).toBe('0');
   expect(isAlive(process.pid, '7')).toBe(true);
   expect(isAlive(4_194_305)).toBe(false);
 });
 
-it('a merge that is at work is left alone', async () => {
+it('a running merge is left alone', async () => {
   const { sample, repository, from, to } = await prepare(folders);
   const slow = { git: 'case "$*" in "update-ref "*) sleep 2 ;; esac' };
   const merge = runBehind(folders, slow, () => apply(repository, from, to));
@@ -54,11 +54,11 @@ it('a merge that is at work is left alone', async () => {
   expect(sample.git('status', '--porcelain')).toBe('');
 });
 
-it('what works on a merge is known by its number, as long as it runs and the machine has not been started anew', async () => {
+it('the worker of a merge is known by its process number, as long as it runs and the machine has not been rebooted', async () => {
   const { sample, repository, from, to } = await prepare(folders);
   const worker = join(repository.gitDirectory, 'scratchfs-merge/worker');
   const recover = () => recoverStage(repository, repository.git);
-  // What the finisher has started outlives it.
+  // The finisher's child outlives it.
   const finisher = spawn('sh', ['-c', 'sleep 60 >&- & echo ready'], {
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -84,7 +84,7 @@ it('what works on a merge is known by its number, as long as it runs and the mac
   expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
 });
 
-it('a claim of before the machine was started anew counts for nothing', async () => {
+it('a claim from before a reboot is void', async () => {
   const directory = folders.folder();
   const id = 'ab'.repeat(12);
   const name = await claim(directory, id);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { bringBackAfter } from '../testing/bring-back-after.js';
 import { OsSandboxIncompleteError } from './bring-back.js';
 
-describe('bringBack() where there are no transactions', () => {
+describe('bringBack() without transactions', () => {
   const script =
     'echo new >m/q; rm -r m/d; mkdir m/e; rm m/l; ln -s q m/l; rm k; ln -s q k; echo b >n/b; rm n/a.md; chmod +x n/c';
   const files = { '/q': 'A', '/l': 'l', '/d/x': 'x' };
@@ -26,7 +26,7 @@ describe('bringBack() where there are no transactions', () => {
     return { fs, backend, before, arm };
   }
 
-  /** Times of directories change with what is in them. */
+  /** Times of directories are left out, because they change with their entries. */
   const contents = async (fs: FileSystem): Promise<unknown[]> => {
     const all: unknown[] = [];
     for await (const { path, kind, mode, target, modifiedAt } of fs.walk('/')) {
@@ -37,7 +37,7 @@ describe('bringBack() where there are no transactions', () => {
   };
 
   it.each(['before', 'after'] as const)(
-    'takes all back where it fails midway, %s the storage has done it',
+    'undoes everything if it fails midway, %s the storage has made the change',
     async (fault) => {
       let failures = 0;
       for (let at = 1; ; at++) {
@@ -56,7 +56,7 @@ describe('bringBack() where there are no transactions', () => {
     },
   );
 
-  it('says what has the state before, where what was begun cannot be taken back', async () => {
+  it('names the checkpoint of the state before if an undo fails', async () => {
     for (let from = 1; ; from++) {
       const { fs, backend, before, arm } = await mounted('before', (commit) => commit >= from);
       const failure = await bringBackAfter(script, fs, undefined, arm).catch((error: unknown) => error);

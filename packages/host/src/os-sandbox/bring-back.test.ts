@@ -27,7 +27,7 @@ describe('bringBack()', () => {
     ['was renamed to a name that was refused', toText, []],
     ['was written over when it had been saved under such a name', overIt, ['n/b.md']],
     ['began a row of renames', `${overIt}; mv n/d/c.md n/b.md; rmdir n/d`, ['n/b.md', 'n/d', 'n/d/c.md']],
-  ])('leaves a file that %s, with what else was moved', async (_, script, others) => {
+  ])('leaves a file that %s, with other content that was moved', async (_, script, others) => {
     const fs = await inMemory({ '/n/a.md': 'a', '/n/b.md': 'bb', '/n/d/c.md': 'ccc' }, { maxCheckpoints: 0 });
     const before = await dump(fs);
     const result = await bringBackAfter(script, fs, onlyMarkdown);
@@ -38,10 +38,10 @@ describe('bringBack()', () => {
   });
 
   it.each([
-    ['has a name that cannot be', "mv n/d 'n/x\\y'"],
-    ['has a name that is no UTF-8', 'mv n/d "$(printf \'\\377\')"'],
+    ['has an impossible name', "mv n/d 'n/x\\y'"],
+    ['has a name that is not UTF-8', 'mv n/d "$(printf \'\\377\')"'],
     ['has too long a path', `top=$PWD; ${'n=$(printf %0200d 0); mkdir $n; cd $n; '.repeat(20)} mv $top/n/d $n`],
-  ])('leaves what was moved to a place that %s', async (_, script) => {
+  ])('leaves content that was moved to a path that %s', async (_, script) => {
     const fs = await inMemory({ '/n/b.md': 'bb', '/n/d/a.md': 'a' });
     await fs.symlink('a.md', '/n/d/l');
     const result = await bringBackAfter(`rm n/b.md; ${script}`, fs);
@@ -50,7 +50,7 @@ describe('bringBack()', () => {
     expect(await fs.readText('/n/d/l')).toBe('a');
   });
 
-  it('takes a file from its place where only a second copy of it was refused', async () => {
+  it('removes a file from its old path if only a second copy of it was refused', async () => {
     const fs = await inMemory({ '/n/a.md': 'a' });
     const result = await bringBackAfter('cp n/a.md n/b.md; mv n/a.md n/a.txt', fs, onlyMarkdown);
     expect(result.changes).toEqual({ ...NOTHING, added: ['n/b.md'], removed: ['n/a.md'] });
@@ -60,14 +60,14 @@ describe('bringBack()', () => {
   it.each([
     [600, 10],
     [10, 600],
-  ])('brings back a swap of files of %d and %d bytes where there is no room for both twice', async (a, b) => {
+  ])('brings back a swap of files of %d and %d bytes without space for two copies', async (a, b) => {
     const fs = await inMemory({ '/a': 'a'.repeat(a), '/b': 'b'.repeat(b) }, { maxTotalSize: 620 });
     const { changes, refused } = await bringBackAfter('mv a t; mv b a; mv t b', fs);
     expect({ changes, refused }).toEqual({ changes: { ...NOTHING, changed: ['a', 'b'] }, refused: [] });
     expect((await fs.stat('/a')).size).toBe(b);
   });
 
-  it('loses nothing where what has to stay leaves no room for what could have come back', async () => {
+  it('loses nothing if content that has to stay leaves no space for other changes', async () => {
     const files = { '/n/a.md': 'a'.repeat(600), '/n/b.md': 'b'.repeat(500) };
     const fs = await inMemory(files, { maxTotalSize: 1_200 });
     const before = await dump(fs);
@@ -79,7 +79,7 @@ describe('bringBack()', () => {
     expect(await fs.checkpoints()).toEqual([]);
   });
 
-  it('takes what is there already as the command left it', async () => {
+  it('accepts paths that are already as the command left them', async () => {
     const fs = await inMemory({ '/a': 'one', '/x': 'x', '/gone': 'gone' });
     await fs.link('/a', '/b');
     const { changes, refused } = await bringBackAfter(
@@ -97,7 +97,7 @@ describe('bringBack()', () => {
     expect((await fs.stat('/a')).nlink).toBe(2);
   });
 
-  it('follows no link that was made meanwhile where the command had a directory', async () => {
+  it('follows no link that has concurrently replaced a directory of the command', async () => {
     const fs = await inMemory({ '/d/sub/x': 'one', '/d/y': 'y', '/f/sub/x': 'one', '/f/y': 'y' });
     await fs.symlink('f', '/was-link');
     const script = 'echo two >d/sub/x; echo new >d/new; rm d/y; rm was-link; mkdir was-link; echo 1 >was-link/new';
@@ -115,7 +115,7 @@ describe('bringBack()', () => {
     expect(await fs.readText('/f/sub/x')).toBe('one');
   });
 
-  it('leaves on a disk what was renamed to a name that was refused, as it was', async () => {
+  it('leaves a file on disk unchanged if it was renamed to a name that was refused', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'scratchfs-bring-back-'));
     try {
       const path = join(folder, 'a.md');

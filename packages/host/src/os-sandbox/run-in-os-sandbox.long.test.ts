@@ -32,9 +32,9 @@ async function sandboxOf(files: Record<string, string>, config: SandboxConfig = 
 
 const NOTHING = { added: [], removed: [], changed: [], addedDirectories: [], removedDirectories: [] };
 
-// Why they may be skipped: bubblewrap is for Linux, and has to be installed.
+// Skipped without bubblewrap, which exists only for Linux and has to be installed.
 describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
-  it('runs a command on a copy and brings its changes back, which the checkpoint undoes', async () => {
+  it('runs a command on a copy and brings its changes back, and the checkpoint undoes them', async () => {
     const { fs, sandbox } = await sandboxOf({ '/src/a.txt': 'one\n', '/src/gone': 'x', '/src/same': 's' });
     const folder = mkdtempSync(join(top, 'copies-'));
     for (const directory of [top, folder]) chmodSync(directory, 0o755);
@@ -61,7 +61,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('shows only what may be read, and takes back only what may be written', async () => {
+  it('shows only readable paths, and brings back only changes of writable paths', async () => {
     const { fs, sandbox } = await sandboxOf(
       { '/notes/a.md': 'a', '/notes/key.pem': 'secret', '/lib/l.md': 'l', '/other/x': 'secret' },
       { paths: { notes: { root: '/notes', mode: 'rw', suffixes: ['.md'] }, lib: { root: '/lib', mode: 'ro' } } },
@@ -77,7 +77,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(await fs.exists('/notes/new.pem')).toBe(false);
   });
 
-  it('does not overwrite what somebody else has changed meanwhile', async () => {
+  it('does not overwrite concurrent changes of another client', async () => {
     const fs = await openFileSystem(new MemoryStorage(), { files: { '/a': 'one', '/b': 'one' } });
     // The checkpoint is made when the command has ended, and before anything is brought back.
     const others = observe(fs, ({ operation }) => {
@@ -91,7 +91,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(await fs.readText('/a')).toBe('mine');
   });
 
-  it('brings changes back where no more checkpoints are allowed, and keeps none that nobody can use', async () => {
+  it('brings changes back if no more checkpoints are allowed, and keeps none that the caller cannot use', async () => {
     const fs = await openFileSystem(new MemoryStorage(), { files: { '/a': '0' }, limits: { maxCheckpoints: 1 } });
     const sandbox = new Sandbox(fs, { paths: { n: { root: '/', mode: 'rw', suffixes: ['', '.md'] } } });
     const all = await runInOsSandbox(sandbox, 'echo 1 >n/x.txt');
@@ -110,7 +110,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(await fs.readText('/a')).toBe('3\n');
   });
 
-  it('brings back directories as they are: made, removed, and become something else', async () => {
+  it('brings back directories that were made, removed or replaced', async () => {
     const files = { '/file/x': 'x', '/link/sub/x': 'x', '/gone/sub/x': 'x', '/emptied/x': 'x', '/was-file': 'x' };
     const { fs, sandbox } = await sandboxOf(files);
     const script =
@@ -131,7 +131,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(await fs.readdir('/emptied')).toEqual([]);
   });
 
-  it('leaves a directory that holds what the command could not see, or that became a pipe', async () => {
+  it('keeps a directory that holds files hidden from the command, or that became a pipe', async () => {
     const { fs, sandbox } = await sandboxOf(
       { '/notes/d/a.md': 'a', '/notes/d/key.pem': 'secret', '/notes/p/a.md': 'a' },
       { root: { root: '/notes', suffixes: ['.md'] } },
@@ -144,7 +144,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(await fs.readdir('/notes/p')).toEqual(['a.md']);
   });
 
-  it('shows absolute links where the command has the files, and brings them back as the filesystem has them', async () => {
+  it('shows absolute links with the paths of the command, and brings them back with those of the filesystem', async () => {
     const { fs, sandbox } = await sandboxOf(
       { '/p/notes/a.md': 'a\n', '/p/lib/l.md': 'l\n' },
       { paths: { notes: { root: '/p/notes', mode: 'rw' }, lib: { root: '/p/lib', mode: 'ro' } } },
@@ -168,7 +168,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(await fs.readlink('/p/notes/out')).toBe('/etc/passwd');
   });
 
-  it('refuses a link whose target is no UTF-8, and leaves what was there', async () => {
+  it('refuses a link whose target is not UTF-8, and leaves the previous entry', async () => {
     const { fs, sandbox } = await sandboxOf({ '/a': 'one' });
     const script = 'for name in a new; do ln -sf "$(printf \'\\377\')" $name; done';
     const { changes, refused } = await runInOsSandbox(sandbox, script);
@@ -182,7 +182,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     ['a file for a link', 'rm link; head -c 5000 /dev/zero >link', 'link'],
     ['a link for a link', 'ln -sf "$(head -c 3000 /dev/zero | tr "\\0" x)" link', 'link'],
     ['a link for a file', 'ln -sf "$(head -c 3000 /dev/zero | tr "\\0" x)" a', 'a'],
-  ])('leaves what was there where the filesystem has no room for %s', async (_, script, path) => {
+  ])('keeps the previous entry if the filesystem has no space for %s', async (_, script, path) => {
     const fs = await openFileSystem(new MemoryStorage(), { files: { '/a': 'one' }, limits: { maxTotalSize: 2_000 } });
     await fs.chmod('/a', 0o640);
     await fs.symlink('a', '/link');
@@ -196,7 +196,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect((await fs.lstat('/a')).mode & 0o777).toBe(0o640);
   });
 
-  it('follows no link that the command leaves behind, and takes no pipes', async () => {
+  it('follows no link that the command leaves, and brings back no pipes', async () => {
     const { fs, sandbox } = await sandboxOf({ '/dir/a': 'one' });
     const secret = join(top, 'secret');
     writeFileSync(secret, 'secret');
@@ -216,7 +216,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
   ] as const)('ends a command at its limit of %s, and takes nothing of it', async (why, script, options) => {
     const { fs, sandbox } = await sandboxOf({ '/a': 'one' });
     const { stopped, exitCode, changes, stdout } = await runInOsSandbox(sandbox, `echo two >a; ${script}`, options);
-    // A process that asks for too much at once may also be refused by the kernel and end by itself.
+    // The kernel may also refuse memory to such a process, which then ends by itself.
     if (why !== 'memory' || stopped !== undefined) {
       expect({ stopped, exitCode }).toEqual({ stopped: why, exitCode: null });
       expect(changes.changed).toEqual([]);
@@ -235,7 +235,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect({ stopped, changes }).toEqual({ stopped: 'memory', changes: NOTHING });
   });
 
-  it('bounds processes, the size of a file, and what goes in and comes back', async () => {
+  it('limits processes, the size of a file, and the bytes copied in and back', async () => {
     const { sandbox } = await sandboxOf({ '/a': 'x'.repeat(1_000) });
     const forks = await runInOsSandbox(sandbox, 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 10 & done; wait', {
       limits: { processes: 6 },
@@ -254,7 +254,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     await expect(files).rejects.toMatchObject({ code: 'EFBIG' });
   });
 
-  it('has no network unless the sandbox has it, and asking for more is an escalation', async () => {
+  it('has no network unless the sandbox has it, and asking for it is an escalation', async () => {
     const { sandbox } = await sandboxOf({});
     await expect(runInOsSandbox(sandbox, 'true', { network: true })).rejects.toBeInstanceOf(
       SandboxPermissionEscalationError,
@@ -274,7 +274,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     server.close();
   });
 
-  it('dies when it is told to, also while it is still being set up', async () => {
+  it('kills the command when its signal aborts, even during setup', async () => {
     for (const ms of [200, 1, 2, 4, 8, 12, 16, 24]) {
       const { sandbox } = await sandboxOf({ '/a': 'one' });
       const signal = AbortSignal.timeout(ms);
@@ -283,7 +283,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     }
   });
 
-  it.each(['root', 'an ordinary user'])('lets nothing of the host be seen, as %s', async (who) => {
+  it.each(['root', 'an ordinary user'])('shows nothing of the host, as %s', async (who) => {
     if (who === 'root' && process.getuid?.() !== 0) return;
     const folder = join(top, who === 'root' ? 'root' : 'user');
     mkdirSync(folder, { recursive: true });
@@ -291,7 +291,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     const bundle = await bundled('canaries', folder);
     const secret = join(folder, 'canary-file');
     writeFileSync(secret, 'CANARY-of-a-file', { mode: 0o644 });
-    // A descriptor that the parent leaves open passes into this process.
+    // A descriptor left open by the parent process is inherited by this process.
     const leaked = openSync(secret, 'r');
     const user = process.getuid?.() === 0 && who !== 'root' ? { uid: 12_345, gid: 12_345 } : {};
     const { stdout, stderr } = spawnSync(process.execPath, [bundle, secret], {
@@ -314,7 +314,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(seen['network']).toBe('refused');
   });
 
-  it.each(['root', 'an ordinary user'])('takes what a command did whatever modes it left, as %s', async (who) => {
+  it.each(['root', 'an ordinary user'])('brings changes back whatever modes the command left, as %s', async (who) => {
     if (who === 'root' && process.getuid?.() !== 0) return;
     const folder = mkdtempSync(join(top, 'modes-'));
     for (const directory of [top, folder]) chmodSync(directory, 0o777);
@@ -348,7 +348,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     ['root cannot become nobody', ['--unshare-user', '--disable-userns']],
     ['no namespaces can be made', ['--unshare-user', '--disable-userns', '--uid', '1000', '--gid', '1000']],
     ['bubblewrap is not installed', ['--ro-bind', '/dev/null', '/usr/bin/bwrap']],
-  ])('runs nothing where %s, required or not', async (_, lack) => {
+  ])('runs nothing if %s, required or not', async (_, lack) => {
     const folder = mkdtempSync(join(top, 'lack-'));
     const bundle = await bundled('unheld', folder);
     const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--bind', folder, folder, ...lack];

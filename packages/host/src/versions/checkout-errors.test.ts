@@ -49,7 +49,7 @@ async function blob(text: string): Promise<ObjectId> {
   return id;
 }
 
-/** Makes a version of entries, which nothing checks. */
+/** Makes a version of unchecked entries. */
 async function versionOf(entries: Readonly<Record<string, readonly [TreeMode, ObjectId]>>): Promise<string> {
   const history = versions.historyOf();
   const tree = await history.editTree(
@@ -99,7 +99,7 @@ describe('checkoutSnapshot() and rollback()', () => {
     expect(contentsOf(work)).toEqual(before);
   });
 
-  it('replace everything, files by directories and directories by files too', async () => {
+  it('replace everything, including files by directories and directories by files', async () => {
     const version = await versionOf({
       'kept/a/b': ['100644', await blob('b')],
       'kept/a-b': ['100755', await blob('a-b')],
@@ -129,7 +129,7 @@ describe('checkoutSnapshot() and rollback()', () => {
     expect(readText(join(work, 'old'))).toBe('old');
   });
 
-  it('remove what a killed call has left', async () => {
+  it('remove the files that a killed call has left', async () => {
     mkdirSync(join(work, '.scratchfs-0123456789abcdef/new'), { recursive: true });
     writeFileSync(join(work, '.scratchfs-0123456789abcdef/new/half'), 'half');
     await versions.checkoutSnapshot(await versionOf({ a: ['100644', await blob('a')] }), work);

@@ -30,12 +30,12 @@ beforeEach(() => {
   versions = new HostHistory({ clock: () => Date.now() });
   return () => versions.close();
 });
-/** Whom root becomes, to whom modes mean something. */
+/** User id that root switches to, because modes do not restrict root. */
 const SOMEBODY = 12_345;
 const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
 
 describe('the life of a work tree', () => {
-  it('goes from onboarding through snapshots back to the beginning, with the ids that git gives', async () => {
+  it('goes from onboarding through snapshots back to the beginning, with the same ids as git', async () => {
     const repository = folders.repository({ 'src/a.ts': 'let x = 1;\n', 'b.txt': 'b\n' });
     const start = await versions.onboardRepo(repository.path);
     expect(start).toBe(repository.git('rev-parse', 'HEAD'));
@@ -73,7 +73,7 @@ describe('the life of a work tree', () => {
     ).toEqual([]);
   });
 
-  it('sees what changed between snapshots, also where size and time stayed', async () => {
+  it('finds changes between snapshots, even with the same size and time', async () => {
     const work = folders.folder();
     writeFileSync(join(work, 'a'), 'one');
     const first = await versions.createSnapshot(work, undefined, 'first');
@@ -82,7 +82,7 @@ describe('the life of a work tree', () => {
     expect((await versions.diffSnapshots(first, second)).changed.map(({ path }) => path)).toEqual(['a']);
   });
 
-  it('leaves out what git ignores, unless the parent has it or it is asked for', async () => {
+  it('leaves out files that git ignores, unless the parent has them or the caller asks for them', async () => {
     const work = folders.folder();
     writeFileSync(join(work, '.gitignore'), 'out/\n*.log\n');
     mkdirSync(join(work, 'out/deep'), { recursive: true });
@@ -115,7 +115,7 @@ describe('the life of a work tree', () => {
     expect(text(outside, 'secret')).toBe('secret');
   });
 
-  it('rolls back what has a name that is no UTF-8, also beneath what makes room', async () => {
+  it('rolls back names that are not UTF-8, also under an entry that is replaced', async () => {
     const start = await versions.onboardRepo(folders.repository({ 'a.txt': 'a', dir: 'a file' }).path);
     const work = folders.folder();
     await versions.checkoutSnapshot(start, work);
@@ -132,7 +132,7 @@ describe('the life of a work tree', () => {
     expect(text(work, 'dir')).toBe('a file');
   });
 
-  it('neither overlooks nor leaves what somebody puts where a submodule is', async () => {
+  it('neither overlooks nor keeps files put into a submodule', async () => {
     const inner = folders.repository({ 'inner.txt': 'x' });
     const repository = folders.repository({ 'a.txt': 'a\n', '.gitignore': '*.o\n' });
     repository.git('submodule', '--quiet', 'add', inner.path, 'sub');
@@ -162,14 +162,14 @@ describe('the life of a work tree', () => {
     );
   });
 
-  it('does not fill a directory that is a repository of its own', async () => {
+  it('does not fill a directory that is a repository', async () => {
     const repository = folders.repository();
     const start = await versions.onboardRepo(repository.path);
     await expect(versions.checkoutSnapshot(start, repository.path)).rejects.toThrow(/repository of its own/);
     expect(repository.git('status', '--porcelain')).toBe('');
   });
 
-  it('gets rid of a repository that an agent has made, where it is told to, and tells of one beneath', async () => {
+  it('removes a repository that an agent has made only with force, and reports a nested one', async () => {
     const start = await versions.onboardRepo(folders.repository().path);
     const work = folders.folder();
     await versions.checkoutSnapshot(start, work);
@@ -187,7 +187,7 @@ describe('the life of a work tree', () => {
     expect(readdirSync(work)).toEqual(['a.txt']);
   });
 
-  it.skipIf(process.seteuid === undefined)('rolls back what a program has kept its own owner from', async () => {
+  it.skipIf(process.seteuid === undefined)('rolls back files whose modes keep their owner out', async () => {
     const start = await versions.onboardRepo(folders.repository({ 'a.txt': 'a', 'd/b': 'b', 'd/gone': 'x' }).path);
     const work = mkdtempSync(join(tmpdir(), 'scratchfs-owner-'));
     const isRoot = process.getuid?.() === 0;
@@ -212,7 +212,7 @@ describe('the life of a work tree', () => {
     }
   });
 
-  it('does nothing more once it is closed', async () => {
+  it('does nothing more after it is closed', async () => {
     const start = await versions.onboardRepo(folders.repository().path);
     const work = folders.folder();
     await versions.checkoutSnapshot(start, work);
@@ -221,7 +221,7 @@ describe('the life of a work tree', () => {
     expect(() => versions.historyOf()).toThrow(TypeError);
   });
 
-  it('is shared with work in memory', async () => {
+  it('shares its versions with work in memory', async () => {
     const repository = folders.repository();
     const start = await versions.onboardRepo(repository.path);
     const fs = await openFileSystem(new MemoryStorage());
@@ -235,14 +235,14 @@ describe('the life of a work tree', () => {
 });
 
 describe('onboardRepo()', () => {
-  it('takes HEAD, not what lies uncommitted in the work tree', async () => {
+  it('takes HEAD, not uncommitted changes of the work tree', async () => {
     const repository = folders.repository();
     repository.write('a.txt', 'changed');
     repository.write('b.txt', 'new');
     expect(await versions.onboardRepo(repository.path)).toBe(repository.git('rev-parse', 'HEAD'));
   });
 
-  it('takes the files as they lie on top of HEAD when asked, without touching the repository', async () => {
+  it('takes the work tree on top of HEAD when asked, without touching the repository', async () => {
     const repository = folders.repository({ 'a.txt': 'one\n', gone: 'x', '.gitignore': 'ignored\n' });
     repository.write('a.txt', 'changed\n');
     repository.write('new', 'new\n');
@@ -263,7 +263,7 @@ describe('onboardRepo()', () => {
     expect(commit.tree).toBe(repository.git('write-tree'));
   });
 
-  it('takes files as they lie also where git has been told not to look at them', async () => {
+  it('reads files of the work tree that git has been told not to look at', async () => {
     const files = { assumed: '1', 'ä/gone': '1', skipped: '1', sparse: '1', both: '1', 'beneath/file': '1' };
     const repository = folders.repository(files);
     repository.git('update-index', '--assume-unchanged', 'assumed', 'ä/gone', 'both');
@@ -272,7 +272,7 @@ describe('onboardRepo()', () => {
     for (const path of ['ä/gone', 'sparse', 'beneath']) rmSync(join(repository.path, path), { recursive: true });
     repository.write('beneath', 'a file');
     const tags = repository.git('ls-files', '-v');
-    // Until another second: what was changed in that of the index is no different in its times.
+    // Wait for the next second: a change in the second of the index does not differ in its times.
     await setTimeout(1_000);
     const id = await versions.onboardRepo(repository.path, { workingTree: true });
     const { added, changed, removed } = await versions.diffSnapshots(repository.git('rev-parse', 'HEAD'), id);
@@ -282,7 +282,7 @@ describe('onboardRepo()', () => {
     expect(repository.git('ls-files', '-v')).toBe(tags);
   });
 
-  it('answers the same id for a repository with SHA-256, packed, with tags and links', async () => {
+  it('returns the same id for a repository with SHA-256, packed, with tags and links', async () => {
     const repository = folders.repository({ 'a.txt': 'one\n' }, '--object-format=sha256');
     symlinkSync('a.txt', join(repository.path, 'link'));
     repository.commit({ 'ä/ö.txt': 'x' }, 'more');
@@ -294,7 +294,7 @@ describe('onboardRepo()', () => {
     expect(text(work, 'ä/ö.txt')).toBe('x');
   });
 
-  it('makes a version without a parent of a folder that is no repository', async () => {
+  it('makes a version without a parent of a folder that is not a repository', async () => {
     const folder = folders.folder();
     writeFileSync(join(folder, 'a.txt'), 'one\n');
     const id = await versions.onboardRepo(folder);
@@ -325,7 +325,7 @@ describe('onboardRepo()', () => {
     expect((await versions.readCommit(snapshot)).tree).toBe((await versions.readCommit(id)).tree);
   });
 
-  it('lists every name that cannot be held in one error, and takes the rest in when asked', async () => {
+  it('lists every unrepresentable name in one error, and takes the rest when asked', async () => {
     const repository = folders.repository({ good: 'x', 'back\\slash': 'x', 'dir/also\\bad': 'x' });
     const error = await versions.onboardRepo(repository.path).catch((reason: unknown) => reason);
     expect(isHistoryError(error, 'hostile')).toBe(true);
@@ -344,7 +344,7 @@ describe('onboardRepo()', () => {
     expect(repository.git('status', '--porcelain')).toBe('');
   });
 
-  it('reads what it can where one of several repositories is gone', async () => {
+  it('reads the remaining repositories if one is gone', async () => {
     const [first, second] = [folders.repository({ a: 'a' }), folders.repository({ b: 'b' })];
     const gone = await versions.onboardRepo(first.path);
     const start = await versions.onboardRepo(second.path);
@@ -355,7 +355,7 @@ describe('onboardRepo()', () => {
     await expect(versions.checkoutSnapshot(gone, work)).rejects.toThrow(/no object .* is gone/);
   });
 
-  it('takes in anew what is made at the path of a repository that it knows, and reads that of a work tree that is gone', async () => {
+  it('onboards a new repository at a known path anew, and reads that of a deleted work tree', async () => {
     const repository = folders.repository({ a: 'a' });
     await versions.checkoutSnapshot(await versions.onboardRepo(repository.path), folders.folder());
     rmSync(repository.path, { recursive: true });
@@ -372,7 +372,7 @@ describe('onboardRepo()', () => {
     expect(readdirSync(work)).toEqual(['b', 'c']);
   });
 
-  it('knows where a shallow clone ends, unless another repository goes on there', async () => {
+  it('knows the boundary of a shallow clone, unless another repository continues there', async () => {
     const repository = folders.repository({ a: 'a' });
     const middle = repository.commit({ a: 'b' }, 'second');
     const tip = repository.commit({ a: 'c' }, 'third');
@@ -397,7 +397,7 @@ describe('onboardRepo()', () => {
     expect(await log()).toHaveLength(4);
   });
 
-  it('goes on where a shallow clone has been given more of its history, and where another repository is gone', async () => {
+  it('continues after a shallow clone is deepened, and after another repository is gone', async () => {
     const gone = folders.repository({ a: 'a' });
     const repository = folders.repository({ b: 'b' });
     repository.commit({ b: 'c' }, 'second');
@@ -417,7 +417,7 @@ describe('onboardRepo()', () => {
     expect(await log()).toBe(2);
   });
 
-  it('knows the ends of a repository that is taken in while ends are looked for', async () => {
+  it('knows the boundary of a repository that is onboarded while boundaries are read', async () => {
     const own = new MemoryRepository();
     const linked = new LinkedRepository(own);
     const end = 'ab'.repeat(20) as ObjectId;
@@ -433,7 +433,7 @@ describe('onboardRepo()', () => {
     expect([...(await linked.shallow())]).toEqual([end]);
   });
 
-  it('lists every mode that git no longer writes, and takes the files in as git takes them when asked', async () => {
+  it('lists every mode that git no longer writes, and takes the files with the modes that git reads when asked', async () => {
     const repository = folders.repository({ a: 'a', 'run.sh': 'x', 'dir/b': 'b' });
     const tree = (entries: readonly (readonly [mode: string, name: string, of: string])[]): string => {
       const path = join(folders.folder(), 'tree');
@@ -476,7 +476,7 @@ describe('onboardRepo()', () => {
     expect(existsSync(canary)).toBe(false);
   });
 
-  it('tells how far it is, and stops in the middle when it is told to', async () => {
+  it('reports its progress, and stops midway when its signal aborts', async () => {
     const folder = folders.folder();
     for (let i = 0; i < 3_000; i++) writeFileSync(join(folder, `file-${i}`), `${i}\n`);
     const told: number[] = [];
@@ -494,7 +494,7 @@ describe('onboardRepo()', () => {
     expect(last).toBeLessThan(3_000);
   });
 
-  it('stops when it is told to', async () => {
+  it('stops when its signal aborts', async () => {
     const repository = folders.repository();
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(versions.onboardRepo(repository.path, { signal })).rejects.toThrow('enough');

@@ -14,7 +14,7 @@ async function pathsIn(within: string): Promise<string[]> {
 }
 
 describe('readWorktree()', () => {
-  it('reads only what lies at a path, and nothing where a link is on the way to it', async () => {
+  it('reads only the entries at a path, and nothing if a link is on the way to it', async () => {
     mkdirSync(join(top, 'way/inner/deep'), { recursive: true });
     writeFileSync(join(top, 'way/inner/a'), 'a');
     writeFileSync(join(top, 'way/inner/deep/b'), 'b');

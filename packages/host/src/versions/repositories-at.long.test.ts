@@ -33,7 +33,7 @@ describe('checkoutSnapshot()', () => {
     expect(readdirSync(target).filter((name) => before.includes(name) && /HEAD|config|sample/.test(name))).toEqual([]);
   });
 
-  it('leaves a directory alone whose repository lies on a disk that is not there', async () => {
+  it('leaves a directory alone whose repository lies on an unmounted disk', async () => {
     const repository = folders.repository({ mine: 'm' });
     const disk = folders.folder();
     renameSync(join(repository.path, '.git'), join(disk, 'git'));
@@ -44,9 +44,9 @@ describe('checkoutSnapshot()', () => {
   });
 
   it.each([
-    ['that is no UTF-8', Buffer.from('caf\xe9', 'latin1')],
-    ['that no filesystem here can hold', Buffer.from('a\\b')],
-  ])('removes a repository beneath a name %s only with force', async (_what, name) => {
+    ['that is not UTF-8', Buffer.from('caf\xe9', 'latin1')],
+    ['that scratchfs cannot represent', Buffer.from('a\\b')],
+  ])('removes a repository under a name %s only with force', async (_what, name) => {
     const folder = folders.folder();
     const inside = Buffer.concat([Buffer.from(`${folder}/`), name]);
     mkdirSync(Buffer.concat([inside, Buffer.from('/deep/.git')]), { recursive: true });
@@ -56,7 +56,7 @@ describe('checkoutSnapshot()', () => {
     expect(readdirSync(folder)).toEqual(['a.txt']);
   });
 
-  it('removes repositories that lie in the directory only with force', async () => {
+  it('removes nested repositories only with force', async () => {
     const top = folders.folder();
     folders.repository({}).git('init', '-q', join(top, 'deep/one'));
     folders.repository({}).git('init', '-q', '--bare', join(top, 'two'));
@@ -68,7 +68,7 @@ describe('checkoutSnapshot()', () => {
     expect(readdirSync(top, { recursive: true }).filter((path) => /HEAD|other|\.git/.test(String(path)))).toEqual([]);
   });
 
-  it('fills a directory with a version that holds what looks like a repository, again and again', async () => {
+  it('fills a directory repeatedly with a version that contains what looks like a repository', async () => {
     const look = folders.repository({ 'r/HEAD': 'x', 'r/objects/x': 'x', 'r/refs/x': 'x', HEAD: 'x' });
     const version = await versions.onboardRepo(look.path);
     const work = folders.folder();
@@ -79,7 +79,7 @@ describe('checkoutSnapshot()', () => {
   });
 });
 
-it('an empty path is nobody’s directory', async () => {
+it('an empty path is refused', async () => {
   const folder = folders.folder();
   mkdirSync(join(folder, 'precious'));
   const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
