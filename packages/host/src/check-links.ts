@@ -15,7 +15,7 @@ export async function checkLinks(place: string, from: string, to: string): Promi
   if (after >= before) return;
   using top = Anchor.at(place);
   if (await staysInside(top, place, before, after)) return;
-  const hint = 'A link in it would lead out of the directory from there';
+  const hint = 'A link in it would lead out of the directory from the new path';
   throw new FsError('EACCES', { syscall: 'rename', path: from, dest: to, hint });
 }
 

@@ -126,13 +126,16 @@ describe('a confined root', () => {
     ['up', `${root}/../outside`, true],
     ['alike', `${root}_evil`, true],
     ['etc', '/etc', true],
-  ])('says where the link %s leads', async (name, target, outside) => {
-    const confined = new ConfinedRoot(root);
-    using trail = confined.walk('/d');
-    const parent = trail.anchors[1] as Anchor;
-    expect(confined.targetOf(parent, name, 1)).toEqual({ target, outside });
-    confined.close();
-  });
+  ])(
+    'targetOf() returns the target of the link %s, and reports whether it leads out',
+    async (name, target, outside) => {
+      const confined = new ConfinedRoot(root);
+      using trail = confined.walk('/d');
+      const parent = trail.anchors[1] as Anchor;
+      expect(confined.targetOf(parent, name, 1)).toEqual({ target, outside });
+      confined.close();
+    },
+  );
 });
 
 it.each([

@@ -125,7 +125,11 @@ export class HostBackend implements Backend {
       if (write.kind !== 'remove') continue;
       const listed = checks.some(({ kind, path }) => path === write.path && (kind === 'listing' || kind === 'empty'));
       if (!listed || !(await this.#hidesAll(write.path))) continue;
-      throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path: write.path, hint: 'It holds what is not shown here' });
+      throw new FsError('ENOTEMPTY', {
+        syscall: 'rmdir',
+        path: write.path,
+        hint: 'It contains entries that this filesystem does not show, such as a pipe',
+      });
     }
   }
 

@@ -33,7 +33,7 @@ export interface HostFileSystemOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** Strength of the confinement on this platform. */
+/** Strength of the confinement on a platform. */
 export interface HostGuarantees {
   /** `descriptors`: names are looked up under held directories; `paths`: they are checked, then used by path. */
   readonly confinement: 'descriptors' | 'paths';
@@ -43,6 +43,7 @@ export interface HostGuarantees {
   readonly weaker: readonly string[];
 }
 
+/** Returns the strength of the confinement on this platform. The result is frozen. */
 export function hostGuarantees(): HostGuarantees {
   if (HAS_DESCRIPTOR_PATHS)
     return Object.freeze({ confinement: 'descriptors', raceFree: true, weaker: Object.freeze([]) });
@@ -51,7 +52,7 @@ export function hostGuarantees(): HostGuarantees {
     raceFree: false,
     weaker: Object.freeze([
       'A process that swaps a directory for a link between the check of a path and its use can lead a call out of the root.',
-      'Where the disk ignores case, one name has several spellings, and what a sandbox says of one does not hold for the others.',
+      'On a disk that ignores case one name has several spellings, and the rule of a sandbox for one of them does not apply to the others.',
     ]),
   });
 }
@@ -96,7 +97,7 @@ export function hostFileSystem(directory: string, options: HostFileSystemOptions
   } = checkHostOptions(directory, options);
   if (strict && !HAS_DESCRIPTOR_PATHS)
     throw new Error(
-      'This platform cannot confine a directory against races: open it without strict where nobody else writes to it',
+      'This platform cannot confine a directory against races: omit strict if no other process writes to it',
     );
   let backend: HostBackend;
   try {
@@ -130,7 +131,7 @@ export function hostFileSystem(directory: string, options: HostFileSystemOptions
 
 function checkHostOptions(directory: string, options: HostFileSystemOptions): HostFileSystemOptions {
   if (typeof directory !== 'string' || directory === '' || directory.includes('\0'))
-    throw new TypeError('The path of a directory is needed');
+    throw new TypeError('The path of the directory must be a string, not empty and without NUL');
   if (typeof options !== 'object' || options === null) throw new TypeError('options must be an object');
   for (const key of Object.keys(options)) {
     if (!['readonly', 'strict', 'hardLinks', 'git', 'clock'].includes(key))

@@ -30,7 +30,7 @@ import type { Workshop } from './workshop.js';
  */
 const REPLACED_WHOLE = 16 * 2 ** 20;
 
-const RESERVED = `Names that begin with ${TEMPORARY} are for what is not finished`;
+const RESERVED = `Names that begin with ${TEMPORARY} are reserved for unfinished files`;
 
 const SYSCALLS: Readonly<Record<Write['kind'], string>> = {
   create: 'open',
@@ -113,7 +113,7 @@ export class HostWrites {
     if (write.kind === 'clear')
       throw new FsError('ENOTSUP', {
         syscall: 'restore',
-        hint: 'A directory of the host is not replaced whole; restore into an overlay of it',
+        hint: 'A directory of the host cannot be replaced as a whole: restore into an overlay of it',
       });
   }
 
@@ -275,7 +275,7 @@ function isReplaced(path: string, following: readonly Write[]): boolean {
 /** Refuses a link that leads out: other programs would follow it. */
 function checkTarget(target: string, path: string): void {
   if (!target.startsWith('/') && !climbs(target, levelOf(path))) return;
-  const hint = 'In a directory of the host a link must be relative and stay inside';
+  const hint = 'In a directory of the host the target of a link must be relative and inside the directory';
   throw new FsError('EACCES', { syscall: 'symlink', path, hint });
 }
 

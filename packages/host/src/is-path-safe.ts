@@ -27,7 +27,7 @@ function nearest(path: string): string {
   let at = path;
   // The system, not the text, decides what `..` after a missing name or a link means.
   for (; !existsSync(at); at = dirname(at)) {
-    if (isLink(at) || basename(at) === '..' || dirname(at) === at) throw new Error('No such place');
+    if (isLink(at) || basename(at) === '..' || dirname(at) === at) throw new Error('The path cannot be resolved');
   }
   return realpathSync(at);
 }

@@ -72,7 +72,7 @@ export class ReadOnlySandboxFS {
     const inside = this.#inside(path);
     try {
       const stat = await this.#fileSystem.stat(inside);
-      if (!stat.isFile()) throw new FsError('ENOENT', { syscall: 'open', path, hint: 'It is no regular file' });
+      if (!stat.isFile()) throw new FsError('ENOENT', { syscall: 'open', path, hint: 'It is not a regular file' });
       if (stat.size > maxBytes) {
         const hint = `It has ${stat.size} bytes, and at most ${maxBytes} are read`;
         throw new FsError('EFBIG', {
@@ -98,7 +98,7 @@ export class ReadOnlySandboxFS {
    * @throws SandboxViolation outside the root
    */
   relpath(path: string): string {
-    if (typeof path !== 'string' || !isAbsolute(path)) throw new TypeError('An absolute path is needed');
+    if (typeof path !== 'string' || !isAbsolute(path)) throw new TypeError('relpath takes an absolute path');
     const inside = relative(this.rootDir, resolve(path));
     if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside))
       throw new PathNotInSandboxError(path, ['.']);
