@@ -59,7 +59,7 @@ export class GitObjects implements GitObjectStore {
   }
 
   async write(): Promise<void> {
-    throw new TypeError('The objects of a repository on the disk are only read');
+    throw new TypeError('This object store is read-only: objects cannot be written to a repository on disk');
   }
 
   /**

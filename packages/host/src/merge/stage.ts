@@ -255,7 +255,7 @@ async function goOn(
   const mode = hasMovedHere ? 'forward' : 'undo';
   // The plan can only refuse filters: the caller decides whether programs run.
   if (mode === 'undo' && plan.filters === true && !filters)
-    throw new Error('A merge with filters was cut off here: recover with allowFilters');
+    throw new Error('An interrupted merge ran filters: recover with allowFilters');
   // Left by a git that was killed with the finisher. The repository's own lock stays until the end.
   await rm(join(stage, 'index.lock'), { force: true });
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });

@@ -46,7 +46,7 @@ export class OsSandboxIncompleteError extends Error {
     cause: unknown,
   ) {
     const wayBack = checkpoint === undefined ? '' : ` The checkpoint ${quote(checkpoint.id)} has the state before.`;
-    super(`What the command did may be there in part: it could neither be brought back nor taken back.${wayBack}`, {
+    super(`Only a part of the command's changes may have been applied, and undoing them failed.${wayBack}`, {
       cause,
     });
   }

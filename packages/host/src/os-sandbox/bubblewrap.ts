@@ -73,7 +73,7 @@ exec "$@"
 export function findBubblewrap(): string {
   if (process.platform !== 'linux')
     throw new OsSandboxUnavailableError(
-      'Commands are held by bubblewrap, which is there for Linux only: nothing was run',
+      'The command was not run: bubblewrap, which confines it, exists only for Linux',
     );
   for (const place of PLACES) {
     try {
@@ -83,7 +83,7 @@ export function findBubblewrap(): string {
       // Try the next path.
     }
   }
-  throw new OsSandboxUnavailableError('Commands are held by bubblewrap, which is not installed: nothing was run');
+  throw new OsSandboxUnavailableError('The command was not run: bubblewrap, which confines it, is not installed');
 }
 
 /**

@@ -41,7 +41,7 @@ const DEFAULTS: AllLimits = {
 export function allLimits(given: OsSandboxLimits = {}): AllLimits {
   const limits: Record<string, number> = { ...DEFAULTS };
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(DEFAULTS, name)) throw new TypeError(`There is no limit ${name}`);
+    if (!Object.hasOwn(DEFAULTS, name)) throw new TypeError(`Unknown limit ${name}`);
     if (value === undefined) continue;
     if (!Number.isSafeInteger(value) || value <= 0)
       throw new RangeError(`limits.${name} must be a whole number above 0`);

@@ -127,7 +127,9 @@ async function runToEnd(
     signal?.throwIfAborted();
     const [stdout, stderr] = outputs.map((text) => text()) as [string, string];
     if (!(await started) && stopped === undefined)
-      throw new OsSandboxUnavailableError(`The command was not run, because nothing could hold it: ${stderr.trim()}`);
+      throw new OsSandboxUnavailableError(
+        `The command was not run, because it could not be confined: ${stderr.trim()}`,
+      );
     return { exitCode, stdout, stderr, stopped };
   } finally {
     clearTimeout(timer);
@@ -160,7 +162,7 @@ function networkOf(sandbox: Sandbox, asked: boolean | undefined): boolean {
   if (asked === true && !sandbox.network) {
     const advice = 'Run it without the network, or ask for a sandbox that has it.';
     throw new SandboxPermissionEscalationError(
-      'The network was asked for, which this sandbox does not have.',
+      'The command asks for the network, which this sandbox does not have.',
       sandbox,
       advice,
     );

@@ -42,7 +42,7 @@ export class StepRunner {
     } catch (error) {
       if (isRefusal(error)) {
         await undo.back(mark).catch((cause: unknown) => {
-          throw new Error('What was in the place of a path that was refused could not be put back', { cause });
+          throw new Error('The previous entry of a refused path could not be restored', { cause });
         });
       }
       throw error;
@@ -55,7 +55,11 @@ export class StepRunner {
     const place = this.sandbox.locate(directory);
     const stat = await this.#lstat(place);
     if (stat?.isSymbolicLink() === true)
-      throw new FsError('EBUSY', { syscall: 'copy', path: place, hint: 'A link is where the command had a directory' });
+      throw new FsError('EBUSY', {
+        syscall: 'copy',
+        path: place,
+        hint: 'A link has replaced a directory of the command',
+      });
     this.#entered.add(directory);
   }
 
@@ -160,7 +164,7 @@ function isAs(found: Found | undefined, wanted: Step['from']): boolean {
 
 function inTheWay(path: string, { from }: Step): FsError {
   if (from !== undefined)
-    return new FsError('EBUSY', { syscall: 'copy', path, hint: 'Somebody else has changed it meanwhile' });
-  const hint = 'What is there stays: the command has not seen it, or may not remove it';
+    return new FsError('EBUSY', { syscall: 'copy', path, hint: 'Another client has changed it concurrently' });
+  const hint = 'The existing entry stays: the command has not seen it, or may not remove it';
   return new FsError('EEXIST', { syscall: 'copy', path, hint });
 }

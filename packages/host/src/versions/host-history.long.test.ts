@@ -182,7 +182,7 @@ describe('the life of a work tree', () => {
     expect(skipped).toEqual(['nested/.git']);
     expect((await versions.diffSnapshots(start, version)).added.map(({ path }) => path)).toEqual(['nested/x']);
     folders.repository().git('init', '-q', work);
-    await expect(versions.rollback(start, work)).rejects.toThrow(/with force the repository goes/);
+    await expect(versions.rollback(start, work)).rejects.toThrow(/force to delete the repository/);
     await versions.rollback(start, work, { force: true });
     expect(readdirSync(work)).toEqual(['a.txt']);
   });

@@ -214,11 +214,11 @@ export class HostHistory implements AsyncDisposable {
     const isRepository = isAt(join(folder, '.git'));
     if (isRepository && !force)
       throw new TypeError(
-        'The directory is a repository of its own: its files are not replaced. executeMerge brings a version there; with force the repository goes',
+        'The directory is a repository of its own: merge a version into it with executeMerge, or use force to delete the repository',
       );
     if (!force && isInGitDirectory(folder))
       throw new TypeError(
-        'The directory is one of git’s own, of a repository that would be lost: only with force it goes',
+        'The directory is part of a repository’s git directory, which would be lost: only force deletes it',
       );
     const wanted = new Map<string, { readonly mode: TreeMode; readonly id: ObjectId }>();
     for await (const { path, mode, id } of history.list(tree, { signal })) wanted.set(path, { mode, id });
@@ -252,7 +252,7 @@ export class HostHistory implements AsyncDisposable {
     }
     if (within.length > 0 && !force)
       throw new TypeError(
-        `Repositories lie in the directory: ${listOf(within.sort())} (or what cannot be looked into). Only with force they go`,
+        `Repositories lie in the directory: ${listOf(within.sort())} (or directories that cannot be read). Only force deletes them`,
       );
     record.keep();
     const write = [...wanted].map(([path, { mode, id }]) => ({
@@ -316,12 +316,15 @@ export class HostHistory implements AsyncDisposable {
   }
 
   #of(format: ObjectFormat) {
-    if (this.#isClosed) throw new TypeError('These versions have been closed');
+    if (this.#isClosed) throw new TypeError('The versions of this HostHistory have been closed');
     let found = this.#histories.get(format);
     if (found === undefined) {
       const { repository: own = new MemoryRepository(format), author, clock } = this.#options;
       if (own.format !== format)
-        throw new HistoryError('wrong-type', `Versions are kept with ${own.format} here, and this is ${format}`);
+        throw new HistoryError(
+          'wrong-type',
+          `The repository of this HostHistory uses ${own.format}, and the given repository ${format}`,
+        );
       const repository = new LinkedRepository(own);
       found = { repository, history: new History({ repository, author, clock, primitives: nodePrimitives }) };
       this.#histories.set(format, found);

@@ -86,7 +86,7 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
           if (file !== undefined) yield file;
         } catch (error) {
           if (options.asOwner !== true || !isFsError(error, 'EACCES')) throw error;
-          options.onUnrepresentable({ path, reason: 'nobody may read it' }, name);
+          options.onUnrepresentable({ path, reason: 'it cannot be read' }, name);
         }
       } else {
         if (options.submodules?.has(path) === true)

@@ -25,7 +25,7 @@ export async function unusualModes(
   const found = await Promise.all(
     trees.map(async ({ path, id }) => {
       const tree = await objects.read(id, { signal });
-      if (tree === undefined) throw new HistoryError('not-found', `There is no object ${id}`, { id });
+      if (tree === undefined) throw new HistoryError('not-found', `Object ${id} does not exist`, { id });
       return modesIn(tree.body, objects).flatMap(({ name, mode }) =>
         MODES.has(mode)
           ? []
