@@ -77,11 +77,11 @@ begins() {
       { head -c $size | cmp -s - "$1"; echo "cmp $?" >&3; cat >/dev/null; }
   } 3>&1)
 }
-# Some filters need a server to write and none to read.
+# Some filters need a server for smudge and none for clean.
 is_read_as_new() {
   at_new=$(as_new rev-parse -q --verify "$new:$path") && [ "$(as_new hash-object --path="$path" --stdin <"$1")" = "$at_new" ]
 }
-# Of a copy the mode comes last.
+# The mode of a copy is set last.
 is_back() {
   if [ -L "$kept" ]; then [ -L "$1" ] && [ "$(readlink "$1" && echo x)" = "$(readlink "$kept" && echo x)" ]
   elif [ -L "$1" ]; then return 1
@@ -98,7 +98,7 @@ restore() {
   if ! [ -L "$kept" ] && [ -d "$kept" ]; then rm -f "$1" && mkdir "$1"; return; fi
   { ln -f "$kept" "$1" 2>/dev/null && is_back "$1"; } || { : >"$stage/copies" && mv -f "$kept" "$1"; }
 }
-# It may as well have been moved back already.
+# It may already have been moved back.
 is_lost() {
   [ -f "$1" ] && ! [ -L "$1" ] && is_ours "$1" || return 1
   begins "$1" "$old"
@@ -113,7 +113,7 @@ enter() {
   [ "$(pwd -P; echo x)" = "$1
 x" ]
 }
-# What has been made is told apart from what somebody has made anew by its number.
+# The inode number tells a directory made here from one that the user has created again.
 make() {
   rest=$1
   while [ -n "$rest" ]; do
@@ -192,7 +192,7 @@ UNDO_EACH='${UNDO_EACH}'
 MEET_EACH='for path do if [ -e "$path" ] || [ -L "$path" ]; then printf "%s\\0" "$path"; fi; done'
 id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7 branch=$8
 shift 8
-# A file of another name may lie under one of these: nothing is written into it.
+# One of these names may be a hard link to another file: nothing is written into it.
 for name in worker met others listed given; do rm -f "$stage/$name"; done
 printf %s $$ >"$stage/worker"
 undo() {
@@ -204,7 +204,7 @@ undo() {
   settle
   release
 }
-# Whole, or not under this name. A crash of the machine may have lost it again.
+# Complete, or not under this name. A crash of the machine may have lost it again.
 attributes_as_new() (
   [ -d "$stage/as-new" ] && exit
   export GIT_INDEX_FILE="$stage/after"
@@ -214,7 +214,7 @@ attributes_as_new() (
     settle && mv "$stage/making" "$stage/as-new"
 )
 undo_each() { xargs -0 sh -c "$UNDO_EACH" "$1" "$top" "$old" "$new" "$stage" "$directory"; }
-# The index is whole with the branch, whatever somebody has made of it since.
+# Once the branch has moved the index is complete, whatever the user has changed in it since.
 forward() {
   [ -f "$stage/before" ] || {
     echo "An older version has left this, which moved the branch first: remove index.lock and scratchfs-merge in the directory of git, then git reset" >&2
@@ -222,10 +222,10 @@ forward() {
   }
   release
 }
-# Where git has written the index since, all else that is staged stays.
+# If git has written the index since, all other staged changes stay.
 index_back() {
   [ -f "$stage/before" ] && ! cmp -s "$stage/before" "$directory/index" || return 0
-  # A repository that has never had a file has none, until the merge brings it.
+  # A repository that has never had a file has no index until the merge creates it.
   if ! [ -e "$directory/index" ] && ! [ -e "$stage/indexed" ]; then return 0; fi
   rm -f "$stage/given" "$stage/given.lock"
   if ! [ -e "$directory/index" ] || cmp -s "$stage/index" "$directory/index"; then twin "$stage/before" "$stage/given"
@@ -233,7 +233,7 @@ index_back() {
   fi && mv -f "$stage/given" "$directory/index"
 }
 twin() { ln "$1" "$2" 2>/dev/null || cp -p "$1" "$2"; }
-# What lies at these paths and is not in the index. git is asked of what is there: it compares each path with each name.
+# Lists existing paths that are not in the index. Only existing ones are passed to git, which compares each path with each name.
 others() {
   cat "$@" | xargs -0 sh -c "$MEET_EACH" sh >"$stage/met" &&
     xargs -0 sh -c '[ $# = 0 ] || git ls-files --others -z -- "$@"' sh <"$stage/met" >"$stage/others"
@@ -246,7 +246,7 @@ is_able() {
   cmp -s "$stage/plan" "$stage/plan" || { echo "Files cannot be compared (cmp)" >&2; return 1; }
   git cat-file -e "$new^{tree}" || { echo "The commit of the merge cannot be read" >&2; return 1; }
 }
-# Somebody may have removed the lock, as git advises, and another git may have taken it.
+# The user may have removed the lock, as git advises, and another git may have taken it.
 take() {
   is_mine || { echo "Another merge is being brought into the repository" >&2; return 1; }
   holds || ln "$stage/lock" "$directory/index.lock" 2>/dev/null || {
@@ -254,7 +254,7 @@ take() {
     return 1
   }
 }
-# From here on git commit, checkout and merge are kept out. Before, somebody may have come first, with the very same files.
+# From here on git commit, checkout and merge are kept out. Before, another process may have made the very same changes.
 is_as_planned() {
   [ "$(git symbolic-ref -q HEAD)" = "$branch" ] && [ "$(git rev-parse HEAD)" = "$old" ] || return 1
   for name do if [ -e "$directory/$name" ] || [ -L "$directory/$name" ]; then return 1; fi; done
@@ -265,7 +265,7 @@ move() {
   ended=$?
   return $ended
 }
-# git may complain after it has moved the branch. Where somebody else has, whose the files are is not for a script to say.
+# git may fail after it has moved the branch. If another process has moved it, a script cannot decide whose the files are.
 has_moved() {
   case $(git rev-parse -q --verify "$branch") in
   "$new") ;;
@@ -295,12 +295,12 @@ apply)
   else GIT_INDEX_FILE=$stage/before git read-tree "$old"
   fi && cp -p "$stage/before" "$stage/index" || { release; exit 3; }
   export GIT_INDEX_FILE="$stage/index"
-  # Files that were touched and are the same are no changes.
+  # Touched files with the same content are not changes.
   git update-index -q --refresh >/dev/null
-  # This waits for the disk. Nothing behind it does, so that what is found is still so when git begins.
+  # This waits for the disk. Nothing after it does, so the results of the checks still hold when git begins.
   attributes_as_new || { release; exit 3; }
   if ! git read-tree -n -m -u "$old" "$new"; then release; exit 4; fi
-  # What is ignored counts for nothing to git: it would write over it.
+  # git overwrites ignored files.
   others "$stage/added" "$stage/directories" || { release; exit 3; }
   if [ -s "$stage/others" ]; then
     echo "${THEY_ARE}" >&2
@@ -309,13 +309,13 @@ apply)
     exit ${IN_THE_WAY}
   fi
   : >"$stage/begun" || { release; exit 3; }
-  # git only warns of what it cannot remove.
+  # git only warns about files that it cannot remove.
   if said=$(git read-tree -m -u "$old" "$new" 2>&1) && others "$stage/removed" && ! [ -s "$stage/others" ] &&
     : >"$stage/indexed" && twin "$stage/index" "$stage/given" && mv -f "$stage/given" "$directory/index" &&
     settle && : >"$stage/moving" && holds && move; then
     release
   elif [ "$ended" -gt 128 ]; then
-    # It was killed, and may have left locks: that is for who puts it right.
+    # git was killed and may have left locks: the recovery handles them.
     exit 3
   elif [ -e "$stage/moving" ] && has_moved; then
     release
