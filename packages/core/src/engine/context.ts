@@ -5,7 +5,7 @@ import type { ComposedGuard } from './composed-guard.js';
 import { randomId, systemClock, systemRandom } from './defaults.js';
 import type { Executor } from './executor.js';
 
-/** What a filesystem passes to its operations. */
+/** The settings that a filesystem passes to its operations. */
 export interface Context {
   /** Returns epoch milliseconds. */
   readonly clock: () => number;

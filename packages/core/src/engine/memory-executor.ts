@@ -22,29 +22,29 @@ import { View } from './view.js';
 
 const MAX_ATTEMPTS = 16;
 
-/** Runs what may miss something until it has it all. */
+/** Runs work again until everything that it misses is loaded. */
 type Again = (work: (source: Source) => boolean, signal: AbortSignal | undefined) => Promise<boolean>;
 
-/** Operations straight on a tree in memory. */
+/** Runs operations directly on a tree in memory. */
 export class MemoryExecutor implements SyncExecutor {
   readonly kind = 'sync';
   readonly capabilities: Capabilities = Object.freeze({ checkpoints: true, forks: true, sharedWatch: true });
-  /** Who else keeps states of this tree. */
+  /** Other holders of states of this tree. */
   readonly keepers: (() => Iterable<TreeState>)[] = [];
   readonly newId: () => NodeId;
   readonly #checkpoints = new MemoryCheckpoints();
   /** `busy` while a synchronous transaction runs. */
   #status: 'open' | 'busy' | 'closed' = 'open';
-  /** When the transactions that lost before have run again: they do so one after another. */
+  /** Transactions that lost a race wait here and run one by one. */
   readonly #lock = new FifoLock();
-  /** One view for each filesystem on this tree: operations nest only where a guard is asked. */
+  /** One view per filesystem on this tree: operations nest only when a guard is called. */
   readonly #views = new WeakMap<Context, View>();
 
   constructor(
     readonly tree: Tree,
-    /** Of a tree that is not wholly known: where the rest is. */
+    /** Loads the rest of an incomplete tree. */
     readonly source?: Source,
-    /** Of a transaction. */
+    /** Set in a transaction. */
     readonly record?: TransactionRecord,
     readonly feed = new ChangeFeed(),
   ) {
@@ -58,7 +58,7 @@ export class MemoryExecutor implements SyncExecutor {
   enter(context: Context): View {
     this.#checkOpen();
     if (isCallingOutside()) {
-      // A guard may look at the state around a synchronous transaction; `leave` refuses a change.
+      // A guard may read the state during a synchronous transaction; `leave` refuses its changes.
       if (this.#status === 'busy') return this.viewOf(context);
       return this.#view(context, this.feed.isNeeded ? [] : undefined);
     }
@@ -83,14 +83,15 @@ export class MemoryExecutor implements SyncExecutor {
     this.compactIfDue();
   }
 
-  /** To be called after changes: many small contents that were replaced must not keep others' room. */
+  /** Must be called after changes, so that many small replaced contents do not keep the memory of others. */
   compactIfDue(): void {
     if (this.tree.shared.contents.shouldCompact()) this.#compact();
   }
 
   /**
-   * Operations of a caller may throw half way and may call the filesystem again: each has a view of its own and is undone.
-   * `source`: where it finds the rest of a tree that is not wholly known; here and below, that of this executor by default.
+   * Runs an operation of a caller, which may throw halfway and may call the filesystem again: each gets its own view
+   * and is undone if it throws. `source`: loads the rest of an incomplete tree; here and below, the executor's by
+   * default.
    */
   runSync<R>(context: Context, operation: (view: View) => R, source?: Source): R {
     this.#checkOpen();
@@ -160,7 +161,7 @@ export class MemoryExecutor implements SyncExecutor {
     this.reset(this.#checkpoints.get(checkpoint, 'rollback').state);
   }
 
-  /** Makes another state the current one. @throws FsError EBUSY while a synchronous transaction runs */
+  /** Replaces the current state. @throws FsError EBUSY during a synchronous transaction */
   reset(state: TreeState): void {
     this.checkFree();
     this.tree.reset(state);
@@ -234,14 +235,14 @@ export class MemoryExecutor implements SyncExecutor {
     try {
       result = work(executor);
     } finally {
-      // The storage may have been closed by `work`.
+      // `work` may have closed the storage.
       if (this.#status === 'busy') this.#status = 'open';
     }
     this.#accept(executor, changes);
     return result;
   }
 
-  /** To be called before the tree is changed directly. @throws FsError EBUSY while a synchronous transaction runs */
+  /** Must be called before a direct change of the tree. @throws FsError EBUSY during a synchronous transaction */
   checkFree(): void {
     if (this.#status === 'busy') throw busy();
   }
@@ -263,7 +264,7 @@ export class MemoryExecutor implements SyncExecutor {
     );
   }
 
-  /** Runs a transaction; answers undefined where what it relied on was changed beside it meanwhile. */
+  /** Runs a transaction once. Returns undefined if something that it relied on was changed concurrently. */
   async #attempt<T>(
     context: Context,
     work: (executor: SyncExecutor) => Promise<T>,
@@ -278,11 +279,11 @@ export class MemoryExecutor implements SyncExecutor {
     const { executor, changes } = this.#branch(new Tree(this.tree.shared, base), record);
     const result = await unlessAborted(signal, work(executor));
     signal?.throwIfAborted();
-    // What only read saw one state: nothing has to be repeated.
+    // A transaction that only read saw one state and need not run again.
     if (changes.length === 0) return { result };
     this.#checkOpen();
     if (this.tree.stamp === stamp) {
-      // What others opened meanwhile goes on where the transaction has removed it.
+      // Files that others opened and the transaction removed stay open.
       if (!this.#hasRoom(context, executor, changes)) return undefined;
       this.#accept(executor, changes);
       return { result };
@@ -297,7 +298,7 @@ export class MemoryExecutor implements SyncExecutor {
     return exceededLimit(usedIn(this.tree, this.feed.files), after, context.limits) === undefined;
   }
 
-  /** What a tree and what is open will take, once the changes of a branch that led to it are published. */
+  /** Returns the usage of a tree and of open files after publishing the changes of the branch that produced it. */
   #usedAfter(tree: Tree, changes: readonly Change[], branch: OpenFiles): Totals {
     const files = this.feed.files.copy();
     files.follow(changes, tree);
@@ -305,7 +306,10 @@ export class MemoryExecutor implements SyncExecutor {
     return usedIn(tree, files);
   }
 
-  /** Does what a transaction did on the state as it is now; answers whether that was possible, and true to what it relied on. */
+  /**
+   * Applies a transaction to the current state. Returns false if that is impossible or something that it relied on has
+   * changed.
+   */
   #merge(context: Context, record: TransactionRecord, branch: OpenFiles, source: Source | undefined): boolean {
     this.#checkOpen();
     if (!record.holds(this.tree)) return false;
@@ -318,7 +322,7 @@ export class MemoryExecutor implements SyncExecutor {
         if (exceededLimit(before, after, context.limits) !== undefined) throw new FsError('ENOSPC');
       });
     } catch (error) {
-      // It says so itself when it runs again.
+      // The same error is thrown when the transaction runs again.
       if (isFsError(error)) return false;
       throw error;
     }
@@ -332,7 +336,7 @@ export class MemoryExecutor implements SyncExecutor {
     this.feed.reset();
   }
 
-  /** @throws StorageError `closed`; FsError EBUSY while a synchronous transaction runs, except from a guard */
+  /** @throws StorageError `closed`; FsError EBUSY during a synchronous transaction, except when called by a guard */
   #checkOpen(): void {
     if (this.#status === 'open') return;
     if (this.#status === 'closed') throw new StorageError('closed', 'The storage is closed');
@@ -340,7 +344,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   #branch(tree: Tree, record?: TransactionRecord): { executor: MemoryExecutor; changes: Change[] } {
-    // What is open outside takes room inside too, with a name or without one.
+    // Files that are open outside also count inside, with a name or without one.
     const executor = new MemoryExecutor(tree, this.source, record, new ChangeFeed(this.feed.files.copy()));
     const changes: Change[] = [];
     executor.feed.listen((more) => {
@@ -366,7 +370,7 @@ export class MemoryExecutor implements SyncExecutor {
     this.feed.files.takeChanged(branch.feed.files);
   }
 
-  /** A state to be looked at: a checkpoint's, or that of now. */
+  /** Returns a view for reading a state: that of a checkpoint, or the current one. */
   viewOf(context: Context, which?: Checkpoint | string, source?: Source, syscall = 'diff'): View {
     this.#checkOpen();
     const state = which === undefined ? this.tree.freeze() : this.#checkpoints.get(which, syscall).state;
@@ -381,7 +385,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 }
 
-/** What is in a tree, and what is open without a name. */
+/** Returns the usage of a tree and of open files without a name. */
 function usedIn(tree: Tree, files: OpenFiles): Totals {
   const totals = tree.totals();
   return { ...totals, size: totals.size + files.detached.size };

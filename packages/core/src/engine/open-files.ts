@@ -27,7 +27,7 @@ export interface OpenFile {
 }
 
 export interface OpenFilesOptions {
-  /** Of a transaction, whose open files are copies. */
+  /** Set for the open files of a transaction, which are copies. */
   readonly isBranch?: boolean | undefined;
   /** The storage cannot find files by id, so the names of linked files are remembered. */
   readonly remembersLinks?: boolean | undefined;
@@ -66,7 +66,7 @@ export class OpenFiles {
     this.setDetached(file, undefined);
   }
 
-  /** Returns an independent copy with the same open files, for a transaction or to look ahead. */
+  /** Returns an independent copy with the same open files, for a transaction or a prediction. */
   copy(): OpenFiles {
     const copy = new OpenFiles({ isBranch: true });
     for (const file of this.#files.values()) copy.#files.set(file.id, { ...file, holders: 1 });
@@ -133,7 +133,7 @@ export class OpenFiles {
     this.#loseAll();
   }
 
-  /** Open files that a change may be about: a file that went or moved is found by its id, a directory may hold any. */
+  /** Returns the open files that a change may affect: a removed or moved file by its id, and any under a directory. */
   #concerned({ node, orphans }: Change): Iterable<OpenFile> {
     if (node === undefined || node.kind === DIRECTORY || node.kind === ABSENT) return this.#files.values();
     const ids = new Set([node.id, ...(orphans?.keys() ?? [])]);
@@ -227,7 +227,7 @@ class LinkNames {
   }
 }
 
-/** Returns the file at `path` in what a change has removed. */
+/** Returns the node at `path` in the entries that a change removed. */
 function beneath(change: Change, path: string): Node | undefined {
   let node: TreeNode | undefined = change.node;
   const rest = path.slice(change.path.length);

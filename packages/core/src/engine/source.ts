@@ -30,7 +30,7 @@ export class NotLoaded {
     readonly needs: readonly Need[],
     /** The source that did not know it, if operations use several. */
     readonly source?: Source,
-    /** What another source did not know at the same time. */
+    /** Needs of another source in the same attempt. */
     readonly also?: NotLoaded,
   ) {}
 

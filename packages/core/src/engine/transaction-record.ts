@@ -5,15 +5,15 @@ import { ABSENT, DIRECTORY, type DirectoryNode, LINKED, type Node, type TreeNode
 import type { Location, Tree, TreeState } from '../tree/tree.js';
 import type { View } from './view.js';
 
-/** How many bytes of contents that were replaced again the steps of a transaction may hold. */
+/** Bytes of replaced contents that the steps of one transaction may hold. */
 const MAX_REPLACED = 64 * 2 ** 20;
 
-/** What of a directory was relied on. */
+/** The parts of a directory that a transaction relied on. */
 class Relied {
   readonly names = new Set<string>();
   listing = false;
   meta = false;
-  /** All at and beneath it. */
+  /** The directory and everything under it. */
   tree = false;
 }
 
@@ -23,17 +23,17 @@ interface Step {
 }
 
 /**
- * What a transaction in memory looked at in the state it began with, by identity, and what it did. Where the first is
- * the same in the state as it is now, the second can be done there: as if all of it had happened just now.
+ * What a transaction in memory relied on in its first state, by node id, and the steps that it did. If the current
+ * state still agrees with the first, the steps can be applied to it, as if the whole transaction happened now.
  */
 export class TransactionRecord {
   readonly #base: TreeState;
   readonly #directories = new Map<NodeId, Relied>();
-  /** Files and links of which more than the name counts, whatever name they were found under. */
+  /** Files and links relied on beyond their name, under whatever name they were found. */
   readonly #nodes = new Set<NodeId>();
   readonly #steps: Step[] = [];
   #held = 0;
-  /** The steps would hold too much that was replaced since: then only the same state as before will do. */
+  /** The steps would hold too many replaced bytes, so only an unchanged state can be committed. */
   #isForgotten = false;
 
   constructor(base: TreeState) {
@@ -50,7 +50,7 @@ export class TransactionRecord {
     this.#nodes.add(id);
   }
 
-  /** `bytes` of content that the step holds; `size` is what the tree has at all. */
+  /** Records a step. `bytes`: content held by the step; `size`: total content of the tree. */
   did(now: number, run: (view: View) => void, bytes: number, size: number): void {
     if (this.#isForgotten) return;
     this.#steps.push({ now, run });
@@ -59,7 +59,7 @@ export class TransactionRecord {
     this.#isForgotten = true;
     this.#steps.length = 0;
   }
-  /** How much was done; to be taken back to with `undo`. What was looked at stays. */
+  /** The number of steps, to return to with `undo`. What was relied on is kept. */
   get done(): number {
     return this.#steps.length;
   }
@@ -67,7 +67,7 @@ export class TransactionRecord {
     this.#steps.length = Math.min(this.#steps.length, done);
   }
 
-  /** Does it all on another state. @throws FsError where something cannot be done there */
+  /** Applies all steps to another state. @throws FsError if a step is impossible there */
   apply(view: View): void {
     for (const { now, run } of this.#steps) {
       view.begin(now);
@@ -81,7 +81,9 @@ export class TransactionRecord {
     return relied;
   }
 
-  /** Whether all that was relied on is still so. Costs what was relied on, and nothing where nothing has changed. */
+  /**
+   * Returns true if everything relied on is unchanged. Costs as much as was relied on, and nothing if nothing changed.
+   */
   holds(now: Tree): boolean {
     if (this.#isForgotten) return false;
     const base = this.#base;
@@ -109,7 +111,7 @@ export class TransactionRecord {
     return true;
   }
 
-  /** Of a directory that was listed also what else is known of the things in it. */
+  /** Returns the names to compare; for a listed directory also the other known ones. */
   #namesIn(directory: DirectoryNode, { names }: Relied): Iterable<string> {
     const all = new Set(names);
     directory.entries.forEach((entry, name) => {
@@ -119,12 +121,12 @@ export class TransactionRecord {
   }
 }
 
-/** Whether a directory of which not all names were known has changed, or something beneath it. */
+/** Returns true if an incompletely known directory, or something under it, has changed. */
 function isChangedUnknown(before: DirectoryNode, after: DirectoryNode): boolean {
   return !before.complete && before.version !== after.version;
 }
 
-/** Whether entries say the same: also a name that is not there, or that the tree did not know and has not changed. */
+/** Returns true if two entries agree, including names that are absent, or unknown and unchanged. */
 function isSameEntry(
   before: DirectoryNode,
   after: DirectoryNode,
@@ -141,7 +143,10 @@ function isAbsent(entry: TreeNode | undefined): boolean {
   return entry === undefined || entry.kind === ABSENT;
 }
 
-/** The directory at a path without links. @throws FsError where it is gone from beneath an overlay, of which no version tells */
+/**
+ * Returns the directory at a path without links. @throws FsError if it is gone from the lower layer of an overlay,
+ * which no version shows
+ */
 export function locationAt(view: View, path: string): Location {
   const known = path === '/' ? view.tree.rootLocation : view.tree.cachedLocation(path);
   if (known !== undefined) return known;
@@ -153,7 +158,7 @@ export function locationAt(view: View, path: string): Location {
   return location;
 }
 
-/** What a transaction found under a name. @throws FsError like {@link locationAt} */
+/** Returns the node that a transaction found under a name. @throws FsError like {@link locationAt} */
 export function nodeAt(view: View, location: Location, name: string, kind?: Node['kind']): Node {
   const node = view.tree.resolve(view.lookup(location, name));
   if (node !== undefined && (kind === undefined || node.kind === kind)) return node;

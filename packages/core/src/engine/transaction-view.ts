@@ -21,7 +21,7 @@ import type { Source } from './source.js';
 import { locationAt, nodeAt, type TransactionRecord } from './transaction-record.js';
 import { View } from './view.js';
 
-/** A view of a transaction in memory, which writes down what is looked at and what is done. */
+/** A view of a transaction in memory, which records what is relied on and every step. */
 export class TransactionView extends View {
   readonly #record: TransactionRecord;
 
@@ -99,7 +99,7 @@ export class TransactionView extends View {
       this.#did(parent, (view, at) => view.create(at, name, node), node);
       return;
     }
-    // The directory itself goes on changing here.
+    // The directory itself continues to change here.
     const { id, meta } = node;
     this.#did(parent, (view, at) => view.create(at, name, DirectoryNode.empty(view.tree.owner, id, meta)));
   }
@@ -144,7 +144,7 @@ export class TransactionView extends View {
     this.#copied(parent, name);
   }
 
-  /** A copy is part of the tree as it is now, for good: whoever changes it then copies it. */
+  /** Marks a copied node as shared with the current state: whoever changes it must copy it. */
   #copied(parent: Location, name: string): void {
     const copy = parent.directory.entries.get(name) as Node;
     this.tree.freeze();
@@ -165,7 +165,7 @@ export class TransactionView extends View {
     this.#did(to, (view, at) => {
       const source = locationAt(view, path);
       const directory = wholeAt(view, source, fromName);
-      // What others put into it meanwhile may reach too far.
+      // Entries that others added concurrently may reach too deep.
       const target = joinPath(at.path, toName);
       if (directory !== undefined) view.checkReach(directory, target, 'rename', target);
       view.move(source, fromName, at, toName);
@@ -220,7 +220,7 @@ export class TransactionView extends View {
   }
 }
 
-/** The directory under a name, if it is one, ready to be removed or moved. */
+/** Returns the directory under a name, if it is one, ready to be removed or moved. */
 function wholeAt(view: View, parent: Location, name: string): Location | undefined {
   const node = nodeAt(view, parent, name);
   if (node.kind !== DIRECTORY) return undefined;

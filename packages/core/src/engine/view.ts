@@ -19,13 +19,13 @@ import { type Location, Tree, type TreeState } from '../tree/tree.js';
 import { PathView } from './view/paths.js';
 
 /**
- * A tree as operations see it: paths are resolved, what is missing is loaded, limits and guards are asked, and every
- * change is written down for whoever needs to know. Rules of the filesystem are in the operations, not here.
+ * The tree as operations see it. It resolves paths, loads missing parts, checks limits, calls guards and records every
+ * change for those who need it. The rules of the filesystem are in the operations.
  *
- * Of the methods that change something: the caller has checked everything, and none of them can fail.
+ * Methods that change something cannot fail; their caller has checked everything.
  */
 export class View extends PathView {
-  /** Puts a new node under a free name. */
+  /** Adds a new node under a free name. */
   create(parent: Location, name: string, node: Node): void {
     this.tree.insert(parent, name, node);
     this.touch(parent);
@@ -49,7 +49,7 @@ export class View extends PathView {
       });
   }
 
-  /** Gives a file or symlink one more name. */
+  /** Adds another name for a file or symlink. */
   addLink(from: Location, fromName: string, parent: Location, name: string, node: FileNode | SymlinkNode): void {
     const meta = { ...node.meta, ctime: this.now() };
     let entry = from.directory.entries.get(fromName) as TreeNode;
@@ -69,7 +69,7 @@ export class View extends PathView {
     this.#recordMeta(joinPath(from.path, fromName), meta);
   }
 
-  /** Puts a copy of a directory and all beneath it under a free name. Contents are shared. */
+  /** Adds a copy of a directory with everything in it under a free name. Contents are shared. */
   copyTree(
     source: DirectoryNode,
     from: string,
@@ -82,7 +82,7 @@ export class View extends PathView {
     this.#insertCopy(this.tree.copyDirectory(source, this.context.newId(), meta, times), from, parent, name, keepTimes);
   }
 
-  /** Puts a copy of a file or symlink under a free name. */
+  /** Adds a copy of a file or symlink under a free name. */
   copyLeaf(source: FileNode | SymlinkNode, from: string, parent: Location, name: string, meta: Metadata): void {
     this.#insertCopy(this.tree.copyLeaf(source, this.context.newId(), meta), from, parent, name, false);
   }
@@ -95,7 +95,7 @@ export class View extends PathView {
     this.touch(parent);
   }
 
-  /** Makes the whole state what `build` makes of an empty one, in one step. */
+  /** Replaces the whole state in one step by what `build` makes of an empty one. */
   replaceAll(rootMeta: Metadata, build: (view: View) => void): void {
     const target = this.recorder === undefined ? new Tree(this.tree.shared, Tree.emptyState(rootMeta)) : this.tree;
     if (this.recorder !== undefined) {
@@ -108,15 +108,15 @@ export class View extends PathView {
     else this.changes?.push({ type: 'reset', path: '/' });
   }
 
-  /** Makes another state the current one. */
+  /** Replaces the current state by another. */
   become(state: TreeState): void {
     this.tree.reset(state);
     this.changes?.push({ type: 'reset', path: '/' });
   }
 
-  /** Runs `work`, and takes back what it did where it throws: for operations that cannot check everything beforehand. */
+  /** Runs `work` and undoes its changes if it throws, for operations that cannot check everything first. */
   atomic<T>(work: () => T): T {
-    // Where a recorder is, a failed attempt is thrown away as a whole.
+    // With a recorder, a failed attempt is discarded as a whole.
     if (this.recorder !== undefined) return work();
     const state = this.tree.freeze();
     const known = this.changes?.length;
@@ -129,7 +129,7 @@ export class View extends PathView {
     }
   }
 
-  /** Takes a name away, a directory with all beneath it. */
+  /** Removes a name; a directory with everything in it. */
   remove(parent: Location, name: string): void {
     const time = this.now();
     const path = joinPath(parent.path, name);
@@ -151,8 +151,8 @@ export class View extends PathView {
   }
 
   /**
-   * What handles hold open beneath a name that is about to go lives on with them: its content has to be at hand, or another
-   * of its names known. Answers those names.
+   * Prepares open files under a name that is about to be removed: their content must be loaded, or another name of them
+   * known. Returns those names.
    */
   #keepOpen(parent: Location, name: string, path: string): ReadonlyMap<NodeId, string> | undefined {
     const linked = new Set<NodeId>();
@@ -162,14 +162,14 @@ export class View extends PathView {
       if (node !== undefined && this.tree.inodes.has(node.id)) linked.add(node.id);
     }
     if (linked.size === 0) return undefined;
-    // Which of a file's names are beneath decides whether it goes on: all of them have to be known.
+    // A file survives if it has names elsewhere, so all its names must be known.
     const entry = parent.directory.entries.get(name);
     if (entry?.kind === DIRECTORY) this.#listAll(this.tree.childLocation(parent, name, entry));
     const unknown = [...linked].filter((id) => this.openFiles?.knowsNameBeside(id, path) !== true);
     return unknown.length === 0 ? undefined : this.#namesBeside(new Set(unknown), path);
   }
 
-  /** Looks through the whole tree for names that do not go with a path. */
+  /** Searches the whole tree for names of these files outside a path. */
   #namesBeside(wanted: ReadonlySet<NodeId>, path: string): Map<NodeId, string> {
     const found = new Map<NodeId, string>();
     this.#listAll(this.tree.rootLocation, (location) => {
@@ -195,7 +195,7 @@ export class View extends PathView {
     }
   }
 
-  /** Moves a name to a free one. */
+  /** Moves an entry to a free name. */
   move(from: Location, fromName: string, to: Location, toName: string): void {
     const time = this.now();
     let entry = from.directory.entries.get(fromName) as TreeNode;
@@ -205,7 +205,7 @@ export class View extends PathView {
     this.changes?.push({ type: 'rename', path, from: old, kind: kindName(node), node: entry });
     this.tree.detach(from, fromName, entry);
     const meta = { ...node.meta, ctime: this.nowAfter(node.meta) };
-    // A directory that moved has forgotten the cached locations: only the two given here are still in use.
+    // A moved directory loses its cached locations; only these two are used from now on.
     if (entry.kind === DIRECTORY) {
       entry = entry.clone(this.tree.owner, entry.id, meta);
       entry.version = this.tree.shared.newVersion();
@@ -218,7 +218,7 @@ export class View extends PathView {
     this.recorder?.writes.push({ kind: 'move', from: old, to: path, time });
   }
 
-  /** Gives a file, under all its names, other content; `parts` are written over the content that was there. */
+  /** Replaces the content of a file, under all its names; `parts` are written over the old content. */
   setContent(parent: Location, name: string, before: FileNode, node: FileNode, parts: readonly Part[]): void {
     this.#replace(parent, name, node);
     if (!(before.data instanceof Unloaded)) this.tree.shared.contents.noteReleased(before as ContentNode);
@@ -237,12 +237,12 @@ export class View extends PathView {
     this.changes?.push({ type: 'modify', path: joinPath(parent.path, name), kind: kindName(node) });
   }
 
-  /** Gives a file with several names, found by its identity, other content or metadata. */
+  /** Replaces the content or metadata of a file with several names, found by its id. */
   setInode(id: NodeId, node: FileNode): void {
     this.tree.setInode(id, node, this.tree.inodes.get(id)?.links ?? 1);
   }
 
-  /** Gives any node other metadata. */
+  /** Replaces the metadata of a node. */
   setMeta(parent: Location, name: string, node: Node, meta: Metadata): void {
     if (node.kind !== DIRECTORY) {
       this.#replace(parent, name, this.tree.withMeta(node, meta));
@@ -256,7 +256,7 @@ export class View extends PathView {
     this.#recordMeta(location.path, meta);
   }
 
-  /** The times of a directory whose names changed. */
+  /** Updates the times of a directory whose names changed. */
   touch(location: Location): void {
     const { meta } = location.directory;
     const now = this.nowAfter(meta);
@@ -271,7 +271,7 @@ export class View extends PathView {
     if (inode !== undefined) this.tree.touchInode(id, this.nowAfter(inode.node.meta));
   }
 
-  /** Takes back what `touch` did to a directory, where entries are put as they are. */
+  /** Undoes `touch` on a directory, for operations that restore entries exactly. */
   restoreMeta(location: Location, meta: Metadata): void {
     if (location.directory.meta === meta) return;
     this.tree.own(location).meta = meta;

@@ -5,13 +5,13 @@ import type { Context } from '../context.js';
 import type { OpenFiles } from '../open-files.js';
 import type { Source } from '../source.js';
 
-/** What a view writes down for a storage that is far away: what it relied on, and what it did. */
+/** Records for a remote storage what an operation relied on and what it changed. */
 export interface Recorder {
   readonly checks: Check[];
   readonly writes: Write[];
 }
 
-/** A tree, and what an operation on it works with. */
+/** A tree with the state of the operation that uses it. */
 export abstract class BaseView {
   #now: number | undefined;
   #isLate = false;
@@ -21,32 +21,40 @@ export abstract class BaseView {
   constructor(
     readonly tree: Tree,
     readonly context: Context,
-    /** Filled with what happened, where somebody listens. */
+    /** Receives the changes if anyone listens. */
     public changes: Change[] | undefined = undefined,
     readonly source: Source | undefined = undefined,
     readonly recorder: Recorder | undefined = undefined,
     readonly openFiles: OpenFiles | undefined = undefined,
   ) {}
 
-  /** The moment of this operation. */
+  /** Returns the time of this operation. */
   now(): number {
     this.#now ??= checkNow(this.context.clock());
     return this.#now;
   }
 
-  /** To be called before each operation on a view that serves several; `now`: of one that happened already. */
+  /**
+   * Must be called before each operation on a view that runs several. `now`: the time of an operation that already
+   * happened.
+   */
   begin(now?: number): void {
     this.#now = now;
     this.#isLate = now !== undefined;
   }
 
-  /** The moment for what has been changed at `ctime`: others may have done so after an operation that happened already. */
+  /**
+   * Returns the time for a change of something last changed at `ctime`, which others may have changed after this
+   * operation's time.
+   */
   nowAfter({ ctime }: Metadata): number {
     const now = this.now();
     return this.#isLate && ctime > now ? ctime : now;
   }
 
-  /** Metadata of a new node: one object for all that are made in the same moment with the same mode. */
+  /**
+   * Returns the metadata of a new node: one shared object for all nodes created at the same time with the same mode.
+   */
   newMeta(mode: number): Metadata {
     const now = this.now();
     if (this.#meta === undefined || this.#metaTime !== now || this.#meta.mode !== mode) {
@@ -57,7 +65,7 @@ export abstract class BaseView {
   }
 }
 
-/** @throws TypeError where the clock answers anything but a finite number: before anything has changed */
+/** @throws TypeError, before any change, if the clock returns anything but a finite number */
 function checkNow(now: number): number {
   if (typeof now !== 'number' || !Number.isFinite(now))
     throw new TypeError('clock must answer a finite number of milliseconds');

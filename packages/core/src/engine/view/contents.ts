@@ -4,12 +4,12 @@ import { type FileNode, Unloaded } from '../../tree/node.js';
 import { NotLoaded, type Source } from '../source.js';
 import { INLINE_CONTENT, LoadingView } from './loading.js';
 
-/** Content beyond this size cannot be one array. */
+/** The maximum content size in bytes of one array. */
 export const MAX_ARRAY = 2 ** 31 - 1;
 
-/** The contents of files, loaded where they are read. */
+/** The contents of files, loaded when they are read. */
 export abstract class ContentView extends LoadingView {
-  /** The node with its content at hand. */
+  /** Returns the node with its content loaded. */
   loaded(node: FileNode): ContentNode {
     if (this.recorder !== undefined) this.relyOnNode(node);
     if (node.data instanceof Unloaded) {
@@ -20,7 +20,7 @@ export abstract class ContentView extends LoadingView {
     return node as ContentNode;
   }
 
-  /** Fills a range that lies within the content. */
+  /** Copies a range of the content that is not loaded. */
   #readUnloaded(data: Unloaded, range: Uint8Array, start: number): void {
     const length = Math.max(0, Math.min(data.kept - start, range.length));
     if (length > 0) range.set(this.#stored(data, start, length));
@@ -28,7 +28,7 @@ export abstract class ContentView extends LoadingView {
   }
 
   #stored(data: Unloaded, offset: number, length: number): Uint8Array {
-    // What is not loaded has come from a source.
+    // Content that is not loaded comes from a source.
     const source = this.source as Source;
     const bytes = source.range(data, offset, length);
     if (bytes !== undefined) return bytes;
@@ -36,7 +36,7 @@ export abstract class ContentView extends LoadingView {
     throw new NotLoaded([{ kind: 'content', at: data.place, offset, length: ahead }], source);
   }
 
-  /** The content without keeping in the tree what had to be loaded; not to be changed. */
+  /** Returns the content without keeping loaded parts in the tree. It must not be changed. */
   passing(node: FileNode): Uint8Array {
     const { data } = node;
     if (!(data instanceof Unloaded)) return this.tree.shared.contents.bytes(node as ContentNode);
@@ -46,7 +46,7 @@ export abstract class ContentView extends LoadingView {
     return bytes;
   }
 
-  /** A copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
+  /** Returns a copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
   bytes(node: FileNode, path: string): Uint8Array<ArrayBuffer> {
     this.checkArray(node.size, path);
     if (!(node.data instanceof Unloaded)) return this.tree.shared.contents.bytes(this.loaded(node));
@@ -60,7 +60,7 @@ export abstract class ContentView extends LoadingView {
     return this.tree.shared.contents.text(this.loaded(node));
   }
 
-  /** Copies what there is from a position on; answers how many bytes that was. */
+  /** Copies the content from a position on and returns the number of bytes copied. */
   read(node: FileNode, into: Uint8Array, position: number): number {
     if (node.data instanceof Unloaded) {
       this.relyOnNode(node);
@@ -71,7 +71,7 @@ export abstract class ContentView extends LoadingView {
     return this.tree.shared.contents.read(this.loaded(node), into, position);
   }
 
-  /** @throws FsError EFBIG where an array cannot be that long */
+  /** @throws FsError EFBIG if no array can be that long */
   checkArray(size: number, path: string): void {
     if (size > MAX_ARRAY) {
       const hint = 'The file is too large for one array: read ranges of it through a handle or a stream';

@@ -8,29 +8,32 @@ import type { OpenFiles } from '../open-files.js';
 import { ContentView } from './contents.js';
 import { limitError, MAX_FILE_SIZE } from './limit-error.js';
 
-/** Sums of sizes above this might no longer be exact. */
+/** Bytes. Sums of sizes above this might lose precision. */
 const EXACT = 2 ** 40;
-/** Of what a path may be: how long one is to which a directory may be moved without a look at what an unknown one holds. */
+/** Part of the maximum path length up to which a directory may move without measuring its unknown content. */
 const SHORT = 1 / 8;
 
-/** What open files will have come to by the changes of an operation so far. */
+/** Predicts the open files after the changes of an operation so far. */
 interface Ahead {
-  /** Undefined while no change is about open files. */
+  /** Undefined while no change affects open files. */
   openFiles: OpenFiles | undefined;
-  /** Changes that are known here, and the latest of them. */
+  /** The number of changes applied here, and the last of them. */
   count: number;
   last: Change | undefined;
 }
 
-/** By the changes, so that it goes with them: they hold what was removed. */
+/** Keyed by the list of changes, so that it is collected with it: it holds removed nodes. */
 const AHEAD = new WeakMap<readonly Change[], Ahead>();
 
-/** What a filesystem has room for. To be asked before anything changes. */
+/** Checks the limits of a filesystem. Must be called before anything changes. */
 export abstract class LimitView extends ContentView {
-  /** Within a transaction over a far storage: the files that are open in it. */
+  /** In a transaction on a remote storage: the files opened in it. */
   inner: OpenFiles | undefined;
 
-  /** Bytes that have a name, and those that are open without one: also where this operation has taken it away. */
+  /**
+   * Returns the bytes of files with a name and of open files without one, including those whose name this operation
+   * removed.
+   */
   usedBytes(): number {
     return (
       this.tree.root.size +
@@ -44,7 +47,7 @@ export abstract class LimitView extends ContentView {
     return openFiles.detached.size + (this.inner === undefined ? 0 : openFiles.detachedBeyond(this.inner));
   }
 
-  /** The open files as the changes so far leave them. */
+  /** Returns the open files after the changes so far. */
   #ahead(openFiles: OpenFiles): OpenFiles {
     const { changes } = this;
     if (changes === undefined || changes.length === 0 || !openFiles.hasAny) return openFiles;
@@ -61,7 +64,7 @@ export abstract class LimitView extends ContentView {
     return ahead.openFiles ?? openFiles;
   }
 
-  /** Fails where the filesystem has no room for `bytes` more and `nodes` more names. */
+  /** @throws FsError ENOSPC if there is no room for `bytes` more bytes and `nodes` more names */
   reserve(bytes: number, nodes: number, syscall: string, path: string): void {
     const { maxTotalSize, maxNodeCount } = this.context.limits;
     if (bytes > 0 && (maxTotalSize !== undefined || bytes > EXACT)) {
@@ -82,19 +85,19 @@ export abstract class LimitView extends ContentView {
     return this.context.guard === undefined ? error : this.context.guard.shown(error);
   }
 
-  /** What is in use: before it makes an operation fail, it has to be what the storage holds now. */
+  /** Returns the usage. Before it makes an operation fail, it is read from the storage again. */
   #used(more: number, allowed: number, count: () => number): number {
     if (count() + more > allowed) this.relyOnTotals();
     return count();
   }
 
-  /** Fails where a single file of this size is not allowed. */
+  /** @throws FsError EFBIG if one file must not have this size */
   checkFileSize(size: number, before: number, syscall: string, path: string): void {
     const allowed = this.context.limits.maxFileSize ?? MAX_FILE_SIZE;
     if (size > allowed && size > before) throw limitError('EFBIG', 'maxFileSize', before, size, allowed, syscall, path);
   }
 
-  /** Fails where a directory with all beneath it would reach too deep, or have paths that are too long, at another place. */
+  /** @throws FsError if a directory at `target` would exceed the maximum depth or path length with everything in it */
   checkReach(top: Location, target: string, syscall: string, path: string): void {
     const { height, reach } = top.directory;
     const depth = pathSegments(target).length;
@@ -116,7 +119,7 @@ export abstract class LimitView extends ContentView {
     }
   }
 
-  /** How far a directory really goes down, in levels and in bytes of path; loads what is not known, a level at a time. */
+  /** Returns the depth of a directory in levels and in bytes of path; loads unknown parts level by level. */
   #measure(top: Location): { readonly levels: number; readonly bytes: number } {
     let levels = 0;
     let bytes = 0;
@@ -147,7 +150,7 @@ function isAboutOpenFiles({ type }: Change): boolean {
   return type === 'remove' || type === 'rename' || type === 'reset';
 }
 
-/** Whether a move makes no path longer, or leads to where only a tree that is very deep would be too deep. */
+/** Returns true if a move makes no path longer, or only a very deep tree would be too deep at its target. */
 function isHarmless(source: string, target: string): boolean {
   const isLessThan = (depth: number, bytes: number): boolean =>
     pathSegments(target).length <= depth && utf8Length(target) <= bytes;

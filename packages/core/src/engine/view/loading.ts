@@ -27,15 +27,15 @@ import type { KnownListing } from '../known-listing.js';
 import { type Need, NotLoaded } from '../source.js';
 import { BaseView } from './base.js';
 
-/** Content up to this size comes along with a path. */
+/** Content up to this size in bytes is loaded together with its path. */
 export const INLINE_CONTENT = 65_536;
 
-/** A listing that the names of a directory were taken from. */
+/** A listing from which the names of a directory were taken. */
 interface Taken {
   readonly place: NodeAddress;
   readonly names: readonly string[];
   readonly facts: readonly NodeRecord[];
-  /** What is in the tree: copies, and what has several names, are nodes of their own. */
+  /** The nodes in the tree: copies, and files with several names, are separate nodes. */
   readonly nodes: readonly TreeNode[];
 }
 
@@ -44,18 +44,25 @@ interface Listed {
   readonly at: number;
 }
 
-/** A tree whose parts are loaded where they are touched, and a record of what was relied on. */
+/** A tree whose parts are loaded on first use, with a record of what an operation relied on. */
 export abstract class LoadingView extends BaseView {
-  /** Listings that names were taken from and nobody has asked about yet. */
+  /** Listings whose names were taken and that no operation has relied on yet. */
   readonly #taken: Taken[] = [];
-  /** Where in the others a node is. The versions of files and links are not covered by the listing's own. */
+  /**
+   * Positions of nodes in the other listings. The version of a listing does not cover the versions of its files and
+   * links.
+   */
   #listed: Map<NodeId, Listed> | undefined;
-  /** Where the next one is likely to be: they are asked about in their order. */
+  /** The probable position of the next node, because nodes are usually read in order. */
   #next: Listed | undefined;
-  /** The versions with which files and links with several names were put into the tree's table: by them it stays. */
+  /**
+   * The version with which each file or link with several names entered the table of the tree. It keeps that version.
+   */
   #admitted: Map<NodeId, Version> | undefined;
 
-  /** What a directory holds under a name; loads it where it is not known. `rest`: the names that will be asked for next, last first. */
+  /**
+   * Returns the node under a name of a directory; loads it if unknown. `rest`: the names looked up next, last first.
+   */
   lookup(location: Location, name: string, rest: readonly string[] = []): TreeNode | undefined {
     const directory = location.directory;
     const entry = directory.entries.get(name);
@@ -76,7 +83,7 @@ export abstract class LoadingView extends BaseView {
     return this.#admit(this.tree.own(location), name, fact, path, origin);
   }
 
-  /** All names of a directory; loads them where they are not known. */
+  /** Returns all names of a directory; loads them if unknown. */
   list(location: Location): Entries<TreeNode> {
     const directory = location.directory;
     if (directory.complete) return directory.entries;
@@ -94,7 +101,7 @@ export abstract class LoadingView extends BaseView {
     return own.entries;
   }
 
-  /** The names of a listing are those of the directory now, but for what was done to them or is known already. */
+  /** Merges the names of a listing into the directory, except names that were changed here or are already known. */
   #takeNames(own: DirectoryNode, listing: KnownListing, { place, copied }: Origin): void {
     const { owner } = this.tree;
     const { names, facts } = listing;
@@ -119,9 +126,9 @@ export abstract class LoadingView extends BaseView {
   }
 
   /**
-   * Makes totals exact that are not: all beneath the directory is loaded, a level at a time, and counted. To be called
-   * before a directory is moved, copied or removed whole. Costs nothing where the storage knows its totals, or where it
-   * does not and nobody has to: then a change of a directory is one write of the storage, however much lies beneath.
+   * Makes uncertain totals exact by loading and counting everything under the directory, level by level. Must be called
+   * before a directory is moved, copied or removed as a whole. Costs nothing if the storage knows its totals, or if it
+   * does not and no limit needs them: then a change of a directory is one write, however much is in it.
    */
   loadTree(top: Location): void {
     const { maxTotalSize, maxNodeCount } = this.context.limits;
@@ -129,7 +136,7 @@ export abstract class LoadingView extends BaseView {
     if (this.recorder === undefined || isAsked || this.#isCounted()) this.#countTree(top);
   }
 
-  /** Whether the storage said what the whole holds, or it was counted since. */
+  /** Returns true if the totals come from the storage or were counted since. */
   #isCounted(): boolean {
     return this.tree.rootLocation.directory.origin?.uncounted !== true;
   }
@@ -156,24 +163,24 @@ export abstract class LoadingView extends BaseView {
     return empty;
   }
 
-  /** Says that the outcome depends on a directory's own metadata, which is to be read after this. */
+  /** Records that the outcome depends on the metadata of a directory. Call before reading it. */
   relyOnMeta(directory: DirectoryNode): void {
     this.#relyOn(directory, 'entry', (origin) => origin.metaVersion);
   }
 
-  /** Makes a directory's own metadata known, as it has been since this client changed it; another's change is not waited for. */
+  /** Loads the metadata of a directory as this client last changed it, without waiting for changes by others. */
   learnMeta(directory: DirectoryNode): void {
     this.#learn(directory, (origin) => origin.metaVersion);
   }
 
-  /** Says that the outcome depends on what the whole holds, which is to be read after this. */
+  /** Records that the outcome depends on the totals of the storage. Call before reading them. */
   relyOnTotals(): void {
     const { rootLocation } = this.tree;
     if (!this.#isCounted()) this.#countTree(rootLocation);
     else this.relyOnTree(rootLocation.directory);
   }
 
-  /** Says that the outcome depends on everything beneath a directory. */
+  /** Records that the outcome depends on everything under a directory. */
   relyOnTree(directory: DirectoryNode): void {
     this.#relyOn(directory, 'tree', (origin) => origin.tree);
   }
@@ -187,7 +194,7 @@ export abstract class LoadingView extends BaseView {
     const { origin } = directory;
     if (origin === undefined || this.recorder === undefined) return undefined;
     const { path, id } = origin.place;
-    // Asked for also where it is known: what was found in a listing may be from another load.
+    // Requested even if it is known, because a listing may be from another load.
     const fact = this.source?.current?.(id);
     if (versionOf(origin) !== UNKNOWN_VERSION) return origin;
     if (fact === undefined || versionOf(originOf(fact, origin.place)) === UNKNOWN_VERSION) {
@@ -197,7 +204,7 @@ export abstract class LoadingView extends BaseView {
     return directory.origin;
   }
 
-  /** Runs `load` for every item and, where some are missing, asks for all of them at once. */
+  /** Runs `load` for each item and requests all missing ones together. */
   all<T, R>(items: readonly T[], load: (item: T, index: number) => R): R[] {
     const needs: Need[] = [];
     const results: R[] = [];
@@ -225,7 +232,10 @@ export abstract class LoadingView extends BaseView {
     return entry;
   }
 
-  /** Puts a file or link with several names into the tree's table, where it is not there yet, and answers what is there. */
+  /**
+   * Adds a file or link with several names to the table of the tree, if it is absent, and returns the node in the
+   * table.
+   */
   #admitLinked(fact: NodeRecord, node: Node): Node {
     const known = this.tree.inodes.get(node.id);
     if (known !== undefined) return known.node;
@@ -235,20 +245,20 @@ export abstract class LoadingView extends BaseView {
     return node;
   }
 
-  /** The version of what stands in the tree for a file or link: where it has several names, of what was met first. */
+  /** Returns the version of a file or link in the tree: with several names, that of the name looked up first. */
   #versionIn({ kind, id, version }: NodeRecord): Version | undefined {
     if (kind === 'directory') return undefined;
     return this.tree.inodes.has(id) ? (this.#admitted?.get(id) ?? version) : version;
   }
 
-  /** What was loaded beneath a directory that is a copy: a node of its own. */
+  /** Returns a node loaded under a copied directory as a separate node. */
   #asCopy(node: Node, times: CopyTimes): Node {
     const meta = metaMaker(times)(node.meta);
     if (node.kind === DIRECTORY) return this.tree.copyDirectory(node, this.context.newId(), meta, times);
     return this.tree.copyLeaf(node, this.context.newId(), meta);
   }
 
-  /** Says that the outcome depends on a file or link that was found in a listing: on more than its name and id. */
+  /** Records that the outcome depends on more than the name and id of a file or link from a listing. */
   relyOnNode(node: Node): void {
     if (this.source === undefined) return;
     const check = this.#checkOfListed(node);
@@ -260,7 +270,7 @@ export abstract class LoadingView extends BaseView {
   #checkOfListed(node: Node): Check | undefined {
     if (node.kind === DIRECTORY) return undefined;
     const found = this.#listedNext(node) ?? this.#listedAnywhere(node);
-    // Another node of the same file is what became of it since.
+    // Another node of the same file means that it changed since.
     if (found?.taken.nodes[found.at] !== node) return undefined;
     this.#next = { taken: found.taken, at: found.at + 1 };
     const { place, names, facts } = found.taken;

@@ -20,20 +20,20 @@ import { PathCursor } from './path-cursor.js';
 const NOT_FAST = Symbol('not fast');
 const REFUSED = Symbol('refused');
 
-/** What paths lead to, links followed, guards asked. */
+/** Resolves paths: follows links and calls the guard. */
 export abstract class PathView extends LimitView {
-  /** Where the last lookup arrived. */
+  /** The position of the last lookup. */
   readonly at = new PathCursor(this.tree);
-  /** Whether something was looked for that is to be written. */
+  /** True if a lookup was for a write. */
   seeksToWrite = false;
   #failure: FsErrorCode | undefined;
-  /** Whether a refusal is an answer. */
+  /** True if the caller expects refusals. */
   #isQuiet = false;
 
   /**
-   * What a path leads to, or undefined where only the last name is missing (of a dangling link: where it points).
-   * `makes`: what the operation puts there then, for guards.
-   * @throws FsError ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL, and what the guard refuses
+   * Returns the node at a path, or undefined if only the last name is missing (of a dangling link: its target).
+   * `makes`: the kind of entry that the operation creates, for guards.
+   * @throws FsError ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL, and the errors of the guard
    */
   find(path: string, follow: boolean, access: Access, syscall: string, makes?: EntryKind): Node | undefined {
     if (this.context.guard === undefined) {
@@ -47,7 +47,7 @@ export abstract class PathView extends LimitView {
     return this.#found(node);
   }
 
-  /** Like `find` for a directory on the way of an operation: the guard is asked about the way there, not about itself. */
+  /** Like `find`, for a directory on the way: the guard checks the way to it, not the directory itself. */
   findWay(path: string, follow: boolean, aim: Aim): Node | undefined {
     this.#failure = undefined;
     const node = this.#walk(path, follow, aim);
@@ -55,14 +55,14 @@ export abstract class PathView extends LimitView {
     return this.#found(node);
   }
 
-  /** What lies at a path, for what the engine has to know itself: no guard is asked. */
+  /** Returns the node at a path for the engine's own use, without calling the guard. */
   trace(path: string): Node | undefined {
     this.#failure = undefined;
     const node = this.#walk(path, false, undefined);
     return this.#failure === undefined && node !== undefined ? this.#found(node) : undefined;
   }
 
-  /** Like `find`, but answers undefined wherever the path leads nowhere. */
+  /** Like `find`, but returns undefined for every path that leads nowhere. */
   peek(path: string, follow: boolean, access: Access, syscall: string): Node | undefined {
     if (this.context.guard === undefined) {
       const node = this.#findFast(path, follow, access === 'write');
@@ -82,7 +82,7 @@ export abstract class PathView extends LimitView {
     return node && this.#found(node);
   }
 
-  /** Like `peek`, but answers undefined also where the guard refuses. */
+  /** Like `peek`, but also returns undefined if the guard refuses. */
   glance(path: string, follow: boolean, syscall: string): Node | undefined {
     this.#isQuiet = true;
     try {
@@ -95,7 +95,7 @@ export abstract class PathView extends LimitView {
     }
   }
 
-  /** Whether the guard lets the content of a path be read. */
+  /** Returns true if the guard allows reading the content at a path. */
   mayRead(path: string): boolean {
     const { guard } = this.context;
     return guard === undefined || guard.allows(path, 'read', 'open', this.trace(path));
@@ -115,13 +115,13 @@ export abstract class PathView extends LimitView {
     }
   }
 
-  /** What is found may have been known from a listing only. */
+  /** The node may be known only from a listing. */
   #found(node: Node | undefined): Node | undefined {
     if (this.recorder !== undefined && node !== undefined) this.relyOnNode(node);
     return node;
   }
 
-  /** A directory and name that are both in the tree prove that the path was normal: nothing needs to be checked. */
+  /** If both the directory and the name are in the tree, the path was valid and needs no check. */
   #findFast(path: string, follow: boolean, isWrite: boolean): Node | undefined | typeof NOT_FAST {
     if (typeof path !== 'string') return NOT_FAST;
     const slash = path.lastIndexOf('/');
@@ -164,7 +164,7 @@ export abstract class PathView extends LimitView {
       at.moveTo(location, name);
       if (node === undefined) {
         if (names.length > 0) return this.#fail('ENOENT', at.path(), names, aim);
-        // Through links a path may become longer than the one that was given.
+        // Following links may make the path longer than the given one.
         return isTooLong(at.path()) ? this.#fail('ENAMETOOLONG', at.path(), names, aim) : undefined;
       }
       if (node.kind === DIRECTORY) {
@@ -184,14 +184,14 @@ export abstract class PathView extends LimitView {
       if (target[0] === '/') location = this.tree.rootLocation;
       at.moveToDirectory(location);
       node = location.directory;
-      // A trailing slash is ignored here as in every path.
+      // A trailing slash is ignored, as in every path.
       const rest = target.replace(/\/+$/, '').split('/');
       for (let i = rest.length - 1; i >= 0; i--) names.push(rest[i] as string);
     }
     return node;
   }
 
-  /** A guard is asked before it is said why a path leads nowhere: that could tell what lies where nobody may look. */
+  /** The guard is called before the error says why a path leads nowhere, which could reveal entries that it hides. */
   #fail(code: FsErrorCode, path: string, rest: readonly string[], aim: Aim | undefined): undefined {
     if (aim !== undefined) this.#ask((guard) => guard.stuck(path, rest, aim));
     this.#failure = code;
@@ -199,11 +199,11 @@ export abstract class PathView extends LimitView {
   }
 }
 
-/** Whether the name at the end of a path is surely a legal one: short, and free of separators, NUL and surrogates. */
+/** Returns true if the name at the end of a path is certainly valid: short, without separators, NUL and surrogates. */
 function isPlainName(path: string, start: number): boolean {
   const length = path.length - start;
   if (length === 0 || length * 3 > MAX_NAME_BYTES) return false;
-  // The path is flat where a name cut from it is not, whose units are slow to read.
+  // The path is a flat string; a name cut from it is not, and reading its code units is slow.
   for (let i = start; i < path.length; i++) {
     const unit = path.charCodeAt(i);
     if (unit === 0 || unit === 0x5c || (unit >= 0xd800 && unit < 0xe000)) return false;
@@ -211,7 +211,7 @@ function isPlainName(path: string, start: number): boolean {
   return length > 2 || path.charCodeAt(path.length - 1) !== 0x2e || path.charCodeAt(start) !== 0x2e;
 }
 
-/** Whether a normalized path is longer, or deeper, than paths may be. */
+/** Returns true if a normalized path exceeds the maximum length or depth. */
 export function isTooLong(path: string): boolean {
   if (path.length * 3 <= MAX_PATH_BYTES && path.length <= MAX_DEPTH * 2) return false;
   return utf8Length(path) > MAX_PATH_BYTES || pathSegments(path).length > MAX_DEPTH;
