@@ -80,17 +80,21 @@ describe('the tarball of', () => {
     expect(modes.flatMap((resolutionKind) => filterProblems(analysis, { resolutionKind }))).toEqual([]);
   });
 
-  it.each(each)('%s holds built files, a README and the licence, and nothing else', async (_, { folder, manifest }) => {
+  it.each(each)('%s holds only built files, a README, a changelog and the licence', async (_, { folder, manifest }) => {
     const packed = join(scratch, folder, 'package');
     const files = readdirSync(packed, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(packed, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
-    for (const file of ['LICENSE', 'README.md', 'package.json']) expect(files).toContain(file);
-    const others = files.filter((file) => !/^(LICENSE|README\.md|package\.json|dist\/.+\.(js|d\.ts))$/.test(file));
+    for (const file of ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']) expect(files).toContain(file);
+    const others = files.filter(
+      (file) => !/^(CHANGELOG\.md|LICENSE|README\.md|package\.json|dist\/.+\.(js|d\.ts))$/.test(file),
+    );
     expect(others).toEqual([]);
     const published = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8'));
     expect(JSON.stringify(published.exports)).not.toContain('@scratchfs/source');
     for (const version of Object.values(published.dependencies ?? {})) expect(version).toMatch(/^\d/);
+    for (const [name, range] of Object.entries(published.peerDependencies ?? {}))
+      expect(range, name).not.toMatch(/^workspace:/);
     expect(Object.keys(published.exports)).toEqual(Object.keys(manifest.exports));
   });
 });
