@@ -85,7 +85,7 @@ export const campaigns = [
     run: scripted(TREE, 'model'),
   },
   { name: 'redis/forms', proves: FORMS, minutes: 4, run: scripted(REDIS, 'forms') },
-  { name: 'redis/faults', proves: FAULTS, minutes: 1, run: scripted(REDIS, 'faults') },
+  { name: 'redis/faults', proves: FAULTS, minutes: 30, run: scripted(REDIS, 'faults') },
   { name: 'redis/linearizability', proves: LINEARIZABILITY, minutes: 20, run: scripted(REDIS, 'linearizability') },
   {
     name: 'redis/killed-servers',
@@ -103,7 +103,7 @@ export const campaigns = [
     minutes: 1,
     run: scripted(REDIS, 'busy-server'),
   },
-  { name: 's3/forms', proves: FORMS, minutes: 1, run: scripted(S3, 'forms') },
+  { name: 's3/forms', proves: FORMS, minutes: 20, run: scripted(S3, 'forms') },
   { name: 's3/faults', proves: FAULTS, minutes: 1, run: scripted(S3, 'faults') },
   { name: 's3/linearizability', proves: LINEARIZABILITY, minutes: 1, run: scripted(S3, 'linearizability') },
   { name: 's3/lost-answers', proves: LOST, minutes: 1, run: scripted(S3, 'lost-answers') },

@@ -69,7 +69,12 @@ export function run(command, args, { env = {}, cwd = root, quiet = false, timeou
       cpu = used === undefined ? undefined : used - usedBefore;
       usedBefore = used;
     });
-    child.on('close', (code) => settle(code ?? 1));
+    child.on('close', (code, signal) => {
+      // Without this line a killed program looks like one that failed silently.
+      if (signal !== null && !late) output += `${command} was ended by ${signal}\n`;
+      if (signal !== null && !late && !quiet) console.error(`${command} was ended by ${signal}`);
+      settle(code ?? 1);
+    });
   });
 }
 
