@@ -8,7 +8,6 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Import {
   readonly specifier: string;
-  readonly isType: boolean;
 }
 
 export interface Source {
@@ -34,25 +33,17 @@ function importsOf(tree: ts.SourceFile): Import[] {
   const found: Import[] = [];
   walk(tree, (node) => {
     if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
-      found.push({ specifier: node.moduleSpecifier.text, isType: isTypeOnly(node.importClause) });
+      found.push({ specifier: node.moduleSpecifier.text });
     } else if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
-      found.push({ specifier: node.moduleSpecifier.text, isType: node.isTypeOnly });
+      found.push({ specifier: node.moduleSpecifier.text });
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       const argument = node.arguments[0];
-      found.push({ specifier: argument && ts.isStringLiteralLike(argument) ? argument.text : '?', isType: false });
+      found.push({ specifier: argument && ts.isStringLiteralLike(argument) ? argument.text : '?' });
     } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
-      found.push({ specifier: node.argument.literal.getText(tree).slice(1, -1), isType: true });
+      found.push({ specifier: node.argument.literal.getText(tree).slice(1, -1) });
     }
   });
   return found;
-}
-
-function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
-  if (!clause) return false;
-  if (clause.phaseModifier === ts.SyntaxKind.TypeKeyword) return true;
-  const names = clause.namedBindings;
-  if (clause.name || !names || !ts.isNamedImports(names)) return false;
-  return names.elements.length > 0 && names.elements.every((element) => element.isTypeOnly);
 }
 
 /** Every TypeScript file in `packages/<name>/src`. */

@@ -24,7 +24,7 @@ export class BackendStorage implements AsyncStorage {
 
   constructor(backend: Backend, options?: AsyncStorageOptions) {
     this.#executor = new RemoteExecutor(backend, options);
-    this.#context = makeContext(this.#executor, { clock: options?.clock });
+    this.#context = makeContext({ clock: options?.clock });
     showExecutor(this, this.#executor);
   }
 

@@ -1,13 +1,6 @@
 import { AsyncFileSystem } from './async-file-system.js';
-import {
-  checkBoolean,
-  checkOptions,
-  checkRecord,
-  contentBytes,
-  copyBytes,
-  describe,
-  isBytes,
-} from './engine/arguments.js';
+import { checkBoolean, checkOptions, contentBytes, copyBytes, describe, isBytes } from './engine/arguments.js';
+import { checkRecord } from './engine/check-record.js';
 import { type Context, type ContextOptions, makeContext } from './engine/context.js';
 import { rootMeta, systemClock } from './engine/defaults.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
@@ -73,7 +66,7 @@ function prepare(executor: Executor, options: FileSystemOptions) {
     false,
   );
   checkRecord(options, 'The options of createFileSystem');
-  const context = makeContext(executor, given);
+  const context = makeContext(given, executor.newId);
   const closes = checkBoolean(given.closesStorage, 'closesStorage');
   return { context, closes, entries: given.files === undefined ? [] : initialEntries(given.files) };
 }
@@ -94,7 +87,7 @@ export function fileSystemOn(storage: Storage, options?: ContextOptions): FileSy
 export function fileSystemOn(storage: Storage, options: ContextOptions = {}): FileSystem {
   const given = checkOptions(options, ['limits', 'clock', 'random'], 'fileSystemOn', false);
   const executor: Executor = executorOf(storage);
-  const context = makeContext(executor, given);
+  const context = makeContext(given, executor.newId);
   return executor.kind === 'sync'
     ? new MemoryFileSystem(executor as SyncExecutor, context)
     : new AsyncFileSystem(executor, context);

@@ -15,7 +15,7 @@ export class ExecutorSyncStorage implements SyncStorage {
 
   constructor(executor: SyncExecutor, clock: () => number) {
     this.#executor = executor;
-    this.#context = makeContext(executor, { clock });
+    this.#context = makeContext({ clock }, executor.newId);
     showExecutor(this, executor);
   }
 

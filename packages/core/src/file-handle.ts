@@ -1,5 +1,6 @@
+import type { CallOptions } from './call-options.js';
+import type { Content } from './content.js';
 import type { Stats } from './entry.js';
-import type { CallOptions, Content } from './file-system.js';
 
 /**
  * An open file, or a directory opened with `r` for its metadata. It follows its file through renames and, if the file

@@ -1,3 +1,5 @@
+import type { CallOptions } from './call-options.js';
+import type { Content } from './content.js';
 import type { Cursor } from './engine/cursor.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
@@ -5,20 +7,10 @@ import type { EntryInfo, FileEntry, Stats } from './entry.js';
 import type { FileHandle, SyncFileHandle } from './file-handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
 
+export type { CallOptions, Content };
+
 /** An absolute or relative POSIX path. Relative paths start at `/`, `\` separates like `/`, `..` stops at `/`. */
 export type Path = string;
-
-/** Content to store. Text is stored as UTF-8. Views are copied: stored bytes never alias them. */
-export type Content = string | ArrayBuffer | ArrayBufferView;
-
-/** Options of every promise method. */
-export interface CallOptions {
-  /**
-   * If it aborts before the operation has taken effect, the call rejects with the signal's reason and nothing has
-   * changed.
-   */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** Open flags as in `node:fs`: `x` fails if the file exists, `a` always writes at the end. */
 export type OpenFlag = 'r' | 'r+' | 'w' | 'wx' | 'w+' | 'wx+' | 'a' | 'ax' | 'a+' | 'ax+';

@@ -1,4 +1,4 @@
-import { checkRecord } from './engine/arguments.js';
+import { checkRecord } from './engine/check-record.js';
 import { quote } from './errors.js';
 
 /** Quotas of a filesystem. A missing value means no limit. */

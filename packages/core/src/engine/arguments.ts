@@ -1,5 +1,5 @@
+import type { Content } from '../content.js';
 import { FsError, quote } from '../errors.js';
-import type { Content } from '../file-system.js';
 import { MAX_FILE_SIZE } from './view/limit-error.js';
 
 /**
@@ -26,13 +26,6 @@ export function checkOptions<O extends object>(
   const given: Partial<O> & { signal?: unknown } = ownKeys(options);
   if (takesSignal) checkSignal(given.signal);
   return given;
-}
-
-/** @throws TypeError if the value is not a plain record: arrays, maps and instances of classes hold no options */
-export function checkRecord(value: object, name: string): void {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
-    throw new TypeError(`${name} must be a plain object`);
 }
 
 /** @throws TypeError if the value is neither an AbortSignal nor undefined */

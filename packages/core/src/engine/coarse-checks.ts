@@ -1,6 +1,7 @@
-import { type Check, UNKNOWN_VERSION, type Version } from '../backend.js';
+import { type Check, UNKNOWN_VERSION } from '../backend.js';
 import { isWithin, parentPath } from '../paths.js';
 import type { FactStore } from './fact-store.js';
+import { isSameCheck } from './needed-checks.js';
 import type { Steps } from './scheduling/time-slice.js';
 
 /** Preconditions that are cheap enough one by one. */
@@ -70,12 +71,4 @@ export function* dedupe(checks: readonly Check[]): Steps<Check[]> {
     once.push(check);
   }
   return once;
-}
-
-export function isSameCheck(a: Check, b: Check): boolean {
-  return a.path === b.path && a.kind === b.kind && a.id === b.id && versionOf(a) === versionOf(b);
-}
-
-function versionOf(check: Check): Version | undefined {
-  return 'version' in check ? check.version : undefined;
 }

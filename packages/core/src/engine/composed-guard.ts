@@ -1,9 +1,9 @@
 import type { EntryKind } from '../entry.js';
 import type { FileSystemStats } from '../limits.js';
-import type { Node } from '../tree/node.js';
-import type { Location } from '../tree/tree.js';
+import type { Entries } from '../tree/entries.js';
+import type { Node, TreeNode } from '../tree/node.js';
+import type { Location, Tree } from '../tree/tree.js';
 import type { Access, StateCall } from './guard.js';
-import type { View } from './view.js';
 
 /** An operation's intent at the end of a path. */
 export interface Aim {
@@ -13,6 +13,14 @@ export interface Aim {
   readonly given: string;
   /** Kind of entry created if the path is missing. Undefined for a destination that takes the source's kind. */
   readonly makes?: EntryKind | undefined;
+}
+
+/** The part of a view that guards use to look at a tree. */
+export interface GuardedView {
+  readonly tree: Tree;
+  list(location: Location): Entries<TreeNode>;
+  all<T, R>(items: readonly T[], load: (item: T, index: number) => R): R[];
+  relyOnNode(node: Node): void;
 }
 
 /**
@@ -39,18 +47,18 @@ export interface ComposedGuard {
   /** Checks a path that ends too early, before the error is reported. */
   stuck(path: string, rest: readonly string[], aim: Aim): void;
   /** Checks everything under a directory. `at`: its future path, if it differs. */
-  checkTree(view: View, top: Location, access: Access, syscall: string, given: string, at?: string): void;
+  checkTree(view: GuardedView, top: Location, access: Access, syscall: string, given: string, at?: string): void;
   checkState(call: StateCall): void;
   /** True if something may be invisible. */
   readonly hides: boolean;
   /** Returns an error at a limit in a form that may be shown: usage reveals what is invisible. */
   shown(error: unknown): unknown;
   /** Returns the usage of what is visible. */
-  stats(view: View): FileSystemStats;
+  stats(view: GuardedView): FileSystemStats;
   /**
    * Makes the state equal to another one (`wanted`: a view of it without guards), as far as allowed: invisible entries
    * stay, and every other difference must be allowed, or nothing changes. `isWhole`: entries of the other state where
    * nothing is visible count.
    */
-  restore(view: View, wanted: View, syscall: string, isWhole: boolean): void;
+  restore(view: GuardedView, wanted: GuardedView, syscall: string, isWhole: boolean): void;
 }

@@ -3,7 +3,6 @@ import { type Limits, parseLimits } from '../limits.js';
 import { describe } from './arguments.js';
 import type { ComposedGuard } from './composed-guard.js';
 import { randomId, systemClock, systemRandom } from './defaults.js';
-import type { Executor } from './executor.js';
 
 /** The settings that a filesystem passes to its operations. */
 export interface Context {
@@ -24,12 +23,13 @@ export interface ContextOptions {
   readonly random?: ((below: number) => number) | undefined;
 }
 
-export function makeContext(executor: Executor, options: ContextOptions): Context {
+/** Returns the context for options that a caller gave. Without `newId` the ids of new nodes are drawn at random. */
+export function makeContext(options: ContextOptions, newId?: () => NodeId): Context {
   const random = checkFunction(options.random, 'random') ?? systemRandom;
   return {
     clock: checkFunction(options.clock, 'clock') ?? systemClock,
     random,
-    newId: executor.newId ?? (() => randomId(random)),
+    newId: newId ?? (() => randomId(random)),
     limits: parseLimits(options.limits),
     guard: undefined,
   };

@@ -7,6 +7,7 @@ import { ChangeFeed } from './change-feed.js';
 import type { Change } from './changes.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
+import { exceededLimit } from './exceeded-limit.js';
 import type { SyncExecutor } from './executor.js';
 import { liveContents } from './live-contents.js';
 import { MemoryCheckpoints } from './memory-checkpoints.js';
@@ -17,7 +18,6 @@ import { collectItems, inSlices } from './scheduling/time-slice.js';
 import type { Source } from './source.js';
 import { TransactionRecord } from './transaction-record.js';
 import { TransactionView } from './transaction-view.js';
-import { exceededLimit } from './tree-references.js';
 import { View } from './view.js';
 
 const MAX_ATTEMPTS = 16;

@@ -1,6 +1,5 @@
-import type { Check } from '../backend.js';
+import type { Check, Version } from '../backend.js';
 import { isWithin, parentPath } from '../paths.js';
-import { isSameCheck } from './coarse-checks.js';
 import type { Steps } from './scheduling/time-slice.js';
 
 /** Up to this number, comparing preconditions one by one is faster than using tables. */
@@ -45,4 +44,12 @@ export function* neededChecks(checks: readonly Check[]): Steps<readonly Check[]>
 /** Reports whether a precondition only says that a path leads to a directory. */
 function isWay(check: Check): boolean {
   return check.kind === 'entry' && check.id !== null && check.version === undefined;
+}
+
+export function isSameCheck(a: Check, b: Check): boolean {
+  return a.path === b.path && a.kind === b.kind && a.id === b.id && versionOf(a) === versionOf(b);
+}
+
+function versionOf(check: Check): Version | undefined {
+  return 'version' in check ? check.version : undefined;
 }

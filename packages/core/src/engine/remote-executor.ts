@@ -3,6 +3,7 @@ import { FsError, isStorageError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import { SharedStore } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
+import type { Attempted } from './attempted.js';
 import { systemTimer, type Timer, unlessAborted } from './calls.js';
 import { ChangeFeed } from './change-feed.js';
 import { coarserChecks, dedupe } from './coarse-checks.js';
@@ -48,8 +49,6 @@ interface Settled {
   /** Version of everything written; undefined if nothing was. */
   readonly version: Version | undefined;
 }
-
-type Attempted<R> = { readonly ok: true; readonly value: R } | { readonly ok: false; readonly error: unknown };
 
 /** Result of one run, or what it misses. */
 type Tried<R> = Attempted<R> | NotLoaded | Promise<Attempted<R> | NotLoaded>;

@@ -1,11 +1,11 @@
 import type { Capabilities, Checkpoint } from '../file-system.js';
+import type { AttemptRunner } from './attempted.js';
 import { ChangeFeed } from './change-feed.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { Executor } from './executor.js';
 import { notInTransaction } from './not-in-transaction.js';
 import { OpenFiles } from './open-files.js';
-import type { RemoteExecutor } from './remote-executor.js';
 import { collectItems } from './scheduling/time-slice.js';
 import type { Session } from './session.js';
 import { itemsOf } from './session-cursors.js';
@@ -23,7 +23,7 @@ export class TransactionExecutor implements Executor {
   #published = 0;
 
   constructor(
-    readonly remote: RemoteExecutor,
+    readonly remote: AttemptRunner,
     readonly session: Session,
     /** Signal of the whole transaction: it also ends operations inside it. */
     readonly signal: AbortSignal | undefined,

@@ -1,28 +1,9 @@
-import type { BackendCall, CheckpointStore, CommitResult, LoadRequest, LoadResult } from '../backend.js';
+import type { BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../backend.js';
 import type { Limits } from '../limits.js';
 import { Tree, type TreeState } from '../tree/tree.js';
+import { exceededLimit, type Limited } from './exceeded-limit.js';
 import type { MemoryExecutor } from './memory-executor.js';
 import { TreeFacts, type Versions } from './tree-facts.js';
-
-export type Limited = Extract<CommitResult, { kind: 'limit' }>;
-
-/** Returns the limit that a change of totals exceeds; shrinking exceeds none. */
-export function exceededLimit(
-  before: { size: number; files: number; directories: number },
-  after: typeof before,
-  limits: Limits,
-): Limited | undefined {
-  const { maxTotalSize, maxNodeCount } = limits;
-  if (maxTotalSize !== undefined && after.size > maxTotalSize && after.size > before.size) {
-    return { kind: 'limit', limit: 'maxTotalSize', allowed: maxTotalSize, used: before.size, requested: after.size };
-  }
-  const nodes = after.files + after.directories;
-  const used = before.files + before.directories;
-  if (maxNodeCount !== undefined && nodes > maxNodeCount && nodes > used) {
-    return { kind: 'limit', limit: 'maxNodeCount', allowed: maxNodeCount, used, requested: nodes };
-  }
-  return undefined;
-}
 
 /** Checkpoints of a tree. */
 export class TreeReferences implements CheckpointStore {

@@ -13,9 +13,9 @@ import {
   type TreeNode,
 } from '../tree/node.js';
 import { type Location, symlinkNode, Tree } from '../tree/tree.js';
+import { exceededLimit, type Limited } from './exceeded-limit.js';
 import type { Steps } from './scheduling/time-slice.js';
 import type { TreeFacts, Versions } from './tree-facts.js';
-import { exceededLimit, type Limited } from './tree-references.js';
 
 /** Applies batches to a tree: each in one step; a refused one leaves no trace. */
 export class TreeWriter {

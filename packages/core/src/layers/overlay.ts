@@ -56,10 +56,10 @@ export function overlay(lower: FileSystem, options: OverlayOptions = {}): FileSy
   };
   if (lower.kind === 'sync') {
     const executor = overSync(lower as SyncFileSystem);
-    return new MemoryFileSystem(executor, makeContext(executor, own));
+    return new MemoryFileSystem(executor, makeContext(own, executor.newId));
   }
   const executor = OverlayExecutor.over(lower);
-  return new AsyncFileSystem(executor, makeContext(executor, own));
+  return new AsyncFileSystem(executor, makeContext(own, executor.newId));
 }
 
 function overSync(lower: SyncFileSystem): MemoryExecutor {

@@ -1,6 +1,6 @@
 import type { BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../backend.js';
+import { exceededLimit, type Limited } from '../engine/exceeded-limit.js';
 import { TreeFacts, type Versions } from '../engine/tree-facts.js';
-import { exceededLimit, type Limited } from '../engine/tree-references.js';
 import type { Limits } from '../limits.js';
 import { type SharedStore, Tree } from '../tree/tree.js';
 import type { CommitQueue } from './commit-queue.js';

@@ -3,12 +3,12 @@ import { checkInteger, checkOneOf, checkOptions } from '../engine/arguments.js';
 import { unlessAborted } from '../engine/calls.js';
 import { type Context, makeContext } from '../engine/context.js';
 import { randomId, systemRandom } from '../engine/defaults.js';
+import { exceededLimit } from '../engine/exceeded-limit.js';
 import { executorOf } from '../engine/executor-of.js';
 import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { RemoteExecutor } from '../engine/remote-executor.js';
 import { runInSlices, runSteps, type Steps } from '../engine/scheduling/time-slice.js';
-import { exceededLimit } from '../engine/tree-references.js';
 import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';
 import { StorageError } from '../errors.js';
@@ -63,7 +63,7 @@ export async function openWorkingCopy(storage: AsyncStorage, options?: WorkingCo
   const budget = given.budget === undefined ? DEFAULT_BUDGET_BYTES : checkInteger(given.budget, 'budget');
   const random = given.random ?? systemRandom;
   const shared = new SharedStore(() => randomId(random));
-  const source = new RemoteSource(remote, makeContext(remote, given), { shared, scope, budget });
+  const source = new RemoteSource(remote, makeContext(given), { shared, scope, budget });
   return new LoadedCopy(source, await source.load(undefined, given.signal));
 }
 

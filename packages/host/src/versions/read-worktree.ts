@@ -1,21 +1,11 @@
 import type { BigIntStats } from 'node:fs';
 import { isFsError, MAX_DEPTH, MAX_PATH_BYTES, quote } from '@scratchfs/core';
-import { checkEntryName, type ObjectId, type TreeMode } from '@scratchfs/history';
+import { checkEntryName, type TreeMode } from '@scratchfs/history';
 import { isTurnDue, nextTurn } from '../event-loop.js';
 import { HeldDirectory, type HeldName } from '../held-directory.js';
 import { hostError, isCode } from '../host-error.js';
 import type { WorktreeCache } from './worktree-cache.js';
-
-/** A file, link or nested repository of a work tree. */
-export interface WorktreeFile {
-  readonly path: string;
-  readonly mode: TreeMode;
-  /** Blob id, if the cache has it. */
-  readonly known: ObjectId | undefined;
-  /** Content, if the cache does not have it. Undefined for a nested repository. */
-  readonly body: Uint8Array | undefined;
-  readonly stat: BigIntStats;
-}
+import type { WorktreeFile } from './worktree-file.js';
 
 /** A path of a work tree that a version cannot represent. */
 export interface Unrepresentable {

@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import type { ObjectId } from '@scratchfs/history';
-import type { WorktreeFile } from './read-worktree.js';
+import type { WorktreeFile } from './worktree-file.js';
 
 /** A file changed less than this long before it was read may change again without its times showing it. */
 const SETTLED_MS = 2_500n;

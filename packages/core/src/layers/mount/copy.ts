@@ -4,7 +4,7 @@ import { FsError, isFsError } from '../../errors.js';
 import { isWithin, joinPath, normalizePath, parentPath } from '../../paths.js';
 import type { CallSequence } from '../call-sequence.js';
 import type { Place } from './resolve.js';
-import type { RuleOf } from './rules.js';
+import type { RuleOf } from './rule.js';
 
 type Rules = Record<
   'lstat' | 'getEntry' | 'readdir' | 'mkdir' | 'writeFile' | 'symlink' | 'unlink' | 'lutimes' | 'chmod',

@@ -23,7 +23,8 @@ import { overlay } from '../overlay.js';
 import { sealed } from '../read-only-error.js';
 import { Watchers } from '../watchers.js';
 import type { Namespace } from './namespace.js';
-import { mountRules, type OwnMethod, type RuleOf } from './rules.js';
+import type { RuleOf } from './rule.js';
+import { mountRules, type OwnMethod } from './rules.js';
 import { watchMounts } from './watch.js';
 
 type Args = readonly unknown[];

@@ -12,11 +12,11 @@ import { copyAcross, copyFileAcross } from './copy.js';
 import { translateHandle } from './handle.js';
 import type { Namespace } from './namespace.js';
 import { type Place, placeOf } from './resolve.js';
+import type { RuleOf } from './rule.js';
 import { translateError, translateStats } from './translate.js';
 
 type Args = readonly unknown[];
 type Answer = (result: never, place: Place) => unknown;
-export type RuleOf = (args: Args) => CallSequence<unknown>;
 
 /** Methods that the mount implements itself, over the whole namespace, without the filesystem at a path. */
 export type OwnMethod =

@@ -1,7 +1,7 @@
-import type { Aim, ComposedGuard } from '../../engine/composed-guard.js';
+import type { Aim, ComposedGuard, GuardedView } from '../../engine/composed-guard.js';
 import type { Access, AccessRequest, Guard, StateCall } from '../../engine/guard.js';
 import { callOutside } from '../../engine/reentrancy.js';
-import type { View } from '../../engine/view.js';
+import { View } from '../../engine/view.js';
 import type { EntryKind } from '../../entry.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath } from '../../paths.js';
@@ -113,7 +113,7 @@ export class GuardChain implements ComposedGuard {
     return new QuietGuardChain(this.#guards);
   }
 
-  checkTree(view: View, top: Location, access: Access, syscall: string, given: string, at = top.path): void {
+  checkTree(view: GuardedView, top: Location, access: Access, syscall: string, given: string, at = top.path): void {
     if (this.covers(at, access)) return;
     const isThere = at === top.path;
     let level: Location[] = [top];
@@ -145,11 +145,13 @@ export class GuardChain implements ComposedGuard {
     return this.hides ? hideUse(error) : error;
   }
 
-  stats(view: View): FileSystemStats {
+  stats(view: GuardedView): FileSystemStats {
     return visibleStats(view, this);
   }
 
-  restore(view: View, wanted: View, syscall: string, isWhole: boolean): void {
+  restore(view: GuardedView, wanted: GuardedView, syscall: string, isWhole: boolean): void {
+    if (!(view instanceof View && wanted instanceof View))
+      throw new TypeError('restore() needs two views of the engine');
     restoreAllowed(view, this, wanted, syscall, isWhole);
   }
 }

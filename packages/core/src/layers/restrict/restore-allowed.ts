@@ -37,8 +37,14 @@ interface Pair {
  * compared and checked, parents before their entries; then superfluous names and those of another kind are removed, and
  * missing ones are created. If anything is refused or exceeds a limit, nothing has changed.
  */
-export function restoreAllowed(view: View, gate: ComposedGuard, wanted: View, syscall: string, isWhole: boolean): void {
-  view.atomic(() => new Restore(view, gate, wanted, syscall, isWhole).run());
+export function restoreAllowed(
+  view: View,
+  guard: ComposedGuard,
+  wanted: View,
+  syscall: string,
+  isWhole: boolean,
+): void {
+  view.atomic(() => new Restore(view, guard, wanted, syscall, isWhole).run());
 }
 
 class Restore {
@@ -54,7 +60,7 @@ class Restore {
 
   constructor(
     readonly view: View,
-    readonly gate: ComposedGuard,
+    readonly guard: ComposedGuard,
     readonly wanted: View,
     readonly syscall: string,
     readonly isWhole: boolean,
@@ -79,13 +85,13 @@ class Restore {
    */
   #counts(path: string, node: Node | undefined): boolean {
     if (node === undefined) return false;
-    const { gate, syscall } = this;
-    if (!this.isWhole) return gate.isVisible(path, node) || gate.allows(path, 'write', syscall, node);
-    return gate.isVisible(path, node) && (node.kind === DIRECTORY || gate.allows(path, 'read', syscall, node));
+    const { guard, syscall } = this;
+    if (!this.isWhole) return guard.isVisible(path, node) || guard.allows(path, 'write', syscall, node);
+    return guard.isVisible(path, node) && (node.kind === DIRECTORY || guard.allows(path, 'read', syscall, node));
   }
 
   #check(path: string, access: Access, node: Node): void {
-    this.gate.check(path, access, this.syscall, path, node);
+    this.guard.check(path, access, this.syscall, path, node);
   }
 
   #compare(level: readonly Pair[]): Pair[] {
@@ -150,7 +156,7 @@ class Restore {
     this.#check(path, 'remove', node);
     if (node.kind === DIRECTORY) {
       const location = this.#locationOf(path);
-      this.gate.checkTree(this.view, location, 'remove', this.syscall, path);
+      this.guard.checkTree(this.view, location, 'remove', this.syscall, path);
       this.view.loadTree(location);
     }
     this.#removals.push(path);
@@ -163,7 +169,7 @@ class Restore {
   #directory(path: string, before: DirectoryNode, after: DirectoryNode): boolean {
     this.view.relyOnMeta(before);
     this.wanted.relyOnMeta(after);
-    if (this.gate.allows(path, 'write', this.syscall, before)) this.#metas.push({ path, meta: after.meta });
+    if (this.guard.allows(path, 'write', this.syscall, before)) this.#metas.push({ path, meta: after.meta });
     else if (isOther(before.meta, after.meta)) this.#check(path, 'write', before);
     if (before.linked > 0) return true;
     if (before === after) return false;
@@ -179,7 +185,7 @@ class Restore {
     if (sameContent && sameMeta(before.meta, after.meta)) return;
     // Different times alone are not a reason to fail without write access.
     const mayBeLeft = sameContent && !isOther(before.meta, after.meta);
-    if (mayBeLeft && !this.gate.allows(path, 'write', this.syscall, before)) return;
+    if (mayBeLeft && !this.guard.allows(path, 'write', this.syscall, before)) return;
     this.#check(path, 'write', before);
     const group = this.#groups.get(path) ?? path;
     if (this.#updated.has(group)) return;

@@ -1,13 +1,12 @@
 import type { NodeId } from '../../backend.js';
-import type { ComposedGuard } from '../../engine/composed-guard.js';
-import type { View } from '../../engine/view.js';
+import type { ComposedGuard, GuardedView } from '../../engine/composed-guard.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath } from '../../paths.js';
 import { DIRECTORY, LINKED, type Node } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 
 /** Counts what is visible, as `stats` counts the whole: a file with several names once in size. */
-export function visibleStats(view: View, gate: ComposedGuard): FileSystemStats {
+export function visibleStats(view: GuardedView, guard: ComposedGuard): FileSystemStats {
   let totalSize = 0;
   let fileCount = 0;
   let directoryCount = 0;
@@ -18,7 +17,7 @@ export function visibleStats(view: View, gate: ComposedGuard): FileSystemStats {
     for (const [i, location] of level.entries()) {
       listings[i]?.forEach((entry, name) => {
         const node = view.tree.resolve(entry) as Node;
-        if (!gate.isVisible(joinPath(location.path, name), node)) return;
+        if (!guard.isVisible(joinPath(location.path, name), node)) return;
         if (node.kind === DIRECTORY) {
           directoryCount += 1;
           next.push(view.tree.childLocation(location, name, node));
