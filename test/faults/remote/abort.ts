@@ -5,7 +5,7 @@ import { type Change, classifyState, errorOf, problemCollector } from './trial.j
 
 export type LineSpeed = 'quick' | 'slow' | 'hanging';
 
-/** A way to a storage that can be made slow or silent, and that tells of its requests. */
+/** A line to a storage that can be made slow or silent and reports its requests. */
 export interface ThrottledLine {
   /** Requests since the last `forget`. */
   readonly requests: number;

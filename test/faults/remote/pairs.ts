@@ -20,11 +20,11 @@ interface PairsSeen {
   readonly broken: readonly string[];
 }
 
-/** Jobs of a process that keeps two files equal, or looks whether they are. */
+/** The jobs of a process that keeps two files equal or checks that they are. */
 export function pairJobs<P>(remote: Remote<P>) {
   let isOver = false;
   return {
-    /** Writes both files anew, in a transaction, until `endPairs`; answers how often. */
+    /** Rewrites both files in a transaction until `endPairs`. Returns the number of times. */
     async writePairs(place: P): Promise<number> {
       isOver = false;
       return withClient(remote, place, async (fs) => {
@@ -43,7 +43,7 @@ export function pairJobs<P>(remote: Remote<P>) {
       });
     },
 
-    /** Restores a snapshot again and again until `endPairs`; answers how often. */
+    /** Restores a snapshot repeatedly until `endPairs`. Returns the number of times. */
     async restorePairs(place: P): Promise<number> {
       isOver = false;
       return withClient(remote, place, async (fs) => {
@@ -59,7 +59,9 @@ export function pairJobs<P>(remote: Remote<P>) {
       isOver = true;
     },
 
-    /** Takes snapshots and reads both files in a transaction; answers how many snapshots there were, and what was seen broken. */
+    /**
+     * Creates snapshots and reads both files in a transaction. Returns the number of snapshots and the problems found.
+     */
     async readPairs({ place, rounds }: { readonly place: P; readonly rounds: number }): Promise<PairsSeen> {
       const broken: string[] = [];
       let taken = 0;
@@ -83,7 +85,10 @@ export function pairJobs<P>(remote: Remote<P>) {
   };
 }
 
-/** A writer that keeps two files equal, another client that restores snapshots, and readers that take them, each with a worker of its own. */
+/**
+ * Runs a writer that keeps two files equal, a client that restores snapshots, and readers that create them, each in its
+ * own worker.
+ */
 export async function snapshotsAcrossProcesses<P>(
   remote: Remote<P>,
   pool: Pool<ReturnType<typeof pairJobs<P>>>,
@@ -116,7 +121,7 @@ export async function snapshotsAcrossProcesses<P>(
   }
 }
 
-/** Who loses too many races in a row is told so, and has changed nothing and seen nothing. */
+/** A client that loses too many races in a row gets an error, and has changed and seen nothing. */
 async function unlessBeaten<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

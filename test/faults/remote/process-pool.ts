@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
-/** What a process can be asked to do, by name. Arguments and answers go through structured cloning. */
+/** The jobs of a process, by name. Arguments and results go through structured cloning. */
 export type JobTable = Readonly<Record<string, (argument: never) => Promise<unknown>>>;
 
 export interface JobMessage {
@@ -17,13 +17,13 @@ export type ReplyMessage =
   | { readonly call: number; readonly value: unknown }
   | { readonly call: number; readonly error: string };
 
-/** Somebody who does jobs for us. */
+/** Runs jobs for this process. */
 export interface Worker<Jobs extends JobTable> {
   run<K extends keyof Jobs & string>(name: K, argument: Parameters<Jobs[K]>[0]): Promise<Awaited<ReturnType<Jobs[K]>>>;
   close(): void;
 }
 
-/** Another Node process that does jobs for us. It ends when we do. */
+/** Another Node process that runs jobs. It ends with this process. */
 export class WorkerProcess<Jobs extends JobTable> implements Worker<Jobs> {
   readonly #child: ChildProcess;
   readonly #calls = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -31,7 +31,7 @@ export class WorkerProcess<Jobs extends JobTable> implements Worker<Jobs> {
 
   /**
    * @param jobs the URL of a module that exports them as `jobs`
-   * @param packages the sources, or what is built of them
+   * @param packages the sources or the built packages
    */
   constructor(jobs: URL, packages: 'source' | 'built' = 'source') {
     const conditions = packages === 'source' ? ['--conditions=@scratchfs/source'] : [];
@@ -58,7 +58,7 @@ export class WorkerProcess<Jobs extends JobTable> implements Worker<Jobs> {
     });
   }
 
-  /** Ends it in the middle of whatever it does. */
+  /** Kills the process, whatever it is doing. */
   kill(): void {
     this.#child.kill('SIGKILL');
   }
@@ -68,7 +68,7 @@ export class WorkerProcess<Jobs extends JobTable> implements Worker<Jobs> {
   }
 }
 
-/** Runs one job in a process of its own, on the built packages. */
+/** Runs one job in a separate process on the built packages. */
 export async function inProcess<Jobs extends JobTable, K extends keyof Jobs & string>(
   jobs: URL,
   name: K,
@@ -82,11 +82,11 @@ export async function inProcess<Jobs extends JobTable, K extends keyof Jobs & st
   }
 }
 
-/** Several workers that do the same kind of job at once. */
+/** Several workers that run the same kind of job concurrently. */
 export class Pool<Jobs extends JobTable> {
   constructor(readonly workers: readonly Worker<Jobs>[]) {}
 
-  /** One job for each worker, at the same time. */
+  /** Runs one job in each worker, concurrently. */
   all<K extends keyof Jobs & string>(
     name: K,
     argument: (worker: number) => Parameters<Jobs[K]>[0],
@@ -99,7 +99,7 @@ export class Pool<Jobs extends JobTable> {
   }
 }
 
-/** Workers that are processes of their own. */
+/** Workers in separate processes. */
 export class ProcessPool<Jobs extends JobTable> extends Pool<Jobs> {
   declare readonly workers: readonly WorkerProcess<Jobs>[];
 

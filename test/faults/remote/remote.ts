@@ -5,36 +5,36 @@ import { checkedDump } from '../harness.js';
 export interface RemoteOptions {
   readonly timeoutMs?: number | undefined;
   readonly limits?: Limits | undefined;
-  /** Default: the system's. */
+  /** Default: the system clock. */
   readonly clock?: (() => number) | undefined;
 }
 
-/** A connection that fails at random until it is told not to. */
+/** A connection that fails at random until told to stop. */
 export interface FailingLine<P> {
   readonly place: P;
-  /** From now on it fails. */
+  /** Starts the failures. */
   begin(): void;
-  /** From now on it works again; what was held is let go. */
+  /** Ends the failures and releases held requests. */
   end(): void;
   close(): Promise<void>;
 }
 
-/** A storage far away. A place is a plain value, so that other processes can be told. */
+/** A remote storage. A location is a plain value, so that it can be sent to other processes. */
 export interface Remote<P> {
-  /** Milliseconds, of one request over a line that fails, and of one operation. */
+  /** Timeouts in milliseconds: of one request on a failing line, and of one operation. */
   readonly patience: { readonly request: number | undefined; readonly operation: number };
-  /** The seam of the adapter, with connections of its own. */
+  /** Opens a backend with its own connections. */
   openBackend(place: P, options?: RemoteOptions): Backend;
-  /** A way to the same place that fails with a probability at each request, the same for the same seed. */
+  /** Returns a line to the same storage where each request fails with a probability, reproducible by seed. */
   failingLine(place: P, seed: number, probability: number): Promise<FailingLine<P>>;
 }
 
-/** A filesystem with a cache of its own on a backend, which stays the caller's. */
+/** Returns a filesystem with its own cache on a backend, which the caller closes. */
 export function fileSystemOn(backend: Backend, { timeoutMs, limits, clock }: RemoteOptions = {}): Promise<FileSystem> {
   return openFileSystem(asyncStorage(backend, { timeoutMs }), { limits, clock });
 }
 
-/** Lends a client with a cache and connections of its own, and ends it. */
+/** Passes a client with its own cache and connections to `work` and closes it afterwards. */
 export async function withClient<P, T>(
   remote: Remote<P>,
   place: P,
@@ -49,7 +49,7 @@ export async function withClient<P, T>(
   }
 }
 
-/** The state as a client sees it that has never seen anything before. @throws where the counters are not a recount */
+/** Reads the state as a new client. @throws if the counters differ from a recount */
 export function stateAt<P>(remote: Remote<P>, place: P): Promise<Dump> {
   return withClient(remote, place, checkedDump);
 }

@@ -11,11 +11,14 @@ export interface SharedHistoryOptions {
   readonly operations?: number | undefined;
   readonly faults?: number | undefined;
   readonly bug?: string | undefined;
-  /** Done to the server while the clients are at work. */
+  /** Called on the server while the clients work. */
   readonly disturb?: ((isOver: () => boolean) => Promise<void>) | undefined;
 }
 
-/** Plays one history with clients in all workers of the pool; answers what in it no order of the operations explains. */
+/**
+ * Plays one history with clients in all workers of the pool. Returns the outcomes that no order of the operations
+ * explains.
+ */
 export async function checkSharedHistory<P>(
   remote: Remote<P>,
   pool: Pool<ReturnType<typeof historyJobs<P>>>,
@@ -52,12 +55,12 @@ export async function checkSharedHistory<P>(
   }
 }
 
-/** The events with their places in the order of commits, which the versions say; and that order. */
+/** Returns the events with their positions in the order of commits, which the versions give, and that order. */
 function inOrder(happened: readonly HistoryEvent[]): [events: Event[], order: Event[]] {
   const commits = happened
     .flatMap((event) => event.versions.map((version) => ({ event, at: Number(version) })))
     .sort((a, b) => a.at - b.at);
-  // An operation without an answer may take effect whenever it likes.
+  // An operation without a reply may take effect at any later time.
   const ended = (event: HistoryEvent): bigint | undefined =>
     event.outcome === undefined || isUnknown(event.outcome) ? undefined : event.ended;
   // The last commit of an operation that had certainly ended before this one began.

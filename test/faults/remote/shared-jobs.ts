@@ -3,7 +3,7 @@ import { pairJobs } from './pairs.js';
 import { historyJobs } from './play-clients.js';
 import type { Remote } from './remote.js';
 
-/** What a process can be asked to do on every storage far away. */
+/** The jobs of a process on every remote storage. */
 export function sharedJobs<P>(remote: Remote<P>) {
   return { ...historyJobs(remote), ...fillJobs(remote), ...pairJobs(remote) };
 }

@@ -3,50 +3,50 @@ import { type Dump, differences, dump } from '@scratchfs/testkit';
 
 export type Change = (fs: FileSystem, signal?: AbortSignal) => Promise<unknown>;
 
-/** What was done to the ways to a storage, and what was found wrong. */
+/** The number of injected faults and the problems found. */
 export interface TrialReport {
   faults: number;
-  /** Changes that succeeded in spite of it. */
+  /** Changes that succeeded despite a fault. */
   survived: number;
-  /** Changes of which the storage could not tell what became. */
+  /** Changes with an unknown outcome. */
   unknown: number;
   readonly problems: string[];
 }
 
 export const emptyReport = (): TrialReport => ({ faults: 0, survived: 0, unknown: 0, problems: [] });
 
-/** A way to a storage on which things go wrong as planned. */
+/** A line to a storage with planned faults. */
 export interface FaultyLine {
-  /** What has gone wrong since it was told to forget. */
+  /** Faults since the last `forget`. */
   readonly faults: number;
-  /** All goes well again. */
+  /** Ends all faults. */
   forget(): void;
 }
 
-/** One change over a line that is spoiled. */
+/** One change over a faulty line. */
 export interface Trial {
   readonly what: string;
   readonly line: FaultyLine;
   readonly change: Change;
   readonly before: Dump;
   readonly after: Dump;
-  /** Whether the client has seen everything before. */
+  /** True if the client has read everything before. */
   readonly isWarm: boolean;
   readonly spoil: () => void;
-  /** Lends a client over the line. */
+  /** Passes a client of the line. */
   readonly lend: (work: (fs: FileSystem) => Promise<boolean>) => Promise<boolean>;
-  /** Until what the line still holds has arrived; what a client sends next comes after that. */
+  /** Waits until everything that the line holds has arrived, before any later request of a client. */
   readonly arrived?: () => Promise<void>;
-  /** The state as a client sees it that has never seen anything before. */
+  /** Reads the state as a new client. */
   readonly state: () => Promise<Dump>;
 }
 
-/** By then every call has ended, whatever happens to its requests. */
+/** Milliseconds after which every call has ended, whatever happens to its requests. */
 export const MAX_CALL_MS = 30_000;
 const MAX_PROBLEMS = 50;
 const MAX_FOLLOW_UP_ATTEMPTS = 4;
 
-/** Makes the change and judges what came of it; answers whether anything went wrong on the line. */
+/** Runs the change and checks its outcome. Returns true if the line injected a fault. */
 export async function tryChange(trial: Trial, report: TrialReport): Promise<boolean> {
   const { what, line, change, before, after, isWarm, spoil, lend, arrived, state } = trial;
   const problem = problemCollector(report.problems, what);
@@ -79,7 +79,7 @@ export async function tryChange(trial: Trial, report: TrialReport): Promise<bool
   }
 }
 
-/** Writes a file, reads and removes it: what is still on its way arrives before this does. Answers what was read. */
+/** Writes, reads and removes a file, after all requests that are still on the way. Returns the content read. */
 export async function followUp(fs: FileSystem): Promise<string> {
   await withRetries(() => fs.writeFile('/follow-up', 'works'));
   const read = await withRetries(() => fs.readText('/follow-up'));
@@ -87,7 +87,7 @@ export async function followUp(fs: FileSystem): Promise<string> {
   return read;
 }
 
-/** Again where the machine is so busy that an answer comes too late, or a connection is not there yet. */
+/** Retries if the machine is so busy that a reply is late, or there is no connection yet. */
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -98,7 +98,7 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Which of two states it is; a problem where it is neither. */
+/** Returns which of two states it is; reports a problem if it is neither. */
 export function classifyState(
   before: Dump,
   after: Dump,
@@ -112,14 +112,14 @@ export function classifyState(
   return undefined;
 }
 
-/** Notes problems of one thing, as long as they are not too many. */
+/** Collects the problems of one subject, up to a maximum. */
 export function problemCollector(problems: string[], what: string): (text: string) => void {
   return (text) => {
     if (problems.length < MAX_PROBLEMS) problems.push(`${what}: ${text}`);
   };
 }
 
-/** What work failed with; undefined where it succeeded. */
+/** Returns the error of failed work; undefined if it succeeded. */
 export async function errorOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;

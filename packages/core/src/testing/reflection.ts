@@ -1,22 +1,22 @@
 /**
- * What a program gets hold of that has been given some objects and tries everything: properties of any kind, prototypes,
- * and every method called with what might pass, callbacks included.
+ * Collects everything that a program can reach from given objects: properties of any kind, prototypes, and the results
+ * of every method, called with arguments that may be valid, callbacks included.
  */
 export class Reflection {
   /** With the number of calls that led there. */
   readonly found = new Map<object, number>();
   readonly #pending: object[] = [];
   #calls = 0;
-  /** How often a method was called, by its name and text: one closure is as good as the next that was made alike. */
+  /** The number of calls of each method, by its name and text: closures of the same code count as one. */
   readonly #called = new Map<string, number>();
   readonly #avoid: ReadonlySet<object>;
 
-  /** `avoid`: objects that anybody has, such as those of the language. */
+  /** `avoid`: objects that every program can reach, such as the globals of the language. */
   constructor(avoid: Iterable<object> = []) {
     this.#avoid = new Set([...builtIns(), ...avoid]);
   }
 
-  /** All text that was met. */
+  /** All text that was found. */
   readonly texts = new Set<string>();
 
   add(value: unknown): void {
@@ -27,7 +27,7 @@ export class Reflection {
     this.#pending.push(value);
   }
 
-  /** Looks at everything that can be reached, and calls what is met after few calls with every list of arguments. */
+  /** Visits everything that can be reached, and calls what is found after few calls with every list of arguments. */
   async explore(argumentLists: readonly (readonly unknown[])[], maxCalls = 3): Promise<void> {
     for (let at = this.#pending.shift(); at !== undefined; at = this.#pending.shift()) {
       const calls = this.found.get(at) as number;
@@ -79,7 +79,7 @@ export class Reflection {
     }
   }
 
-  /** Overwrites every own property and byte of what was found that is no function and no prototype. */
+  /** Overwrites every own property and byte of the objects found, except functions and prototypes. */
   vandalize(): void {
     for (const object of this.found.keys()) {
       if (typeof object === 'function' || Object.hasOwn(object, 'constructor')) continue;
@@ -97,12 +97,12 @@ export class Reflection {
   }
 }
 
-/** Stands in a list of arguments for a function that adds what it is called with. */
+/** In a list of arguments, stands for a function that collects its own arguments. */
 export const CALLBACK = Symbol('callback');
 
 const MAX_ALIKE = 2;
 
-/** What ends things is called by the test itself, when all else was tried. */
+/** Methods that end something; the test calls them itself, last. */
 const LAST: ReadonlySet<string | symbol> = new Set([
   'close',
   'closeSync',
@@ -120,7 +120,7 @@ function readOf(owner: object, at: object, key: string | symbol): unknown {
   }
 }
 
-/** A stream or watcher with nothing to tell never answers. */
+/** A stream or watcher without events never settles. */
 async function within(answer: Promise<unknown>): Promise<unknown> {
   return Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 5))]);
 }

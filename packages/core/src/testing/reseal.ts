@@ -2,7 +2,7 @@ import { contentStart, HEADER_BYTES, readHeader, writeHeader } from '../snapshot
 import { type Columns, packIndex, unpackIndex } from '../snapshot/packed-index.js';
 import { xxh32 } from '../snapshot/xxh32.js';
 
-/** Test aid: a snapshot of any index and contents, with checksums that are right. */
+/** Test aid: returns a snapshot of any index and contents, with valid checksums. */
 export function seal(index: Uint8Array, content: Uint8Array): Uint8Array<ArrayBuffer> {
   const start = contentStart(index.length);
   const bytes = new Uint8Array(start + content.length);
@@ -24,7 +24,7 @@ export interface Parts {
   columns: Columns;
 }
 
-/** Test aid: what a snapshot consists of, as copies. */
+/** Test aid: returns copies of the parts of a snapshot. */
 export function takeApart(bytes: Uint8Array): Parts {
   const { indexLength } = readHeader(bytes);
   const index = bytes.slice(HEADER_BYTES, HEADER_BYTES + indexLength);
@@ -32,7 +32,7 @@ export function takeApart(bytes: Uint8Array): Parts {
   return { index, content: bytes.slice(contentStart(indexLength)), count, columns };
 }
 
-/** Test aid: the snapshot with other columns. */
+/** Test aid: returns the snapshot with other columns. */
 export function withColumns(bytes: Uint8Array, change: Partial<Columns>, count?: number): Uint8Array<ArrayBuffer> {
   const parts = takeApart(bytes);
   return seal(packIndex(count ?? parts.count, { ...parts.columns, ...change }), parts.content);

@@ -8,7 +8,7 @@ export function sampleBackend(): TreeBackend {
   return new TreeBackend(MemoryExecutor.create(rootMeta(0)));
 }
 
-/** A backend with something else in the place of some of its methods. */
+/** Returns a backend with some methods replaced. */
 export function changedBackend(backend: TreeBackend, change: Partial<Backend>): Backend {
   return {
     capabilities: backend.capabilities,

@@ -12,7 +12,7 @@ export interface Area {
   readonly maxFileBytes?: number;
 }
 
-/** A policy's own error. */
+/** The error of the policy itself. */
 export class Refused extends FsError {
   override readonly name = 'Refused';
   constructor(readonly request: AccessRequest) {
@@ -20,7 +20,7 @@ export class Refused extends FsError {
   }
 }
 
-/** A policy of areas for tests: what lies outside all areas is invisible, except the directories on the way. */
+/** A policy of areas for tests: outside all areas, only the directories on the way are visible. */
 export class SampleGuard implements Guard {
   readonly asked: AccessRequest[] = [];
 

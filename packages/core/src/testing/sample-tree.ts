@@ -2,7 +2,7 @@ import type { Metadata } from '../backend.js';
 import { compareNames } from '../paths.js';
 import type { ContentWriter, DecodedEntry, SourceEntry } from '../snapshot/snapshot-entry.js';
 
-/** Test data: a tree in memory, and what is in snapshots of it. */
+/** Test data: a tree in memory and the entries of its snapshots. */
 export interface SampleNode {
   readonly meta: Metadata;
   readonly content?: Uint8Array;
@@ -28,7 +28,7 @@ export function symlink(target: string, meta: Partial<Metadata> = {}): SampleNod
   return { meta: { ...META, mode: 0o777, ...meta }, target };
 }
 
-/** Entries in the order of a snapshot; a node that occurs twice is one file with two names. */
+/** Returns the entries in the order of a snapshot; a node that occurs twice is one file with two names. */
 export function entriesOf(root: SampleNode): SourceEntry[] {
   const entries: SourceEntry[] = [];
   const numbers = new Map<SampleNode, number>();
@@ -59,12 +59,12 @@ function fileEntry(depth: number, name: string, meta: Metadata, content: Uint8Ar
   return { kind: 'file', depth, name, meta, size: content.length, body: bodyOf(content) };
 }
 
-/** Decoded entries as the encoder takes them. */
+/** Converts decoded entries to the input of the encoder. */
 export function sourceOf(entry: DecodedEntry): SourceEntry {
   return entry.kind === 'link' ? entry : { ...entry, body: bodyOf(entry.body) };
 }
 
-/** What two equal entries have in common, contents included. */
+/** Returns the comparable parts of an entry, contents included. */
 export function plain(entry: SourceEntry | DecodedEntry): unknown {
   if (entry.kind === 'link') return { ...entry };
   const { kind, depth, name, meta, size, target, body } = entry;

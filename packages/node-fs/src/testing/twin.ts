@@ -5,13 +5,16 @@ import { createNodeFs } from '../node/create-node-fs.js';
 
 export type HostFs = typeof host;
 
-/** Work that is done on node:fs in a folder of the host and on ours; `at` makes a path beneath the root of each. */
+/** Work done with node:fs in a folder of the host and with ours; `at` returns a path under the root of each. */
 export type Work<T> = (fs: HostFs, at: (path: string) => string) => T;
 
-/** What work came to: its value, or what can be seen of its error. Paths are as if the folder were the root. */
+/** The outcome of work: its value, or the visible parts of its error. Paths are as if the folder were the root. */
 export type Result = { readonly value: unknown } | { readonly error: Readonly<Record<string, unknown>> };
 
-/** Both results of the same work, each on a fresh filesystem. What the tests compare with is then no opinion. */
+/**
+ * Runs the same work on a new filesystem of each kind and returns both results, so that tests compare with the real
+ * node:fs.
+ */
 export function onBoth<T>(work: Work<T>): { readonly host: Result; readonly own: Result } {
   const folder = hostFolder();
   try {
@@ -21,7 +24,7 @@ export function onBoth<T>(work: Work<T>): { readonly host: Result; readonly own:
   }
 }
 
-/** The same for work that takes its time. */
+/** The same for asynchronous work. */
 export async function onBothLater<T>(work: Work<Promise<T>>): Promise<{ readonly host: Result; readonly own: Result }> {
   const folder = hostFolder();
   try {
@@ -31,7 +34,7 @@ export async function onBothLater<T>(work: Work<Promise<T>>): Promise<{ readonly
   }
 }
 
-/** In memory where the host has a place for that, and free of links on the way. */
+/** In memory if the host has a folder for that, with all links resolved. */
 function hostFolder(): string {
   const parent = host.existsSync('/dev/shm') ? '/dev/shm' : host.realpathSync(tmpdir());
   return host.mkdtempSync(join(parent, 'scratchfs-twin-'));
@@ -58,13 +61,13 @@ async function attemptLater<T>(root: string, work: Work<Promise<T>>, fs: HostFs)
   }
 }
 
-/** Everything of an error that a caller can see but where it was made. */
+/** Returns every property of an error that a caller can see, except its stack. */
 export function shapeOf(root: string, error: unknown): Record<string, unknown> {
   const { name, message } = error as Error;
   return without(root, { name, message, ...(error as object) }) as Record<string, unknown>;
 }
 
-/** A value with the root taken out of all text in it. */
+/** Returns a value with the root removed from all its text. */
 function without(root: string, value: unknown): unknown {
   if (typeof value === 'string') return root === '' ? value : value.replaceAll(`${root}/`, '/').replaceAll(root, '/');
   if (Array.isArray(value)) return value.map((one) => without(root, one));

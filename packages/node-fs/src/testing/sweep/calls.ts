@@ -249,9 +249,9 @@ export const CALLS: readonly Call[] = [
   ...[...CONTENT_CALLS, ...FD_CALLS].map((call) => ({ ...call, touches: true })),
 ];
 
-/** What only a FileHandle takes so. */
+/** Functions that only a FileHandle has in this form. */
 export const HANDLE_CALLS: readonly Call[] = [
-  // With other lengths Node 20 ends the process.
+  // Other lengths terminate Node 20.
   {
     name: 'read',
     places: [FDS, BUFFERS, OFFSETS_OF_HANDLES, plain(4, undefined, null, 0, 1, 3, 5, 100, -1), POSITIONS],

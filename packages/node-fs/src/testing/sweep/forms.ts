@@ -5,7 +5,7 @@ import type { World } from './world.js';
 
 type Any = (...given: readonly unknown[]) => unknown;
 
-/** Makes a call in one form and answers all that can be seen of it. */
+/** Runs a call in one form and returns everything that a test can observe. */
 export async function perform(world: World, form: Form, one: Case): Promise<Outcome> {
   const given = one.given.map(({ make }) => make(world));
   const outcome = await FORMS[form](world, one.call, given);
@@ -19,7 +19,7 @@ export async function perform(world: World, form: Form, one: Case): Promise<Outc
   };
 }
 
-/** What lies in a world, a line each. */
+/** Returns the entries of a world, one per line. */
 export async function treeOf(world: World): Promise<unknown> {
   return seen(await world.dump(), world);
 }
@@ -31,14 +31,14 @@ function codeOf(outcome: object): string | undefined {
   return error && (error.code ?? error.name);
 }
 
-/** Which number a file gets depends on what else is open. */
+/** The number of a file depends on the other open files. */
 function withoutNumbers(outcome: object): object {
   const plain = (value: unknown): unknown =>
     Array.isArray(value) ? value.map(plain) : typeof value === 'number' ? 'a descriptor' : value;
   return Object.fromEntries(Object.entries(outcome).map(([key, value]) => [key, plain(value)]));
 }
 
-/** What came back is not kept open. */
+/** Closes a result that is open. */
 async function release({ fs }: World, { call }: Case, outcome: object): Promise<void> {
   for (const value of Object.values(outcome).flat()) {
     if (call.name === 'open' && typeof value === 'number') await promisify(fs.close)(value);
@@ -73,7 +73,7 @@ const FORMS: Readonly<Record<Form, (world: World, call: Call, given: unknown[]) 
       let isLater = false;
       try {
         call(...given, (...heard: unknown[]) => {
-          // Whether nothing is said or not said makes no difference.
+          // An undefined argument equals an absent one.
           const told = heard.slice(0, heard.findLastIndex((one) => one !== undefined) + 1);
           resolve(isLater ? { told } : { toldAtOnce: told });
         });

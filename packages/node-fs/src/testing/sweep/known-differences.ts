@@ -74,7 +74,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   },
 ];
 
-/** What {@link Comparison} lets pass wherever it is. */
+/** Differences that {@link Comparison} accepts in every call. */
 export const ACCIDENTS: readonly string[] = [
   'If several arguments are wrong or missing, the error may name any of them.',
   'Arguments that make Node 20 fail without an error code are ERR_INVALID_ARG_TYPE.',

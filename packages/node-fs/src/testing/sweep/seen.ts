@@ -1,6 +1,8 @@
 import type { World } from './world.js';
 
-/** What a caller can see of a value, as plain data; the world's root and its numbers are taken out of all text. */
+/**
+ * Returns the visible parts of a value as plain data, without the root and the file numbers of the world in any text.
+ */
 export function seen(value: unknown, world: World): unknown {
   switch (typeof value) {
     case 'string':
@@ -14,12 +16,12 @@ export function seen(value: unknown, world: World): unknown {
   }
 }
 
-/** The name of 256 letters, cut in ours, with what mkdtemp draws, whose first letter may be the same. */
+/** A name of 256 letters, which ours cuts, with the random suffix of mkdtemp, whose first letter may be equal. */
 const LONG_NAME = /n{256}(\w{6})?|n{100,255}…?/g;
 const DRAWN = /tmp-\w{6}/g;
 
 function within(text: string, { root, fds }: World): string {
-  // The current directory: ours is the root.
+  // The current directory; ours is the root.
   if (text === process.cwd()) return '/';
   const number = /type number \((\d+)\)/.exec(text)?.[1];
   const name = Object.entries(fds).find(([, fd]) => number === String(fd))?.[0];
@@ -36,7 +38,7 @@ const KINDS = [
   'isBlockDevice',
   'isCharacterDevice',
 ] as const;
-/** What two filesystems have no reason to agree on. */
+/** Fields in which two filesystems may differ. */
 const OWN_FIGURES = new Set([
   'dev',
   'ino',
@@ -79,7 +81,7 @@ function seenObject(value: object, world: World): unknown {
   return { class: prototype, entries: entriesOf(value, (inner) => seen(inner, world)) };
 }
 
-/** In their order: a program that prints them shows it. */
+/** In their order, which a program that prints them shows. */
 function entriesOf(value: object, see: (inner: unknown) => unknown): [string, unknown][] {
   return Object.entries(value).map(([key, inner]) => [key, see(inner)]);
 }

@@ -6,13 +6,16 @@ import { KNOWN_DIFFERENCES } from './known-differences.js';
 import type { Value } from './values.js';
 import type { World } from './world.js';
 
-/** Every place with every value while the others are ordinary, every shorter list, and some of everything at once. */
+/**
+ * Yields every value at every place with usual values elsewhere, every shorter list of arguments, and combinations of
+ * unusual values.
+ */
 export function* casesOf(call: Call, form: Form, random: Random, mixed: number): Generator<Case> {
   const isLater = form !== 'sync' && form !== 'handle';
   const isCalledBack = form === 'callback' || form === 'promisified';
   for (const one of allCasesOf(call, random, mixed)) {
     if (isLater && one.given.some(({ label }) => call.uncatchable?.test(label))) continue;
-    // There a function is the callback, wherever it stands.
+    // A function is the callback there, whatever its position.
     if (isCalledBack && one.given.some(({ label }) => label === 'a function')) continue;
     yield one;
   }
@@ -33,21 +36,21 @@ function ordinaryOf({ places }: Call): Value[] {
   return places.map((pool) => pool[0] as Value);
 }
 
-/** A call and what came of it on both sides. */
+/** A call and its outcome on both sides. */
 export interface Difference {
   readonly label: string;
   readonly theirs: Outcome;
   readonly ours: Outcome;
 }
 
-/** Makes the same calls in one form on node:fs and on ours. */
+/** Runs the same calls in one form on node:fs and on ours. */
 export class Comparison {
-  /** Which of the known differences have shown themselves. */
+  /** The known differences that occurred. */
   readonly met = new Set<string>();
   readonly #form: Form;
   readonly #theirs: Ground;
   readonly #ours: Ground;
-  /** What node:fs says where one argument alone is out of the ordinary. */
+  /** The outcomes of node:fs with one unusual argument. */
   readonly #alone = new Map<string, Outcome>();
 
   constructor(form: Form, theirs: () => Promise<World>, ours: () => Promise<World>) {
@@ -56,7 +59,7 @@ export class Comparison {
     this.#ours = new Ground(ours);
   }
 
-  /** Undefined where both came to the same, or to what may stand for it. */
+  /** Returns undefined if both outcomes are equal, or ours is an accepted alternative. */
   async differs(one: Case): Promise<Difference | undefined> {
     const theirs = await this.#theirs.perform(this.#form, one);
     const ours = await this.#ours.perform(this.#form, one);
@@ -75,11 +78,11 @@ export class Comparison {
   async #isExcused(one: Case, theirs: Outcome, ours: Outcome): Promise<boolean> {
     if (theirs.code === undefined || ours.code === undefined || !isDeepStrictEqual(theirs.tree, ours.tree))
       return false;
-    // That an argument is missing may be said of it or of the one that stands in its place.
+    // For a missing argument, the error may name it or the one in its place.
     if (one.given.length < one.call.places.length) return theirs.code === ours.code;
-    // What Node stumbles over without a word of its own is refused in words.
+    // Node's own internal failures are refused with a proper error.
     if (theirs.code === 'TypeError' && ours.code === 'ERR_INVALID_ARG_TYPE') return true;
-    // Of several things that are wrong any may be named, in the words for it.
+    // If several arguments are invalid, the error may be about any of them.
     const ordinary = ordinaryOf(one.call);
     const odd = one.given.flatMap((value, i) => (value === ordinary[i] ? [] : [{ value, i }]));
     if (odd.length < 2) return false;
@@ -102,7 +105,7 @@ export function labelOf(form: Form, { call, given }: Case): string {
   return `${form} ${call.name}(${given.map(({ label }) => label).join(', ')})`;
 }
 
-/** A world that is made anew after each call that changed it. */
+/** A world that is created again after each call that changed it. */
 class Ground {
   readonly #make: () => Promise<World>;
   #world: World | undefined;

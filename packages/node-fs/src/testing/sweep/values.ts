@@ -2,20 +2,20 @@ import { constants } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { FdName, World } from './world.js';
 
-/** An argument: how it is made in a world, and how a report calls it. */
+/** An argument: a function that creates it in a world, and its name in a report. */
 export interface Value {
   readonly label: string;
   readonly make: (world: World) => unknown;
 }
 
-/** Arguments that may stand at one place; the first is the ordinary one. */
+/** The arguments to try at one place; the first is the usual one. */
 export type Pool = readonly Value[];
 
 function value(label: string, make: Value['make']): Value {
   return { label, make };
 }
 
-/** Values that are the same everywhere. Objects are made anew each time. */
+/** Values that do not depend on the place. Objects are created each time. */
 export function plain(...given: readonly unknown[]): Pool {
   return given.map((one) => value(labelOf(one), () => (isCloneable(one) ? structuredClone(one) : one)));
 }
@@ -59,7 +59,7 @@ function at(path: string): Value {
 
 const NAME = 'n'.repeat(256);
 
-/** What no argument of a path, and hardly another one, may be. */
+/** Invalid values for a path and nearly every other argument. */
 export const BAD = plain(
   undefined,
   null,
@@ -117,7 +117,7 @@ const NO_PATHS: Pool = [
   }),
 ];
 
-/** Paths, the ordinary one first. */
+/** Paths; the usual one is first. */
 export function goodPaths(first: string, ...others: readonly string[]): Pool {
   return [...new Set([first, ...others, ...PLACES])].map(at);
 }
@@ -142,7 +142,7 @@ const PLACES = [
   `/${NAME}`,
 ];
 
-/** The same, and everything that may be given in their place and is refused. */
+/** The same and every value that is refused in their place. */
 export function paths(first: string, ...others: readonly string[]): Pool {
   return [
     ...goodPaths(first, ...others),
@@ -154,7 +154,7 @@ export function paths(first: string, ...others: readonly string[]): Pool {
   ];
 }
 
-/** What a temporary directory is named by. */
+/** Prefixes of temporary directories. */
 export const PREFIXES: Pool = [
   ...['/tmp-', '/d/tmp-', '/ld/tmp-', '/missing/tmp-', '/f/tmp-', '/loop/tmp-', `/${NAME}`].map(at),
   value('Buffer /tmp-', ({ root }) => Buffer.from(`${root}/tmp-`)),
@@ -396,7 +396,7 @@ export const OFFSETS = plain(
   { position: -1 },
 );
 
-/** An array is no options, but has a length. */
+/** An array is not an options object, but has a length. */
 export const OFFSETS_OF_HANDLES = OFFSETS.filter(({ label }) => label !== 'Array []');
 
 export const LENGTHS = plain(

@@ -8,19 +8,19 @@ import { createNodeFs } from '../../node/create-node-fs.js';
 
 export type AnyFs = typeof host;
 
-/** Where a call is made: a filesystem, a root in it, and the same things in it every time. */
+/** The setting of a call: a filesystem with a root that always holds the same entries. */
 export interface World {
   readonly fs: AnyFs;
   readonly root: string;
   readonly fds: Readonly<Record<FdName, number>>;
-  /** What lies beneath the root, a line each. */
+  /** The entries under the root, one per line. */
   dump(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 export type FdName = 'both' | 'reading' | 'writing' | 'appending' | 'directory' | 'closed';
 
-/** In memory where the host has a place for that, and free of links on the way. */
+/** In memory if the host has a folder for that, with all links resolved. */
 const parent = host.existsSync('/dev/shm') ? '/dev/shm' : host.realpathSync(tmpdir());
 
 export async function hostWorld(): Promise<World> {
@@ -32,7 +32,7 @@ export async function memoryWorld(): Promise<World> {
   return furnished(createNodeFs(), '', async () => {});
 }
 
-/** Ours over a storage that answers promises only. */
+/** Ours on a storage that has only promise methods. */
 export async function laterWorld(): Promise<World> {
   const fileSystem = await openFileSystem(asyncForm(new MemoryStorage()));
   return furnished(createNodeFs(fileSystem) as unknown as AnyFs, '', () => fileSystem.close());
@@ -40,7 +40,7 @@ export async function laterWorld(): Promise<World> {
 
 const { O_DIRECTORY, O_WRONLY } = host.constants;
 const SPARE_DESCRIPTORS = 12;
-/** Of larger files the size says enough. */
+/** For larger files, the size is enough. */
 const MAX_SHOWN_BYTES = 1_000;
 
 interface Calls {
@@ -57,7 +57,7 @@ interface Calls {
   readFile(path: string, encoding: 'latin1'): string | Promise<string>;
 }
 
-/** The calls that a world is made and looked at by, at once where that can be: it is done thousands of times. */
+/** The calls that create and inspect a world, synchronous if possible, because they run thousands of times. */
 function callsOf(fs: AnyFs): Calls {
   const { promises, open, close } = fs;
   const hasSync = 'lstatSync' in (fs as object);
@@ -93,7 +93,7 @@ async function furnished(fs: AnyFs, root: string, end: () => Promise<void>): Pro
   await calls.symlink('loop', `${root}/loop`);
   await calls.link(`${root}/f`, `${root}/hard`);
   const open = async (path: string, flags: string | number): Promise<number> => calls.open(`${root}/${path}`, flags);
-  // The numbers of open files are to be none that stands for something else.
+  // The numbers of open files must not equal any other test value.
   const spare: number[] = [];
   while ((spare.at(-1) ?? 0) < SPARE_DESCRIPTORS) spare.push(await open('f', 'r'));
   const opened = {
@@ -113,7 +113,7 @@ async function furnished(fs: AnyFs, root: string, end: () => Promise<void>): Pro
         try {
           await calls.close(fd);
         } catch {
-          // The call that was tried may have closed it.
+          // The call under test may have closed it.
         }
       }
       await end();
