@@ -54,8 +54,8 @@ function performSync(request: MethodCall | ActionInBothForms): unknown {
 function perform(request: MethodCall | ActionInBothForms, signal: AbortSignal | undefined): unknown {
   if ('sync' in request) return request.async(signal);
   const { fileSystem, name, args, options } = request;
-  const rest = options === undefined ? [] : [{ ...options, ...(signal === undefined ? {} : { signal }) }];
-  return (fileSystem as unknown as Methods)[name]?.(...args, ...rest);
+  const methods = fileSystem as unknown as Methods;
+  return options === undefined ? methods[name]?.(...args) : methods[name]?.(...args, { ...options, signal });
 }
 
 /** The signal among the arguments of a promise method. */
