@@ -8,14 +8,14 @@ const USAGE = `npm run campaign -- <campaign> [share] [first seed]
   share         the part of the campaign to run: 1 (default) is a release, 0.1 a tenth
   first seed    of the random cases, for those that draw them
 
-Minutes are CPU time of the whole campaign.
+Minutes are CPU time of the whole campaign; ? was not measured.
 `;
 
 const [wanted, ...rest] = process.argv.slice(2);
 if (wanted === undefined) {
   const width = Math.max(...campaigns.map(({ name }) => name.length));
   const rows = campaigns.map(
-    ({ name, minutes, proves }) => `  ${name.padEnd(width)}  ${`${minutes} min`.padStart(7)}  ${proves}`,
+    ({ name, minutes, proves }) => `  ${name.padEnd(width)}  ${`${minutes ?? '?'} min`.padStart(7)}  ${proves}`,
   );
   console.log(`${USAGE}\n${rows.join('\n')}`);
   process.exit(0);
