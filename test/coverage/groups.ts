@@ -18,7 +18,9 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
     'packages/core/src/layers/path-walk.ts',
     'packages/sandbox/src/{sandbox-root,config,derive,errors,find,namespace,plain-data,policy,policy-guard,read-result}.ts',
   ],
-  'the walk along paths of the host': ['packages/host/src/{anchor,confined-root,held-directory,is-path-safe}.ts'],
+  'the walk along paths of the host': [
+    'packages/host/src/{path-handle,confined-root,directory-handle,is-path-safe}.ts',
+  ],
   // All but the walk that creates one.
   'the snapshot codec': ['packages/core/src/snapshot/!(*.test|*.d|snapshot-cursor).ts'],
 };
@@ -33,7 +35,7 @@ export const measured = [
   'packages/memory/src/**/*.ts',
   'packages/sandbox/src/**/*.ts',
   'packages/tools/src/**/*.ts',
-  'packages/host/src/{anchor,confined-root,held-directory,is-path-safe}.ts',
+  'packages/host/src/{path-handle,confined-root,directory-handle,is-path-safe}.ts',
 ];
 
 /** Files that exist only for tests. */

@@ -33,10 +33,17 @@ export const groups = [
   },
   {
     name: 'walk',
-    mutate: ['anchor', 'confined-root', 'held-directory', 'is-path-safe'].map((file) => `packages/host/src/${file}.ts`),
-    tests: ['anchor', 'confined-root', 'held-directory', 'elsewhere', 'host-file-system', 'read-only-sandbox-fs'].map(
-      (file) => `packages/host/src/${file}.test.ts`,
+    mutate: ['path-handle', 'confined-root', 'directory-handle', 'is-path-safe'].map(
+      (file) => `packages/host/src/${file}.ts`,
     ),
+    tests: [
+      'path-handle',
+      'confined-root',
+      'directory-handle',
+      'elsewhere',
+      'host-file-system',
+      'read-only-sandbox-fs',
+    ].map((file) => `packages/host/src/${file}.test.ts`),
     percent: 90,
   },
 ];

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Anchor, HAS_DESCRIPTOR_PATHS } from './anchor.js';
 import { ConfinedRoot, climbs, TEMPORARY } from './confined-root.js';
+import { HAS_DESCRIPTOR_PATHS, PathHandle } from './path-handle.js';
 
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-walk-'));
 const root = join(top, 'root');
@@ -32,7 +32,7 @@ function walked(path: string, at = root): string {
   const confined = new ConfinedRoot(at);
   try {
     using trail = confined.walk(path);
-    return `${trail.anchors.map(({ kind }) => kind).join(' ')}${trail.complete ? '' : ' …'}`;
+    return `${trail.pathHandles.map(({ kind }) => kind).join(' ')}${trail.complete ? '' : ' …'}`;
   } finally {
     confined.close();
   }
@@ -74,7 +74,7 @@ describe('a confined root', () => {
     expect(openDescriptors()).toBe(before);
   });
 
-  it('walks on from the prefix that two paths share, and holds only the anchors of the current path', () => {
+  it('walks on from the prefix that two paths share, and holds only the handles of the current path', () => {
     const confined = new ConfinedRoot(root);
     const before = openDescriptors();
     const steps: string[] = [];
@@ -82,7 +82,7 @@ describe('a confined root', () => {
       using trail = confined.walk('/d/e');
       for (const path of ['/d/f', '/d', '/d/f/x', '/d/nowhere/x', '/d/nowhere/y', '/d/e', '/nowhere', '/', '/d/e']) {
         trail.goTo(path);
-        const held = HAS_DESCRIPTOR_PATHS ? openDescriptors() - before : trail.anchors.length - 1;
+        const held = HAS_DESCRIPTOR_PATHS ? openDescriptors() - before : trail.pathHandles.length - 1;
         steps.push(`${path} ${trail.last.kind}${trail.complete ? '' : ' …'} ${held}`);
       }
       expect(() => trail.goTo(`/d/${'x'.repeat(300)}`)).toThrow(expect.objectContaining({ code: 'ENAMETOOLONG' }));
@@ -131,7 +131,7 @@ describe('a confined root', () => {
     async (name, target, outside) => {
       const confined = new ConfinedRoot(root);
       using trail = confined.walk('/d');
-      const parent = trail.anchors[1] as Anchor;
+      const parent = trail.pathHandles[1] as PathHandle;
       expect(confined.targetOf(parent, name, 1)).toEqual({ target, outside });
       confined.close();
     },
@@ -155,37 +155,37 @@ it.each([
   ['a/../../b', 0, true],
 ])('whether %j climbs from level %i: %s', (path, depth, expected) => expect(climbs(path, depth)).toBe(expected));
 
-describe('an anchor', () => {
+describe('a path handle', () => {
   it('refers to the entry itself: a link is not followed, and opening a pipe does not block', async () => {
     const kinds: string[] = [];
     for (const name of ['d', 'd/f', 'd/in', 'd/pipe']) {
-      using anchor = Anchor.at(join(root, name));
-      kinds.push(anchor.kind);
+      using pathHandle = PathHandle.at(join(root, name));
+      kinds.push(pathHandle.kind);
     }
     expect(kinds).toEqual(['directory', 'file', 'symlink', 'special']);
   });
 
   it.skipIf(!HAS_DESCRIPTOR_PATHS)('keeps its file whatever its name is given to', async () => {
-    const place = join(top, 'anchored');
+    const place = join(top, 'handles');
     mkdirSync(place);
     writeFileSync(join(place, 'x'), 'first');
-    using directory = Anchor.at(place);
-    using file = Anchor.at(join(place, 'x'));
+    using directory = PathHandle.at(place);
+    using file = PathHandle.at(join(place, 'x'));
     renameSync(place, `${place}-away`);
     symlinkSync(join(top, 'outside'), place);
     expect(readdirSync(directory.path)).toEqual(['x']);
     const handle = await file.open(0);
     expect(await handle.readFile('utf8')).toBe('first');
     await handle.close();
-    expect(() => Anchor.at(directory.child('f'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+    expect(() => PathHandle.at(directory.child('f'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
   });
 
   it('holds no descriptor after close()', async () => {
     const before = openDescriptors();
-    const anchor = Anchor.at(root);
+    const pathHandle = PathHandle.at(root);
     expect(openDescriptors()).toBe(before + (HAS_DESCRIPTOR_PATHS ? 1 : 0));
-    anchor.close();
-    expect(() => Anchor.at(join(root, 'nowhere'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+    pathHandle.close();
+    expect(() => PathHandle.at(join(root, 'nowhere'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
     expect(openDescriptors()).toBe(before);
   });
 });

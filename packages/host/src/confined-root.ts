@@ -2,37 +2,37 @@ import { closeSync, constants, openSync, readlinkSync, realpathSync, statSync } 
 import { join } from 'node:path';
 import { FsError, pathSegments } from '@scratchfs/core';
 import { isDotGit } from '@scratchfs/history';
-import { Anchor, HAS_DESCRIPTOR_PATHS } from './anchor.js';
 import { isCode } from './host-error.js';
+import { HAS_DESCRIPTOR_PATHS, PathHandle } from './path-handle.js';
 
-/** The anchors found along a path, from the root on, all held open. The last name may be missing. */
+/** The pathHandles found along a path, from the root on, all held open. The last name may be missing. */
 export class Trail implements Disposable {
-  readonly #anchors: Anchor[];
+  readonly #pathHandles: PathHandle[];
   #names: readonly string[] = [];
 
   /**
-   * @param top anchor at which paths begin; closed with the trail
+   * @param top handle at which paths begin; closed with the trail
    * @param isHidden reports whether a name counts as missing
    */
   constructor(
-    top: Anchor,
+    top: PathHandle,
     readonly isHidden: (name: string) => boolean,
   ) {
-    this.#anchors = [top];
+    this.#pathHandles = [top];
   }
 
-  get anchors(): readonly Anchor[] {
-    return this.#anchors;
+  get pathHandles(): readonly PathHandle[] {
+    return this.#pathHandles;
   }
 
-  /** The deepest anchor that was found. */
-  get last(): Anchor {
-    return this.#anchors.at(-1) as Anchor;
+  /** The deepest handle that was found. */
+  get last(): PathHandle {
+    return this.#pathHandles.at(-1) as PathHandle;
   }
 
   /** True if every name of the path exists. */
   get complete(): boolean {
-    return this.#anchors.length === this.#names.length + 1;
+    return this.#pathHandles.length === this.#names.length + 1;
   }
 
   /**
@@ -43,23 +43,23 @@ export class Trail implements Disposable {
     const names = pathSegments(path);
     const shared = names.findIndex((name, i) => name !== this.#names[i]);
     const held = shared < 0 ? names.length : shared;
-    while (this.#anchors.length > held + 1) this.#anchors.pop()?.close();
+    while (this.#pathHandles.length > held + 1) this.#pathHandles.pop()?.close();
     this.#names = names;
     while (!this.complete && this.last.kind === 'directory') {
-      const next = this.#childOf(this.last, names[this.#anchors.length - 1] as string);
+      const next = this.#childOf(this.last, names[this.#pathHandles.length - 1] as string);
       if (next === undefined) return;
-      this.#anchors.push(next);
+      this.#pathHandles.push(next);
     }
   }
 
   [Symbol.dispose](): void {
-    for (const anchor of this.#anchors) anchor.close();
+    for (const pathHandle of this.#pathHandles) pathHandle.close();
   }
 
-  #childOf(directory: Anchor, name: string): Anchor | undefined {
+  #childOf(directory: PathHandle, name: string): PathHandle | undefined {
     if (this.isHidden(name)) return undefined;
     try {
-      return Anchor.at(directory.child(name));
+      return PathHandle.at(directory.child(name));
     } catch (error) {
       if (isCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
       throw error;
@@ -75,7 +75,7 @@ export class Trail implements Disposable {
 export class ConfinedRoot {
   /** The canonical path of the root on the host. */
   readonly hostPath: string;
-  readonly #anchorPath: string;
+  readonly #rootPath: string;
   readonly #descriptor: number | undefined;
 
   /**
@@ -91,16 +91,16 @@ export class ConfinedRoot {
     // Held until `close`, so that the root stays the same directory after it is moved.
     const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
     this.#descriptor = HAS_DESCRIPTOR_PATHS ? openSync(this.hostPath, flags) : undefined;
-    this.#anchorPath = this.#descriptor === undefined ? this.hostPath : `/proc/self/fd/${this.#descriptor}/.`;
+    this.#rootPath = this.#descriptor === undefined ? this.hostPath : `/proc/self/fd/${this.#descriptor}/.`;
   }
 
   /** A path to the root that stays valid if the root is renamed (Linux). */
   get path(): string {
-    return this.#anchorPath;
+    return this.#rootPath;
   }
 
   child(name: string): string {
-    return join(this.#anchorPath, name);
+    return join(this.#rootPath, name);
   }
 
   /** Reports whether a name counts as missing in every directory. */
@@ -119,7 +119,7 @@ export class ConfinedRoot {
 
   /** Walks a normalized path. Stops at a link, a file or a missing name. @throws what the host throws */
   walk(path: string): Trail {
-    const top = this.#descriptor === undefined ? Anchor.at(this.hostPath) : Anchor.of(this.#descriptor);
+    const top = this.#descriptor === undefined ? PathHandle.at(this.hostPath) : PathHandle.of(this.#descriptor);
     const trail = new Trail(top, (name) => this.isHidden(name));
     try {
       trail.goTo(path);
@@ -135,7 +135,7 @@ export class ConfinedRoot {
    * inside the root becomes a path of the filesystem; any other target stays as it is.
    * @param depth number of names on the way to the directory that holds the link
    */
-  targetOf(parent: Anchor, name: string, depth: number): { readonly target: string; readonly outside: boolean } {
+  targetOf(parent: PathHandle, name: string, depth: number): { readonly target: string; readonly outside: boolean } {
     const text = parent.readLink(name);
     if (text.startsWith('/')) {
       const inside = text === this.hostPath || text.startsWith(`${this.hostPath}/`);

@@ -1,23 +1,23 @@
 import { readlinkSync } from 'node:fs';
 import { chmod, constants, copyFile, mkdir, symlink, utimes } from 'node:fs/promises';
-import { Anchor } from './anchor.js';
+import { PathHandle } from './path-handle.js';
 
 /**
- * Copies the tree at an anchor to a path that no other client sees yet. Both sides are held open, so that a concurrent
+ * Copies the tree at a path handle to a path that no other client sees yet. Both sides are held open, so that a concurrent
  * swap of names cannot redirect the copy. Pipes, sockets, devices and names that are not UTF-8 are left out.
- * @param name path at which the anchor was found, for reading a link's target
+ * @param name path at which the handle was found, for reading a link's target
  */
-export async function copyTree(source: Anchor, name: string, place: string, keepTimes: boolean): Promise<void> {
+export async function copyTree(source: PathHandle, name: string, place: string, keepTimes: boolean): Promise<void> {
   if (source.kind === 'special') return;
   if (source.kind === 'symlink') return symlink(readlinkSync(name), place);
   if (source.kind === 'file') await copyFile(source.path, place, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   else await mkdir(place, { mode: 0o700 });
-  using copy = Anchor.at(place);
+  using copy = PathHandle.at(place);
   if (copy.kind !== source.kind) throw Object.assign(new Error('The copy was swapped'), { code: 'EBUSY' });
   if (source.kind === 'directory') {
     for (const child of await source.names()) {
-      using anchor = source.enter(child);
-      if (anchor !== undefined) await copyTree(anchor, source.child(child), copy.child(child), keepTimes);
+      using pathHandle = source.enter(child);
+      if (pathHandle !== undefined) await copyTree(pathHandle, source.child(child), copy.child(child), keepTimes);
     }
   }
   if (copy.stat.mode !== source.stat.mode) await chmod(copy.path, Number(source.stat.mode) & 0o7777);

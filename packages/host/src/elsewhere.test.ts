@@ -31,14 +31,14 @@ beforeAll(() => {
 
 describe('without names under open descriptors', () => {
   let elsewhere: typeof import('./host-file-system.js');
-  let held: typeof import('./held-directory.js');
+  let held: typeof import('./directory-handle.js');
 
   beforeAll(async () => {
     vi.resetModules();
     Object.defineProperty(process, 'platform', { ...real, value: 'darwin' });
     try {
       elsewhere = await import('./host-file-system.js');
-      held = await import('./held-directory.js');
+      held = await import('./directory-handle.js');
     } finally {
       Object.defineProperty(process, 'platform', real);
       vi.resetModules();
@@ -94,7 +94,7 @@ describe('without names under open descriptors', () => {
   });
 
   it('a directory is held by its path', () => {
-    using directory = held.HeldDirectory.at(root);
+    using directory = held.DirectoryHandle.at(root);
     expect([directory.path, directory.descriptor]).toEqual([root, undefined]);
     expect(directory.read('in')).toBeUndefined();
   });
@@ -102,7 +102,7 @@ describe('without names under open descriptors', () => {
   it('a directory that its owner may not enter is opened to the owner, and a link stays one', () => {
     mkdirSync(join(root, 'closed/inner'), { recursive: true });
     chmodSync(join(root, 'closed'), 0o2055);
-    using directory = held.HeldDirectory.at(root);
+    using directory = held.DirectoryHandle.at(root);
     directory.enterAsOwner('closed')[Symbol.dispose]();
     expect(lstatSync(join(root, 'closed')).mode & 0o7777).toBe(0o2755);
     expect(() => directory.enterAsOwner('in')).toThrow(/ENOTDIR|ELOOP/);

@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FsError, type Write } from '@scratchfs/core';
 import { isDotGit } from '@scratchfs/history';
-import { Anchor } from './anchor.js';
 import type { ConfinedRoot } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 import { ConfiguredPaths } from './git/configured-paths.js';
 import { isAt, isGitDirectory, isInGitDirectory } from './git/repositories-at.js';
 import { isCode } from './host-error.js';
+import { PathHandle } from './path-handle.js';
 
 /** Allowed access to the git repositories of a directory of the host. */
 export type GitAccess = 'read-only' | 'hidden' | 'writable';
@@ -87,10 +87,10 @@ class BatchCheck {
     const names = path.split('/').slice(1);
     this.#checkNamed(path, use, this.#userPaths);
     for (const directory of this.#around()) this.#checkConfigured(path, use, directory);
-    for (const [depth, anchor] of trail.anchors.entries()) {
-      if (anchor.kind !== 'directory') break;
-      if (isGitDirectory(anchor.path)) refuse(path);
-      if (!isAt(anchor.child('.git'))) continue;
+    for (const [depth, pathHandle] of trail.pathHandles.entries()) {
+      if (pathHandle.kind !== 'directory') break;
+      if (isGitDirectory(pathHandle.path)) refuse(path);
+      if (!isAt(pathHandle.child('.git'))) continue;
       const inside = names.slice(0, depth).join('/');
       this.#checkConfigured(path, use, inside === '' ? this.#top : `${this.#top}/${inside}`);
     }
@@ -130,7 +130,7 @@ class BatchCheck {
     await this.#checkDirectory(trail.last, path);
   }
 
-  async #checkDirectory(directory: Anchor, path: string): Promise<void> {
+  async #checkDirectory(directory: PathHandle, path: string): Promise<void> {
     if (isTurnDue()) await nextTurn();
     if (isGitDirectory(directory.path)) refuse(path);
     for (const { name, isDirectory } of entriesOf(directory)) {
@@ -156,15 +156,15 @@ function isAtOrBeneath(path: string, directory: string): boolean {
 }
 
 /** Returns names as bytes, because a name need not be valid UTF-8. */
-function entriesOf(directory: Anchor): { readonly name: Buffer; readonly isDirectory: boolean }[] {
+function entriesOf(directory: PathHandle): { readonly name: Buffer; readonly isDirectory: boolean }[] {
   const entries = readdirSync(`${directory.path}/.`, { withFileTypes: true, encoding: 'buffer' });
   return entries.map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }));
 }
 
 /** Returns undefined if another process has removed the directory. */
-function directoryAt(parent: Anchor, name: Buffer): Anchor | undefined {
+function directoryAt(parent: PathHandle, name: Buffer): PathHandle | undefined {
   try {
-    return Anchor.at(Buffer.concat([Buffer.from(`${parent.path}/`), name]));
+    return PathHandle.at(Buffer.concat([Buffer.from(`${parent.path}/`), name]));
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
     throw error;

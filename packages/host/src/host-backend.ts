@@ -7,7 +7,7 @@ import { hostError } from './host-error.js';
 import { HostFacts, versionOf } from './host-facts.js';
 import { type HardLinks, HostWrites } from './host-writes.js';
 import { NodeIds } from './node-ids.js';
-import { Workshop } from './workshop.js';
+import { StagingDirectory } from './staging-directory.js';
 
 const MAX_OUTCOMES = 1_000;
 
@@ -17,7 +17,7 @@ export class HostBackend implements Backend {
   readonly root: ConfinedRoot;
   readonly #ids = new NodeIds();
   readonly #facts: HostFacts;
-  readonly #workshop: Workshop;
+  readonly #staging: StagingDirectory;
   readonly #writes: HostWrites;
   readonly #outcomes = new Map<string, CommitResult>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -37,11 +37,11 @@ export class HostBackend implements Backend {
   ) {
     this.root = new ConfinedRoot(directory, git === 'hidden');
     this.#facts = new HostFacts(this.root, this.#ids);
-    this.#workshop = new Workshop(this.root);
+    this.#staging = new StagingDirectory(this.root);
     this.#writes = new HostWrites(
       this.root,
       this.#ids,
-      this.#workshop,
+      this.#staging,
       hardLinks,
       git === 'writable' ? undefined : new GitProtection(this.root),
     );
@@ -88,7 +88,7 @@ export class HostBackend implements Backend {
     if (this.#closed) return;
     this.#closed = true;
     await Promise.allSettled([this.#queue, ...this.#loads]);
-    await this.#workshop.close();
+    await this.#staging.close();
     this.root.close();
   }
 

@@ -11,11 +11,11 @@ import {
   type NodeRecord,
   UNKNOWN_VERSION,
 } from '@scratchfs/core';
-import { type Anchor, kindOf } from './anchor.js';
 import type { ConfinedRoot } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 import { isCode } from './host-error.js';
 import type { NodeIds } from './node-ids.js';
+import { kindOf, type PathHandle } from './path-handle.js';
 
 const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
 
@@ -30,23 +30,23 @@ export class HostFacts {
     signal?.throwIfAborted();
     if (want.kind === 'path') return this.#path(want.path, want.content);
     using trail = this.root.walk(want.at.path);
-    const anchor = trail.last;
-    if (!trail.complete || this.ids.of(anchor.stat) !== want.at.id) return { kind: 'gone' };
-    const depth = trail.anchors.length - 1;
+    const pathHandle = trail.last;
+    if (!trail.complete || this.ids.of(pathHandle.stat) !== want.at.id) return { kind: 'gone' };
+    const depth = trail.pathHandles.length - 1;
     if (want.kind === 'content') {
-      if (anchor.kind !== 'file') return { kind: 'gone' };
-      const bytes = await readRange(anchor, want.offset, want.length);
-      return { kind: 'content', file: this.fact(anchor.stat), offset: want.offset, bytes };
+      if (pathHandle.kind !== 'file') return { kind: 'gone' };
+      const bytes = await readRange(pathHandle, want.offset, want.length);
+      return { kind: 'content', file: this.fact(pathHandle.stat), offset: want.offset, bytes };
     }
-    if (anchor.kind !== 'directory') return { kind: 'gone' };
-    if (want.kind === 'tree') return await this.#tree(anchor, depth, want.budget, signal);
-    const { names, nodes } = await this.#listing(anchor, depth, signal);
+    if (pathHandle.kind !== 'directory') return { kind: 'gone' };
+    if (want.kind === 'tree') return await this.#tree(pathHandle, depth, want.budget, signal);
+    const { names, nodes } = await this.#listing(pathHandle, depth, signal);
     const from = want.after === undefined ? 0 : names.findIndex((name) => compareNames(name, want.after as string) > 0);
     const start = from < 0 ? names.length : from;
     const end = Math.min(names.length, start + want.limit);
     return {
       kind: 'list',
-      directory: this.fact(anchor.stat),
+      directory: this.fact(pathHandle.stat),
       names: names.slice(start, end),
       nodes: nodes.slice(start, end),
       complete: end === names.length,
@@ -56,10 +56,10 @@ export class HostFacts {
   /** Reports whether a directory holds entries, but none that is shown. */
   async hidesAll(path: string): Promise<boolean> {
     using trail = this.root.walk(path);
-    const anchor = trail.last;
-    if (!trail.complete || anchor.kind !== 'directory') return false;
-    if ((await anchor.names()).length === 0) return false;
-    return (await this.#listing(anchor, trail.anchors.length - 1)).names.length === 0;
+    const pathHandle = trail.last;
+    if (!trail.complete || pathHandle.kind !== 'directory') return false;
+    if ((await pathHandle.names()).length === 0) return false;
+    return (await this.#listing(pathHandle, trail.pathHandles.length - 1)).names.length === 0;
   }
 
   fact(stat: BigIntStats, link?: { readonly target: string; readonly outside: boolean }): NodeRecord {
@@ -87,9 +87,9 @@ export class HostFacts {
   async #path(path: string, content: number): Promise<LoadResult> {
     using trail = this.root.walk(path);
     const nodes: (NodeRecord | null)[] = [];
-    for (const [depth, anchor] of trail.anchors.entries()) {
-      const parent = trail.anchors[depth - 1];
-      const fact = this.#factOf(anchor.stat, parent, nameAt(path, depth), depth - 1);
+    for (const [depth, pathHandle] of trail.pathHandles.entries()) {
+      const parent = trail.pathHandles[depth - 1];
+      const fact = this.#factOf(pathHandle.stat, parent, nameAt(path, depth), depth - 1);
       if (fact === undefined) return { kind: 'path', nodes: [...nodes, null] };
       nodes.push(fact);
     }
@@ -102,7 +102,7 @@ export class HostFacts {
   }
 
   /** Returns undefined for sockets, pipes and devices, which count as missing. */
-  #factOf(stat: BigIntStats, parent: Anchor | undefined, name: string, depth: number): NodeRecord | undefined {
+  #factOf(stat: BigIntStats, parent: PathHandle | undefined, name: string, depth: number): NodeRecord | undefined {
     const kind = kindOf(stat);
     if (kind === 'special') return undefined;
     if (kind !== 'symlink' || parent === undefined) return this.fact(stat);
@@ -115,7 +115,7 @@ export class HostFacts {
   }
 
   async #listing(
-    directory: Anchor,
+    directory: PathHandle,
     depth: number,
     signal?: AbortSignal,
   ): Promise<{ names: string[]; nodes: NodeRecord[] }> {
@@ -149,43 +149,47 @@ export class HostFacts {
     }
   }
 
-  async #tree(top: Anchor, depth: number, budget: number, signal?: AbortSignal): Promise<LoadResult> {
+  async #tree(top: PathHandle, depth: number, budget: number, signal?: AbortSignal): Promise<LoadResult> {
     const listings: Listing[] = [];
-    const pending: { path: string; anchor: Anchor; depth: number }[] = [{ path: '', anchor: top, depth }];
+    const pending: { path: string; pathHandle: PathHandle; depth: number }[] = [{ path: '', pathHandle: top, depth }];
     let used = 0;
     try {
       for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
         try {
           if (used >= budget && listings.length > 0) continue;
-          const { names, nodes } = await this.#listing(next.anchor, next.depth, signal);
+          const { names, nodes } = await this.#listing(next.pathHandle, next.depth, signal);
           listings.push({ path: next.path, names, nodes });
           used += names.length * 160;
           for (const [i, fact] of nodes.entries()) {
             const name = names[i] as string;
-            if (fact.kind !== 'directory' || pending.length >= MAX_HELD) continue;
-            const anchor = openChild(next.anchor, name, fact.id, this.ids);
-            if (anchor !== undefined)
-              pending.push({ path: next.path === '' ? name : `${next.path}/${name}`, anchor, depth: next.depth + 1 });
+            if (fact.kind !== 'directory' || pending.length >= MAX_HELD_DIRECTORIES) continue;
+            const pathHandle = openChild(next.pathHandle, name, fact.id, this.ids);
+            if (pathHandle !== undefined)
+              pending.push({
+                path: next.path === '' ? name : `${next.path}/${name}`,
+                pathHandle,
+                depth: next.depth + 1,
+              });
           }
         } finally {
-          if (next.anchor !== top) next.anchor.close();
+          if (next.pathHandle !== top) next.pathHandle.close();
         }
       }
     } finally {
-      for (const { anchor } of pending) if (anchor !== top) anchor.close();
+      for (const { pathHandle } of pending) if (pathHandle !== top) pathHandle.close();
     }
     return { kind: 'tree', directory: this.fact(top.stat), listings };
   }
 }
 
 /** Maximum number of descriptors held for directories that are listed next. */
-const MAX_HELD = 64;
+const MAX_HELD_DIRECTORIES = 64;
 
-function openChild(parent: Anchor, name: string, id: NodeId, ids: NodeIds): Anchor | undefined {
+function openChild(parent: PathHandle, name: string, id: NodeId, ids: NodeIds): PathHandle | undefined {
   try {
-    const anchor = parent.enter(name);
-    if (anchor?.kind === 'directory' && ids.of(anchor.stat) === id) return anchor;
-    anchor?.close();
+    const pathHandle = parent.enter(name);
+    if (pathHandle?.kind === 'directory' && ids.of(pathHandle.stat) === id) return pathHandle;
+    pathHandle?.close();
     return undefined;
   } catch (error) {
     if (isCode(error, 'EACCES')) return undefined;
@@ -204,19 +208,19 @@ export function versionOf(stat: BigIntStats): string {
 }
 
 /** Reads of up to this many bytes take no longer than finding the file, so they are synchronous. */
-const FEW_BYTES = 2 ** 16;
+const MAX_BYTES_READ_SYNC = 2 ** 16;
 
 const readAside = promisify(read);
 
-async function readRange(anchor: Anchor, offset: number, length: number): Promise<Uint8Array> {
+async function readRange(pathHandle: PathHandle, offset: number, length: number): Promise<Uint8Array> {
   if (length === 0) return new Uint8Array();
-  const file = openToRead(anchor);
+  const file = openToRead(pathHandle);
   try {
     const bytes = new Uint8Array(length);
     let done = 0;
     while (done < length) {
       const read =
-        length <= FEW_BYTES
+        length <= MAX_BYTES_READ_SYNC
           ? readSync(file, bytes, done, length - done, offset + done)
           : (await readAside(file, bytes, done, length - done, offset + done)).bytesRead;
       if (read === 0) break;
@@ -229,11 +233,11 @@ async function readRange(anchor: Anchor, offset: number, length: number): Promis
 }
 
 /** Opens a file for reading without changing its access time if the host allows that. */
-function openToRead(anchor: Anchor): number {
+function openToRead(pathHandle: PathHandle): number {
   try {
-    return anchor.openToRead(constants.O_NOATIME ?? 0);
+    return pathHandle.openToRead(constants.O_NOATIME ?? 0);
   } catch (error) {
     if (!isCode(error, 'EPERM')) throw error;
-    return anchor.openToRead(0);
+    return pathHandle.openToRead(0);
   }
 }

@@ -1,10 +1,10 @@
 import { asyncStorage, type FileSystem, fileSystemOn } from '@scratchfs/core';
 import { readonly } from '@scratchfs/core/layers';
-import { HAS_DESCRIPTOR_PATHS } from './anchor.js';
 import type { GitAccess } from './git-protection.js';
 import { HostBackend } from './host-backend.js';
 import { hostError } from './host-error.js';
 import type { HardLinks } from './host-writes.js';
+import { HAS_DESCRIPTOR_PATHS } from './path-handle.js';
 
 export interface HostFileSystemOptions {
   /** Calls that would change the directory fail with EROFS, and nothing on the host is written. Default false. */

@@ -15,7 +15,6 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { baseName, FsError, isWholeWrite, type Metadata, type Part, parentPath, type Write } from '@scratchfs/core';
-import { Anchor } from './anchor.js';
 import { checkLinks } from './check-links.js';
 import { type ConfinedRoot, climbs, levelOf, TEMPORARY } from './confined-root.js';
 import { copyTree } from './copy-tree.js';
@@ -23,12 +22,13 @@ import type { GitProtection } from './git-protection.js';
 import { hostError, isCode } from './host-error.js';
 import { KnownNames } from './known-names.js';
 import type { NodeIds } from './node-ids.js';
-import type { Workshop } from './workshop.js';
+import { PathHandle } from './path-handle.js';
+import type { StagingDirectory } from './staging-directory.js';
 
 /**
  * Size in bytes up to which a changed file is written anew and replaced atomically. Larger files are changed in place.
  */
-const REPLACED_WHOLE = 16 * 2 ** 20;
+const MAX_REPLACED_BYTES = 16 * 2 ** 20;
 
 const RESERVED = `Names that begin with ${TEMPORARY} are reserved for unfinished files`;
 
@@ -60,7 +60,7 @@ export class HostWrites {
   constructor(
     readonly root: ConfinedRoot,
     readonly ids: NodeIds,
-    readonly workshop: Workshop,
+    readonly staging: StagingDirectory,
     readonly hardLinks: HardLinks,
     /** Undefined if repositories may be changed. */
     readonly protection: GitProtection | undefined,
@@ -139,8 +139,8 @@ export class HostWrites {
   #link(from: string, to: string): Promise<void> {
     return this.#both(from, to, async (source, destination) => {
       await link(source, destination);
-      using anchor = Anchor.at(destination);
-      this.#names.linked(anchor.stat, from, to);
+      using pathHandle = PathHandle.at(destination);
+      this.#names.linked(pathHandle.stat, from, to);
     });
   }
 
@@ -152,13 +152,13 @@ export class HostWrites {
         checkTarget(write.target ?? '', write.path);
         await symlink(write.target ?? '', path);
       } else {
-        const place = await this.workshop.place();
+        const place = await this.staging.place();
         try {
           await fill(place, write.content ?? new Uint8Array(), write.meta.mode);
           // `link` fails if another process has created the name, where `rename` would replace its file.
           await link(place, path);
         } finally {
-          await this.workshop.clear(place);
+          await this.staging.clear(place);
         }
       }
       await this.#named(path, write.id, write.type === 'directory' ? write.meta.mode : undefined);
@@ -166,97 +166,97 @@ export class HostWrites {
   }
 
   async #named(path: string, id: Extract<Write, { kind: 'create' }>['id'], mode?: number): Promise<void> {
-    using anchor = Anchor.at(path);
-    this.ids.give(anchor.stat, id);
+    using pathHandle = PathHandle.at(path);
+    this.ids.give(pathHandle.stat, id);
     // The umask of the process may have removed bits.
-    if (mode !== undefined && anchor.kind === 'directory' && modeOf(anchor.stat) !== mode)
-      await chmod(anchor.path, mode);
+    if (mode !== undefined && pathHandle.kind === 'directory' && modeOf(pathHandle.stat) !== mode)
+      await chmod(pathHandle.path, mode);
   }
 
   async #remove(path: string): Promise<void> {
-    using anchor = Anchor.at(path);
-    const isEmpty = anchor.kind === 'directory' && (await anchor.names()).length === 0;
+    using pathHandle = PathHandle.at(path);
+    const isEmpty = pathHandle.kind === 'directory' && (await pathHandle.names()).length === 0;
     // Closed before the removal: the asynchronous call then frees the file, not a synchronous close, which may block for long.
-    anchor.close();
-    if (anchor.kind !== 'directory') await unlink(path);
+    pathHandle.close();
+    if (pathHandle.kind !== 'directory') await unlink(path);
     else if (isEmpty) await rmdir(path);
     else {
-      const place = await this.workshop.place();
+      const place = await this.staging.place();
       await rename(path, place);
-      await this.workshop.clear(place);
+      await this.staging.clear(place);
     }
-    if (anchor.stat.nlink <= 1n || anchor.kind === 'directory') this.ids.forget(anchor.stat);
+    if (pathHandle.stat.nlink <= 1n || pathHandle.kind === 'directory') this.ids.forget(pathHandle.stat);
   }
 
   async #write(path: string, writes: readonly ContentWrite[]): Promise<void> {
-    using anchor = Anchor.at(path);
-    if (anchor.kind !== 'file') throw new FsError('EINVAL');
-    const isBroken = this.#isBroken(anchor);
-    // Awaited here: the anchor is closed when this returns.
-    if (!isBroken && anchor.stat.nlink > 1n) return await patch(anchor, writes);
-    if (isPatched(anchor, writes)) {
-      if (!isBroken) return await patch(anchor, writes);
-      return await this.#replaceByCopy(path, anchor, (copy) => patch(copy, writes));
+    using pathHandle = PathHandle.at(path);
+    if (pathHandle.kind !== 'file') throw new FsError('EINVAL');
+    const isBroken = this.#isBroken(pathHandle);
+    // Awaited here: the handle is closed when this returns.
+    if (!isBroken && pathHandle.stat.nlink > 1n) return await patch(pathHandle, writes);
+    if (isPatched(pathHandle, writes)) {
+      if (!isBroken) return await patch(pathHandle, writes);
+      return await this.#replaceByCopy(path, pathHandle, (copy) => patch(copy, writes));
     }
-    const place = await this.workshop.place();
+    const place = await this.staging.place();
     try {
-      await fill(place, await changed(anchor, writes), (writes.at(-1) as ContentWrite).meta.mode, anchor);
+      await fill(place, await changed(pathHandle, writes), (writes.at(-1) as ContentWrite).meta.mode, pathHandle);
       // As in #remove.
-      anchor.close();
+      pathHandle.close();
       await rename(place, path);
     } catch (error) {
-      await this.workshop.clear(place);
+      await this.staging.clear(place);
       throw error;
     }
-    const id = this.ids.of(anchor.stat);
-    if (isBroken) this.ids.renew(anchor.stat);
+    const id = this.ids.of(pathHandle.stat);
+    if (isBroken) this.ids.renew(pathHandle.stat);
     await this.#named(path, id);
   }
 
   async #setMetadata(path: string, meta: Metadata): Promise<void> {
-    using anchor = Anchor.at(path);
-    if (!this.#isBroken(anchor)) return await setMetadata(anchor, path, meta);
-    await this.#replaceByCopy(path, anchor, (copy, place) => setMetadata(copy, place, meta));
+    using pathHandle = PathHandle.at(path);
+    if (!this.#isBroken(pathHandle)) return await setMetadata(pathHandle, path, meta);
+    await this.#replaceByCopy(path, pathHandle, (copy, place) => setMetadata(copy, place, meta));
   }
 
   /** Reports whether a file must not be changed in place, because it may have a name outside the root. */
-  #isBroken({ stat, kind }: Anchor): boolean {
+  #isBroken({ stat, kind }: PathHandle): boolean {
     return this.hardLinks === 'break' && kind !== 'directory' && !this.#names.areAll(stat);
   }
 
   /** Changes a copy of a file, which then takes the name atomically. The file's other names keep the old file. */
   async #replaceByCopy(
     path: string,
-    original: Anchor,
-    change: (copy: Anchor, place: string) => Promise<void>,
+    original: PathHandle,
+    change: (copy: PathHandle, place: string) => Promise<void>,
   ): Promise<void> {
-    const place = await this.workshop.place();
+    const place = await this.staging.place();
     try {
       await copyTree(original, path, place, true);
       await giveOwner(place, original);
-      using copy = Anchor.at(place);
+      using copy = PathHandle.at(place);
       await change(copy, place);
       await rename(place, path);
       const id = this.ids.of(original.stat);
       this.ids.renew(original.stat);
       this.ids.give(copy.stat, id);
     } catch (error) {
-      await this.workshop.clear(place);
+      await this.staging.clear(place);
       throw error;
     }
   }
 
   async #copy(from: string, to: string, write: Extract<Write, { kind: 'copy' }>): Promise<void> {
-    const place = await this.workshop.place();
-    using source = Anchor.at(from);
+    const place = await this.staging.place();
+    using source = PathHandle.at(from);
     try {
       await copyTree(source, from, place, write.keepTimes);
       await rename(place, to);
     } catch (error) {
-      await this.workshop.clear(place);
+      await this.staging.clear(place);
       throw error;
     }
-    using copy = Anchor.at(to);
+    using copy = PathHandle.at(to);
     await setMetadata(copy, to, write.meta, { times: write.keepTimes, isNew: true });
     await this.#named(to, write.id);
   }
@@ -280,7 +280,7 @@ function checkTarget(target: string, path: string): void {
 }
 
 /** @param owned file whose owner the new file gets, if this process may change owners */
-async function fill(place: string, content: Uint8Array, mode: number, owned?: Anchor): Promise<void> {
+async function fill(place: string, content: Uint8Array, mode: number, owned?: PathHandle): Promise<void> {
   const handle = await open(place, 'wx', mode & 0o777);
   try {
     await writeAll(handle, content, 0);
@@ -295,16 +295,16 @@ async function fill(place: string, content: Uint8Array, mode: number, owned?: An
 }
 
 /** Gives a copy the owner of the original if this process may, and restores the set-id bits that this clears. */
-async function giveOwner(place: string, original: Anchor): Promise<void> {
+async function giveOwner(place: string, original: PathHandle): Promise<void> {
   if (isOwn(original)) return;
-  using copy = Anchor.at(place);
+  using copy = PathHandle.at(place);
   const [uid, gid] = [Number(original.stat.uid), Number(original.stat.gid)];
   if (copy.kind === 'symlink') return await lchown(place, uid, gid).catch(() => undefined);
   await chown(copy.path, uid, gid).catch(() => undefined);
   await chmod(copy.path, modeOf(original.stat));
 }
 
-function isOwn({ stat }: Anchor): boolean {
+function isOwn({ stat }: PathHandle): boolean {
   return Number(stat.uid) === process.getuid?.() && Number(stat.gid) === process.getgid?.();
 }
 
@@ -328,14 +328,14 @@ function contentWrites(path: string, writes: readonly Write[]): ContentWrite[] {
 }
 
 /** Reports whether a file is too large to be written anew when a part of it changes. */
-function isPatched(anchor: Anchor, writes: readonly ContentWrite[]): boolean {
-  const largest = Math.max(Number(anchor.stat.size), ...writes.map(({ size }) => size));
-  return largest > REPLACED_WHOLE && !writes.some(isWholeWrite);
+function isPatched(pathHandle: PathHandle, writes: readonly ContentWrite[]): boolean {
+  const largest = Math.max(Number(pathHandle.stat.size), ...writes.map(({ size }) => size));
+  return largest > MAX_REPLACED_BYTES && !writes.some(isWholeWrite);
 }
 
 /** Changes a file in place. If a write fails, the old bytes are put back: the disk has room for them. */
-async function patch(anchor: Anchor, writes: readonly ContentWrite[]): Promise<void> {
-  const handle = await anchor.open(constants.O_RDWR);
+async function patch(pathHandle: PathHandle, writes: readonly ContentWrite[]): Promise<void> {
+  const handle = await pathHandle.open(constants.O_RDWR);
   try {
     const before = Number((await handle.stat()).size);
     const held: Part[] = [];
@@ -377,9 +377,9 @@ async function readAt(handle: FileHandle, offset: number, length: number): Promi
 }
 
 /** Returns the content of a file with the writes applied. */
-async function changed(anchor: Anchor, writes: readonly ContentWrite[]): Promise<Uint8Array> {
+async function changed(pathHandle: PathHandle, writes: readonly ContentWrite[]): Promise<Uint8Array> {
   const last = writes.findLastIndex(isWholeWrite);
-  let content = last < 0 ? await contentOf(anchor) : new Uint8Array();
+  let content = last < 0 ? await contentOf(pathHandle) : new Uint8Array();
   for (const write of writes.slice(Math.max(0, last))) {
     const { size, parts } = write;
     if (isWholeWrite(write)) {
@@ -394,8 +394,8 @@ async function changed(anchor: Anchor, writes: readonly ContentWrite[]): Promise
   return content;
 }
 
-async function contentOf(anchor: Anchor): Promise<Uint8Array> {
-  const handle = await anchor.open(constants.O_RDONLY);
+async function contentOf(pathHandle: PathHandle): Promise<Uint8Array> {
+  const handle = await pathHandle.open(constants.O_RDONLY);
   try {
     return await handle.readFile();
   } finally {
@@ -409,28 +409,28 @@ interface HowSet {
   readonly isNew?: boolean;
 }
 
-/** @param path path that leads to the anchor; the metadata of a link can only be changed by path */
+/** @param path path that leads to what the handle holds; the metadata of a link can only be changed by path */
 async function setMetadata(
-  anchor: Anchor,
+  pathHandle: PathHandle,
   path: string,
   meta: Metadata,
   { times = true, isNew = false }: HowSet = {},
 ): Promise<void> {
-  const { stat, kind } = anchor;
+  const { stat, kind } = pathHandle;
   const isLink = kind === 'symlink';
   if (Number(stat.uid) !== meta.uid || Number(stat.gid) !== meta.gid) {
     try {
-      await (isLink ? lchown(path, meta.uid, meta.gid) : chown(anchor.path, meta.uid, meta.gid));
+      await (isLink ? lchown(path, meta.uid, meta.gid) : chown(pathHandle.path, meta.uid, meta.gid));
     } catch (error) {
       if (!isNew || !isCode(error, 'EPERM')) throw error;
     }
   }
   // The mode follows the owner, because changing the owner clears set-id bits. On Linux all links have the same mode.
-  if (!isLink && modeOf(stat) !== meta.mode) await chmod(anchor.path, meta.mode);
+  if (!isLink && modeOf(stat) !== meta.mode) await chmod(pathHandle.path, meta.mode);
   if (!times || (Number(stat.atimeMs) === Math.floor(meta.atime) && Number(stat.mtimeMs) === Math.floor(meta.mtime)))
     return;
   const given = [meta.atime / 1_000, meta.mtime / 1_000] as const;
-  await (isLink ? lutimes(path, ...given) : utimes(anchor.path, ...given));
+  await (isLink ? lutimes(path, ...given) : utimes(pathHandle.path, ...given));
 }
 
 function modeOf({ mode }: BigIntStats): number {

@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import type { NodeId } from '@scratchfs/core';
 
 /** Maximum number of ids assigned by clients that are remembered. */
-const MAX_NAMES = 100_000;
+const MAX_GIVEN_IDS = 100_000;
 
 /** Ids of the files on the host: device and inode, or the id that a client assigned on creation. */
 export class NodeIds {
@@ -20,7 +20,7 @@ export class NodeIds {
     this.#given.delete(key);
     this.#given.set(key, id);
     for (const oldest of this.#given.keys()) {
-      if (this.#given.size <= MAX_NAMES) break;
+      if (this.#given.size <= MAX_GIVEN_IDS) break;
       this.#given.delete(oldest);
     }
   }

@@ -12,7 +12,7 @@ export interface ReadTextOptions {
   readonly maxBytes?: number | undefined;
 }
 
-const MAX_BYTES = 2_000_000;
+const DEFAULT_MAX_BYTES = 2_000_000;
 
 /**
  * Read-only access to a directory of the host: every path, relative or absolute, must lie under the root with all links
@@ -66,7 +66,7 @@ export class ReadOnlySandboxFS {
    * @throws SandboxViolation outside the root; FsError ENOENT if it is missing or not a regular file, EFBIG above
    *   `maxBytes`
    */
-  async readText(path: string, { maxBytes = MAX_BYTES }: ReadTextOptions = {}): Promise<string> {
+  async readText(path: string, { maxBytes = DEFAULT_MAX_BYTES }: ReadTextOptions = {}): Promise<string> {
     if (!Number.isSafeInteger(maxBytes) || maxBytes < 0)
       throw new RangeError('maxBytes must be a whole number, 0 or more');
     const inside = this.#inside(path);

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { chmod, readdir, rename, rmdir, unlink } from 'node:fs/promises';
-import { Anchor } from './anchor.js';
 import { isCode } from './host-error.js';
+import { PathHandle } from './path-handle.js';
 
 /** Returns an unused path on the same disk. */
 export type MakePlace = () => Promise<string>;
@@ -50,9 +50,9 @@ async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
 }
 
 /** Returns undefined if another process has removed the entry. */
-function heldAt(place: string): Anchor | undefined {
+function heldAt(place: string): PathHandle | undefined {
   try {
-    return Anchor.at(place);
+    return PathHandle.at(place);
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
     throw error;
@@ -60,7 +60,7 @@ function heldAt(place: string): Anchor | undefined {
 }
 
 /** Returns names as bytes: a name need not be UTF-8, and Node decodes invalid bytes as U+FFFD. */
-async function bytesOfNames(directory: Anchor): Promise<Buffer[]> {
+async function bytesOfNames(directory: PathHandle): Promise<Buffer[]> {
   const names = await directory.names();
   if (names.some((name) => name.includes('\ufffd'))) return readdir(directory.path, { encoding: 'buffer' });
   return names.map((name) => Buffer.from(name));

@@ -157,7 +157,7 @@ export function nulSeparated(bytes: Buffer): Buffer[] {
 }
 
 /** Oldest git that can merge without a work tree (`merge-tree --write-tree`). */
-const NEEDED = [2, 38] as const;
+const MIN_GIT_VERSION = [2, 38] as const;
 
 /**
  * Checks that git is new enough.
@@ -166,6 +166,9 @@ const NEEDED = [2, 38] as const;
 export async function checkGitVersion(git: Git): Promise<void> {
   const text = await git.text(['--version']);
   const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(text) ?? [];
-  if (Number(major) < NEEDED[0] || (Number(major) === NEEDED[0] && Number(minor) < NEEDED[1]))
-    throw new Error(`git ${NEEDED.join('.')} or newer is needed, and this is ${quote(text)}`);
+  if (
+    Number(major) < MIN_GIT_VERSION[0] ||
+    (Number(major) === MIN_GIT_VERSION[0] && Number(minor) < MIN_GIT_VERSION[1])
+  )
+    throw new Error(`git ${MIN_GIT_VERSION.join('.')} or newer is needed, and this is ${quote(text)}`);
 }

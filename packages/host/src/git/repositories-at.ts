@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { HeldName } from '../held-directory.js';
+import type { RawName } from '../directory-handle.js';
 import { isCode } from '../host-error.js';
 
 /** Reports whether the path exists. A dangling link counts: the disk it leads to may only be unmounted. */
@@ -28,7 +28,7 @@ export function isInGitDirectory(path: string): boolean {
  * Reports whether a name, which may be bytes that are not text, is a directory that contains a repository or that
  * cannot be read.
  */
-export function holdsRepository(directory: string, name: HeldName): boolean {
+export function holdsRepository(directory: string, name: RawName): boolean {
   return isHolding(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(name as Buffer)]));
 }
 

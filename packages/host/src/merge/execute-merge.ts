@@ -45,7 +45,7 @@ export interface MergeResult {
 }
 
 /** Maximum length of the subject in the reflog, in UTF-16 units: the size of a program's arguments is limited. */
-const LONGEST_SUBJECT = 200;
+const MAX_SUBJECT_UNITS = 200;
 
 function refused(message: string, conflictingPaths: readonly string[] = []): MergeResult {
   const conflict = conflictingPaths.length > 0;
@@ -153,8 +153,8 @@ async function mergeInto(
 /** Returns the first line of a message, cut between characters if it is too long. */
 function subjectOf(message: string): string {
   const line = message.split('\n', 1)[0] as string;
-  if (line.length <= LONGEST_SUBJECT) return line;
-  return `${line.slice(0, LONGEST_SUBJECT - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  if (line.length <= MAX_SUBJECT_UNITS) return line;
+  return `${line.slice(0, MAX_SUBJECT_UNITS - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 async function bring(

@@ -5,10 +5,10 @@ import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { ID, leaveHalfDone, planFor, prepare, runBehind } from '../testing/left-merges.js';
 import { SampleFolders, type SampleRepository } from '../testing/sample-repository.js';
 import { HostHistory } from '../versions/host-history.js';
-import { draftNameOf } from './drafts.js';
 import { recoverMerge } from './execute-merge.js';
 import { keepPack, letPacksGo } from './kept-packs.js';
 import { recoverStage } from './stage.js';
+import { draftNameOf } from './stale-stages.js';
 
 const folders = new SampleFolders();
 const versions = new HostHistory({ clock: () => Date.now() });

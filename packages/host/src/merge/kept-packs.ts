@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode, isUnwritable } from '../host-error.js';
 import { namesIn } from '../names-in.js';
-import { draftNameOf, isInHand, type Named, namedBy } from './drafts.js';
 import { DURABLE } from './durable.js';
-import { mtimeOf } from './place.js';
+import { mtimeOf } from './host-identity.js';
 import { NAME, wholePlanIn } from './plan.js';
+import { draftNameOf, isInHand, type Named, namedBy } from './stale-stages.js';
 
 /** Maximum bytes of a `.keep` file that names a merge. */
-const LONGEST = 256;
+const MAX_KEEP_FILE_BYTES = 256;
 
 /**
  * Adds a pack to a repository with a `.keep` file, which protects it from garbage collection until it is released,
@@ -71,7 +71,7 @@ function isStaged(commonDirectory: string, id: string): boolean {
 function textOf(path: string): string | undefined {
   try {
     const stat = lstatSync(path);
-    return stat.isFile() && stat.size <= LONGEST ? readFileSync(path, 'latin1').trimEnd() : '';
+    return stat.isFile() && stat.size <= MAX_KEEP_FILE_BYTES ? readFileSync(path, 'latin1').trimEnd() : '';
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
     throw error;

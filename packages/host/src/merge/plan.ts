@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type Dirent, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCode } from '../host-error.js';
+import { type HostIdentity, isHostIdentity } from './host-identity.js';
 import { isLineEnds, type LineEnds } from './line-ends.js';
-import { isPlace, type Place } from './place.js';
 
 /** Planned change of a repository, recorded before it begins. */
 export interface Plan {
@@ -21,7 +21,7 @@ export interface Plan {
   /** Line-end settings of the merging user. */
   readonly lineEnds?: LineEnds;
   /** Host on which the process numbers in the stage are valid. */
-  readonly place?: Place;
+  readonly place?: HostIdentity;
 }
 
 export function newMergeId(): string {
@@ -35,7 +35,7 @@ export const NAME = 'scratchfs-merge';
 export const KEPT = 'kept';
 
 /** Maximum bytes of a plan; a longer file is not a plan, because its message is an argument of a program. */
-const LONGEST_PLAN = 1 << 20;
+const MAX_PLAN_BYTES = 1 << 20;
 
 /**
  * Reads the plan of a stage; undefined if there is no stage. The repository, and a stage in it, may come from an
@@ -48,7 +48,7 @@ export function planIn(stage: string): Plan | undefined {
     const isWhole =
       lstatSync(stage).isDirectory() &&
       readdirSync(stage, { withFileTypes: true }).every(isOfStage) &&
-      lstatSync(path).size <= LONGEST_PLAN;
+      lstatSync(path).size <= MAX_PLAN_BYTES;
     const plan: unknown = isWhole ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
     if (isPlan(plan)) return plan;
   } catch (error) {
@@ -84,7 +84,7 @@ function isPlan(value: unknown): value is Plan {
     typeof message === 'string' &&
     (branch === undefined || (typeof branch === 'string' && /^(?:refs\/|HEAD$)/.test(branch))) &&
     (lineEnds === undefined || isLineEnds(lineEnds)) &&
-    (place === undefined || isPlace(place))
+    (place === undefined || isHostIdentity(place))
   );
 }
 

@@ -11,7 +11,7 @@ import { branchOf } from './work-tree-state.js';
 const HELD_MS = 1_000;
 
 /** Maximum bytes of a lock's content: a SHA-256 id and a line end. */
-const LONGEST = 65;
+const MAX_LOCK_BYTES = 65;
 
 /**
  * Removes reference locks left by a killed `git update-ref HEAD`; git never removes them. A lock does not name its
@@ -42,7 +42,8 @@ export async function refLocksOf(repository: GitRepository) {
 function lockAt(path: string): { readonly inode: number; readonly madeAtMs: number } | undefined {
   try {
     const stat = lstatSync(path);
-    if (!stat.isFile() || stat.size > LONGEST || !/^[\da-f]*\n?$/.test(readFileSync(path, 'latin1'))) return undefined;
+    if (!stat.isFile() || stat.size > MAX_LOCK_BYTES || !/^[\da-f]*\n?$/.test(readFileSync(path, 'latin1')))
+      return undefined;
     return { inode: stat.ino, madeAtMs: stat.mtimeMs };
   } catch (error) {
     if (isCode(error, 'ENOENT', 'ENOTDIR')) return undefined;

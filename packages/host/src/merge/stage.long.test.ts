@@ -32,7 +32,7 @@ import {
 } from '../testing/left-merges.js';
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders } from '../testing/sample-repository.js';
-import { type Place, placeNow, UNSEEN_MS } from './place.js';
+import { currentHost, type HostIdentity, UNSEEN_MS } from './host-identity.js';
 import { recoverStage } from './stage.js';
 
 const folders = new SampleFolders();
@@ -342,7 +342,7 @@ describe('recoverStage()', () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
     leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
-    // The claim of a dead process.
+    // The lock of a dead process.
     const left = join(repository.gitDirectory, `scratchfs-merge/claim-${ID}.7`);
     writeFileSync(left, JSON.stringify({ pid: 4_194_305, started: '7' }));
     const recoveries = Array.from({ length: 5 }, () => recoverStage(repository, repository.git).catch(String));
@@ -665,9 +665,9 @@ describe('recoverStage()', () => {
     const { sample, repository, from, to } = await prepared();
     const stage = join(repository.gitDirectory, 'scratchfs-merge');
     const recover = () => recoverStage(repository, repository.git);
-    const leave = (place: Partial<Place>): void => {
+    const leave = (place: Partial<HostIdentity>): void => {
       leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
-      const plan = { ...planFor(from, to), place: { ...placeNow(), ...place } };
+      const plan = { ...planFor(from, to), place: { ...currentHost(), ...place } };
       writeFileSync(join(stage, 'plan'), JSON.stringify(plan));
     };
     leave({});

@@ -8,16 +8,16 @@ import type { GitRepository } from '../git/git-repository.js';
 import { isCode, isUnwritable } from '../host-error.js';
 import { byHand, isLost, missingIn } from './by-hand.js';
 import { type ChangedPaths, whyInTheWay } from './changed-paths.js';
-import { claim } from './claims.js';
-import { draftNameOf, drop, holdsLock, release, removeDrafts } from './drafts.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
 import { CHANGED, FINISHER, IN_THE_WAY, LOCKED, THEY_ARE } from './finisher.js';
+import { currentHost } from './host-identity.js';
 import { keepFiles } from './kept-files.js';
 import { letPacksGo } from './kept-packs.js';
 import { ATTRIBUTES, attributesOf, lineEndsOf, settingsFor } from './line-ends.js';
-import { placeNow } from './place.js';
 import { KEPT, NAME, type Plan, planIn } from './plan.js';
+import { acquireProcessLock } from './process-lock.js';
 import { refLocksOf, removeLeftRefLocks } from './ref-locks.js';
+import { draftNameOf, drop, holdsLock, release, removeStaleStages } from './stale-stages.js';
 import { listsOf, pathsToUndo } from './undo-lists.js';
 import { branchOf, HALF_DONE } from './work-tree-state.js';
 import { mayBeAtWork, workersEnd } from './workers.js';
@@ -74,21 +74,21 @@ export async function applyCommit(
     branch,
     filters,
     lineEnds: await lineEndsOf(git),
-    place: placeNow(),
+    place: currentHost(),
   };
-  const claimed: Claimed = {};
+  const ownLock: OwnLock = {};
   try {
-    return (await prepare(repository, plan, paths, claimed)) ?? (await carryOut(repository, git, plan));
+    return (await prepare(repository, plan, paths, ownLock)) ?? (await carryOut(repository, git, plan));
   } finally {
-    // Wherever the stage lies by now: the claim keeps all other processes from it as long as this call runs.
+    // Wherever the stage lies by now: the lock keeps all other processes from it as long as this call runs.
     for (const name of [NAME, draftNameOf(plan.id)])
-      if (claimed.as !== undefined) rmSync(join(gitDirectory, name, claimed.as), { force: true });
+      if (ownLock.name !== undefined) rmSync(join(gitDirectory, name, ownLock.name), { force: true });
   }
 }
 
-/** Name of the call's claim, once it has one. */
-interface Claimed {
-  as?: string | undefined;
+/** Name of the call's lock, once it has one. */
+interface OwnLock {
+  name?: string | undefined;
 }
 
 /** Prepares the stage of a plan, with everything that undoing it needs. Returns the reason if that fails. */
@@ -96,7 +96,7 @@ async function prepare(
   repository: GitRepository & { readonly workTree: string },
   plan: Plan,
   paths: ChangedPaths,
-  claimed: Claimed,
+  ownLock: OwnLock,
 ): Promise<Applied | undefined> {
   const { gitDirectory } = repository;
   const stage = join(gitDirectory, NAME);
@@ -120,7 +120,7 @@ async function prepare(
       await rm(draft, { recursive: true, force: true });
       return { done: false, why: `Somebody has just removed ${quote(gone)}.` };
     }
-    claimed.as = await claim(draft, plan.id);
+    ownLock.name = await acquireProcessLock(draft, plan.id);
     await settle(draft);
     // The rename cannot replace another stage: only one can exist.
     await rename(draft, stage);
@@ -156,7 +156,7 @@ async function carryOut(
       why: 'Somebody has just committed, checked out another branch or begun something else there.',
     };
   if (exitCode === IN_THE_WAY) return { done: false, why: whyInTheWay(foundInTheWay(said)) };
-  await removeDrafts(gitDirectory);
+  await removeStaleStages(gitDirectory);
   const isLeft = planIn(stage)?.id === plan.id;
   // A finisher that was killed has no exit code, so the branch decides.
   const mayHaveEnded =
@@ -186,25 +186,25 @@ export async function recoverStage(repository: GitRepository, git: Git, filters 
 async function recoverIn(repository: GitRepository, git: Git, filters: boolean): Promise<Recovery> {
   const { gitDirectory, workTree } = repository;
   const stage = join(gitDirectory, NAME);
-  await removeDrafts(gitDirectory);
+  await removeStaleStages(gitDirectory);
   letPacksGo(repository);
   const plan = planIn(stage);
   if (plan === undefined || workTree === undefined) return 'nothing';
-  const claimed = await claim(stage, plan.id);
+  const ownLock = await acquireProcessLock(stage, plan.id);
   try {
-    // The previous owner of the claim may have recovered it concurrently, and the next merge may have begun.
+    // The previous owner of the lock may have recovered it concurrently, and the next merge may have begun.
     const now = planIn(stage);
     if (now === undefined) return 'nothing';
-    if (claimed === undefined || now.id !== plan.id) throw new MergeAtWork();
+    if (ownLock === undefined || now.id !== plan.id) throw new MergeAtWork();
     return await putRight({ ...repository, workTree }, git, plan, filters);
   } finally {
-    if (claimed !== undefined) rmSync(join(stage, claimed), { force: true });
+    if (ownLock !== undefined) rmSync(join(stage, ownLock), { force: true });
     // The process whose call left the merge may still run, so its packs are released by id.
     letPacksGo(repository, plan.id);
   }
 }
 
-/** Recovers a plan that the caller has claimed. */
+/** Recovers a plan that the caller has locked. */
 async function putRight(
   repository: GitRepository & { readonly workTree: string },
   git: Git,

@@ -8,7 +8,7 @@ import { afterAll, expect, it, vi } from 'vitest';
 import { isAlive, isRunning, startOf } from '../process-start.js';
 import { apply, leaveHalfDone, prepare, runBehind } from '../testing/left-merges.js';
 import { SampleFolders } from '../testing/sample-repository.js';
-import { claim } from './claims.js';
+import { acquireProcessLock } from './process-lock.js';
 import { recoverStage } from './stage.js';
 
 /** As on systems other than Linux, in a chroot without /proc, or if /proc hides the processes of other users. */
@@ -84,12 +84,12 @@ it('the worker of a merge is known by its process number, as long as it runs and
   expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
 });
 
-it('a claim from before a reboot is void', async () => {
+it('a lock from before a reboot is void', async () => {
   const directory = folders.folder();
   const id = 'ab'.repeat(12);
-  const name = await claim(directory, id);
-  expect(await claim(directory, id)).toBeUndefined();
+  const name = await acquireProcessLock(directory, id);
+  expect(await acquireProcessLock(directory, id)).toBeUndefined();
   const before = Date.now() / 1_000 - uptime() - 10;
   utimesSync(join(directory, name as string), before, before);
-  expect(await claim(directory, id)).toBe(`claim-${id}.1`);
+  expect(await acquireProcessLock(directory, id)).toBe(`claim-${id}.1`);
 });

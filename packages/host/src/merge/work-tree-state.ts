@@ -16,11 +16,13 @@ export const HALF_DONE: readonly (readonly [name: string, what: string])[] = [
   ['BISECT_LOG', 'a bisection'],
 ];
 
-const SHOWN = 5;
+const MAX_LISTED_PATHS = 5;
 
 export function listOf(paths: readonly string[]): string {
-  const shown = paths.slice(0, SHOWN).map((path) => quote(path));
-  return paths.length > SHOWN ? `${shown.join(', ')} and ${paths.length - SHOWN} more` : shown.join(', ');
+  const shown = paths.slice(0, MAX_LISTED_PATHS).map((path) => quote(path));
+  return paths.length > MAX_LISTED_PATHS
+    ? `${shown.join(', ')} and ${paths.length - MAX_LISTED_PATHS} more`
+    : shown.join(', ');
 }
 
 /** Returns the branch that `HEAD` refers to; undefined if it is detached. */

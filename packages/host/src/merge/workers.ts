@@ -2,31 +2,31 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { namesIn } from '../names-in.js';
 import { isRunning, textOf } from '../process-start.js';
-import { isClaim } from './claims.js';
-import { isBeforeBoot, isRecent, keyOf, mtimeOf, placeNow } from './place.js';
+import { currentHost, hostKeyOf, isBeforeBoot, isRecent, mtimeOf } from './host-identity.js';
 import type { Plan } from './plan.js';
+import { isProcessLock } from './process-lock.js';
 
 /** Name of the file in a stage that holds the number of the process at work on it. */
 const WORKER = 'worker';
 
 /** Milliseconds that a merge waits for processes that outlive its finisher. */
-const WORKERS_MS = 60_000;
+const MAX_WORKER_WAIT_MS = 60_000;
 
 /** Reports whether a process may still be at work on a plan. */
 export function mayBeAtWork(stage: string, plan: Plan): boolean {
-  const here = placeNow();
+  const here = currentHost();
   const { place = here } = plan;
-  if (keyOf(place) === keyOf(here)) return hasWorkers(stage, plan);
+  if (hostKeyOf(place) === hostKeyOf(here)) return hasWorkers(stage, plan);
   const last = lastSign(stage);
   return isRecent(last) && !(place.machine === here.machine && isBeforeBoot(last));
 }
 
 /**
- * Returns the time of the last write of the merge, 0 if nothing is left. Claims are left out: they belong to processes
+ * Returns the time of the last write of the merge, 0 if nothing is left. Locks are left out: they belong to processes
  * that recover it.
  */
 export function lastSign(stage: string): number {
-  const names = namesIn(stage).filter((name) => !isClaim(name));
+  const names = namesIn(stage).filter((name) => !isProcessLock(name));
   return Math.max(0, ...names.map((name) => mtimeOf(join(stage, name))));
 }
 
@@ -56,6 +56,6 @@ function groupOf(pid: string): number {
 }
 
 export async function workersEnd(stage: string, plan: Plan): Promise<void> {
-  const until = performance.now() + WORKERS_MS;
+  const until = performance.now() + MAX_WORKER_WAIT_MS;
   while (hasWorkers(stage, plan) && performance.now() < until) await wait(20);
 }

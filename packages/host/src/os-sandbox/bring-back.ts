@@ -2,9 +2,9 @@ import { type Checkpoint, type FileSystem, FsError, isFsError, quote } from '@sc
 import type { Sandbox } from '@scratchfs/sandbox';
 import { autoRunFiles } from '../auto-run-files.js';
 import { movesTo, type Place, placesOf, planOf, type Step, strandedBy } from './plan.js';
+import type { StagedCopy, StagedCopyChanges } from './staged-copy.js';
 import { StepRunner } from './step-runner.js';
 import { isRefusal, Undo } from './undo.js';
-import type { Workspace, WorkspaceChanges } from './workspace.js';
 
 /** Result of bringing a command's changes back. */
 export interface BroughtBack {
@@ -85,16 +85,16 @@ class Stranded extends Error {
  */
 export async function bringBack(
   sandbox: Sandbox,
-  workspace: Workspace,
-  found: WorkspaceChanges,
+  stagedCopy: StagedCopy,
+  found: StagedCopyChanges,
   signal: AbortSignal | undefined,
 ): Promise<BroughtBack> {
-  const plan = planOf(workspace, found);
+  const plan = planOf(stagedCopy, found);
   const unusable = found.refused.map(({ path, reason }) => ({ path, reason }));
   if (plan.length === 0) return { changes: listsOf([]), autoRun: [], refused: unusable, checkpoint: undefined };
   const { fileSystem } = sandbox;
   const lost = found.refused.flatMap(({ path, contents }) => contents.map((content): Place => ({ path, content })));
-  const directories = new Set([...workspace.directories, ...found.addedDirectories]);
+  const directories = new Set([...stagedCopy.directories, ...found.addedDirectories]);
   const checkpoint = await unlessUnable(() => fileSystem.checkpoint(undefined, { signal }), 'ENOSPC');
   const drop = async (): Promise<void> => {
     if (checkpoint !== undefined) await fileSystem.drop(checkpoint);

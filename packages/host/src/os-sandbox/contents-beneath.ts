@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { HeldDirectory, type HeldName } from '../held-directory.js';
+import { DirectoryHandle, type RawName } from '../directory-handle.js';
 import { isCode } from '../host-error.js';
 import { contentOf, hashOf } from './content.js';
 
@@ -13,7 +13,7 @@ import { contentOf, hashOf } from './content.js';
 export async function contentsBeneath(
   copy: string,
   above: string,
-  name: HeldName,
+  name: RawName,
   isWanted: (size: number) => boolean,
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
@@ -40,8 +40,8 @@ export async function contentsBeneath(
   return contents;
 }
 
-function descend(copy: string, path: string): HeldDirectory {
-  let at = HeldDirectory.at(copy);
+function descend(copy: string, path: string): DirectoryHandle {
+  let at = DirectoryHandle.at(copy);
   for (const name of path.split('/')) {
     if (name === '' || name === '.') continue;
     using above = at;

@@ -1,5 +1,5 @@
 import { contentOf } from './content.js';
-import type { ChangedFile, CopiedFile, Workspace, WorkspaceChanges } from './workspace.js';
+import type { ChangedFile, CopiedFile, StagedCopy, StagedCopyChanges } from './staged-copy.js';
 
 /** Change of one path, from what the command was given there to what it left. Undefined stands for a missing path. */
 export interface Step {
@@ -13,8 +13,8 @@ export interface Step {
  * because a directory may have become a file or the other way round, and files that shrink come before files that grow.
  */
 export function planOf(
-  { files }: Workspace,
-  { written, removed, addedDirectories, removedDirectories }: WorkspaceChanges,
+  { files }: StagedCopy,
+  { written, removed, addedDirectories, removedDirectories }: StagedCopyChanges,
 ): Step[] {
   const growth = ({ path, size }: ChangedFile): number => size - (files.get(path)?.size ?? 0);
   return [

@@ -3,7 +3,7 @@ import { type BroughtBack, bringBack } from './bring-back.js';
 import { killConfined, memoryOf, OsSandboxUnavailableError, startConfined } from './bubblewrap.js';
 import { type AllLimits, allLimits, type OsSandboxLimits } from './limits.js';
 import { INSIDE } from './link-targets.js';
-import { Workspace } from './workspace.js';
+import { StagedCopy } from './staged-copy.js';
 
 export interface OsSandboxOptions {
   /** Maximum run time in milliseconds of wall time. Default 60,000. */
@@ -30,8 +30,8 @@ export interface OsSandboxResult extends BroughtBack {
   readonly stopped: Stopped | undefined;
 }
 
-const TIMEOUT_MS = 60_000;
-const WATCHED_EVERY_MS = 50;
+const DEFAULT_TIMEOUT_MS = 60_000;
+const MEMORY_CHECK_INTERVAL_MS = 50;
 
 /**
  * Runs a command on a copy of what a sandbox may read, confined by the operating system (bubblewrap, on Linux), and
@@ -62,7 +62,7 @@ export async function runInOsSandbox(
   command: string | readonly string[],
   options: OsSandboxOptions = {},
 ): Promise<OsSandboxResult> {
-  const { signal, timeoutMs = TIMEOUT_MS } = options;
+  const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const limits = allLimits(options.limits);
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs <= 0)
     throw new RangeError('timeoutMs must be a whole number above 0');
@@ -70,12 +70,12 @@ export async function runInOsSandbox(
   const environment = environmentOf(options.env);
   const network = networkOf(sandbox, options.network);
   signal?.throwIfAborted();
-  await using workspace = await Workspace.copy(sandbox, limits, signal);
-  const confinement = { bindings: workspace.bindings, network, limits, environment, directory: INSIDE };
+  await using stagedCopy = await StagedCopy.copy(sandbox, limits, signal);
+  const confinement = { bindings: stagedCopy.bindings, network, limits, environment, directory: INSIDE };
   const run = await runToEnd(argv, confinement, { limits, timeoutMs, signal });
   if (run.stopped !== undefined) return { ...run, ...NOTHING };
-  const changes = await workspace.changes(limits, signal);
-  return { ...run, ...(await bringBack(sandbox, workspace, changes, signal)) };
+  const changes = await stagedCopy.changes(limits, signal);
+  return { ...run, ...(await bringBack(sandbox, stagedCopy, changes, signal)) };
 }
 
 const NOTHING = {
@@ -117,7 +117,7 @@ async function runToEnd(
   const timer = setTimeout(() => stop('timeout'), timeoutMs);
   const watch = setInterval(() => {
     if (child.pid !== undefined && memoryOf(child.pid, stands) > limits.memoryBytes) stop('memory');
-  }, WATCHED_EVERY_MS);
+  }, MEMORY_CHECK_INTERVAL_MS);
   signal?.addEventListener('abort', abort, { once: true });
   try {
     const exitCode = await new Promise<number | null>((resolve, reject) => {

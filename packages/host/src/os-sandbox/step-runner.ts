@@ -4,8 +4,8 @@ import type { Sandbox } from '@scratchfs/sandbox';
 import { hashOf } from './content.js';
 import { targetInside, targetOutside } from './link-targets.js';
 import type { Step } from './plan.js';
+import { type ChangedFile, type CopiedFile, isSame } from './staged-copy.js';
 import { isRefusal, type Undo } from './undo.js';
-import { type ChangedFile, type CopiedFile, isSame } from './workspace.js';
 
 /** An entry of the filesystem. */
 interface Found {

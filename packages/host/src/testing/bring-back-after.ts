@@ -4,7 +4,7 @@ import type { FileSystem } from '@scratchfs/core';
 import { Sandbox, type SandboxConfig } from '@scratchfs/sandbox';
 import { type BroughtBack, bringBack } from '../os-sandbox/bring-back.js';
 import { allLimits } from '../os-sandbox/limits.js';
-import { Workspace } from '../os-sandbox/workspace.js';
+import { StagedCopy } from '../os-sandbox/staged-copy.js';
 
 /**
  * Brings back the changes that a script, and a concurrent process, made to a copy. The script is the test's own and
@@ -18,8 +18,8 @@ export async function bringBackAfter(
 ): Promise<BroughtBack> {
   const sandbox = new Sandbox(fileSystem, config);
   const limits = allLimits();
-  await using workspace = await Workspace.copy(sandbox, limits);
-  execFileSync('/bin/sh', ['-ec', script], { cwd: join(workspace.directory, 'work') });
+  await using stagedCopy = await StagedCopy.copy(sandbox, limits);
+  execFileSync('/bin/sh', ['-ec', script], { cwd: join(stagedCopy.directory, 'work') });
   await meanwhile?.();
-  return await bringBack(sandbox, workspace, await workspace.changes(limits), undefined);
+  return await bringBack(sandbox, stagedCopy, await stagedCopy.changes(limits), undefined);
 }

@@ -22,12 +22,12 @@ import {
   type VersionDiffOptions,
 } from '@scratchfs/history';
 import { directoriesAbove } from '../directories-above.js';
+import type { RawName } from '../directory-handle.js';
 import { Git } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { holdsRepository, isAt, isGitDirectory, isInGitDirectory } from '../git/repositories-at.js';
 import { givenPath } from '../given-path.js';
-import type { HeldName } from '../held-directory.js';
 import { executeMerge, type MergeBackOptions, type MergeResult } from '../merge/execute-merge.js';
 import { listOf } from '../merge/work-tree-state.js';
 import { nodePrimitives } from '../node-primitives.js';
@@ -92,11 +92,11 @@ export interface CheckoutOptions {
 }
 
 /** Number of work trees whose file stats are cached. */
-const REMEMBERED = 16;
+const MAX_CACHED_WORK_TREES = 16;
 /** Bytes of new contents that are stored in one batch. */
 const BATCH_BYTES = 8 * 2 ** 20;
 /** Files between two progress reports. */
-const STEP = 500;
+const FILES_PER_PROGRESS = 500;
 const NONE: ReadonlySet<string> = new Set();
 const AS_THEY_LIE = 'The files as they lie';
 
@@ -223,14 +223,14 @@ export class HostHistory implements AsyncDisposable {
     const wanted = new Map<string, { readonly mode: TreeMode; readonly id: ObjectId }>();
     for await (const { path, mode, id } of history.list(tree, { signal })) wanted.set(path, { mode, id });
     const remove: WorktreeChange[] = [];
-    const gone = (path: string, name?: HeldName): void =>
+    const gone = (path: string, name?: RawName): void =>
       void remove.push({ path, name, mode: undefined, body: async () => new Uint8Array() });
     if (isRepository) gone('.git');
     const cache = this.#cacheOf(folder, history);
     const record = cache.record();
     const submodules = new Set([...wanted].filter(([, { mode }]) => mode === '160000').map(([path]) => path));
     const within: string[] = [];
-    const onUnrepresentable = ({ path }: Unrepresentable, name: HeldName): void => {
+    const onUnrepresentable = ({ path }: Unrepresentable, name: RawName): void => {
       if (String(name).toLowerCase() === '.git') within.push(dirname(path));
       // readWorktree does not list the contents of such a directory.
       else if (!force && holdsRepository(join(folder, dirname(path)), name)) within.push(path);
@@ -415,7 +415,7 @@ export class HostHistory implements AsyncDisposable {
         batch = [];
         bytes = 0;
       }
-      if (++done % STEP === 0) onProgress?.({ done, total: undefined });
+      if (++done % FILES_PER_PROGRESS === 0) onProgress?.({ done, total: undefined });
     }
     await history.repository.write(batch, { signal });
     record.keep();
@@ -430,7 +430,7 @@ export class HostHistory implements AsyncDisposable {
     this.#caches.delete(key);
     this.#caches.set(key, cache);
     for (const oldest of this.#caches.keys()) {
-      if (this.#caches.size <= REMEMBERED) break;
+      if (this.#caches.size <= MAX_CACHED_WORK_TREES) break;
       this.#caches.delete(oldest);
     }
     return cache;

@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { isFsError, MAX_DEPTH, MAX_PATH_BYTES, quote } from '@scratchfs/core';
 import { checkEntryName, type TreeMode } from '@scratchfs/history';
+import { DirectoryHandle, type RawName } from '../directory-handle.js';
 import { isTurnDue, nextTurn } from '../event-loop.js';
-import { HeldDirectory, type HeldName } from '../held-directory.js';
 import { hostError, isCode } from '../host-error.js';
 import type { WorktreeCache } from './worktree-cache.js';
 import type { WorktreeFile } from './worktree-file.js';
@@ -27,7 +27,7 @@ export interface ReadWorktreeOptions {
    * Called for each path that cannot be represented, with the name itself, which `path` cannot express if it is not
    * UTF-8.
    */
-  readonly onUnrepresentable: (found: Unrepresentable, name: HeldName) => void;
+  readonly onUnrepresentable: (found: Unrepresentable, name: RawName) => void;
   /** Called for each directory under the first one, before its contents. */
   readonly onDirectory?: ((path: string) => void) | undefined;
   /** Read also files whose modes keep their owner out; a file that still cannot be read is reported. Default false. */
@@ -41,11 +41,11 @@ export interface ReadWorktreeOptions {
  * followed.
  */
 export async function* readWorktree(folder: string, options: ReadWorktreeOptions): AsyncGenerator<WorktreeFile> {
-  const pending: { directory: HeldDirectory; path: string; names: HeldName[] }[] = [];
-  const enter = (directory: HeldDirectory, path: string): void =>
+  const pending: { directory: DirectoryHandle; path: string; names: RawName[] }[] = [];
+  const enter = (directory: DirectoryHandle, path: string): void =>
     void pending.push({ directory, path, names: directory.names() });
   try {
-    const start = beneath(HeldDirectory.at(folder), options.within ?? '');
+    const start = beneath(DirectoryHandle.at(folder), options.within ?? '');
     if (start === undefined) return;
     enter(start, '');
     for (let frame = pending.at(-1); frame !== undefined; frame = pending.at(-1)) {
@@ -97,7 +97,7 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
 }
 
 /** Opens a directory under `top` and closes `top`; undefined if a link or a missing name is on the way. */
-function beneath(top: HeldDirectory, path: string): HeldDirectory | undefined {
+function beneath(top: DirectoryHandle, path: string): DirectoryHandle | undefined {
   let at = top;
   for (const name of path.split('/')) {
     if (name === '') continue;
@@ -131,7 +131,7 @@ function reasonAgainst(
 }
 
 function readFile(
-  directory: HeldDirectory,
+  directory: DirectoryHandle,
   name: string,
   path: string,
   stat: BigIntStats,

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { compareNames, isFsError, quote } from '@scratchfs/core';
 import { HistoryError, type TreeMode } from '@scratchfs/history';
-import { HeldDirectory, type HeldName } from '../held-directory.js';
+import { DirectoryHandle, type RawName } from '../directory-handle.js';
 import { hostError, isCode } from '../host-error.js';
 
 /** New state of a path. */
 export interface WorktreeChange {
   readonly path: string;
   /** Raw name of a path to remove whose last name is not text. */
-  readonly name?: HeldName | undefined;
+  readonly name?: RawName | undefined;
   /** Mode of the new entry. Undefined removes the path. */
   readonly mode: TreeMode | undefined;
   readonly body: () => Promise<Uint8Array>;
@@ -34,7 +34,7 @@ export async function writeWorktree(
 ): Promise<void> {
   const sorted = [...changes].sort((a, b) => compareNames(a.path, b.path));
   const comes = sorted.flatMap((change) => (change.mode === undefined ? [] : [{ ...change, mode: change.mode }]));
-  using walk = new Walk(HeldDirectory.at(folder));
+  using walk = new Walk(DirectoryHandle.at(folder));
   using stage = new Stage(walk.top);
   await stage.fill(comes, signal);
   signal?.throwIfAborted();
@@ -62,7 +62,7 @@ class Stage implements Disposable {
   readonly #name = `.scratchfs-${randomBytes(8).toString('hex')}`;
   #walk: Walk | undefined;
 
-  constructor(readonly top: HeldDirectory) {}
+  constructor(readonly top: DirectoryHandle) {}
 
   get walk(): Walk {
     if (this.#walk === undefined) {
@@ -101,12 +101,12 @@ function checkTarget(path: string, target: Uint8Array): void {
 
 /** Walks from path to path, keeping the directories on the way open. */
 class Walk implements Disposable {
-  readonly #held: { readonly name: string; readonly directory: HeldDirectory }[] = [];
+  readonly #held: { readonly name: string; readonly directory: DirectoryHandle }[] = [];
   readonly #temporary = `.scratchfs-${randomBytes(8).toString('hex')}`;
 
-  constructor(readonly top: HeldDirectory) {}
+  constructor(readonly top: DirectoryHandle) {}
 
-  remove(path: string, name?: HeldName): void {
+  remove(path: string, name?: RawName): void {
     attempt('unlink', path, () => {
       const names = path.split('/');
       const parent = this.#parent(names, false);
@@ -124,7 +124,7 @@ class Walk implements Disposable {
     attempt('open', path, () => {
       const names = path.split('/');
       const name = names.at(-1) as string;
-      const parent = this.#parent(names, true) as HeldDirectory;
+      const parent = this.#parent(names, true) as DirectoryHandle;
       const there = parent.stat(name);
       if (mode === '160000') {
         if (there?.isDirectory() === true) return;
@@ -150,7 +150,7 @@ class Walk implements Disposable {
       const above = this.#held.at(-1)?.directory ?? this.top;
       const name = names[depth] as string;
       if (depth < names.length - 1 || above.stat(name)?.isDirectory() === true) above.remove(name);
-      above.take(from.#parent(names.slice(0, depth + 1), true) as HeldDirectory, name);
+      above.take(from.#parent(names.slice(0, depth + 1), true) as DirectoryHandle, name);
       return depth < names.length - 1 ? names.slice(0, depth + 1).join('/') : undefined;
     });
   }
@@ -164,7 +164,7 @@ class Walk implements Disposable {
    * Returns the directory of a path's last name. With `make`, missing directories are created and files in the way are
    * replaced.
    */
-  #parent(names: readonly string[], make: boolean): HeldDirectory | undefined {
+  #parent(names: readonly string[], make: boolean): DirectoryHandle | undefined {
     for (let at = this.#descend(names); at < names.length - 1; at++) {
       if (!make) return undefined;
       const above = this.#held.at(-1)?.directory ?? this.top;
@@ -199,7 +199,7 @@ class Walk implements Disposable {
 }
 
 /** Undefined if the name is missing or does not lead to a directory. */
-function enter(above: HeldDirectory, name: string): HeldDirectory | undefined {
+function enter(above: DirectoryHandle, name: string): DirectoryHandle | undefined {
   try {
     return above.enterAsOwner(name);
   } catch (error) {

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { apply, ID, leaveHalfDone, planFor, prepare } from '../testing/left-merges.js';
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders } from '../testing/sample-repository.js';
-import { placeNow, UNSEEN_MS } from './place.js';
+import { currentHost, UNSEEN_MS } from './host-identity.js';
 import { recoverStage } from './stage.js';
 
 /** Directory under which nothing may be written. */
@@ -50,7 +50,7 @@ describe('the stage of a finisher killed after everything but the release of the
   }
 
   it('is removed with its lock although another process has its number by now', async () => {
-    const { sample, before, recover } = await left(placeNow());
+    const { sample, before, recover } = await left(currentHost());
     expect(await recover()).toBe('nothing');
     expect(stateOf(sample.path)).toEqual(before);
   });
@@ -72,7 +72,7 @@ describe('the stage of a finisher killed after everything but the release of the
   );
 
   it('stays for some minutes if it was made on another host', async () => {
-    const { sample, before, draft, recover } = await left({ ...placeNow(), processes: 'of a container' });
+    const { sample, before, draft, recover } = await left({ ...currentHost(), processes: 'of a container' });
     await recover();
     expect(existsSync(draft)).toBe(true);
     const old = (Date.now() - UNSEEN_MS) / 1_000 - 1;

@@ -19,7 +19,7 @@ export const O_PATH = 0o10000000;
 export const HAS_DESCRIPTOR_PATHS = process.platform === 'linux';
 
 /** Directories with this many names or more are listed asynchronously. */
-const FEW_NAMES = 256;
+const MAX_NAMES_READ_SYNC = 256;
 
 export type Kind = 'file' | 'directory' | 'symlink' | 'special';
 
@@ -32,7 +32,7 @@ export type Kind = 'file' | 'directory' | 'symlink' | 'special';
  * looks at many names yields to the event loop in between. Long listings, larger contents and all changes are
  * asynchronous.
  */
-export class Anchor implements Disposable {
+export class PathHandle implements Disposable {
   #descriptor: number | undefined;
 
   private constructor(
@@ -44,20 +44,20 @@ export class Anchor implements Disposable {
   }
 
   /** Opens a path without following a link at its end. @throws what `open` throws */
-  static at(path: string | Buffer): Anchor {
-    if (!HAS_DESCRIPTOR_PATHS) return new Anchor(String(path), lstatSync(path, { bigint: true }), undefined);
+  static at(path: string | Buffer): PathHandle {
+    if (!HAS_DESCRIPTOR_PATHS) return new PathHandle(String(path), lstatSync(path, { bigint: true }), undefined);
     const descriptor = openSync(path, O_PATH | constants.O_NOFOLLOW);
     try {
-      return new Anchor(`/proc/self/fd/${descriptor}`, fstatSync(descriptor, { bigint: true }), descriptor);
+      return new PathHandle(`/proc/self/fd/${descriptor}`, fstatSync(descriptor, { bigint: true }), descriptor);
     } catch (error) {
       closeSync(descriptor);
       throw error;
     }
   }
 
-  /** Creates an anchor for a directory whose descriptor the caller owns and closes. */
-  static of(descriptor: number): Anchor {
-    return new Anchor(`/proc/self/fd/${descriptor}`, fstatSync(descriptor, { bigint: true }), undefined);
+  /** Creates a path handle for a directory whose descriptor the caller owns and closes. */
+  static of(descriptor: number): PathHandle {
+    return new PathHandle(`/proc/self/fd/${descriptor}`, fstatSync(descriptor, { bigint: true }), undefined);
   }
 
   get kind(): Kind {
@@ -72,9 +72,9 @@ export class Anchor implements Disposable {
   /**
    * Opens a name in this directory. Returns undefined if the entry has been removed, or if its name is not valid UTF-8.
    */
-  enter(name: string): Anchor | undefined {
+  enter(name: string): PathHandle | undefined {
     try {
-      return Anchor.at(this.child(name));
+      return PathHandle.at(this.child(name));
     } catch (error) {
       if (isCode(error, 'ENOENT')) return undefined;
       throw error;
@@ -94,10 +94,10 @@ export class Anchor implements Disposable {
   /** Returns the names in this directory. */
   async names(): Promise<string[]> {
     const names: string[] = [];
-    const directory = opendirSync(this.path, { bufferSize: FEW_NAMES });
+    const directory = opendirSync(this.path, { bufferSize: MAX_NAMES_READ_SYNC });
     try {
       for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
-        if (names.push(entry.name) === FEW_NAMES) return await readdir(this.path);
+        if (names.push(entry.name) === MAX_NAMES_READ_SYNC) return await readdir(this.path);
       }
       return names;
     } catch (error) {

@@ -2,11 +2,11 @@ import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, utimesSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { claim, ownerNow } from './claims.js';
+import { acquireProcessLock, ownerNow } from './process-lock.js';
 
 const ID = 'ab'.repeat(12);
 
-/** Actions of other processes after claims have been listed, and after the last one has been looked up. */
+/** Actions of other processes after locks have been listed, and after the last one has been looked up. */
 const others = vi.hoisted(() => ({
   act: undefined as (() => void) | undefined,
   actLater: undefined as (() => void) | undefined,
@@ -41,51 +41,51 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 const first = (): string => join(directory, `claim-${ID}.0`);
 
-describe('claim()', () => {
+describe('acquireProcessLock()', () => {
   it('is made once until it is released', async () => {
-    expect(await claim(directory, ID)).toBe(`claim-${ID}.0`);
-    expect(await claim(directory, ID)).toBeUndefined();
+    expect(await acquireProcessLock(directory, ID)).toBe(`claim-${ID}.0`);
+    expect(await acquireProcessLock(directory, ID)).toBeUndefined();
     rmSync(first());
-    expect(await claim(directory, ID)).toBe(`claim-${ID}.0`);
+    expect(await acquireProcessLock(directory, ID)).toBe(`claim-${ID}.0`);
   });
 
-  it('follows the claim of a dead process, and files that are not claims', async () => {
+  it('follows the lock of a dead process, and files that are not locks', async () => {
     writeFileSync(first(), JSON.stringify({ pid: 4_194_305, started: '7' }));
-    expect(await claim(directory, ID)).toBe(`claim-${ID}.1`);
+    expect(await acquireProcessLock(directory, ID)).toBe(`claim-${ID}.1`);
     writeFileSync(join(directory, `claim-${ID}.2`), 'x'.repeat(300));
-    expect(await claim(directory, ID)).toBe(`claim-${ID}.3`);
+    expect(await acquireProcessLock(directory, ID)).toBe(`claim-${ID}.3`);
   });
 
-  it('is not made beside the claim of a call that takes a claim released concurrently', async () => {
+  it('is not made beside the lock of a call that takes a lock released concurrently', async () => {
     writeFileSync(first(), JSON.stringify(ownerNow()));
     let answered: Promise<string | undefined> | undefined;
     others.act = () => {
       rmSync(first());
-      // The inner call finds no claim and makes the first; the outer call has listed the one that is gone.
-      answered = claim(directory, ID);
+      // The inner call finds no lock and makes the first; the outer call has listed the one that is gone.
+      answered = acquireProcessLock(directory, ID);
     };
-    const mine = await claim(directory, ID);
-    const claims = [mine, await answered].filter((name) => name !== undefined);
-    expect(claims).toEqual([`claim-${ID}.0`]);
+    const mine = await acquireProcessLock(directory, ID);
+    const locks = [mine, await answered].filter((name) => name !== undefined);
+    expect(locks).toEqual([`claim-${ID}.0`]);
     expect(readdirSync(directory).filter((name) => name.startsWith('claim-'))).toEqual([`claim-${ID}.0`]);
   });
 
-  it('is not made after a released claim that another call has made again since it was found', async () => {
+  it('is not made after a released lock that another call has made again since it was found', async () => {
     writeFileSync(first(), JSON.stringify(ownerNow()));
     others.act = () => rmSync(first());
     others.actLater = () => writeFileSync(first(), JSON.stringify(ownerNow()));
-    expect(await claim(directory, ID)).toBeUndefined();
+    expect(await acquireProcessLock(directory, ID)).toBeUndefined();
     expect(readdirSync(directory)).toEqual([`claim-${ID}.0`]);
   });
 
   it('is valid after its directory is renamed, and not in a copy', async () => {
-    await claim(directory, ID);
+    await acquireProcessLock(directory, ID);
     const [moved, copy] = [`${directory}-moved`, `${directory}-copy`];
     try {
       renameSync(directory, moved);
       cpSync(moved, copy, { recursive: true, preserveTimestamps: true });
-      expect(await claim(moved, ID)).toBeUndefined();
-      expect(await claim(copy, ID)).toBe(`claim-${ID}.1`);
+      expect(await acquireProcessLock(moved, ID)).toBeUndefined();
+      expect(await acquireProcessLock(copy, ID)).toBe(`claim-${ID}.1`);
     } finally {
       renameSync(moved, directory);
       rmSync(copy, { recursive: true });
@@ -94,8 +94,8 @@ describe('claim()', () => {
 
   it('counts for some minutes if it was made on another host, whatever number its directory has there', async () => {
     writeFileSync(first(), JSON.stringify({ ...ownerNow(), place: '0'.repeat(16), directory: '1:1' }));
-    expect(await claim(directory, ID)).toBeUndefined();
+    expect(await acquireProcessLock(directory, ID)).toBeUndefined();
     utimesSync(first(), 1, 1);
-    expect(await claim(directory, ID)).toBe(`claim-${ID}.1`);
+    expect(await acquireProcessLock(directory, ID)).toBe(`claim-${ID}.1`);
   });
 });

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readlink, rename, rmdir } from 'node:fs/promises';
-import { Anchor } from './anchor.js';
 import { type ConfinedRoot, TEMPORARY } from './confined-root.js';
+import { PathHandle } from './path-handle.js';
 import { isAlive, startOf } from './process-start.js';
 import { removeTree } from './remove-tree.js';
 
@@ -9,7 +9,7 @@ import { removeTree } from './remove-tree.js';
  * trees are moved here before they are taken apart, so that other processes see one rename. The next process removes
  * what a killed one left behind.
  */
-export class Workshop {
+export class StagingDirectory {
   #folder: Promise<Folder> | undefined;
   #next = 0;
 
@@ -21,7 +21,7 @@ export class Workshop {
       this.#folder = undefined;
       throw error;
     });
-    return (await this.#folder).anchor.child(String(++this.#next));
+    return (await this.#folder).pathHandle.child(String(++this.#next));
   }
 
   /** Removes a file, link or directory with its contents; links are not followed. */
@@ -33,12 +33,14 @@ export class Workshop {
     const folder = await this.#folder?.catch(() => undefined);
     this.#folder = undefined;
     if (folder === undefined) return;
-    const { anchor, name } = folder;
+    const { pathHandle, name } = folder;
     // Retries entries that could not be removed before; those that still cannot be are left to the next process.
-    for (const left of await readdir(anchor.path).catch(() => [])) {
-      await removeTree(anchor.child(left), async () => anchor.child(String(++this.#next))).catch(() => undefined);
+    for (const left of await readdir(pathHandle.path).catch(() => [])) {
+      await removeTree(pathHandle.child(left), async () => pathHandle.child(String(++this.#next))).catch(
+        () => undefined,
+      );
     }
-    anchor.close();
+    pathHandle.close();
     await rmdir(this.root.child(name)).catch(() => undefined);
     IN_USE.delete(name);
   }
@@ -49,16 +51,16 @@ export class Workshop {
     try {
       // Fails if another process has created that name.
       await mkdir(this.root.child(name), { mode: 0o700 });
-      const anchor = Anchor.at(this.root.child(name));
-      await this.#removeLeftovers(anchor, name);
-      return { anchor, name };
+      const pathHandle = PathHandle.at(this.root.child(name));
+      await this.#removeLeftovers(pathHandle, name);
+      return { pathHandle, name };
     } catch (error) {
       IN_USE.delete(name);
       throw error;
     }
   }
 
-  async #removeLeftovers(folder: Anchor, own: string): Promise<void> {
+  async #removeLeftovers(folder: PathHandle, own: string): Promise<void> {
     for (const name of await readdir(this.root.path)) {
       if (!name.startsWith(TEMPORARY) || name === own || (await isInUse(name))) continue;
       const place = folder.child(`left-${name}`);
@@ -73,7 +75,7 @@ export class Workshop {
 }
 
 interface Folder {
-  readonly anchor: Anchor;
+  readonly pathHandle: PathHandle;
   readonly name: string;
 }
 

@@ -19,47 +19,47 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { HAS_DESCRIPTOR_PATHS, O_PATH } from './anchor.js';
 import { isCode } from './host-error.js';
+import { HAS_DESCRIPTOR_PATHS, O_PATH } from './path-handle.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL } = constants;
 
 /** A name in a directory, as bytes if it is not valid UTF-8. */
-export type HeldName = string | Buffer;
+export type RawName = string | Buffer;
 
 /**
  * An open directory of the host, held by a descriptor, with operations on the names in it. Names are looked up in this
  * very directory and links are never followed, so that a process that swaps directories and links concurrently cannot
  * redirect a call. On platforms other than Linux it is held by its path; see {@link HAS_DESCRIPTOR_PATHS}.
  */
-export class HeldDirectory implements Disposable {
+export class DirectoryHandle implements Disposable {
   private constructor(
     readonly path: string,
     readonly descriptor: number | undefined,
   ) {}
 
   /** Opens a directory, following links in the given path. @throws what `realpath` and `open` throw */
-  static at(directory: string): HeldDirectory {
-    return HeldDirectory.#open(realpathSync(directory));
+  static at(directory: string): DirectoryHandle {
+    return DirectoryHandle.#open(realpathSync(directory));
   }
 
-  static #open(path: HeldName): HeldDirectory {
+  static #open(path: RawName): DirectoryHandle {
     const descriptor = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (HAS_DESCRIPTOR_PATHS) return new HeldDirectory(`/proc/self/fd/${descriptor}`, descriptor);
+    if (HAS_DESCRIPTOR_PATHS) return new DirectoryHandle(`/proc/self/fd/${descriptor}`, descriptor);
     closeSync(descriptor);
-    return new HeldDirectory(String(path), undefined);
+    return new DirectoryHandle(String(path), undefined);
   }
 
   /** Opens a directory in this one. @throws ENOENT; ENOTDIR also for a link */
-  enter(name: HeldName): HeldDirectory {
-    return HeldDirectory.#open(this.#place(name));
+  enter(name: RawName): DirectoryHandle {
+    return DirectoryHandle.#open(this.#place(name));
   }
 
   /**
    * Opens a directory after giving its owner read, write and execute permission: programs leave directories behind that
    * even their owner cannot enter.
    */
-  enterAsOwner(name: HeldName): HeldDirectory {
+  enterAsOwner(name: RawName): DirectoryHandle {
     const stat = this.stat(name);
     if (stat?.isDirectory() === true && !isOpen(stat)) openToOwner(this.#place(name), stat);
     return this.enter(name);
@@ -69,7 +69,7 @@ export class HeldDirectory implements Disposable {
     return join(this.path, name);
   }
 
-  names(): HeldName[] {
+  names(): RawName[] {
     const names = readdirSync(`${this.path}/.`);
     if (!names.some(mayBeBytes)) return names;
     return readdirSync(`${this.path}/.`, { encoding: 'buffer' }).map((bytes) => {
@@ -79,7 +79,7 @@ export class HeldDirectory implements Disposable {
   }
 
   /** Returns the stats of a name, a link not followed; undefined if it does not exist. */
-  stat(name: HeldName): BigIntStats | undefined {
+  stat(name: RawName): BigIntStats | undefined {
     return lstatSync(this.#place(name), { bigint: true, throwIfNoEntry: false });
   }
 
@@ -138,7 +138,7 @@ export class HeldDirectory implements Disposable {
   }
 
   /** Moves a name from another directory into this one, replacing a file of that name. */
-  take(from: HeldDirectory, name: string): void {
+  take(from: DirectoryHandle, name: string): void {
     renameSync(from.child(name), this.child(name));
   }
 
@@ -153,12 +153,12 @@ export class HeldDirectory implements Disposable {
     }
   }
 
-  #place(name: HeldName): HeldName {
+  #place(name: RawName): RawName {
     return typeof name === 'string' ? this.child(name) : Buffer.concat([Buffer.from(`${this.path}/`), name]);
   }
 
   /** Removes a name, a directory with its contents; links are not followed. */
-  remove(name: HeldName): void {
+  remove(name: RawName): void {
     const stat = this.stat(name);
     if (stat === undefined) return;
     if (!stat.isDirectory()) {
@@ -197,7 +197,7 @@ function isOpen({ mode }: BigIntStats): boolean {
 }
 
 /** The directory is held while its mode changes, so that another one cannot be changed instead. */
-function openToOwner(path: HeldName, stat: BigIntStats): void {
+function openToOwner(path: RawName, stat: BigIntStats): void {
   const mode = (Number(stat.mode) & 0o7777) | ALL_OF_OWNER;
   if (!HAS_DESCRIPTOR_PATHS) {
     chmodSync(path, mode);

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkName, FsError, isFsError } from '@scratchfs/core';
 import type { Sandbox } from '@scratchfs/sandbox';
-import type { HeldName } from '../held-directory.js';
+import type { RawName } from '../directory-handle.js';
 import { removeTree } from '../remove-tree.js';
 import { readWorktree, type Unrepresentable } from '../versions/read-worktree.js';
 import { type Binding, NOBODY, OsSandboxUnavailableError } from './bubblewrap.js';
@@ -34,7 +34,7 @@ export interface RefusedName extends Unrepresentable {
 }
 
 /** Changes of a command to the copy. */
-export interface WorkspaceChanges {
+export interface StagedCopyChanges {
   readonly written: readonly ChangedFile[];
   readonly removed: readonly CopiedFile[];
   /** Added directories, each before those in it. */
@@ -45,7 +45,7 @@ export interface WorkspaceChanges {
 }
 
 /** Copy on disk of what a sandbox may read, for one command. No other process can reach it. */
-export class Workspace implements AsyncDisposable {
+export class StagedCopy implements AsyncDisposable {
   readonly files = new Map<string, CopiedFile>();
   readonly directories = new Set<string>();
   readonly #owner: number | undefined = process.getuid?.() === 0 ? NOBODY : undefined;
@@ -59,17 +59,17 @@ export class Workspace implements AsyncDisposable {
    * Copies what the sandbox may read.
    * @throws FsError EFBIG if that is more than `limits.copyInBytes`
    */
-  static async copy(sandbox: Sandbox, limits: AllLimits, signal?: AbortSignal): Promise<Workspace> {
-    const workspace = new Workspace(sandbox, await mkdtemp(join(tmpdir(), 'scratchfs-os-')));
+  static async copy(sandbox: Sandbox, limits: AllLimits, signal?: AbortSignal): Promise<StagedCopy> {
+    const stagedCopy = new StagedCopy(sandbox, await mkdtemp(join(tmpdir(), 'scratchfs-os-')));
     try {
-      await workspace.#own(workspace.directory);
-      await workspace.#own(await workspace.#directory(''));
+      await stagedCopy.#own(stagedCopy.directory);
+      await stagedCopy.#own(await stagedCopy.#directory(''));
       let left = limits.copyInBytes;
-      for (const root of sandbox.readableRoots) left = await workspace.#copyRoot(root, left, signal);
-      for (const root of sandbox.writableRoots) await workspace.#directory(relative(root));
-      return workspace;
+      for (const root of sandbox.readableRoots) left = await stagedCopy.#copyRoot(root, left, signal);
+      for (const root of sandbox.writableRoots) await stagedCopy.#directory(relative(root));
+      return stagedCopy;
     } catch (error) {
-      await workspace[Symbol.asyncDispose]();
+      await stagedCopy[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -95,13 +95,13 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** Reads the changes. The command controlled the copy, so no link in it is followed. */
-  async changes(limits: AllLimits, signal?: AbortSignal): Promise<WorkspaceChanges> {
+  async changes(limits: AllLimits, signal?: AbortSignal): Promise<StagedCopyChanges> {
     await this.#open();
     const gone = new Map(this.files);
     const goneDirectories = new Set(this.directories);
     const addedDirectories: string[] = [];
     const written: ChangedFile[] = [];
-    const refused: (Unrepresentable & { readonly name: HeldName })[] = [];
+    const refused: (Unrepresentable & { readonly name: RawName })[] = [];
     let bytes = 0;
     const count = (): number => written.length + addedDirectories.length;
     const checkCount = (files: number): void => {
@@ -109,7 +109,7 @@ export class Workspace implements AsyncDisposable {
     };
     for (const root of this.sandbox.writableRoots.map(relative)) {
       const inRoot = (path: string): string => (root === '' ? path : `${root}/${path}`);
-      const onUnrepresentable = ({ path, reason }: Unrepresentable, name: HeldName): void => {
+      const onUnrepresentable = ({ path, reason }: Unrepresentable, name: RawName): void => {
         refused.push({ path: inRoot(path), reason, name });
       };
       const onDirectory = (within: string): void => {

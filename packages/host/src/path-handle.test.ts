@@ -4,9 +4,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Anchor, HAS_DESCRIPTOR_PATHS } from './anchor.js';
+import { HAS_DESCRIPTOR_PATHS, PathHandle } from './path-handle.js';
 
-const top = mkdtempSync(join(tmpdir(), 'scratchfs-anchor-'));
+const top = mkdtempSync(join(tmpdir(), 'scratchfs-path-handle-'));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
 beforeAll(() => {
@@ -16,18 +16,18 @@ beforeAll(() => {
   execFileSync('mkfifo', [join(top, 'pipe')]);
 });
 
-describe('an anchor', () => {
+describe('a path handle', () => {
   it('refers to the entry itself: a link is not followed, and opening a pipe does not block', async () => {
     const kinds: string[] = [];
     for (const name of ['d', 'd/f', 'link', 'pipe']) {
-      using anchor = Anchor.at(join(top, name));
-      kinds.push(anchor.kind);
+      using pathHandle = PathHandle.at(join(top, name));
+      kinds.push(pathHandle.kind);
     }
     expect(kinds).toEqual(['directory', 'file', 'symlink', 'special']);
   });
 
   it('enter() opens the entry of a name, and returns undefined for a missing name', async () => {
-    using directory = Anchor.at(join(top, 'd'));
+    using directory = PathHandle.at(join(top, 'd'));
     using file = directory.enter('f');
     expect(file?.kind).toBe('file');
     expect(directory.enter('gone')).toBeUndefined();
@@ -40,7 +40,7 @@ describe('an anchor', () => {
     async () => {
       mkdirSync(join(top, 'moved'));
       writeFileSync(join(top, 'moved/f'), 'of the first');
-      using directory = Anchor.at(join(top, 'moved'));
+      using directory = PathHandle.at(join(top, 'moved'));
       renameSync(join(top, 'moved'), join(top, 'elsewhere'));
       mkdirSync(join(top, 'moved'));
       using file = directory.enter('f');
@@ -54,7 +54,7 @@ describe('an anchor', () => {
     const open = () => readdirSync('/proc/self/fd').length;
     const before = open();
     {
-      using directory = Anchor.at(join(top, 'd'));
+      using directory = PathHandle.at(join(top, 'd'));
       using file = directory.enter('f');
       expect([file?.kind, open()]).toEqual(['file', before + 2]);
     }
@@ -72,7 +72,7 @@ describe('an anchor', () => {
       Object.assign(fs, { fstatSync: fstat });
       syncBuiltinESMExports();
       try {
-        expect(() => Anchor.at(join(top, 'd/f'))).toThrow('cannot be looked at');
+        expect(() => PathHandle.at(join(top, 'd/f'))).toThrow('cannot be looked at');
       } finally {
         Object.assign(fs, { fstatSync });
         syncBuiltinESMExports();
@@ -84,9 +84,9 @@ describe('an anchor', () => {
   it.skipIf(!HAS_DESCRIPTOR_PATHS)(
     'closed twice does not close the file that reuses its descriptor (needs /proc of Linux)',
     () => {
-      const first = Anchor.at(join(top, 'd'));
+      const first = PathHandle.at(join(top, 'd'));
       first.close();
-      using second = Anchor.at(join(top, 'd'));
+      using second = PathHandle.at(join(top, 'd'));
       expect(second.path).toBe(first.path);
       first.close();
       using file = second.enter('f');
@@ -95,7 +95,7 @@ describe('an anchor', () => {
   );
 
   it('look() does not follow links, and returns undefined for a missing name', () => {
-    using directory = Anchor.at(top);
+    using directory = PathHandle.at(top);
     expect(directory.look('link')?.isSymbolicLink()).toBe(true);
     expect(directory.readLink('link')).toBe('d');
     expect(directory.look('gone')).toBeUndefined();
@@ -106,7 +106,7 @@ describe('an anchor', () => {
     mkdirSync(place);
     const names = Array.from({ length: count }, (_, i) => `name-${i}`);
     for (const name of names) writeFileSync(join(place, name), '');
-    using directory = Anchor.at(place);
+    using directory = PathHandle.at(place);
     expect((await directory.names()).sort()).toEqual(names.sort());
   });
 
@@ -121,7 +121,7 @@ describe('an anchor', () => {
         throw Object.assign(new Error(code), { code });
       });
       try {
-        using directory = Anchor.at(join(top, 'd'));
+        using directory = PathHandle.at(join(top, 'd'));
         expect(await directory.names().catch((error: NodeJS.ErrnoException) => error.code)).toEqual(expected);
       } finally {
         read.mockRestore();

@@ -43,7 +43,7 @@ it.each(['before', 'after'])(
   },
 );
 
-it('a claim ends with its call even if nothing else could be undone', async () => {
+it('a lock ends with its call even if nothing else could be undone', async () => {
   const { repository, from, to } = await prepare(folders);
   const stage = join(repository.gitDirectory, 'scratchfs-merge');
   const killed = {

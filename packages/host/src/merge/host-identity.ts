@@ -6,14 +6,14 @@ import { hostname, uptime } from 'node:os';
  * Identity of a host within which a process number means the same process: another machine, container or boot has its
  * own.
  */
-export interface Place {
+export interface HostIdentity {
   readonly machine: string;
   /** Id of the boot. Empty without Linux's `/proc`. */
   readonly boot: string;
   readonly processes: string;
 }
 
-export function placeNow(): Place {
+export function currentHost(): HostIdentity {
   const [boot, processes] = [
     read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()),
     read(() => readlinkSync('/proc/self/ns/pid')),
@@ -22,7 +22,7 @@ export function placeNow(): Place {
 }
 
 /** Returns a short key of a host that can be part of a file name. */
-export function keyOf({ machine, boot, processes }: Place): string {
+export function hostKeyOf({ machine, boot, processes }: HostIdentity): string {
   return createHash('sha256').update(`${machine}\0${boot}\0${processes}`).digest('hex').slice(0, 16);
 }
 
@@ -34,8 +34,8 @@ function read(from: () => string): string {
   }
 }
 
-export function isPlace(value: unknown): value is Place {
-  const { machine, boot, processes } = Object(value) as Partial<Record<keyof Place, unknown>>;
+export function isHostIdentity(value: unknown): value is HostIdentity {
+  const { machine, boot, processes } = Object(value) as Partial<Record<keyof HostIdentity, unknown>>;
   return [machine, boot, processes].every((text) => typeof text === 'string');
 }
 

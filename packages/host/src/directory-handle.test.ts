@@ -18,8 +18,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { HAS_DESCRIPTOR_PATHS } from './anchor.js';
-import { HeldDirectory } from './held-directory.js';
+import { DirectoryHandle } from './directory-handle.js';
+import { HAS_DESCRIPTOR_PATHS } from './path-handle.js';
 
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-held-'));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
@@ -37,11 +37,11 @@ beforeEach(() => {
   execFileSync('mkfifo', [join(root, 'd/pipe')]);
 });
 
-const text = (held: HeldDirectory, name: string): string | undefined => held.read(name)?.bytes.toString();
+const text = (held: DirectoryHandle, name: string): string | undefined => held.read(name)?.bytes.toString();
 
 describe('a held directory', () => {
   it('read() reads regular files, and nothing that a link leads to', () => {
-    using held = HeldDirectory.at(join(root, 'd'));
+    using held = DirectoryHandle.at(join(root, 'd'));
     expect(held.names().sort()).toEqual(['e', 'f', 'out', 'pipe', 'to-f']);
     expect(text(held, 'f')).toBe('inside');
     expect(held.read('f')?.stat.size).toBe(6n);
@@ -53,7 +53,7 @@ describe('a held directory', () => {
     const server = createServer().listen(join(root, 'd/socket'));
     await once(server, 'listening');
     try {
-      using held = HeldDirectory.at(join(root, 'd'));
+      using held = DirectoryHandle.at(join(root, 'd'));
       expect(text(held, 'socket')).toBeUndefined();
     } finally {
       server.close();
@@ -69,7 +69,7 @@ describe('a held directory', () => {
       writeFileSync(Buffer.concat([place, Buffer.from('/f')]), 'odd');
       writeFileSync(join(root, 'd/e/\ufffd'), 'text after all');
       writeFileSync(join(root, 'd/e/plain'), 'plain');
-      using held = HeldDirectory.at(join(root, 'd/e'));
+      using held = DirectoryHandle.at(join(root, 'd/e'));
       const names = held.names();
       expect(names.filter((name) => typeof name === 'string').sort()).toEqual(['plain', '\ufffd']);
       expect(names.filter((name) => typeof name !== 'string')).toEqual([odd]);
@@ -82,7 +82,7 @@ describe('a held directory', () => {
   );
 
   it('stat() reports entries as they are', () => {
-    using held = HeldDirectory.at(join(root, 'd'));
+    using held = DirectoryHandle.at(join(root, 'd'));
     expect(held.stat('out')?.isSymbolicLink()).toBe(true);
     expect(held.stat('f')?.size).toBe(6n);
     expect(held.stat('nowhere')).toBeUndefined();
@@ -94,14 +94,14 @@ describe('a held directory', () => {
   });
 
   it('opens a directory to its owner and keeps the permissions of others', () => {
-    using held = HeldDirectory.at(join(root, 'd'));
+    using held = DirectoryHandle.at(join(root, 'd'));
     chmodSync(join(root, 'd/e'), 0o2555);
     held.enterAsOwner('e')[Symbol.dispose]();
     expect(lstatSync(join(root, 'd/e')).mode & 0o7777).toBe(0o2755);
   });
 
   it('leaves alone a directory that is open to its owner, the target of a link, and a missing name', () => {
-    using held = HeldDirectory.at(join(root, 'd'));
+    using held = DirectoryHandle.at(join(root, 'd'));
     chmodSync(join(root, 'd/e'), 0o700);
     chmodSync(join(root, 'outside'), 0o500);
     const times = () => ['d/e', 'outside'].map((name) => lstatSync(join(root, name), { bigint: true }).ctimeNs);
@@ -113,7 +113,7 @@ describe('a held directory', () => {
   });
 
   it('enters directories but not links', () => {
-    using held = HeldDirectory.at(join(root, 'd'));
+    using held = DirectoryHandle.at(join(root, 'd'));
     using inner = held.enter('e');
     expect(inner.names()).toEqual([]);
     for (const name of ['out', 'f', 'nowhere']) expect(() => held.enter(name), name).toThrow(/ENOTDIR|ENOENT|ELOOP/);
@@ -121,12 +121,12 @@ describe('a held directory', () => {
 
   it('follows the links in the path that the caller passes', () => {
     symlinkSync(join(root, 'd'), join(root, 'way'));
-    using held = HeldDirectory.at(join(root, 'way'));
+    using held = DirectoryHandle.at(join(root, 'way'));
     expect(text(held, 'f')).toBe('inside');
   });
 
   it.skipIf(!HAS_DESCRIPTOR_PATHS)('is the same directory whatever takes its name', () => {
-    using held = HeldDirectory.at(join(root, 'd'));
+    using held = DirectoryHandle.at(join(root, 'd'));
     renameSync(join(root, 'd'), join(root, 'away'));
     symlinkSync('outside', join(root, 'd'));
     held.write('new', Buffer.from('new'), 0o640, 'tmp');
@@ -141,7 +141,7 @@ describe('a held directory', () => {
   });
 
   it('write() replaces a link of that name, and not its target', () => {
-    using held = HeldDirectory.at(join(root, 'd'));
+    using held = DirectoryHandle.at(join(root, 'd'));
     held.write('to-f', Buffer.from('mine'), 0o644, 'tmp');
     expect(readFileSync(join(root, 'outside/f'), 'utf8')).toBe('OUTSIDE');
     expect(lstatSync(join(root, 'd/to-f')).isFile()).toBe(true);
@@ -150,13 +150,13 @@ describe('a held directory', () => {
 
   it('write() does not write through a link that has the temporary name', () => {
     symlinkSync('../outside/f', join(root, 'd/tmp'));
-    using held = HeldDirectory.at(join(root, 'd'));
+    using held = DirectoryHandle.at(join(root, 'd'));
     expect(() => held.write('x', Buffer.from('mine'), 0o644, 'tmp')).toThrow(/EEXIST|ELOOP/);
     expect(readFileSync(join(root, 'outside/f'), 'utf8')).toBe('OUTSIDE');
   });
 
   it('remove() removes trees, and links instead of their targets', () => {
-    using held = HeldDirectory.at(root);
+    using held = DirectoryHandle.at(root);
     writeFileSync(join(root, 'd/e/deep'), 'deep');
     held.remove('nowhere');
     held.remove('d');
@@ -165,9 +165,9 @@ describe('a held directory', () => {
   });
 
   it('removeEmpty() removes a directory only if it is empty, and returns whether it did', () => {
-    using held = HeldDirectory.at(join(root, 'd'));
+    using held = DirectoryHandle.at(join(root, 'd'));
     expect(held.removeEmpty('e')).toBe(true);
-    using above = HeldDirectory.at(root);
+    using above = DirectoryHandle.at(root);
     for (const name of ['d', 'nowhere', 'd/f']) expect(above.removeEmpty(name), name).toBe(false);
     expect(() => above.removeEmpty('x'.repeat(300))).toThrow(/ENAMETOOLONG/);
   });
@@ -175,7 +175,7 @@ describe('a held directory', () => {
   it('holds no descriptor after its block', () => {
     const open = (): number => readdirSync('/proc/self/fd').length;
     const before = open();
-    const held = HeldDirectory.at(root);
+    const held = DirectoryHandle.at(root);
     held.remove('d');
     expect(text(held, 'nowhere')).toBeUndefined();
     held.write('file', Buffer.from('file'), 0o644, 'tmp');
@@ -189,7 +189,7 @@ describe('a held directory', () => {
   });
 
   it('leaves nothing of a file or a link that cannot get its name', () => {
-    using held = HeldDirectory.at(join(root, 'd'));
+    using held = DirectoryHandle.at(join(root, 'd'));
     const before = held.names().sort();
     const none = new Uint8Array();
     expect(() => held.write('e', none, 0o644, '.tmp')).toThrow(/EISDIR/);

@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlive } from '../process-start.js';
-import { ownerNow } from './claims.js';
-import { isRecent, mtimeOf } from './place.js';
+import { isRecent, mtimeOf } from './host-identity.js';
 import { NAME, type Plan, wholePlanIn } from './plan.js';
+import { ownerNow } from './process-lock.js';
 import { lastSign, mayBeAtWork } from './workers.js';
 
 /** Owner of a file or directory that a merge keeps beside its stage. */
@@ -49,7 +49,7 @@ export async function drop(gitDirectory: string, { id }: Plan): Promise<void> {
 }
 
 /** Removes drafts that dead processes prepared and never used, or used and did not remove. */
-export async function removeDrafts(gitDirectory: string): Promise<void> {
+export async function removeStaleStages(gitDirectory: string): Promise<void> {
   for (const name of readdirSync(gitDirectory)) {
     const named = namedBy(name);
     if (named === undefined) continue;
