@@ -183,7 +183,7 @@ export const campaigns = [
       command: [
         ...['vitest', 'run', '--config', 'test/coverage/vitest.config.ts', '--project', 'unit', '--project', 'long'],
         ...['core', 'memory', 'testkit', 'scratchfs', 'sandbox', 'tools', 's3'].map((name) => `packages/${name}`),
-        ...['anchor', 'confined-root', 'held-directory', 'host-file-system', 'read-only-sandbox', 'elsewhere'].map(
+        ...['path-handle', 'confined-root', 'directory-handle', 'host-file-system', 'read-only-sandbox', 'elsewhere'].map(
           (part) => `packages/host/src/${part}`,
         ),
       ],
