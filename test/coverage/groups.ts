@@ -7,10 +7,12 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
     'packages/core/src/engine/view/limit-error.ts',
   ],
   'the commit protocol: requests and their outcomes, what is relied on, batches that are applied': [
-    'packages/core/src/engine/{calls,requests,remote-executor,remote-checkpoints,over-limit,coarse-checks}.ts',
-    'packages/core/src/engine/{fact-loader,fact-store,session,session-cursors,transaction-executor}.ts',
-    'packages/core/src/engine/{memory-executor,tree-backend,tree-writer,tree-facts,tree-references}.ts',
-    'packages/core/src/engine/transaction-{record,view}.ts',
+    'packages/core/src/engine/remote/{backend-client,remote-executor,remote-checkpoints,limit-error-for,coarse-preconditions}.ts',
+    'packages/core/src/engine/remote/{node-loader,node-cache,optimistic-transaction,remote-cursors,remote-transaction}.ts',
+    'packages/core/src/engine/scheduling/deadline.ts',
+    'packages/core/src/engine/memory/memory-executor.ts',
+    'packages/core/src/engine/tree-backend/{tree-backend,tree-writer,tree-reader,tree-checkpoints}.ts',
+    'packages/core/src/engine/memory/transaction-{record,view}.ts',
     'packages/memory/src/*.ts',
   ],
   'who may touch what': [

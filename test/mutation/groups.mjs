@@ -14,7 +14,7 @@ export const groups = [
       'packages/core/src/engine/view/limit-error.ts',
     ],
     tests: [
-      ...['limits', 'engine/view/limits', 'engine/memory-transaction', 'engine/operations/names'].map(
+      ...['limits', 'engine/view/limits', 'engine/memory/memory-transaction', 'engine/operations/names'].map(
         (file) => `packages/core/src/${file}.test.ts`,
       ),
       ...['depth', 'reach'].map((file) => `packages/scratchfs/src/${file}.test.ts`),

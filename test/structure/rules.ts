@@ -34,7 +34,7 @@ export const ambient: Record<string, readonly string[]> = {
   'Math.random': [],
   // They measure how long the event loop was held, and how old a head is; no result depends on it.
   'performance.now': [
-    'packages/core/src/engine/remote-executor.ts',
+    'packages/core/src/engine/remote/remote-executor.ts',
     'packages/core/src/engine/scheduling/time-slice.ts',
     'packages/core/src/object-tree/steady-clock.ts',
   ],

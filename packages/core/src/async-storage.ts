@@ -1,8 +1,8 @@
 import type { Backend } from './backend.js';
 import { type AsyncStorageOptions, BackendStorage } from './backend-storage.js';
 import { executorOf } from './engine/executor-of.js';
-import { MemoryExecutor } from './engine/memory-executor.js';
-import { TreeBackend } from './engine/tree-backend.js';
+import { MemoryExecutor } from './engine/memory/memory-executor.js';
+import { TreeBackend } from './engine/tree-backend/tree-backend.js';
 import type { AsyncStorage, SyncStorage } from './storage.js';
 
 /**

@@ -4,7 +4,7 @@ import { type Context, makeContext } from './engine/context.js';
 import { showExecutor } from './engine/executor-of.js';
 import * as entries from './engine/operations/entries.js';
 import * as reading from './engine/operations/read.js';
-import { RemoteExecutor, type RemoteOptions } from './engine/remote-executor.js';
+import { RemoteExecutor, type RemoteOptions } from './engine/remote/remote-executor.js';
 import type { FileEntry, NewEntry } from './entry.js';
 import type { CallOptions } from './file-system.js';
 import type { FileSystemStats } from './limits.js';

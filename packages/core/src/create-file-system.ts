@@ -5,7 +5,7 @@ import { type Context, type ContextOptions, makeContext } from './engine/context
 import { rootMeta, systemClock } from './engine/defaults.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import { executorOf } from './engine/executor-of.js';
-import { MemoryExecutor } from './engine/memory-executor.js';
+import { MemoryExecutor } from './engine/memory/memory-executor.js';
 import { setMany } from './engine/operations/entries.js';
 import type { NewEntry } from './entry.js';
 import { quote } from './errors.js';

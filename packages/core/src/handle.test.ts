@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { openFileSystem } from './create-file-system.js';
 import { rootMeta } from './engine/defaults.js';
-import { MemoryExecutor } from './engine/memory-executor.js';
+import { MemoryExecutor } from './engine/memory/memory-executor.js';
 import { ExecutorSyncStorage } from './executor-storage.js';
 import { Tree } from './tree/tree.js';
 

@@ -9,10 +9,10 @@ export {
   openFileSystem,
   openInMemory,
 } from './create-file-system.js';
-export type { Timer } from './engine/calls.js';
 export type { Context } from './engine/context.js';
 export type { Cursor } from './engine/cursor.js';
 export { rootMeta, systemClock } from './engine/defaults.js';
+export type { Timer } from './engine/scheduling/deadline.js';
 export type { View } from './engine/view.js';
 export type { ViewFunction } from './engine/view-function.js';
 export type { EntryInfo, EntryKind, FileEntry, NewEntry } from './entry.js';

@@ -1,5 +1,5 @@
 import { rootMeta, systemClock } from './engine/defaults.js';
-import { MemoryExecutor } from './engine/memory-executor.js';
+import { MemoryExecutor } from './engine/memory/memory-executor.js';
 import { ExecutorSyncStorage } from './executor-storage.js';
 
 export interface MemoryStorageOptions {

@@ -4,7 +4,7 @@ import { ConfinedRoot, type Trail } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 import { type GitAccess, GitProtection } from './git-protection.js';
 import { hostError } from './host-error.js';
-import { HostFacts, versionOf } from './host-facts.js';
+import { HostReader, versionOf } from './host-reader.js';
 import { type HardLinks, HostWrites } from './host-writes.js';
 import { NodeIds } from './node-ids.js';
 import { StagingDirectory } from './staging-directory.js';
@@ -16,7 +16,7 @@ export class HostBackend implements Backend {
   readonly capabilities = { checkpoints: false, forks: false, sharedWatch: false, transactions: false };
   readonly root: ConfinedRoot;
   readonly #ids = new NodeIds();
-  readonly #facts: HostFacts;
+  readonly #reader: HostReader;
   readonly #staging: StagingDirectory;
   readonly #writes: HostWrites;
   readonly #outcomes = new Map<string, CommitResult>();
@@ -36,7 +36,7 @@ export class HostBackend implements Backend {
     git: GitAccess,
   ) {
     this.root = new ConfinedRoot(directory, git === 'hidden');
-    this.#facts = new HostFacts(this.root, this.#ids);
+    this.#reader = new HostReader(this.root, this.#ids);
     this.#staging = new StagingDirectory(this.root);
     this.#writes = new HostWrites(
       this.root,
@@ -63,7 +63,7 @@ export class HostBackend implements Backend {
     for (const want of wants) {
       if (isTurnDue()) await nextTurn();
       try {
-        facts.push(await this.#facts.load(want, call?.signal));
+        facts.push(await this.#reader.load(want, call?.signal));
       } catch (error) {
         call?.signal?.throwIfAborted();
         throw hostError(error, 'open', want.kind === 'path' ? want.path : want.at.path);
@@ -135,7 +135,7 @@ export class HostBackend implements Backend {
 
   async #hidesAll(path: string): Promise<boolean> {
     try {
-      return await this.#facts.hidesAll(path);
+      return await this.#reader.hidesAll(path);
     } catch (error) {
       throw hostError(error, 'rmdir', path);
     }

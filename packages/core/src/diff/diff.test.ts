@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { openFileSystem } from '../create-file-system.js';
 import { diff, diffSync, formatDiff, formatDiffSync } from '../diff.js';
 import { rootMeta } from '../engine/defaults.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { SyncFileSystem } from '../file-system.js';
 

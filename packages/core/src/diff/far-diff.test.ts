@@ -4,7 +4,7 @@ import type { Backend, LoadRequest } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import { diff, diffSync, formatDiff, formatDiffSync } from '../diff.js';
 import { rootMeta } from '../engine/defaults.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 
 const clock = () => 0;

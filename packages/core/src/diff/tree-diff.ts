@@ -1,5 +1,5 @@
 import type { Cursor } from '../engine/cursor.js';
-import { isSameBeneath, isSameContent } from '../engine/same-stored.js';
+import { isSameBeneath, isSameContent } from '../engine/remote/same-stored.js';
 import { NotLoaded } from '../engine/source.js';
 import { MAX_ARRAY } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';

@@ -4,7 +4,7 @@ import { openFileSystem } from '../create-file-system.js';
 import type { CallOptions } from '../file-system.js';
 import { sampleBackend } from '../testing/sample-backend.js';
 import { sample } from '../testing/sample-file-system.js';
-import { LONG_TEXT } from './long-text.js';
+import { LONG_TEXT } from './scheduling/long-text.js';
 
 class Options {
   mode = 0o600;

@@ -7,7 +7,7 @@ import type { CallOptions, FileSystem } from '../file-system.js';
 import { glob, grep } from '../search.js';
 import { createSnapshot, restoreSnapshot } from '../snapshot.js';
 import { rootMeta } from './defaults.js';
-import { MemoryExecutor } from './memory-executor.js';
+import { MemoryExecutor } from './memory/memory-executor.js';
 
 async function all(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of items);

@@ -4,8 +4,8 @@ import type { Backend } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { OpenFlags } from '../file-system.js';
 import { rootMeta } from './defaults.js';
-import { MemoryExecutor } from './memory-executor.js';
-import { TreeBackend } from './tree-backend.js';
+import { MemoryExecutor } from './memory/memory-executor.js';
+import { TreeBackend } from './tree-backend/tree-backend.js';
 
 async function open() {
   const store = new TreeBackend(MemoryExecutor.create(rootMeta(0)));

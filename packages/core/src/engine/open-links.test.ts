@@ -4,7 +4,7 @@ import { openFileSystem } from '../create-file-system.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { AsyncStorage } from '../storage.js';
 import { rootMeta } from './defaults.js';
-import { MemoryExecutor } from './memory-executor.js';
+import { MemoryExecutor } from './memory/memory-executor.js';
 
 const farStorage = (): AsyncStorage => asyncForm(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0));
 

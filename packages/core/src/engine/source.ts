@@ -1,13 +1,13 @@
 import type { LoadRequest, NodeAddress, NodeId, NodeRecord } from '../backend.js';
 import type { Unloaded } from '../tree/node.js';
-import type { KnownListing } from './known-listing.js';
+import type { CachedListing } from './remote/cached-listing.js';
 import { runInSlices, type Steps } from './scheduling/time-slice.js';
 
 /** Source of what a view's tree does not know yet. `undefined` means not cached: load it first. */
 export interface Source {
   entry(directory: NodeAddress, name: string): NodeRecord | null | undefined;
   /** @throws NotLoaded if it has to be made ready first */
-  listing(directory: NodeAddress): KnownListing | undefined;
+  listing(directory: NodeAddress): CachedListing | undefined;
   /** Returns the newest known record of a node. */
   current?(id: NodeId): NodeRecord | undefined;
   /** Returns a range of the stored content of a file. */

@@ -3,8 +3,8 @@ import { asyncStorage } from '../async-storage.js';
 import { type Backend, type LoadResult, type NodeRecord, UNKNOWN_VERSION } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from './defaults.js';
-import { MemoryExecutor } from './memory-executor.js';
-import { TreeBackend } from './tree-backend.js';
+import { MemoryExecutor } from './memory/memory-executor.js';
+import { TreeBackend } from './tree-backend/tree-backend.js';
 
 /** A backend that does not count what lies beneath a directory, as a disk does not. */
 function uncounted(store: TreeBackend): Backend {

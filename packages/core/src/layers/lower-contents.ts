@@ -1,9 +1,9 @@
 import type { NodeAddress, NodeRecord } from '../backend.js';
-import type { KnownListing } from '../engine/known-listing.js';
+import type { CachedListing } from '../engine/remote/cached-listing.js';
 import { NotLoaded, type Source } from '../engine/source.js';
 import type { Unloaded } from '../tree/node.js';
-import { checkContent, type LowerContent } from './lower-facts.js';
 import type { LowerLoader } from './lower-loader.js';
+import { checkContent, type LowerContent } from './lower-records.js';
 
 /**
  * One operation's view of an asynchronous filesystem: the loader's records, and contents of its own. Contents that one
@@ -23,7 +23,7 @@ export class LowerContents implements Source {
     return this.#loader.entry(directory, name);
   }
 
-  listing(directory: NodeAddress): KnownListing | undefined {
+  listing(directory: NodeAddress): CachedListing | undefined {
     return this.#loader.listing(directory);
   }
 

@@ -1,12 +1,12 @@
 import type { NodeAddress, NodeRecord } from '../backend.js';
-import { type KnownListing, listingSteps, NAMES_AT_ONCE } from '../engine/known-listing.js';
+import { type CachedListing, listingSteps, NAMES_AT_ONCE } from '../engine/remote/cached-listing.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import { type Need, prepared } from '../engine/source.js';
 import type { EntryInfo, Stats } from '../entry.js';
 import type { CallOptions, FileSystem } from '../file-system.js';
 import type { FileSystemStats } from '../limits.js';
 import { joinPath, pathSegments } from '../paths.js';
-import { factOf, factOfEntry, isAbsent, type LowerContent } from './lower-facts.js';
+import { isAbsent, type LowerContent, recordOf, recordOfEntry } from './lower-records.js';
 
 /** Concurrent requests. */
 const MAX_PARALLEL_CALLS = 32;
@@ -14,7 +14,7 @@ const MAX_PARALLEL_CALLS = 32;
 /** Loads what a tree does not know from an asynchronous filesystem. Records are kept as first seen. */
 export class LowerLoader {
   readonly #entries = new Map<string, NodeRecord | null>();
-  readonly #listings = new Map<string, KnownListing>();
+  readonly #listings = new Map<string, CachedListing>();
 
   readonly #lower: FileSystem;
 
@@ -30,7 +30,7 @@ export class LowerLoader {
     return this.#entries.get(joinPath(directory.path, name));
   }
 
-  listing(directory: NodeAddress): KnownListing | undefined {
+  listing(directory: NodeAddress): CachedListing | undefined {
     return this.#listings.get(directory.path);
   }
 
@@ -67,7 +67,7 @@ export class LowerLoader {
   async #look(path: string, call: CallOptions): Promise<NodeRecord | null> {
     try {
       const stats = await this.#lower.lstat(path, call);
-      return factOf(path, stats, stats.kind === 'symlink' ? await this.#lower.readlink(path, call) : undefined);
+      return recordOf(path, stats, stats.kind === 'symlink' ? await this.#lower.readlink(path, call) : undefined);
     } catch (error) {
       if (isAbsent(error)) return null;
       throw error;
@@ -82,7 +82,7 @@ export class LowerLoader {
     });
     const facts = await inParallel(
       infos,
-      async (info) => this.#entries.get(info.path) ?? factOfEntry(info) ?? this.#look(info.path, call),
+      async (info) => this.#entries.get(info.path) ?? recordOfEntry(info) ?? this.#look(info.path, call),
     );
     const listing = await runInSlices(this.#listingSteps(path, infos, facts), call.signal);
     if (listing !== undefined) this.#listings.set(path, listing);
@@ -92,7 +92,7 @@ export class LowerLoader {
     path: string,
     infos: readonly EntryInfo[],
     found: readonly (NodeRecord | null)[],
-  ): Steps<KnownListing | undefined> {
+  ): Steps<CachedListing | undefined> {
     const names: string[] = [];
     const facts: NodeRecord[] = [];
     for (const [i, { name, path: at }] of infos.entries()) {

@@ -1,12 +1,12 @@
 import type { NodeAddress, NodeRecord } from '../backend.js';
-import { type KnownListing, knownListing } from '../engine/known-listing.js';
 import { callOutside } from '../engine/reentrancy.js';
+import { type CachedListing, cachedListing } from '../engine/remote/cached-listing.js';
 import type { Source } from '../engine/source.js';
 import type { EntryInfo } from '../entry.js';
 import type { SyncFileSystem } from '../file-system.js';
 import { joinPath } from '../paths.js';
 import type { Unloaded } from '../tree/node.js';
-import { checkContent, factOf, factOfEntry, isAbsent, staleError } from './lower-facts.js';
+import { checkContent, isAbsent, recordOf, recordOfEntry, staleError } from './lower-records.js';
 
 /**
  * Source of what a tree does not know, from a synchronous filesystem. It may be custom code, which looks at the tree
@@ -24,7 +24,7 @@ export class SyncLowerSource implements Source {
     return callOutside(() => this.#entry(directory, name));
   }
 
-  listing(directory: NodeAddress): KnownListing {
+  listing(directory: NodeAddress): CachedListing {
     return callOutside(() => this.#listing(directory));
   }
 
@@ -36,23 +36,23 @@ export class SyncLowerSource implements Source {
     const path = joinPath(directory.path, name);
     try {
       const stats = this.#lower.lstatSync(path);
-      return factOf(path, stats, stats.kind === 'symlink' ? this.#lower.readlinkSync(path) : undefined);
+      return recordOf(path, stats, stats.kind === 'symlink' ? this.#lower.readlinkSync(path) : undefined);
     } catch (error) {
       if (isAbsent(error)) return null;
       throw error;
     }
   }
 
-  #listing(directory: NodeAddress): KnownListing {
+  #listing(directory: NodeAddress): CachedListing {
     const names: string[] = [];
     const facts: NodeRecord[] = [];
     for (const info of this.#entries(directory)) {
-      const fact = factOfEntry(info) ?? this.#entry(directory, info.name);
+      const fact = recordOfEntry(info) ?? this.#entry(directory, info.name);
       if (fact === null) continue;
       names.push(info.name);
       facts.push(fact);
     }
-    return knownListing(directory.path, '', names, facts);
+    return cachedListing(directory.path, '', names, facts);
   }
 
   #range(file: Unloaded, offset: number, length: number): Uint8Array {

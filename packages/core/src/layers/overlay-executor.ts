@@ -3,7 +3,7 @@ import type { Context } from '../engine/context.js';
 import type { Cursor } from '../engine/cursor.js';
 import { rootMeta } from '../engine/defaults.js';
 import type { Executor } from '../engine/executor.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import { replayed } from '../engine/replay.js';
 import { collectItems, slicesOf } from '../engine/scheduling/time-slice.js';
 import type { Source } from '../engine/source.js';
@@ -13,10 +13,10 @@ import type { Checkpoint, FileSystem } from '../file-system.js';
 import type { FileSystemStats } from '../limits.js';
 import type { DirectoryNode } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
-import { nodeFromFact, SharedStore, Tree, type TreeState } from '../tree/tree.js';
+import { nodeFromRecord, SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { LowerContents } from './lower-contents.js';
-import { factOf } from './lower-facts.js';
 import { LowerLoader } from './lower-loader.js';
+import { recordOf } from './lower-records.js';
 
 type Which = Checkpoint | string | undefined;
 
@@ -27,8 +27,8 @@ type Attempt<R> = (memory: MemoryExecutor, context: Context, source: Source) => 
 export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
   const { totalSize, fileCount, directoryCount } = stats;
   const totals = { size: totalSize, files: fileCount, directories: directoryCount, linked: 0 };
-  const fact: NodeRecord = { ...factOf('/', root, undefined), directory: { listing: 0, tree: 0, count: 0, totals } };
-  const node = nodeFromFact(new Owner(), fact, '/') as DirectoryNode;
+  const fact: NodeRecord = { ...recordOf('/', root, undefined), directory: { listing: 0, tree: 0, count: 0, totals } };
+  const node = nodeFromRecord(new Owner(), fact, '/') as DirectoryNode;
   return { root: node, inodes: new Map(), linkedSize: 0 };
 }
 

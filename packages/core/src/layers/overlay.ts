@@ -3,7 +3,7 @@ import { checkFileSystem } from '../check-file-system.js';
 import { checkOptions } from '../engine/arguments.js';
 import { type ContextOptions, makeContext } from '../engine/context.js';
 import { internalsOf } from '../engine/internals.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { MemoryFileSystem } from '../memory-file-system.js';
 import { SharedStore, Tree } from '../tree/tree.js';

@@ -1,6 +1,6 @@
 import type { BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../backend.js';
 import { exceededLimit, type Limited } from '../engine/exceeded-limit.js';
-import { TreeFacts, type Versions } from '../engine/tree-facts.js';
+import { TreeReader, type Versions } from '../engine/tree-backend/tree-reader.js';
 import type { Limits } from '../limits.js';
 import { type SharedStore, Tree } from '../tree/tree.js';
 import type { CommitQueue } from './commit-queue.js';
@@ -95,7 +95,7 @@ export class TreeCheckpoints implements CheckpointStore {
       const kept = head.kept.find((one) => one.id === id);
       if (kept === undefined) return 'missing';
       const tree = new Tree(this.#shared, await this.#heads.open(kept.state));
-      return this.#loader.loadFrom(new TreeFacts(tree, this.#versions), requests, call?.signal);
+      return this.#loader.loadFrom(new TreeReader(tree, this.#versions), requests, call?.signal);
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { Batch, CommitResult } from '../backend.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
-import type { Versions } from '../engine/tree-facts.js';
+import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import { isStorageError, StorageError } from '../errors.js';
 import { CommitBackoff } from './commit-backoff.js';
 import { compactionStart, progressAfter } from './compaction.js';

@@ -1,7 +1,7 @@
 import type { Batch, CommitResult } from '../backend.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
-import { TreeFacts, type Versions } from '../engine/tree-facts.js';
-import { TreeWriter } from '../engine/tree-writer.js';
+import { TreeReader, type Versions } from '../engine/tree-backend/tree-reader.js';
+import { TreeWriter } from '../engine/tree-backend/tree-writer.js';
 import type { Limits } from '../limits.js';
 import type { MapWhole } from '../tree/entries.js';
 import type { CopyTimes, DirectoryNode, TreeNode } from '../tree/node.js';
@@ -75,7 +75,7 @@ export class Draft {
     const { head, state } = base;
     this.commit = shared.commit;
     this.tree = new StoredTree(shared, state, pages);
-    this.#writer = new TreeWriter(this.tree, new TreeFacts(this.tree, versions), versions);
+    this.#writer = new TreeWriter(this.tree, new TreeReader(this.tree, versions), versions);
     this.epoch = head.epoch;
     this.kept = head.kept;
     this.forks = head.forks;

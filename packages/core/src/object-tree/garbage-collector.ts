@@ -1,4 +1,4 @@
-import { unlessAborted } from '../engine/calls.js';
+import { unlessAborted } from '../engine/scheduling/deadline.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import { StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';

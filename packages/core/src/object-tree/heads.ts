@@ -1,5 +1,5 @@
 import { rootMeta } from '../engine/defaults.js';
-import { TreeFacts, type Versions } from '../engine/tree-facts.js';
+import { TreeReader, type Versions } from '../engine/tree-backend/tree-reader.js';
 import { isStorageError, StorageError } from '../errors.js';
 import type { Limits } from '../limits.js';
 import { type SharedStore, Tree, type TreeState } from '../tree/tree.js';
@@ -18,7 +18,7 @@ export interface Current {
   readonly head: Head;
   readonly tag: string;
   readonly state: TreeState;
-  readonly facts: TreeFacts;
+  readonly facts: TreeReader;
 }
 
 export interface HeadsOptions {
@@ -156,7 +156,7 @@ export class Heads {
     }
     const { shared, versions } = this.#options;
     const state = await this.open(head.state);
-    const facts = new TreeFacts(new Tree(shared, state), versions);
+    const facts = new TreeReader(new Tree(shared, state), versions);
     if (this.#current !== undefined && this.#current.head.commit > head.commit) return this.#current;
     this.#readAt = readAt;
     this.#current = { head, tag, state, facts };

@@ -1,6 +1,6 @@
 import type { Batch, Check, LoadRequest, NodeId, Write } from '../backend.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
-import type { TreeFacts } from '../engine/tree-facts.js';
+import type { TreeReader } from '../engine/tree-backend/tree-reader.js';
 import { isWithin, parentPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import { type EntriesNode, type Inner, type Leaf, MAX_LEAF_NAMES } from '../tree/entries-node.js';
@@ -56,7 +56,7 @@ export class LoadPlanner {
   }
 
   /** Collects what the preconditions and writes of a batch read. */
-  *batch(facts: TreeFacts, { checks, writes }: Batch): Steps<void> {
+  *batch(facts: TreeReader, { checks, writes }: Batch): Steps<void> {
     for (const check of checks) {
       this.#check(facts, check);
       yield;
@@ -68,7 +68,7 @@ export class LoadPlanner {
     }
   }
 
-  *request(facts: TreeFacts, request: LoadRequest): Steps<void> {
+  *request(facts: TreeReader, request: LoadRequest): Steps<void> {
     if (request.kind === 'path') {
       this.attempt(() => facts.find(request.path));
       return;
@@ -154,11 +154,11 @@ export class LoadPlanner {
     return false;
   }
 
-  #check(facts: TreeFacts, check: Check): void {
+  #check(facts: TreeReader, check: Check): void {
     this.attempt(() => facts.find(check.path));
   }
 
-  *#write(facts: TreeFacts, write: Write, done: BatchProgress): Steps<void> {
+  *#write(facts: TreeReader, write: Write, done: BatchProgress): Steps<void> {
     if (write.kind === 'clear') return;
     const to = originOf('path' in write ? write.path : write.to, done);
     const from = 'from' in write ? originOf(write.from, done) : to;
@@ -177,7 +177,7 @@ export class LoadPlanner {
     if ('to' in write) done.moves.push({ from, to: write.to });
   }
 
-  #directory(facts: TreeFacts, path: string, id?: NodeId): DirectoryNode | undefined {
+  #directory(facts: TreeReader, path: string, id?: NodeId): DirectoryNode | undefined {
     const node = this.attempt(() => facts.find(path))?.node;
     return node?.kind === DIRECTORY && (id === undefined || node.id === id) ? node : undefined;
   }

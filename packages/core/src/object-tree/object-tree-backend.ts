@@ -10,10 +10,10 @@ import type {
   NodeId,
   PinnedRead,
 } from '../backend.js';
-import { systemTimer, type Timer } from '../engine/calls.js';
 import { randomId, systemClock, systemRandom } from '../engine/defaults.js';
+import { systemTimer, type Timer } from '../engine/scheduling/deadline.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
-import type { Versions } from '../engine/tree-facts.js';
+import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import { FsError, StorageError } from '../errors.js';
 import { type Limits, parseLimits } from '../limits.js';
 import { TreeCheckpoints } from './checkpoints.js';

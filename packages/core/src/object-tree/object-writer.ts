@@ -1,6 +1,6 @@
 import type { Version } from '../backend.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
-import type { Versions } from '../engine/tree-facts.js';
+import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import type { ContentNode } from '../tree/content.js';
 import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
 import { DIRECTORY, type FileNode, type TreeNode } from '../tree/node.js';

@@ -1,5 +1,5 @@
 import type { Metadata, NodeId, Version } from '../backend.js';
-import type { Versions } from '../engine/tree-facts.js';
+import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import type { ContentNode } from '../tree/content.js';
 import { Entries } from '../tree/entries.js';
 import { type EntriesNode, Inner, Leaf } from '../tree/entries-node.js';

@@ -1,6 +1,6 @@
 import type { LoadRequest, LoadResult } from '../backend.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
-import type { TreeFacts } from '../engine/tree-facts.js';
+import type { TreeReader } from '../engine/tree-backend/tree-reader.js';
 import { StorageError } from '../errors.js';
 import { FetchRounds } from './fetch-rounds.js';
 import { type Fetcher, isUnreadable, ObjectMissing } from './fetcher.js';
@@ -58,7 +58,7 @@ export class StateLoader {
   }
 
   async loadFrom(
-    facts: TreeFacts,
+    facts: TreeReader,
     requests: readonly LoadRequest[],
     signal?: AbortSignal,
   ): Promise<readonly LoadResult[]> {
@@ -72,7 +72,7 @@ export class StateLoader {
   }
 
   #load(
-    facts: TreeFacts,
+    facts: TreeReader,
     requests: readonly LoadRequest[],
     signal: AbortSignal | undefined,
   ): Promise<readonly LoadResult[]> {
@@ -118,7 +118,7 @@ export class StateLoader {
 
 /** Loads what is here already; `planner` collects what has to be fetched for the rest. */
 function* loadAll(
-  facts: TreeFacts,
+  facts: TreeReader,
   requests: readonly LoadRequest[],
   planner: LoadPlanner,
 ): Steps<readonly LoadResult[]> {
@@ -152,7 +152,7 @@ function withoutContent(request: LoadRequest): LoadRequest {
  * Returns a path without its content if the content would have to be gathered from many objects: not every caller needs
  * it.
  */
-function loadOne(facts: TreeFacts, request: LoadRequest): LoadResult {
+function loadOne(facts: TreeReader, request: LoadRequest): LoadResult {
   try {
     return facts.load(request);
   } catch (error) {

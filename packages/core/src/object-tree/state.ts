@@ -1,4 +1,4 @@
-import type { Versions } from '../engine/tree-facts.js';
+import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import { Entries } from '../tree/entries.js';
 import { DirectoryNode } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';

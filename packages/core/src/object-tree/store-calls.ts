@@ -1,5 +1,5 @@
 import type { BackendCall } from '../backend.js';
-import { bounded, type Timer } from '../engine/calls.js';
+import { bounded, type Timer } from '../engine/scheduling/deadline.js';
 import { isStorageError } from '../errors.js';
 
 export interface StoreCallOptions {

@@ -1,5 +1,5 @@
 import type { NodeId } from '../backend.js';
-import type { Versions } from '../engine/tree-facts.js';
+import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import type { ContentNode } from '../tree/content.js';
 import { type EntriesNode, type Inner, Leaf } from '../tree/entries-node.js';
 import { FILE, type Inode, type TreeNode } from '../tree/node.js';

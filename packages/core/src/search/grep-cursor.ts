@@ -1,12 +1,12 @@
 import type { Cursor } from '../engine/cursor.js';
-import { withContents } from '../engine/load-ahead.js';
 import { present } from '../engine/operations/read.js';
+import { withContents } from '../engine/remote/prefetch.js';
 import { NotLoaded } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import { quote, StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';
 import { DIRECTORY, FILE, type FileNode, Unloaded } from '../tree/node.js';
-import { nodeFromFact } from '../tree/tree.js';
+import { nodeFromRecord } from '../tree/tree.js';
 import { type GlobPlan, type GlobStep, GlobWalk } from './glob-walk.js';
 import type { Query } from './line-matcher.js';
 import { isBinary, type LineMatch, LineScanner } from './line-scanner.js';
@@ -174,6 +174,6 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
 
   #renewed({ id }: FileNode, path: string): FileNode | undefined {
     const fact = this.view.source?.current?.(id);
-    return fact?.kind === 'file' ? (nodeFromFact(this.view.tree.owner, fact, path) as FileNode) : undefined;
+    return fact?.kind === 'file' ? (nodeFromRecord(this.view.tree.owner, fact, path) as FileNode) : undefined;
   }
 }

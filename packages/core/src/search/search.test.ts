@@ -3,7 +3,7 @@ import { asyncStorage, backendOf } from '../async-storage.js';
 import type { Backend, LoadRequest } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { compileGlob, glob, globSync, grep, grepSync } from '../search.js';

@@ -3,9 +3,9 @@ import { asyncStorage } from '../async-storage.js';
 import type { Backend, Batch, LoadRequest } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
-import { BUDGET } from '../engine/load-ahead.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
-import { TreeBackend } from '../engine/tree-backend.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
+import { PREFETCH_BYTES } from '../engine/remote/prefetch.js';
+import { TreeBackend } from '../engine/tree-backend/tree-backend.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
@@ -138,7 +138,7 @@ describe('over a far storage, a snapshot', () => {
       wants.reduce((sum, want) => sum + (want.kind === 'content' ? want.length : 0), 0),
     );
     expect(Math.max(...asked)).toBeGreaterThan(2 ** 22);
-    expect(Math.max(...asked)).toBeLessThanOrEqual(BUDGET);
+    expect(Math.max(...asked)).toBeLessThanOrEqual(PREFETCH_BYTES);
   });
 
   it('shows one point in time while others write', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { asyncForm } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import { isFsError } from '../errors.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { SyncFileSystem } from '../file-system.js';

@@ -1,6 +1,6 @@
 import type { Cursor } from '../engine/cursor.js';
 import { keepKind } from '../engine/keep-kind.js';
-import { BUDGET, withContents } from '../engine/load-ahead.js';
+import { PREFETCH_BYTES, withContents } from '../engine/remote/prefetch.js';
 import { MAX_ARRAY } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { type Step, TreeWalk } from '../engine/walk.js';
@@ -139,7 +139,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
       const entry = behind.value;
       if (entry.kind !== FILE || !(entry.data instanceof Unloaded)) continue;
       size += entry.size;
-      if (size > BUDGET) break;
+      if (size > PREFETCH_BYTES) break;
       files.push(entry);
     }
     this.#view.all(files, (file) => this.#view.loaded(file));

@@ -1,5 +1,5 @@
 import { UNKNOWN_VERSION, type Version } from '../backend.js';
-import { withContents } from '../engine/load-ahead.js';
+import { withContents } from '../engine/remote/prefetch.js';
 import { type Siblings, siblingAt, siblingsIn } from '../engine/siblings.js';
 import type { View } from '../engine/view.js';
 import { directoryAt } from '../engine/walk.js';

@@ -1,7 +1,7 @@
 import type { Backend } from '../backend.js';
 import { rootMeta } from '../engine/defaults.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
-import { TreeBackend } from '../engine/tree-backend.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
+import { TreeBackend } from '../engine/tree-backend/tree-backend.js';
 
 /** A backend in memory for tests. */
 export function sampleBackend(): TreeBackend {

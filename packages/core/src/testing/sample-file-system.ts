@@ -1,6 +1,6 @@
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import { isFsError } from '../errors.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';

@@ -396,7 +396,7 @@ export class Tree {
 }
 
 /** Creates a node from a backend's record; content and names are loaded on demand. */
-export function nodeFromFact(owner: Owner, fact: NodeRecord, path: string): Node {
+export function nodeFromRecord(owner: Owner, fact: NodeRecord, path: string): Node {
   const place: NodeAddress = { path, id: fact.id };
   if (fact.kind === 'symlink') return new SymlinkNode(fact.id, fact.meta, fact.target ?? '', fact.size, fact.outside);
   if (fact.kind === 'file') {

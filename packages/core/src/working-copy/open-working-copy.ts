@@ -1,13 +1,13 @@
 import type { Version } from '../backend.js';
 import { checkInteger, checkOneOf, checkOptions } from '../engine/arguments.js';
-import { unlessAborted } from '../engine/calls.js';
 import { type Context, makeContext } from '../engine/context.js';
 import { randomId, systemRandom } from '../engine/defaults.js';
 import { exceededLimit } from '../engine/exceeded-limit.js';
 import { executorOf } from '../engine/executor-of.js';
 import { internalsOf } from '../engine/internals.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
-import { RemoteExecutor } from '../engine/remote-executor.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
+import { RemoteExecutor } from '../engine/remote/remote-executor.js';
+import { unlessAborted } from '../engine/scheduling/deadline.js';
 import { runInSlices, runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';

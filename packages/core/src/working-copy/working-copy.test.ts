@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
-import { MemoryExecutor } from '../engine/memory-executor.js';
-import { TreeBackend } from '../engine/tree-backend.js';
+import { MemoryExecutor } from '../engine/memory/memory-executor.js';
+import { TreeBackend } from '../engine/tree-backend/tree-backend.js';
 import { openWorkingCopy } from '../working-copy.js';
 
 async function scene() {

@@ -5,7 +5,7 @@ import { FileNode } from '../../tree/node.js';
 import { sameBytes } from '../../tree/same-bytes.js';
 import type { Location } from '../../tree/tree.js';
 import { checkBoolean, checkOptions } from '../arguments.js';
-import { decodedStrictly, encoded, LONG_TEXT } from '../long-text.js';
+import { decodedStrictly, encoded, LONG_TEXT } from '../scheduling/long-text.js';
 import { runSteps, type Steps } from '../scheduling/time-slice.js';
 import type { View } from '../view.js';
 import { present } from './read.js';

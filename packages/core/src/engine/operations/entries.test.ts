@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ExecutorSyncStorage } from '../../executor-storage.js';
 import { rootMeta } from '../defaults.js';
-import { MemoryExecutor } from '../memory-executor.js';
+import { MemoryExecutor } from '../memory/memory-executor.js';
 
 describe('setMany', () => {
   it.each([['toString'], ['__proto__'], ['constructor'], ['\u001b[31m']])('refuses the kind %j', (kind) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openFileSystem } from '../../create-file-system.js';
 import { ExecutorSyncStorage } from '../../executor-storage.js';
 import { rootMeta } from '../defaults.js';
-import { MemoryExecutor } from '../memory-executor.js';
+import { MemoryExecutor } from '../memory/memory-executor.js';
 
 const createFileSystem = (options: Parameters<typeof openFileSystem>[1] = {}) =>
   openFileSystem(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0), options);

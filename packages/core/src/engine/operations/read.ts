@@ -15,7 +15,7 @@ import {
   type TreeNode,
 } from '../../tree/node.js';
 import { checkBoolean, checkInteger, checkOneOf, checkOptions } from '../arguments.js';
-import { LONG_TEXT } from '../long-text.js';
+import { LONG_TEXT } from '../scheduling/long-text.js';
 import type { View } from '../view.js';
 
 const NO_BYTES = new Uint8Array(0);

@@ -1,4 +1,4 @@
-import { systemTimer, unlessAborted } from '../calls.js';
+import { systemTimer, unlessAborted } from './deadline.js';
 
 /** A caller waits at most this long for its turn, because the current holder may be waiting for that caller. */
 const MAX_TURN_MS = 1_000;

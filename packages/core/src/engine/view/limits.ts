@@ -3,8 +3,8 @@ import { MAX_DEPTH, MAX_PATH_BYTES, pathSegments, utf8Length } from '../../paths
 import { DIRECTORY } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 import type { Change } from '../changes.js';
-import { withListings } from '../load-ahead.js';
 import type { OpenFiles } from '../open-files.js';
+import { withListings } from '../remote/prefetch.js';
 import { ContentView } from './contents.js';
 import { limitError, MAX_FILE_SIZE } from './limit-error.js';
 

@@ -22,8 +22,8 @@ import {
   type SymlinkNode,
   type TreeNode,
 } from '../../tree/node.js';
-import { countDirectory, type Location, metaMaker, nodeFromFact } from '../../tree/tree.js';
-import type { KnownListing } from '../known-listing.js';
+import { countDirectory, type Location, metaMaker, nodeFromRecord } from '../../tree/tree.js';
+import type { CachedListing } from '../remote/cached-listing.js';
 import { type Need, NotLoaded } from '../source.js';
 import { BaseView } from './base.js';
 
@@ -102,11 +102,11 @@ export abstract class LoadingView extends BaseView {
   }
 
   /** Merges the names of a listing into the directory, except names that were changed here or are already known. */
-  #takeNames(own: DirectoryNode, listing: KnownListing, { place, copied }: Origin): void {
+  #takeNames(own: DirectoryNode, listing: CachedListing, { place, copied }: Origin): void {
     const { owner } = this.tree;
-    const { names, facts } = listing;
+    const { names, records: facts } = listing;
     const nodeAt = (i: number): Node =>
-      nodeFromFact(owner, facts[i] as NodeRecord, joinPath(place.path, names[i] as string));
+      nodeFromRecord(owner, facts[i] as NodeRecord, joinPath(place.path, names[i] as string));
     const nodes: TreeNode[] = listing.nodes.slice();
     const known = own.entries;
     if (copied === undefined) {
@@ -221,7 +221,7 @@ export abstract class LoadingView extends BaseView {
   }
 
   #admit(directory: DirectoryNode, name: string, fact: NodeRecord, path: string, origin: Origin): TreeNode {
-    let node = nodeFromFact(this.tree.owner, fact, path);
+    let node = nodeFromRecord(this.tree.owner, fact, path);
     let entry: TreeNode = node;
     if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied);
     else if (fact.links > 1 && node.kind !== DIRECTORY) {

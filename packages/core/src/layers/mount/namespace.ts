@@ -2,7 +2,7 @@ import { checkFileSystem } from '../../check-file-system.js';
 import { describe } from '../../engine/arguments.js';
 import { makeContext } from '../../engine/context.js';
 import { rootMeta } from '../../engine/defaults.js';
-import { MemoryExecutor } from '../../engine/memory-executor.js';
+import { MemoryExecutor } from '../../engine/memory/memory-executor.js';
 import type { FileSystem } from '../../file-system.js';
 import { MemoryFileSystem } from '../../memory-file-system.js';
 import { compareNames, isWithin, joinPath, normalizePath, parentPath, pathSegments } from '../../paths.js';

@@ -1,7 +1,7 @@
 import type { Metadata, NodeId } from '../../backend.js';
 import type { ComposedGuard } from '../../engine/composed-guard.js';
 import type { Access } from '../../engine/guard.js';
-import { isSameBeneath, isSameContent } from '../../engine/same-stored.js';
+import { isSameBeneath, isSameContent } from '../../engine/remote/same-stored.js';
 import type { View } from '../../engine/view.js';
 import { FsError } from '../../errors.js';
 import { compareNames, joinPath } from '../../paths.js';

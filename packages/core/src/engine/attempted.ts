@@ -1,9 +1,0 @@
-import type { Session } from './session.js';
-
-/** The outcome of running an operation once everything that it needed was loaded. */
-export type Attempted<R> = { readonly ok: true; readonly value: R } | { readonly ok: false; readonly error: unknown };
-
-/** Runs operations over the view of an optimistic transaction and loads what they miss. */
-export interface AttemptRunner {
-  attempt<R>(session: Session, work: () => R | Promise<R>, signal?: AbortSignal): Attempted<R> | Promise<Attempted<R>>;
-}

@@ -1,0 +1,70 @@
+import { FsError } from '../../errors.js';
+import type { Checkpoint } from '../../file-system.js';
+import type { TreeState } from '../../tree/tree.js';
+import { noCheckpoint, wantedCheckpoint } from '../checkpoints.js';
+import type { Context } from '../context.js';
+import { randomId } from '../defaults.js';
+import { limitError } from '../view/limit-error.js';
+
+interface Held {
+  readonly checkpoint: Checkpoint;
+  readonly state: TreeState;
+}
+
+/** The checkpoints of a tree in memory. */
+export class MemoryCheckpoints {
+  readonly #held = new Map<string, Held>();
+  /** Ids by name. */
+  readonly #named = new Map<string, string>();
+  #count = 0;
+  #random: string | undefined;
+
+  create(context: Context, name: string | undefined, freeze: () => TreeState): Checkpoint {
+    if (name !== undefined && this.#find(name) !== undefined) {
+      throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
+    }
+    const max = context.limits.maxCheckpoints;
+    const held = this.#held.size;
+    if (max !== undefined && held >= max)
+      throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, max, 'checkpoint', name ?? '');
+    // The number makes it unique here, the random part everywhere; that part is drawn once.
+    this.#random ??= randomId(context.random);
+    let id: string;
+    do id = `checkpoint-${++this.#count}-${this.#random}`;
+    while (this.#find(id) !== undefined);
+    const checkpoint: Checkpoint = Object.freeze({
+      id,
+      ...(name === undefined ? {} : { name }),
+      createdAt: context.clock(),
+    });
+    this.#held.set(id, { checkpoint, state: freeze() });
+    if (name !== undefined) this.#named.set(name, id);
+    return checkpoint;
+  }
+
+  list(): Checkpoint[] {
+    return [...this.#held.values()].map(({ checkpoint }) => checkpoint);
+  }
+
+  states(): TreeState[] {
+    return [...this.#held.values()].map(({ state }) => state);
+  }
+
+  drop(checkpoint: Checkpoint | string): void {
+    const { id, name } = this.get(checkpoint, 'drop').checkpoint;
+    this.#held.delete(id);
+    if (name !== undefined) this.#named.delete(name);
+  }
+
+  /** @throws FsError ENOENT if there is no such checkpoint */
+  get(checkpoint: Checkpoint | string, syscall: string): Held {
+    const wanted = wantedCheckpoint(checkpoint);
+    const held = typeof checkpoint === 'string' ? this.#find(wanted) : this.#held.get(wanted);
+    if (held === undefined) throw noCheckpoint(syscall, wanted);
+    return held;
+  }
+
+  #find(nameOrId: string): Held | undefined {
+    return this.#held.get(nameOrId) ?? this.#held.get(this.#named.get(nameOrId) ?? '');
+  }
+}

@@ -1,0 +1,379 @@
+import { describe, expect, it } from 'vitest';
+import type { Backend, Batch, CommitResult } from '../../backend.js';
+import { OutcomeUnknownError, StorageError } from '../../errors.js';
+import { BackendClient, type BackendClientOptions } from './backend-client.js';
+
+type Answer<T> = T | Error | 'never';
+
+/** A backend that answers as it was told, one answer a call, and remembers what was asked. */
+function scripted({
+  commits = [],
+  outcomes = [],
+}: {
+  commits?: Answer<CommitResult>[];
+  outcomes?: Answer<CommitResult | 'absent' | 'unknown'>[];
+}) {
+  const sent: string[] = [];
+  const asked: string[] = [];
+  const answer = <T>(script: Answer<T>[]): Promise<T> => {
+    const next = script.shift();
+    if (next === undefined) throw new Error('There was one call more than expected');
+    if (next === 'never') return new Promise<T>(() => {});
+    return next instanceof Error ? Promise.reject(next) : Promise.resolve(next as T);
+  };
+  const backend = {
+    commit: ({ operationId }: Batch) => {
+      sent.push(operationId);
+      return answer(commits);
+    },
+    outcome: (operationId: string) => {
+      asked.push(operationId);
+      return answer(outcomes);
+    },
+  };
+  return { backend: backend as unknown as Backend, sent, asked };
+}
+
+/** Time that passes at once, but for deadlines: those come when `late` says so. */
+function options(given: Partial<BackendClientOptions> = {}): { options: BackendClientOptions; pauses: number[] } {
+  const pauses: number[] = [];
+  let numbers = 0;
+  const timer = {
+    sleep: (ms: number, signal: AbortSignal) => {
+      if (ms <= 200) pauses.push(ms);
+      return ms <= 200
+        ? Promise.resolve()
+        : new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    },
+  };
+  const random = (below: number): number => (below === 1000 ? 0 : numbers++ % below);
+  return { options: { timeoutMs: 30_000, retries: 2, random, timer, ...given }, pauses };
+}
+
+const atOnce = { sleep: () => Promise.resolve() };
+const OK: CommitResult = { kind: 'ok', version: 7 };
+const write = { kind: 'remove', path: '/a', time: 1 } as const;
+const batch: Batch = { operationId: 'first', checks: [], writes: [write], limits: {} };
+const lost = (): StorageError => new StorageError('unavailable', 'The line is down');
+
+describe('a batch', () => {
+  it.each<CommitResult>([
+    OK,
+    { kind: 'conflict', checks: [0] },
+    { kind: 'limit', limit: 'maxFileSize', allowed: 1, used: 0, requested: 2 },
+  ])('that is answered with %j is sent once', async (result) => {
+    const { backend, sent, asked } = scripted({ commits: [result] });
+    expect(await new BackendClient(backend, options().options).commit(batch, undefined)).toEqual(result);
+    expect([sent, asked]).toEqual([['first'], []]);
+  });
+
+  it('whose answer was lost has happened where its outcome says so', async () => {
+    const { backend, sent, asked } = scripted({ commits: [lost()], outcomes: [OK] });
+    expect(await new BackendClient(backend, options().options).commit(batch, undefined)).toEqual(OK);
+    expect([sent, asked]).toEqual([['first'], ['first']]);
+  });
+
+  it('that never happened goes again under another id', async () => {
+    const { backend, sent, asked } = scripted({
+      commits: [lost(), new StorageError('timeout', 'Late'), OK],
+      outcomes: ['absent', 'absent'],
+    });
+    const { options: given, pauses } = options();
+    expect(await new BackendClient(backend, given).commit(batch, undefined)).toEqual(OK);
+    expect(new Set(sent).size).toBe(3);
+    expect(asked).toEqual(sent.slice(0, 2));
+    expect(pauses).toEqual([5, 10]);
+  });
+
+  it('is given up after the retries that were asked for', async () => {
+    const last = lost();
+    const { backend, sent } = scripted({ commits: [lost(), lost(), last], outcomes: ['absent', 'absent', 'absent'] });
+    await expect(new BackendClient(backend, options().options).commit(batch, undefined)).rejects.toBe(last);
+    expect(sent.length).toBe(3);
+  });
+
+  it('without writes goes again without a question', async () => {
+    const { backend, sent, asked } = scripted({ commits: [lost(), OK] });
+    expect(await new BackendClient(backend, options().options).commit({ ...batch, writes: [] }, undefined)).toEqual(OK);
+    expect([sent, asked]).toEqual([['first', 'first'], []]);
+  });
+
+  it.each([new StorageError('corrupt', 'Damaged'), new TypeError('A mistake'), new OutcomeUnknownError('first')])(
+    'that was refused with %s is not sent again',
+    async (error) => {
+      const { backend, sent, asked } = scripted({ commits: [error] });
+      await expect(new BackendClient(backend, options().options).commit(batch, undefined)).rejects.toBe(error);
+      expect([sent, asked]).toEqual([['first'], []]);
+    },
+  );
+
+  it('whose outcome the storage cannot tell is unknown, and says its id', async () => {
+    const cause = lost();
+    const { backend } = scripted({ commits: [cause], outcomes: ['unknown'] });
+    const error = await new BackendClient(backend, options().options)
+      .commit(batch, undefined)
+      .catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(error).toMatchObject({ operationId: 'first', retryable: false, cause });
+  });
+
+  it('that was aborted, whose outcome nobody tells in time, is unknown', async () => {
+    const { backend, asked } = scripted({ commits: ['never'], outcomes: ['never'] });
+    const controller = new AbortController();
+    // Only the moment that is left after an abort passes.
+    const timer = {
+      sleep: (ms: number, stop: AbortSignal) =>
+        ms === 800
+          ? Promise.resolve()
+          : new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve())),
+    };
+    const error = new BackendClient(backend, options({ timer }).options)
+      .commit(batch, controller.signal)
+      .catch((caught: unknown) => caught);
+    controller.abort();
+    expect(await error).toBeInstanceOf(OutcomeUnknownError);
+    expect(asked).toEqual(['first']);
+  });
+
+  it('whose outcome cannot be asked for is unknown, after as many questions as there are retries', async () => {
+    const { backend, asked } = scripted({
+      commits: [lost()],
+      outcomes: [lost(), new StorageError('closed', 'Closed'), lost()],
+    });
+    await expect(new BackendClient(backend, options().options).commit(batch, undefined)).rejects.toBeInstanceOf(
+      OutcomeUnknownError,
+    );
+    expect(asked.length).toBe(3);
+  });
+
+  it('is asked about again where the question was lost', async () => {
+    const { backend } = scripted({ commits: [lost()], outcomes: [lost(), OK] });
+    expect(await new BackendClient(backend, options().options).commit(batch, undefined)).toEqual(OK);
+  });
+
+  it('whose question is a mistake fails with that', async () => {
+    const mistake = new TypeError('A mistake');
+    const { backend } = scripted({ commits: [lost()], outcomes: [mistake] });
+    await expect(new BackendClient(backend, options().options).commit(batch, undefined)).rejects.toBe(mistake);
+  });
+
+  it('that is not answered in time is asked about', async () => {
+    const { backend, asked } = scripted({ commits: ['never'], outcomes: [OK] });
+    let sleeps = 0;
+    const timer = {
+      // The deadline of the commit passes, that of the question does not.
+      sleep: (_: number, signal: AbortSignal) =>
+        sleeps++ === 0
+          ? Promise.resolve()
+          : new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+    };
+    expect(await new BackendClient(backend, options({ timer }).options).commit(batch, undefined)).toEqual(OK);
+    expect(asked).toEqual(['first']);
+  });
+});
+
+describe('an aborted batch', () => {
+  const aborting = (commits: Answer<CommitResult>[], outcomes: Answer<CommitResult | 'absent' | 'unknown'>[]) => {
+    const controller = new AbortController();
+    const script = scripted({ commits, outcomes });
+    const { commit } = script.backend;
+    const backend = {
+      ...script.backend,
+      commit: (sent: Batch) => {
+        const answer = commit(sent);
+        controller.abort(new Error('Enough'));
+        return answer;
+      },
+    } as Backend;
+    return { ...script, result: new BackendClient(backend, options().options).commit(batch, controller.signal) };
+  };
+
+  it('has succeeded where it had been applied', async () => {
+    const { result, asked } = aborting(['never'], [OK]);
+    expect(await result).toEqual(OK);
+    expect(asked).toEqual(['first']);
+  });
+
+  it('fails with the reason where it had not, and is not sent again', async () => {
+    const { result, sent } = aborting(['never'], ['absent']);
+    await expect(result).rejects.toThrow('Enough');
+    expect(sent.length).toBe(1);
+  });
+
+  it('is unknown where one question does not settle it', async () => {
+    const { result, asked } = aborting(['never'], [lost()]);
+    await expect(result).rejects.toBeInstanceOf(OutcomeUnknownError);
+    expect(asked.length).toBe(1);
+  });
+
+  it('is not sent at all where the signal was aborted before', async () => {
+    const { backend, sent, asked } = scripted({});
+    const signal = AbortSignal.abort(new Error('Before'));
+    await expect(new BackendClient(backend, options().options).commit(batch, signal)).rejects.toThrow('Before');
+    expect([sent, asked]).toEqual([[], []]);
+  });
+});
+
+describe('a request that changes nothing', () => {
+  const run = (errors: Error[], signal?: AbortSignal) => {
+    let calls = 0;
+    const { options: given, pauses } = options();
+    const result = new BackendClient(scripted({}).backend, given).retrying(signal, async () => {
+      const error = errors[calls++];
+      if (error !== undefined) throw error;
+      return 'answer';
+    });
+    return { result, pauses, calls: () => calls };
+  };
+
+  it('goes again after failures that may pass, at once and then later and later', async () => {
+    const { result, pauses } = run([lost(), new StorageError('conflict', 'Faster')]);
+    expect(await result).toBe('answer');
+    expect(pauses).toEqual([0, 5]);
+  });
+
+  it('is given up after the retries that were asked for', async () => {
+    const { result, calls } = run([lost(), lost(), lost(), lost()]);
+    await expect(result).rejects.toThrow('The line is down');
+    expect(calls()).toBe(3);
+  });
+
+  it.each([new StorageError('corrupt', 'Damaged'), new TypeError('A mistake')])(
+    'fails with %s at once',
+    async (error) => {
+      const { result, calls } = run([error]);
+      await expect(result).rejects.toBe(error);
+      expect(calls()).toBe(1);
+    },
+  );
+
+  it('ends with the reason of an abort, whatever failed', async () => {
+    const controller = new AbortController();
+    const requests = new BackendClient(scripted({}).backend, options().options);
+    const result = requests.retrying(controller.signal, async () => {
+      controller.abort(new Error('Enough'));
+      throw lost();
+    });
+    await expect(result).rejects.toThrow('Enough');
+  });
+});
+
+describe('a change that leaves the same behind when it is made twice', () => {
+  const repeated = (errors: readonly Error[]) => {
+    const left = [...errors];
+    return new BackendClient(scripted({}).backend, options().options).repeated(undefined, async () => {
+      const error = left.shift();
+      if (error !== undefined) throw error;
+      return 'done';
+    });
+  };
+  const unsent = new StorageError('unavailable', 'Not sent', { mayHaveHappened: false });
+
+  it('goes again where its answer was lost, and says so', async () => {
+    expect(await repeated([lost(), lost()])).toEqual({ answer: 'done', wasLost: true });
+    expect(await repeated([unsent])).toEqual({ answer: 'done', wasLost: false });
+  });
+
+  it('is unknown where all answers were lost, and only then', async () => {
+    await expect(repeated([lost(), unsent, unsent, unsent, unsent])).rejects.toBeInstanceOf(OutcomeUnknownError);
+    await expect(repeated([unsent, unsent, unsent, unsent, unsent])).rejects.toBe(unsent);
+  });
+});
+
+describe('a change that no storage records', () => {
+  const once = (error: Error) =>
+    new BackendClient(scripted({}).backend, options().options).once(undefined, () => Promise.reject(error));
+
+  it('is unknown where its answer was lost', async () => {
+    const cause = lost();
+    await expect(once(cause)).rejects.toMatchObject({ name: 'OutcomeUnknownError', cause });
+  });
+
+  it('fails with what refused it', async () => {
+    const error = new StorageError('corrupt', 'Damaged');
+    await expect(once(error)).rejects.toBe(error);
+  });
+
+  it('is sent again where it surely did not happen, and then fails with what failed', async () => {
+    const error = new StorageError('unavailable', 'Not sent', { mayHaveHappened: false });
+    await expect(once(error)).rejects.toBe(error);
+    let sent = 0;
+    const requests = new BackendClient(scripted({}).backend, options().options);
+    const result = requests.once(undefined, async () => {
+      if (++sent < 3) throw error;
+      return 'done';
+    });
+    expect(await result).toBe('done');
+    expect(sent).toBe(3);
+  });
+
+  it('answers what the storage answers', async () => {
+    const requests = new BackendClient(scripted({}).backend, options().options);
+    expect(await requests.once(undefined, async () => 'done')).toBe('done');
+  });
+});
+
+describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted while it is on its way', (how) => {
+  const enough = new Error('Enough');
+  /** Only the moment that is left after an abort passes. */
+  const timer = {
+    sleep: (ms: number, stop: AbortSignal) =>
+      ms <= 800 ? Promise.resolve() : new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve())),
+  };
+  const aborted = async (call: (signal: AbortSignal) => Promise<unknown>, given = options().options) => {
+    const controller = new AbortController();
+    let sent = 0;
+    const result = new BackendClient(scripted({}).backend, given)[how](controller.signal, ({ signal }) => {
+      sent += 1;
+      controller.abort(enough);
+      return call(signal as AbortSignal);
+    });
+    const answer = await result.then(
+      (done) => (how === 'once' ? done : (done as { answer: unknown }).answer),
+      (error: unknown) => error,
+    );
+    expect(sent).toBe(1);
+    return answer;
+  };
+
+  it('has succeeded where the storage says so in the moment that is left', async () => {
+    expect(await aborted(async () => 'done')).toBe('done');
+  });
+
+  it('is told to stop, and did not happen where the storage says so', async () => {
+    const unsent = new StorageError('unavailable', 'Not sent', { mayHaveHappened: false });
+    const stopped = async (signal: AbortSignal): Promise<never> => {
+      expect(signal.reason).toBe(enough);
+      throw unsent;
+    };
+    expect(await aborted(stopped)).toBe(enough);
+    expect(await aborted(stopped, options({ retries: 0 }).options)).toBe(enough);
+  });
+
+  it('is unknown where its answer is lost, where it only stops, or where it says nothing in time', async () => {
+    expect(await aborted(() => Promise.reject(lost()))).toBeInstanceOf(OutcomeUnknownError);
+    expect(await aborted(async (signal) => signal.throwIfAborted())).toBeInstanceOf(OutcomeUnknownError);
+    const never = (): Promise<never> => new Promise(() => {});
+    expect(await aborted(never, options({ timer }).options)).toBeInstanceOf(OutcomeUnknownError);
+  });
+
+  it('is not sent where it was aborted before', async () => {
+    const requests = new BackendClient(scripted({}).backend, options().options);
+    const call = (): Promise<never> => Promise.reject(new Error('It was sent'));
+    await expect(requests[how](AbortSignal.abort(enough), call)).rejects.toBe(enough);
+  });
+});
+
+describe('a pause', () => {
+  it('grows to 200 ms, and is half of that to all of it by chance', async () => {
+    const { options: given, pauses } = options({ random: () => 999 });
+    const requests = new BackendClient(scripted({}).backend, given);
+    for (const attempt of [0, 1, 5, 6, 100]) await requests.pause(attempt, undefined);
+    expect(pauses.map(Math.round)).toEqual([0, 10, 160, 200, 200]);
+  });
+
+  it('ends with an abort', async () => {
+    const requests = new BackendClient(scripted({}).backend, options({ timer: atOnce }).options);
+    await expect(requests.pause(1, AbortSignal.abort(new Error('Enough')))).rejects.toThrow('Enough');
+  });
+});

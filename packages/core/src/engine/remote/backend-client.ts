@@ -1,0 +1,189 @@
+import type { Backend, BackendCall, Batch, CommitResult } from '../../backend.js';
+import { isStorageError, OutcomeUnknownError } from '../../errors.js';
+import { randomId } from '../defaults.js';
+import { bounded, SharedDeadline, type Timer } from '../scheduling/deadline.js';
+
+export interface BackendClientOptions {
+  /** Milliseconds after which a request without a response fails. */
+  readonly timeoutMs: number;
+  /** Retries of a request after a temporary failure. */
+  readonly retries: number;
+  /** Returns a whole number from 0 to `below` - 1, for ids and pauses. */
+  readonly random: (below: number) => number;
+  readonly timer: Timer;
+}
+
+/** Result of a change, and whether an earlier attempt may have made it. */
+interface Changed<T> {
+  readonly answer: T;
+  readonly wasLost: boolean;
+}
+
+/** Longest pause between two attempts. */
+const MAX_PAUSE_MS = 200;
+/** Time in which an aborted or failed change may determine its result. */
+const SETTLE_MS = 800;
+
+/** Calls of a backend: bounded in time, repeated if that is safe, settled if a response was lost. */
+export class BackendClient {
+  readonly #backend: Backend;
+  readonly #options: BackendClientOptions;
+  /** Deadline of the calls that began in this turn of the event loop. */
+  #deadline: SharedDeadline | undefined;
+  /** Prefix of this client's operation ids, and their number. */
+  #client = '';
+  #operations = 0;
+
+  constructor(backend: Backend, options: BackendClientOptions) {
+    this.#backend = backend;
+    this.#options = options;
+  }
+
+  newOperationId(): string {
+    if (this.#client === '') this.#client = randomId(this.#options.random);
+    this.#operations += 1;
+    return `${this.#client}${this.#operations}`;
+  }
+
+  /**
+   * Sends a batch until its result is known. An abort before the batch was applied rejects with the signal's reason;
+   * once it was applied the call succeeds, aborted or not.
+   */
+  async commit(batch: Batch, signal: AbortSignal | undefined): Promise<CommitResult> {
+    signal?.throwIfAborted();
+    let sent = batch;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#bounded(signal, (call) => this.#backend.commit(sent, call));
+      } catch (error) {
+        if (signal?.aborted !== true && !mayHaveHappened(error)) throw error;
+        if (sent.writes.length > 0) {
+          const outcome = await this.#outcome(sent.operationId, error, signal);
+          if (outcome !== 'absent') return outcome;
+          // It never happened and never will under this id: it may be sent again under another.
+          sent = { ...sent, operationId: this.newOperationId() };
+        }
+        signal?.throwIfAborted();
+        if (attempt >= this.#options.retries) throw error;
+      }
+      await this.pause(attempt + 1, signal);
+    }
+  }
+
+  /** @throws OutcomeUnknownError if the storage cannot tell */
+  async #outcome(
+    operationId: string,
+    cause: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<CommitResult | 'absent'> {
+    const { timer, retries, timeoutMs } = this.#options;
+    const tries = signal?.aborted === true ? 1 : retries + 1;
+    // After an abort, also during the call, the storage has a grace period.
+    const late = new AbortController();
+    const answered = new AbortController();
+    const hurry = (): void =>
+      void timer
+        .sleep(SETTLE_MS, answered.signal)
+        .then(() => late.abort())
+        .catch(() => {});
+    if (signal?.aborted === true) hurry();
+    else signal?.addEventListener('abort', hurry, { once: true });
+    try {
+      for (let attempt = 0; attempt < tries; attempt++) {
+        try {
+          const outcome = await bounded(timer, timeoutMs, late.signal, (stop) =>
+            this.#backend.outcome(operationId, { signal: stop }),
+          );
+          if (outcome === 'unknown') break;
+          return outcome;
+        } catch (error) {
+          if (late.signal.aborted) break;
+          if (!isStorageError(error)) throw error;
+          await this.pause(attempt, undefined);
+        }
+      }
+    } finally {
+      answered.abort();
+      signal?.removeEventListener('abort', hurry);
+    }
+    throw new OutcomeUnknownError(operationId, cause);
+  }
+
+  /** Sends a request that changes nothing, or has the same effect when it arrives twice. */
+  async retrying<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#bounded(signal, call);
+      } catch (error) {
+        if (signal?.aborted === true) throw signal.reason;
+        if (!isStorageError(error) || !error.retryable || attempt >= this.#options.retries) throw error;
+        await this.pause(attempt, signal);
+      }
+    }
+  }
+
+  /**
+   * Sends a request that changes something and is not recorded: after a lost response nothing is guessed, and what
+   * surely did not happen is sent again. After an abort the storage has a grace period to report the result.
+   * @throws OutcomeUnknownError if it does not; the signal's reason if it did not happen
+   */
+  async once<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
+    return (await this.#change(signal, call, false)).answer;
+  }
+
+  /**
+   * Sends a request that has the same effect however often it arrives; `wasLost` if an earlier attempt may have done
+   * it.
+   * @throws as `once`
+   */
+  repeated<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<Changed<T>> {
+    return this.#change(signal, call, true);
+  }
+
+  async #change<T>(
+    signal: AbortSignal | undefined,
+    call: (call: BackendCall) => Promise<T>,
+    mayRepeat: boolean,
+  ): Promise<Changed<T>> {
+    const isAborted = (): boolean => signal?.aborted === true;
+    let loss: unknown;
+    for (let attempt = 0; ; attempt++) {
+      if (isAborted()) throw loss === undefined ? signal?.reason : new OutcomeUnknownError('', loss);
+      try {
+        return { answer: await this.#bounded(signal, call, SETTLE_MS), wasLost: loss !== undefined };
+      } catch (error) {
+        // A call that rejects with the abort's reason does not report its result.
+        if (mayHaveHappened(error) || (isAborted() && !isStorageError(error))) loss = error;
+        const isOver = !isStorageError(error) || !error.retryable || (attempt >= this.#options.retries && !isAborted());
+        if (loss !== undefined && (isOver || !mayRepeat)) throw new OutcomeUnknownError('', loss);
+        if (isOver) throw error;
+      }
+      // An abort ends the pause early, and is handled above.
+      await this.pause(attempt, signal).catch(() => {});
+    }
+  }
+
+  /** Waits before another attempt, longer each time, so that losers of a race do not meet again. */
+  async pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
+    const { timer, random } = this.#options;
+    const ms = Math.min(MAX_PAUSE_MS, 5 * 2 ** Math.min(attempt, 8)) * (0.5 + random(1000) / 2000);
+    await timer.sleep(attempt === 0 ? 0 : ms, signal ?? new AbortController().signal);
+    signal?.throwIfAborted();
+  }
+
+  #bounded<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>, momentMs?: number): Promise<T> {
+    const { timer, timeoutMs } = this.#options;
+    if (signal !== undefined) return bounded(timer, timeoutMs, signal, (stop) => call({ signal: stop }), momentMs);
+    if (this.#deadline === undefined) {
+      this.#deadline = new SharedDeadline(timer, timeoutMs);
+      queueMicrotask(() => {
+        this.#deadline = undefined;
+      });
+    }
+    return this.#deadline.bound(call);
+  }
+}
+
+function mayHaveHappened(error: unknown): boolean {
+  return isStorageError(error) && error.mayHaveHappened && !(error instanceof OutcomeUnknownError);
+}

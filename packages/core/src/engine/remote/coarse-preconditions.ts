@@ -1,0 +1,75 @@
+import { type Check, UNKNOWN_VERSION } from '../../backend.js';
+import { isWithin, parentPath } from '../../paths.js';
+import type { Steps } from '../scheduling/time-slice.js';
+import type { NodeCache } from './node-cache.js';
+import { isSameCheck } from './preconditions.js';
+
+/** Preconditions that are cheap enough one by one. */
+const MAX_SINGLE_CHECKS = 128;
+
+/**
+ * Replaces many preconditions by one: nothing under their common directory has changed since it was loaded, if
+ * everything else was loaded with it or later. Returns undefined if that is unknown or saves nothing. Its conflict says
+ * little: something under the directory has changed that may not have been read.
+ */
+export function* coarsePreconditions(checks: readonly Check[], facts: NodeCache): Steps<readonly Check[] | undefined> {
+  if (checks.length <= MAX_SINGLE_CHECKS) return undefined;
+  const top = commonDirectory(checks);
+  yield;
+  const above = checks.filter(({ path }) => !isWithin(path, top));
+  const own = checks.find(({ path, kind }) => path === top && kind !== 'empty');
+  const directory = own?.id === undefined || own.id === null ? undefined : facts.record(own.id)?.directory;
+  if (own?.id === undefined || own.id === null || directory === undefined) return undefined;
+  if (directory.counted === false || directory.tree === UNKNOWN_VERSION || above.length > MAX_SINGLE_CHECKS)
+    return undefined;
+  const since = own.id;
+  const ids = new Map(checks.map(({ path, id }) => [path, id]));
+  yield;
+  // A later read may rest on a later load than the directory's: its version is that of the earlier one.
+  const isKnown = (check: Check): boolean => {
+    const id = check.id ?? ids.get(parentPath(check.path));
+    return id !== undefined && id !== null && facts.isSince(id, since) && isAsKnown(check, facts);
+  };
+  for (const [i, check] of checks.entries()) {
+    if (i % MAX_SINGLE_CHECKS === 0) yield;
+    if (isWithin(check.path, top) && !isKnown(check)) return undefined;
+  }
+  const way: Check = { kind: 'entry', path: top, id: own.id };
+  return [...above, way, { kind: 'tree', path: top, id: own.id, version: directory.tree }];
+}
+
+/** Reports whether a precondition matches the latest known record. */
+function isAsKnown(check: Check, facts: NodeCache): boolean {
+  const fact = check.id === null ? undefined : facts.record(check.id);
+  if (check.kind === 'entry') return check.version === undefined || fact?.version === check.version;
+  if (check.kind === 'empty') return fact?.directory?.count === 0;
+  return fact?.directory?.[check.kind] === check.version;
+}
+
+/** Returns the deepest directory that contains, or is, everything that was read. */
+function commonDirectory(checks: readonly Check[]): string {
+  let top: string | undefined;
+  for (const check of checks) {
+    // Preconditions without a version are only on the way to others.
+    if (check.kind === 'entry' && check.id !== null && check.version === undefined) continue;
+    const directory = check.kind === 'entry' ? parentPath(check.path) : check.path;
+    top ??= directory;
+    while (!isWithin(directory, top)) top = parentPath(top);
+  }
+  return top ?? '/';
+}
+
+/** Returns the preconditions without duplicates. */
+export function* dedupe(checks: readonly Check[]): Steps<Check[]> {
+  const seen = new Map<string, Check[]>();
+  const once: Check[] = [];
+  for (const [i, check] of checks.entries()) {
+    if (i % MAX_SINGLE_CHECKS === MAX_SINGLE_CHECKS - 1) yield;
+    const others = seen.get(check.path);
+    if (others?.some((other) => isSameCheck(other, check))) continue;
+    if (others === undefined) seen.set(check.path, [check]);
+    else others.push(check);
+    once.push(check);
+  }
+  return once;
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { asyncStorage } from '../../async-storage.js';
+import type { Backend } from '../../backend.js';
+import { openFileSystem } from '../../create-file-system.js';
+import type { FileSystem } from '../../file-system.js';
+import { grep } from '../../search.js';
+import { rootMeta } from '../defaults.js';
+import { MemoryExecutor } from '../memory/memory-executor.js';
+import { TreeBackend } from '../tree-backend/tree-backend.js';
+
+/** Two clients of one storage; `requests` are those of the first, `next` runs once, right after its next load. */
+async function clients(): Promise<{
+  mine: FileSystem;
+  other: FileSystem;
+  requests: string[];
+  afterLoad: (work: () => Promise<unknown>) => void;
+}> {
+  const store = new TreeBackend(MemoryExecutor.create(rootMeta(0)));
+  const requests: string[] = [];
+  const works: (() => Promise<unknown>)[] = [];
+  const watched: Backend = {
+    capabilities: store.capabilities,
+    checkpointStore: store.checkpointStore,
+    async load(wants, call) {
+      requests.push(`load ${wants.map(({ kind }) => kind)}`);
+      const facts = await store.load(wants, call);
+      await works.shift()?.();
+      return facts;
+    },
+    commit: (batch, call) => {
+      requests.push('commit');
+      return store.commit(batch, call);
+    },
+    outcome: (id) => store.outcome(id),
+    close: () => store.close(),
+  };
+  const mine = await openFileSystem(asyncStorage(watched));
+  const other = await openFileSystem(asyncStorage(store));
+  return { mine, other, requests, afterLoad: (work) => works.push(work) };
+}
+
+async function paths(items: AsyncIterable<{ readonly path: string }>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { path } of items) found.push(path);
+  return found;
+}
+
+describe('a walk over a far storage', () => {
+  it('sees what another client has changed since the last one', async () => {
+    const { mine, other } = await clients();
+    await mine.writeFile('/a', '1');
+    expect(await paths(mine.walk('/'))).toEqual(['/a']);
+    await other.writeFile('/b', '2');
+    await other.rm('/a');
+    expect(await paths(mine.walk('/'))).toEqual(['/b']);
+  });
+
+  it('leaves other operations what they know, and tells them what it has learned', async () => {
+    const { mine, requests } = await clients();
+    await mine.mkdir('/x');
+    await mine.mkdir('/y');
+    await mine.writeFile('/x/f', '1');
+    await mine.writeFile('/y/f', '1');
+    await mine.readFile('/x/f');
+    await paths(mine.walk('/y'));
+    requests.length = 0;
+    await mine.writeFile('/x/f', '2');
+    await mine.writeFile('/y/f', '2');
+    expect(requests).toEqual(['commit', 'commit']);
+  });
+
+  it('is of one moment, its start included', async () => {
+    const { mine, other, afterLoad, requests } = await clients();
+    await mine.mkdir('/a');
+    await mine.mkdir('/b');
+    await mine.writeFile('/a/old', '');
+    requests.length = 0;
+    // Between finding the start and listing it, another directory takes the name.
+    afterLoad(async () => {
+      await other.rename('/a', '/b/a');
+      await other.writeFile('/b/a/late', '');
+      await other.mkdir('/a');
+      await other.writeFile('/a/new', '');
+    });
+    expect(await paths(mine.walk('/a'))).toEqual(['/a/new']);
+  });
+
+  it('has the way through links confirmed', async () => {
+    const { mine, other, afterLoad, requests } = await clients();
+    await mine.mkdir('/a');
+    await mine.mkdir('/b');
+    await mine.writeFile('/a/x', '');
+    await mine.writeFile('/b/y', '');
+    await mine.symlink('/a', '/l');
+    requests.length = 0;
+    afterLoad(async () => {
+      await other.unlink('/l');
+      await other.symlink('/b', '/l');
+      await other.rm('/a/x');
+    });
+    // Neither link ever led to an empty directory.
+    expect(await paths(mine.walk('/l'))).toEqual(['/b/y']);
+    expect(requests).toContain('commit');
+  });
+
+  it('says that its start is missing only where it was missing at one moment', async () => {
+    const { mine, other, afterLoad } = await clients();
+    await mine.mkdir('/a');
+    await mine.symlink('/a', '/l');
+    afterLoad(async () => {
+      await other.mkdir('/b');
+      await other.unlink('/l');
+      await other.symlink('/b', '/l');
+      await other.rmdir('/a');
+    });
+    expect(await paths(mine.walk('/l'))).toEqual([]);
+  });
+});
+
+describe('grep over a far storage', () => {
+  it('searches a file that another client changes meanwhile as it is then, and passes over one that is gone', async () => {
+    const { mine, other, afterLoad } = await clients();
+    await mine.mkdir('/d');
+    for (const name of ['a', 'b', 'c']) await mine.writeFile(`/d/${name}.ts`, 'needle\n');
+    const changes = async (): Promise<void> => {
+      await other.writeFile('/d/a.ts', 'no more\n');
+      await other.writeFile('/d/b.ts', 'still a needle\n');
+      await other.rm('/d/c.ts');
+    };
+    // The way to the directory, what is in it, then the contents.
+    afterLoad(async () => {});
+    afterLoad(changes);
+    const found = grep(mine, 'needle', { paths: '/d', glob: '*.ts' });
+    expect(await paths(found)).toEqual(['/d/b.ts']);
+  });
+
+  it('searches all files of a directory as they were at one moment', async () => {
+    const { mine, other, afterLoad } = await clients();
+    await mine.mkdir('/d');
+    for (const name of ['a', 'b']) await mine.writeFile(`/d/${name}`, 'needle\n');
+    afterLoad(async () => {});
+    afterLoad(async () => {
+      await other.writeFile('/d/a', '');
+      await other.writeFile('/d/b', '');
+    });
+    expect(await paths(grep(mine, 'needle', { paths: '/d' }))).toEqual(['/d/a', '/d/b']);
+  });
+});

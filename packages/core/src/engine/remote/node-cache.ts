@@ -1,0 +1,639 @@
+import {
+  type Check,
+  isWholeWrite,
+  type Listing,
+  type LoadRequest,
+  type LoadResult,
+  type Metadata,
+  type NodeAddress,
+  type NodeId,
+  type NodeRecord,
+  type Part,
+  UNKNOWN_VERSION,
+  type Version,
+  type Write,
+} from '../../backend.js';
+import { compareNames, parentPath, pathSegments } from '../../paths.js';
+import type { Unloaded } from '../../tree/node.js';
+import type { Steps } from '../scheduling/time-slice.js';
+import { MAX_LINEAR_CHECKS } from './preconditions.js';
+
+interface CachedDirectory {
+  listing: Version;
+  /** Names with the ids that they lead to; null: known to be missing. */
+  readonly names: Map<string, NodeId | null>;
+  /** All names, sorted, if all are known. */
+  sorted: readonly string[] | undefined;
+  /** The name up to which consecutive pages have brought all; undefined: none. */
+  covered: string | undefined;
+}
+
+/** All names of a directory, sorted. */
+export interface CachedNames {
+  readonly version: Version;
+  readonly names: readonly string[];
+  /** Returns the record of a name, or undefined if it is unknown. */
+  readonly recordOf: (name: string) => NodeRecord | undefined;
+}
+
+/** A caller's claim that what it loads stays. */
+export interface Use {
+  goOn(): void;
+  end(): void;
+}
+
+/** Names kept before the cache is cleared, and bytes of content. */
+const MAX_NAMES = 200_000;
+const MAX_BYTES = 64 * 2 ** 20;
+/** Loads whose order is remembered. */
+const MAX_LOADS = 4_096;
+/** Load number of this client's own writes. */
+const OWN = 0;
+/** Cached ranges per file. */
+const MAX_PIECES = 64;
+
+/** The versions that nodes had when a batch was accepted. */
+class CheckedVersions {
+  #versions: Map<NodeId | null, Version | undefined> | undefined;
+
+  constructor(private readonly checks: readonly Check[]) {}
+
+  has({ id, version }: NodeRecord): boolean {
+    if (this.checks.length <= MAX_LINEAR_CHECKS) {
+      const last = this.checks.findLast((check) => check.id === id && isOfVersion(check));
+      return last !== undefined && isOfVersion(last) && last.version === version;
+    }
+    this.#versions ??= new Map(this.checks.filter(isOfVersion).map((check) => [check.id, check.version]));
+    return this.#versions.get(id) === version;
+  }
+}
+
+function isOfVersion(check: Check): check is Extract<Check, { kind: 'entry' }> {
+  return check.kind === 'entry' && check.id !== null && check.version !== undefined;
+}
+
+const NOTHING_CHECKED = new CheckedVersions([]);
+
+/**
+ * A client's cache of a remote storage. Nothing in it is trusted: every operation has what it used confirmed before it
+ * counts. Each record carries the number of the load that brought it, negative if it may be older than the load;
+ * records of one load are from one point in time.
+ */
+export class NodeCache {
+  #nodes = new Map<NodeId, { readonly record: NodeRecord; readonly load: number }>();
+  /** Number of loads sent when a load completed; for the last few thousand. */
+  readonly #sent = new Map<number, number>();
+  #directories = new Map<NodeId, CachedDirectory>();
+  /** Files that had several names when they were loaded. */
+  #linked = new Set<NodeId>();
+  #contents = new Map<NodeId, { readonly version: Version; readonly pieces: readonly Part[] }>();
+  #root: NodeId | undefined;
+  #names = 0;
+  #bytes = 0;
+  /** Number of times that everything was cleared. */
+  #clears = 0;
+  /** Number of times that it was for lack of space. */
+  #overflows = 0;
+  /** Size multipliers for running operations that need everything at the same time. */
+  readonly #rooms = new Set<{ times: number }>();
+  /** True if a write of the followed batch concerns something unknown. */
+  #isLost = false;
+  /** Versions checked by the followed batch. */
+  #checked = NOTHING_CHECKED;
+  #changes = 0;
+
+  /** Counts how often a record of a node changed or was forgotten. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  get root(): NodeRecord | undefined {
+    return this.#root === undefined ? undefined : this.#nodes.get(this.#root)?.record;
+  }
+
+  clear(): void {
+    this.#nodes = new Map();
+    this.#linked = new Set();
+    this.#directories = new Map();
+    this.#contents = new Map();
+    this.#root = undefined;
+    this.#names = 0;
+    this.#bytes = 0;
+    this.#clears += 1;
+  }
+
+  /**
+   * Starts a use, for an operation that needs what it loads to stay. It calls `goOn` before each load; if what it had
+   * loaded was cleared for lack of space, the cache gets twice the space until the use ends.
+   */
+  use(): Use {
+    const mine = { times: 1 };
+    this.#rooms.add(mine);
+    let [room, overflows] = [this.#room, this.#overflows];
+    return {
+      goOn: () => {
+        if (this.#overflows > overflows) mine.times = 2 * room;
+        [room, overflows] = [this.#room, this.#overflows];
+      },
+      end: () => this.#rooms.delete(mine),
+    };
+  }
+
+  get #room(): number {
+    let most = 1;
+    for (const { times } of this.#rooms) most = Math.max(most, times);
+    return most;
+  }
+
+  /** Takes over everything that another store knows, and clears that one. */
+  #take(other: NodeCache): void {
+    this.#nodes = other.#nodes;
+    this.#linked = other.#linked;
+    this.#directories = other.#directories;
+    this.#contents = other.#contents;
+    this.#root = other.#root;
+    this.#names = other.#names;
+    this.#bytes = other.#bytes;
+    other.clear();
+  }
+
+  /**
+   * Forgets what failed preconditions have shown to be stale, and what follows from it. The rest stays, as it is never
+   * trusted.
+   */
+  forget(checks: readonly Check[]): void {
+    for (const check of checks) {
+      if (check.path === '/' && check.kind === 'entry' && check.version === undefined) this.clear();
+      else if (check.kind === 'entry' && check.id !== null && check.version !== undefined) this.#forgetNode(check.id);
+      else if (check.kind === 'entry') this.#forgetName(check.path);
+      else if (check.kind === 'tree') this.#forgetNode(check.id);
+      else this.#forget(check.id);
+    }
+  }
+
+  #forgetName(path: string): void {
+    const directory = this.#namesOf(this.#idAt(parentPath(path)));
+    if (directory === undefined) return;
+    if (directory.names.delete(path.slice(path.lastIndexOf('/') + 1))) this.#names -= 1;
+    directory.sorted = undefined;
+    directory.covered = undefined;
+  }
+
+  record(id: NodeId): NodeRecord | undefined {
+    return this.#nodes.get(id)?.record;
+  }
+
+  loadOf(id: NodeId): number {
+    return this.#nodes.get(id)?.load ?? OWN;
+  }
+
+  /** Reports whether a node's record is from the same point in time as another's, or from a later one. */
+  isSince(id: NodeId, earlier: NodeId): boolean {
+    const [load, since] = [this.loadOf(id), this.loadOf(earlier)];
+    return since !== OWN && (load === since || Math.abs(load) > (this.#sent.get(since) ?? Number.POSITIVE_INFINITY));
+  }
+
+  entry(directory: NodeId, name: string): NodeRecord | null | undefined {
+    const known = this.#directories.get(directory);
+    const id = known?.names.get(name);
+    if (id === undefined) return known?.sorted === undefined ? undefined : null;
+    return id === null ? null : this.#nodes.get(id)?.record;
+  }
+
+  /**
+   * Returns all names of a directory if they are known, as a new list whenever they change, and their current records.
+   */
+  names(directory: NodeId): CachedNames | undefined {
+    const known = this.#directories.get(directory);
+    if (known?.sorted === undefined) return undefined;
+    const { listing: version, sorted: names } = known;
+    return { version, names, recordOf: (name) => this.#node(known.names.get(name))?.record };
+  }
+
+  /** Returns the address of a known directory whose names are not all known, if there are at most `most`. */
+  unlisted(path: string, most: number): NodeAddress | undefined {
+    const fact = this.#node(this.#idAt(path))?.record;
+    if (fact?.directory === undefined || fact.directory.count > most) return undefined;
+    return this.#directories.get(fact.id)?.sorted === undefined ? { path, id: fact.id } : undefined;
+  }
+
+  range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
+    const known = this.#contents.get(file.place.id);
+    if (known?.version !== file.version) return undefined;
+    const piece = known.pieces.find((one) => one.offset <= offset && one.offset + one.bytes.length >= offset + length);
+    return piece?.bytes.subarray(offset - piece.offset, offset - piece.offset + length);
+  }
+
+  /** Stores the result of a load request, with the number of loads sent by then. */
+  add(want: LoadRequest, facts: LoadResult, load: number, sent = Math.abs(load)): void {
+    if (this.#sent.size > MAX_LOADS) this.#sent.clear();
+    this.#sent.set(load, sent);
+    const room = this.#room;
+    if (this.#names > room * MAX_NAMES || this.#bytes > room * MAX_BYTES) {
+      this.clear();
+      this.#overflows += 1;
+    }
+    if (facts.kind === 'gone') {
+      if (want.kind !== 'path') this.#forget(want.at.id);
+    } else if (facts.kind === 'path' && want.kind === 'path') this.#addPath(want.path, facts, load);
+    else if (facts.kind === 'content') {
+      this.#addNode(facts.file, load);
+      this.#addPiece(facts.file, facts.offset, facts.bytes);
+    } else if (facts.kind === 'list') {
+      this.#addNode(facts.directory, load);
+      this.#addPage(want.kind === 'list' ? want.after : undefined, facts, load);
+    } else if (facts.kind === 'tree') this.#addTree(facts.directory, facts.listings, load);
+  }
+
+  #addPath(path: string, facts: Extract<LoadResult, { kind: 'path' }>, load: number): void {
+    const { nodes, content } = facts;
+    const names = pathSegments(path);
+    const root = nodes[0];
+    if (root === undefined || root === null) return;
+    this.#root = root.id;
+    this.#addNode(root, load);
+    for (let i = 1; i < nodes.length; i++) {
+      const parent = nodes[i - 1] as NodeRecord;
+      const node = nodes[i] as NodeRecord | null;
+      if (node !== null) this.#addNode(node, load);
+      this.#setName(this.#directory(parent), names[i - 1] as string, node?.id ?? null);
+    }
+    const last = nodes.at(-1);
+    if (content !== undefined && last !== null && last !== undefined) this.#addContent(last, content);
+  }
+
+  #addTree(directory: NodeRecord, listings: readonly Listing[], load: number): void {
+    this.#addNode(directory, load);
+    const byPath = new Map([['', directory]]);
+    for (const { path, names, nodes, contents } of listings) {
+      const parent = byPath.get(path);
+      if (parent === undefined) continue;
+      this.#addListing(parent, names, nodes, true, load);
+      names.forEach((name, i) => {
+        const node = nodes[i] as NodeRecord;
+        if (node.kind === 'directory') byPath.set(path === '' ? name : `${path}/${name}`, node);
+        const bytes = contents?.[i];
+        if (bytes !== undefined) this.#addContent(node, bytes);
+      });
+    }
+  }
+
+  /** Adds a page. Pages form a complete listing only if all have the same version. */
+  #addPage(after: string | undefined, facts: Extract<LoadResult, { kind: 'list' }>, load: number): void {
+    const { names, nodes, complete } = facts;
+    const directory = this.#directory(facts.directory);
+    const { covered } = directory;
+    const isNext = after === undefined || (covered !== undefined && compareNames(after, covered) <= 0);
+    this.#addListing(facts.directory, names, nodes, complete && isNext, load);
+    const last = names.at(-1);
+    // Another listing in progress may be further ahead.
+    if (isNext && last !== undefined && (covered === undefined || compareNames(covered, last) < 0))
+      directory.covered = last;
+  }
+
+  #addListing(
+    fact: NodeRecord,
+    names: readonly string[],
+    nodes: readonly NodeRecord[],
+    complete: boolean,
+    load: number,
+  ): void {
+    const directory = this.#directory(fact);
+    names.forEach((name, i) => {
+      const node = nodes[i] as NodeRecord;
+      this.#addNode(node, load);
+      this.#setName(directory, name, node.id);
+    });
+    if (complete) {
+      const all: string[] = [];
+      for (const [name, id] of directory.names) if (id !== null) all.push(name);
+      directory.sorted = all.sort(compareNames);
+    }
+  }
+
+  #setNode(fact: NodeRecord, load: number): void {
+    const before = this.#nodes.get(fact.id)?.record;
+    if (before !== undefined && !isSameState(before, fact)) this.#changes += 1;
+    this.#nodes.set(fact.id, { record: fact, load });
+  }
+
+  #forgetNode(id: NodeId): void {
+    if (this.#nodes.delete(id)) this.#changes += 1;
+  }
+
+  #addNode(fact: NodeRecord, load: number): void {
+    this.#setNode(fact, load);
+    if (fact.links > 1) this.#linked.add(fact.id);
+    // Names of another listing version must not be used for this one.
+    if (load !== OWN && fact.directory !== undefined) this.#directory(fact);
+  }
+
+  #addContent(fact: NodeRecord, bytes: Uint8Array): void {
+    if (bytes.byteLength !== fact.size) return;
+    this.#bytes += bytes.byteLength - this.#lengthKnown(fact.id);
+    this.#contents.set(fact.id, { version: fact.version, pieces: [{ offset: 0, bytes }] });
+  }
+
+  #forgetContent(id: NodeId | null | undefined): void {
+    this.#bytes -= this.#lengthKnown(id as NodeId);
+    this.#contents.delete(id as NodeId);
+  }
+
+  #lengthKnown(id: NodeId): number {
+    const known = this.#contents.get(id);
+    return known === undefined ? 0 : lengthOf(known.pieces);
+  }
+
+  /** Keeps a range of a file's content, with the others of the same version. */
+  #addPiece(fact: NodeRecord, offset: number, bytes: Uint8Array): void {
+    const known = this.#contents.get(fact.id);
+    const before = known === undefined ? [] : known.pieces;
+    const same = known?.version === fact.version ? before.filter((one) => one.offset !== offset) : [];
+    const pieces = [...same.slice(1 - MAX_PIECES), { offset, bytes }];
+    this.#bytes += lengthOf(pieces) - lengthOf(before);
+    this.#contents.set(fact.id, { version: fact.version, pieces });
+  }
+
+  /** Returns the cached directory, a new one if its listing has changed. */
+  #directory(fact: NodeRecord): CachedDirectory {
+    const known = this.#directories.get(fact.id);
+    const listing = fact.directory?.listing ?? UNKNOWN_VERSION;
+    if (known !== undefined && known.listing === listing && listing !== UNKNOWN_VERSION) return known;
+    const fresh: CachedDirectory = { listing, names: new Map(), sorted: undefined, covered: undefined };
+    this.#names -= known?.names.size ?? 0;
+    this.#directories.set(fact.id, fresh);
+    return fresh;
+  }
+
+  #setName(directory: CachedDirectory, name: string, id: NodeId | null): void {
+    if (!directory.names.has(name)) this.#names += 1;
+    directory.names.set(name, id);
+  }
+
+  #forget(id: NodeId): void {
+    this.#forgetNode(id);
+    this.#directories.delete(id);
+  }
+
+  // ── own writes ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Follows an accepted batch: what its preconditions and writes made certain is kept; what other clients may have
+   * changed concurrently is not, nor what a load returned before the preconditions or after.
+   */
+  apply(writes: readonly Write[], version: Version, checks: readonly Check[]): void {
+    this.#checked = new CheckedVersions(checks);
+    for (const write of writes) this.#apply(write, version);
+    this.#forgetLost(version);
+    this.#checked = NOTHING_CHECKED;
+  }
+
+  /**
+   * {@link apply} in steps. A file that the batch writes twice has its version from the first write on: until all of it
+   * is followed, nothing is known here except what is loaded in between, and that is discarded then, unless everything
+   * was cleared.
+   */
+  *applySteps(writes: readonly Write[], version: Version, checks: readonly Check[]): Steps<void> {
+    const aside = new NodeCache();
+    aside.#checked = new CheckedVersions(checks);
+    aside.#take(this);
+    const clears = this.#clears;
+    for (const write of writes) {
+      aside.#apply(write, version);
+      yield;
+    }
+    aside.#forgetLost(version);
+    this.#changes += aside.#changes;
+    if (this.#clears === clears) this.#take(aside);
+  }
+
+  /** Forgets all nodes of the batch's version: what could not be followed may concern any of them. */
+  #forgetLost(version: Version): void {
+    if (!this.#isLost) return;
+    this.#isLost = false;
+    for (const [id, { record: fact }] of this.#nodes) if (fact.version === version) this.#forgetNode(id);
+    for (const [id, content] of this.#contents) if (content.version === version) this.#forgetContent(id);
+  }
+
+  #apply(write: Write, version: Version): void {
+    switch (write.kind) {
+      case 'clear':
+        this.clear();
+        return;
+      case 'create':
+        this.#created(write, version);
+        return;
+      case 'remove':
+        this.#rename(write.path, null);
+        this.#forgetLinked();
+        return;
+      case 'move': {
+        const id = this.#idAt(write.from);
+        this.#rename(write.from, null);
+        this.#rename(write.to, id);
+        this.#moved(id, write.time, version);
+        return;
+      }
+      case 'copy':
+        this.#rename(write.to, undefined);
+        return;
+      case 'link': {
+        const id = this.#idAt(write.from);
+        this.#rename(write.path, id);
+        if (id !== undefined && id !== null) this.#forgetNode(id);
+        return;
+      }
+      case 'write':
+      case 'meta':
+      case 'touch':
+        this.#changed(write, version);
+    }
+  }
+
+  #created(write: Extract<Write, { kind: 'create' }>, version: Version): void {
+    const { id, type, meta, content, target } = write;
+    const size = content?.byteLength ?? 0;
+    this.#grow(size, type === 'directory' ? 0 : 1, type === 'directory' ? 1 : 0);
+    const base = { id, kind: type, meta, version, size, links: 1 };
+    if (type === 'file') {
+      this.#addNode(base, OWN);
+      this.#addContent(base, content ?? new Uint8Array(0));
+    } else if (type === 'directory') {
+      const totals = { size: 0, files: 0, directories: 0, linked: 0 };
+      this.#addNode({ ...base, directory: { listing: UNKNOWN_VERSION, tree: UNKNOWN_VERSION, count: 0, totals } }, OWN);
+    }
+    // The storage determines the size of a link: it is loaded on demand.
+    this.#rename(write.path, type === 'symlink' && target !== undefined ? undefined : id);
+  }
+
+  /** Keeps an estimate of the whole's totals, to detect a limit before the storage reports it. */
+  #grow(size: number, files: number, directories: number): void {
+    if (size === 0 && files === 0 && directories === 0) return;
+    const known = this.#root === undefined ? undefined : this.#nodes.get(this.#root);
+    const directory = known?.record.directory;
+    if (known === undefined || directory === undefined) return;
+    const { totals } = directory;
+    const grown = {
+      ...totals,
+      size: totals.size + size,
+      files: totals.files + files,
+      directories: totals.directories + directories,
+    };
+    const fact = { ...known.record, directory: { ...directory, tree: UNKNOWN_VERSION, totals: grown } };
+    this.#setNode(fact, known.load);
+  }
+
+  /** Sets what a name leads to; undefined: unknown. The listing and everything above it get new versions. */
+  #rename(path: string, id: NodeId | null | undefined): void {
+    const parent = this.#idAt(parentPath(path));
+    if (parent === undefined || parent === null) {
+      this.#isLost = true;
+      return;
+    }
+    const directory = this.#directories.get(parent);
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    if (directory !== undefined) {
+      directory.listing = UNKNOWN_VERSION;
+      directory.sorted = undefined;
+      if (id === undefined) directory.names.delete(name);
+      else this.#setName(directory, name, id);
+    } else if (id !== undefined) {
+      this.#directories.set(parent, {
+        listing: UNKNOWN_VERSION,
+        names: new Map([[name, id]]),
+        sorted: undefined,
+        covered: undefined,
+      });
+    }
+    // The name's node is from now, not from the load that brought the rest.
+    this.#detachFromLoad(parent);
+    if (id !== undefined && id !== null) this.#detachFromLoad(id);
+    this.#outdate(parentPath(path));
+  }
+
+  #detachFromLoad(id: NodeId): void {
+    const fact = this.#nodes.get(id)?.record;
+    if (fact === undefined) return;
+    const { directory } = fact;
+    const next = directory === undefined ? fact : { ...fact, directory: { ...directory, listing: UNKNOWN_VERSION } };
+    this.#setNode(next, OWN);
+  }
+
+  /** A moved file was checked completely; of a directory only its identity. */
+  #moved(id: NodeId | null | undefined, time: number, version: Version): void {
+    const fact = this.#node(id)?.record;
+    if (fact === undefined) return;
+    if (fact.kind === 'directory') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, OWN);
+    else this.#setMeta(fact, { ...fact.meta, ctime: time }, version);
+  }
+
+  /** Sets metadata; the content stays. */
+  #setMeta(fact: NodeRecord, meta: Metadata, version: Version): void {
+    if (!this.#isAsChecked(fact, version)) return;
+    this.#addNode({ ...fact, meta, version }, OWN);
+    const content = this.#contents.get(fact.id);
+    if (content !== undefined && content.version === fact.version) this.#contents.set(fact.id, { ...content, version });
+  }
+
+  #changed(write: Extract<Write, { kind: 'write' | 'meta' | 'touch' }>, version: Version): void {
+    const id = this.#outdate(write.path);
+    if (id === undefined) this.#isLost = true;
+    const fact = this.#node(id)?.record;
+    if (write.kind === 'write') this.#written(write, id, fact, version);
+    else if (fact === undefined) return;
+    // A touch has no precondition on the directory's other metadata, which are then unknown.
+    else if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, OWN);
+    else this.#setMeta(fact, write.meta, version);
+  }
+
+  #written(
+    write: Extract<Write, { kind: 'write' }>,
+    id: NodeId | null | undefined,
+    fact: NodeRecord | undefined,
+    version: Version,
+  ): void {
+    const isKnown = fact !== undefined && this.#isAsChecked(fact, version);
+    const next = isKnown ? { ...fact, meta: write.meta, size: write.size, version } : undefined;
+    // Earlier writes of the same batch have the same version: the content known from then is not the current one.
+    if (next !== undefined && isWholeWrite(write)) this.#addContent(next, write.parts[0]?.bytes ?? new Uint8Array(0));
+    else this.#forgetContent(id);
+    if (next === undefined || fact === undefined) return;
+    this.#grow(write.size - fact.size, 0, 0);
+    this.#addNode(next, OWN);
+  }
+
+  /**
+   * Reports whether a file's record is as the batch found or left it; otherwise the record is from another time and is
+   * forgotten. Cached parts of a directory have their own versions.
+   */
+  #isAsChecked(fact: NodeRecord, version: Version): boolean {
+    if (fact.kind === 'directory' || fact.version === version || this.#checked.has(fact)) return true;
+    this.#forgetNode(fact.id);
+    this.#forgetContent(fact.id);
+    return false;
+  }
+
+  /**
+   * Marks totals and tree versions of the directories along a path as unknown, because something under them changed.
+   * Returns the id at its end, as {@link #idAt} does.
+   */
+  #outdate(path: string): NodeId | null | undefined {
+    let id: NodeId | null | undefined = this.#root;
+    this.#outdateNode(id);
+    for (const name of pathSegments(path)) {
+      if (id === undefined || id === null) return undefined;
+      id = this.#directories.get(id)?.names.get(name);
+      this.#outdateNode(id);
+    }
+    return id;
+  }
+
+  #outdateNode(id: NodeId | null | undefined): void {
+    const known = this.#node(id);
+    const directory = known?.record.directory;
+    if (known === undefined || directory === undefined || directory.tree === UNKNOWN_VERSION) return;
+    this.#setNode({ ...known.record, directory: { ...directory, tree: UNKNOWN_VERSION } }, known.load);
+  }
+
+  /** Forgets files with several names, which may have lost one under a removed directory. */
+  #forgetLinked(): void {
+    for (const id of this.#linked) this.#forgetNode(id);
+    this.#linked.clear();
+  }
+
+  /** Returns the record of an id; undefined for a missing id. */
+  #node(id: NodeId | null | undefined): { readonly record: NodeRecord; readonly load: number } | undefined {
+    return this.#nodes.get(id as NodeId);
+  }
+
+  #namesOf(id: NodeId | null | undefined): CachedDirectory | undefined {
+    return this.#directories.get(id as NodeId);
+  }
+
+  #idAt(path: string): NodeId | null | undefined {
+    let id: NodeId | null | undefined = this.#root;
+    for (const name of pathSegments(path)) {
+      if (id === undefined || id === null) return undefined;
+      id = this.#directories.get(id)?.names.get(name);
+    }
+    return id;
+  }
+}
+
+function isSameState(a: NodeRecord, b: NodeRecord): boolean {
+  return (
+    isSameVersion(a.version, b.version) &&
+    isSameVersion(a.directory?.listing, b.directory?.listing) &&
+    isSameVersion(a.directory?.tree, b.directory?.tree)
+  );
+}
+
+function isSameVersion(a: Version | undefined, b: Version | undefined): boolean {
+  return a === b && b !== UNKNOWN_VERSION;
+}
+
+function lengthOf(pieces: readonly Part[]): number {
+  let length = 0;
+  for (const { bytes } of pieces) length += bytes.byteLength;
+  return length;
+}

@@ -1,0 +1,106 @@
+import type { BackendCall, LoadRequest, LoadResult } from '../../backend.js';
+import { StorageError } from '../../errors.js';
+import { compareNames, parentPath } from '../../paths.js';
+import type { SharedStore } from '../../tree/tree.js';
+import type { OpenFiles } from '../open-files.js';
+import { nextTurn } from '../scheduling/time-slice.js';
+import { type Need, prepared } from '../source.js';
+import { MANY_NAMES } from './cached-listing.js';
+import { NodeCache } from './node-cache.js';
+
+const ROOT: LoadRequest = { kind: 'path', path: '/', content: 0 };
+
+/** Addresses whose directories are reloaded with them. */
+const MAX_PLACES = 8;
+
+/** Sends load requests as one request to the backend. */
+export type Ask = (wants: readonly LoadRequest[], call: BackendCall) => Promise<readonly LoadResult[]>;
+
+/** The known part of one state of a storage (the current one or a checkpoint), and the means to load more. */
+export class NodeLoader {
+  readonly cache = new NodeCache();
+  readonly #ask: Ask;
+  #loads = 0;
+
+  constructor(
+    readonly shared: SharedStore,
+    readonly openFiles: OpenFiles,
+    ask: Ask,
+  ) {
+    this.#ask = ask;
+  }
+
+  /** Number of loads sent. */
+  get loads(): number {
+    return this.#loads;
+  }
+
+  async loadRoot(signal?: AbortSignal): Promise<void> {
+    if (this.cache.root === undefined) await this.load([ROOT], signal);
+  }
+
+  /** Loads what is missing together with the directories on the way, so that all of it is from one point in time. */
+  async loadWhole(needs: readonly Need[], call: BackendCall = {}): Promise<void> {
+    const asked = await prepared(needs, call.signal);
+    const above = new Set<string>();
+    for (const want of asked) if (want.kind !== 'path' && want.at.path !== '/') above.add(parentPath(want.at.path));
+    const paths =
+      above.size > MAX_PLACES ? [] : [...above].map((path) => ({ kind: 'path', path, content: 0 }) as const);
+    await this.#load([...paths, ...asked], call);
+  }
+
+  async load(needs: readonly Need[], signal?: AbortSignal): Promise<void> {
+    await this.#load(await prepared(needs, signal), { signal });
+  }
+
+  async #load(asked: readonly LoadRequest[], call: BackendCall): Promise<void> {
+    if (asked.length === 0) return;
+    // Before anything is known the root has no id: only paths can be requested.
+    const wants = this.cache.root === undefined ? asked.map((want) => (want.kind === 'path' ? want : ROOT)) : asked;
+    const answers = await this.fetch(wants, call);
+    const pages: LoadRequest[] = [];
+    wants.forEach((want, i) => {
+      const facts = answers[i];
+      if (facts?.kind === 'list' && want.kind === 'list' && !facts.complete)
+        pages.push({ ...want, after: nextAfter(want.after, facts.names.at(-1)) });
+    });
+    if (pages.length > 0) await this.#load(pages, call);
+  }
+
+  /** Sends one request, remembers its results, and returns them. */
+  async fetch(wants: readonly LoadRequest[], call: BackendCall = {}): Promise<readonly LoadResult[]> {
+    // Numbered when it is sent: its results are from then or later; a negative number marks results that may be older.
+    this.#loads += 1;
+    const load = call.mayBeOld === true ? -this.#loads : this.#loads;
+    const answers = await this.#ask(wants, call);
+    // Converting a response and storing it are one slice each.
+    if (namesIn(answers) > MANY_NAMES) await nextTurn();
+    wants.forEach((want, i) => {
+      const facts = answers[i];
+      if (facts === undefined)
+        throw new StorageError('corrupt', 'The storage answered fewer facts than were asked for');
+      this.cache.add(want, facts, load, this.#loads);
+    });
+    return answers;
+  }
+
+  /** Returns a loader of the same state that knows nothing yet; what it loads is remembered here too. */
+  fresh(): NodeLoader {
+    return new NodeLoader(this.shared, this.openFiles, (wants, call) => this.fetch(wants, call));
+  }
+}
+
+function namesIn(answers: readonly LoadResult[]): number {
+  let count = 0;
+  for (const facts of answers) {
+    if (facts.kind === 'list') count += facts.names.length;
+    else if (facts.kind === 'tree') for (const { names } of facts.listings) count += names.length;
+  }
+  return count;
+}
+
+/** @throws StorageError `corrupt` if a page does not advance, which would never end */
+function nextAfter(before: string | undefined, last: string | undefined): string {
+  if (last !== undefined && (before === undefined || compareNames(last, before) > 0)) return last;
+  throw new StorageError('corrupt', 'The storage answered a page of a listing that ends where it begins');
+}

@@ -1,0 +1,273 @@
+import {
+  type Check,
+  type LoadRequest,
+  type NodeAddress,
+  type NodeId,
+  type NodeRecord,
+  UNKNOWN_VERSION,
+  type Write,
+} from '../../backend.js';
+import { StorageError } from '../../errors.js';
+import { parentPath } from '../../paths.js';
+import type { DirectoryNode, Unloaded } from '../../tree/node.js';
+import { Owner } from '../../tree/owner.js';
+import { nodeFromRecord, Tree, type TreeState } from '../../tree/tree.js';
+import type { Change } from '../changes.js';
+import type { Context } from '../context.js';
+import { rootMeta } from '../defaults.js';
+import type { OpenFiles } from '../open-files.js';
+import { replayed } from '../replay.js';
+import { runSteps, type Steps } from '../scheduling/time-slice.js';
+import { type Need, NotLoaded, type Source } from '../source.js';
+import { View } from '../view.js';
+import { type CachedListing, listingSteps, MANY_NAMES } from './cached-listing.js';
+import type { CachedNames, NodeCache } from './node-cache.js';
+import type { NodeLoader } from './node-loader.js';
+
+/** Times that something may be missing right after it was loaded. */
+const MAX_REPEATS = 3;
+
+/**
+ * Names looked up individually before a directory is listed, if it has at most `MAX_LISTED` names; a small directory is
+ * listed immediately.
+ */
+const ASKED_BEFORE_LISTING = 4;
+const MAX_LISTED_NAMES = 5000;
+const MAX_UNCHECKED_NAMES = 1000;
+
+/** Attempts to prepare a listing in slices, during which other writers may change the directory. */
+const MAX_PREPARED = 3;
+
+/** A long listing prepared in slices. */
+interface Prepared {
+  readonly names: readonly string[];
+  /** Undefined if the record of a name was unknown. */
+  readonly listing: CachedListing | undefined;
+  /** Number of record changes by then. */
+  readonly changes: number;
+  /** Number of preparations. */
+  readonly times: number;
+  /** True if it leads to something known to be outdated. */
+  isStale: boolean;
+}
+
+const NO_INODES: TreeState['inodes'] = new Map();
+
+const UNKNOWN_ROOT: NodeRecord = {
+  id: UNKNOWN_VERSION,
+  kind: 'directory',
+  meta: rootMeta(0),
+  version: UNKNOWN_VERSION,
+  size: 0,
+  links: 1,
+  directory: {
+    listing: UNKNOWN_VERSION,
+    tree: UNKNOWN_VERSION,
+    count: 0,
+    totals: { size: 0, files: 0, directories: 0, linked: 0 },
+  },
+};
+
+/** A point in a transaction to go back to. */
+export interface Mark {
+  /** Undefined for a single operation: it starts again on a tree of its own, or has failed. */
+  readonly state: TreeState | undefined;
+  readonly checks: number;
+  readonly writes: number;
+  readonly changes: number;
+}
+
+/** One run over a remote storage: a tree that grows as it is read, and a record of everything relied on and written. */
+export class OptimisticTransaction implements Source {
+  readonly recorder: { checks: Check[]; writes: Write[] } = { checks: [], writes: [] };
+  readonly changes: Change[] = [];
+  #view: View | undefined;
+  /** Names of each directory that were looked up individually. */
+  #asked: Map<NodeId, number> | undefined;
+  #lastRequest = '';
+  #repeats = 0;
+  /** Random draws repeat when the work is repeated. */
+  readonly #replayed: ReturnType<typeof replayed>;
+  readonly #cache: NodeCache;
+  readonly #firstLoad: number;
+  /** The one load that everything used so far came from; undefined at first, null once there were several. */
+  #load: number | null | undefined;
+  /** The load that the root came from, with which everything begins. */
+  #rootLoad: number | undefined;
+  /** For a transaction: its open files. */
+  inner: OpenFiles | undefined;
+  /** For a pinned state: true if the storage no longer has it. */
+  isGone = false;
+  #hasOld = false;
+  #prepared: Map<NodeId, Prepared> | undefined;
+
+  constructor(
+    readonly loader: NodeLoader,
+    readonly context: Context,
+    /**
+     * Kind of use. `single`: one operation, which may start again with fresher records, and needs no confirmation if
+     * these are from one point in time; `still`: the loader has a pinned state; `long`: anything else.
+     */
+    readonly use: 'single' | 'still' | 'long' = 'long',
+  ) {
+    this.#cache = loader.cache;
+    this.#firstLoad = loader.loads;
+    this.#replayed = replayed(context);
+    this.restart();
+  }
+
+  get view(): View {
+    return this.#view as View;
+  }
+  get tree(): Tree {
+    return this.view.tree;
+  }
+
+  /** Starts with the current root; while it is unknown, with a placeholder that has to be loaded. */
+  restart(): void {
+    const known = this.#cache.root;
+    const root = known ?? UNKNOWN_ROOT;
+    this.#rootLoad = known === undefined ? undefined : this.#cache.loadOf(known.id);
+    this.#load = this.#rootLoad;
+    if (root.kind !== 'directory') throw new StorageError('corrupt', 'The root of the storage is no directory');
+    const owner = new Owner();
+    const node = nodeFromRecord(owner, root, '/') as DirectoryNode;
+    this.#replayed.rewind();
+    const tree = new Tree(this.loader.shared, { root: node, inodes: NO_INODES, linkedSize: 0 }, owner);
+    this.#view = new View(tree, this.#replayed.context, this.changes, this, this.recorder, this.loader.openFiles);
+    this.#view.inner = this.inner;
+  }
+
+  /** Loads the root, and starts. */
+  async open(signal?: AbortSignal): Promise<void> {
+    await this.loader.loadRoot(signal);
+    this.restart();
+  }
+
+  /** Reports whether everything relied on is from one point in time since the start. */
+  get isOfOneMoment(): boolean {
+    if (this.recorder.checks.length === 0 || this.use === 'still') return true;
+    if (this.use === 'long') return false;
+    return typeof this.#load === 'number' && this.#load > this.#firstLoad;
+  }
+
+  /**
+   * Loads what one operation misses, after which it starts again. The target of a write is confirmed anyway: with
+   * `mayBeOld`, a state that the storage's client has seen before is enough.
+   */
+  async loadToRestart(needs: readonly Need[], mayBeOld: boolean, signal: AbortSignal | undefined): Promise<void> {
+    const isOld = mayBeOld && this.view.seeksToWrite && needs.some(({ kind }) => kind !== 'prepare');
+    await this.loader.loadWhole(needs, { signal, mayBeOld: isOld });
+    this.#hasOld ||= isOld;
+    this.restart();
+  }
+
+  /** True if something loaded may be older than the transaction's start. */
+  get hasOld(): boolean {
+    return this.#hasOld;
+  }
+
+  /** Reports whether a directory's listing is among what was relied on. */
+  get hasListed(): boolean {
+    return this.recorder.checks.some(({ kind }) => kind === 'listing');
+  }
+
+  mark(): Mark {
+    const { checks, writes } = this.recorder;
+    const state = this.use === 'single' ? undefined : this.tree.freeze();
+    return { state, checks: checks.length, writes: writes.length, changes: this.changes.length };
+  }
+
+  /** Undoes everything since a mark. What was relied on stays, unless the work is about to be repeated. */
+  undo(mark: Mark, repeated: boolean): void {
+    if (mark.state !== undefined) this.tree.reset(mark.state);
+    this.recorder.writes.length = mark.writes;
+    this.changes.length = mark.changes;
+    if (!repeated) return;
+    this.recorder.checks.length = mark.checks;
+    if (mark.checks === 0) this.#load = this.#rootLoad;
+  }
+
+  /** Replaces lookups of many names in a directory by its listing, for long work that looks up name after name. */
+  withListings(needs: readonly Need[]): readonly Need[] {
+    const listings: LoadRequest[] = [];
+    for (const want of needs) {
+      if (want.kind !== 'path') continue;
+      const at = this.#cache.unlisted(parentPath(want.path), MAX_LISTED_NAMES);
+      if (at === undefined) continue;
+      this.#asked ??= new Map();
+      const asked = (this.#asked.get(at.id) ?? 0) + 1;
+      this.#asked.set(at.id, asked);
+      const hasFew = this.#cache.unlisted(at.path, MAX_UNCHECKED_NAMES) !== undefined;
+      if (hasFew || asked >= ASKED_BEFORE_LISTING)
+        listings.push({ kind: 'list', at, after: undefined, limit: MAX_LISTED_NAMES });
+    }
+    return listings.length === 0 ? needs : [...needs, ...listings];
+  }
+
+  /**
+   * Call after loading what was missing.
+   * @throws StorageError `conflict` if the same is missing again: what was read before has changed since
+   */
+  checkProgress(needs: readonly Need[]): void {
+    const first = JSON.stringify(needs[0]);
+    this.#repeats = first === this.#lastRequest ? this.#repeats + 1 : 0;
+    this.#lastRequest = first;
+    if (this.#repeats >= MAX_REPEATS)
+      throw new StorageError('conflict', 'What was read has been changed by another writer meanwhile');
+  }
+
+  entry(directory: NodeAddress, name: string): NodeRecord | null | undefined {
+    const fact = this.#cache.entry(directory.id, name);
+    if (fact !== undefined) this.#used(directory.id);
+    if (fact !== undefined && fact !== null) this.#used(fact.id);
+    return fact;
+  }
+
+  listing(place: NodeAddress): CachedListing | undefined {
+    const known = this.#cache.names(place.id);
+    if (known === undefined) return undefined;
+    const before = this.#prepared?.get(place.id);
+    // As long as no name has changed it is the same list.
+    if (before?.names === known.names && !before.isStale) {
+      if (before.listing === undefined) return undefined;
+      this.#used(place.id);
+      // The records of its names are older than the current ones, and have to be confirmed.
+      if (before.changes !== this.#cache.changes) this.#load = null;
+      return before.listing;
+    }
+    const times = (before?.times ?? 0) + 1;
+    if (known.names.length > MANY_NAMES && times <= MAX_PREPARED) {
+      const steps = (): Steps<void> => this.#prepare(place, known, times);
+      throw new NotLoaded([{ kind: 'prepare', at: place, steps }], this);
+    }
+    const listing = runSteps(listingSteps(place.path, known.version, known.names, known.recordOf));
+    if (listing !== undefined) this.#used(place.id);
+    return listing;
+  }
+
+  *#prepare(place: NodeAddress, { names, version, recordOf: factOf }: CachedNames, times: number): Steps<void> {
+    const { changes } = this.#cache;
+    const listing = yield* listingSteps(place.path, version, names, factOf);
+    this.#prepared ??= new Map();
+    this.#prepared.set(place.id, { names, times, changes, listing, isStale: false });
+  }
+
+  current(id: NodeId): NodeRecord | undefined {
+    this.#used(id);
+    return this.#cache.record(id);
+  }
+
+  range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
+    const bytes = this.#cache.range(file, offset, length);
+    // This version will not be loaded any more.
+    if (bytes === undefined && this.#cache.record(file.place.id)?.version !== file.version)
+      for (const prepared of this.#prepared?.values() ?? []) prepared.isStale = true;
+    return bytes;
+  }
+
+  #used(id: NodeId): void {
+    const load = this.#cache.loadOf(id);
+    this.#load = this.#load === undefined || this.#load === load ? load : null;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Backend, BackendCall, CheckpointStore } from '../../backend.js';
+import { FsError } from '../../errors.js';
+import type { Checkpoint } from '../../file-system.js';
+import { noCheckpoint, wantedCheckpoint } from '../checkpoints.js';
+import type { Context } from '../context.js';
+import { limitError } from '../view/limit-error.js';
+import type { BackendClient } from './backend-client.js';
+import { limitErrorFor } from './limit-error-for.js';
+import type { Ask } from './node-loader.js';
+
+/** The checkpoints of a remote storage. */
+export class RemoteCheckpoints {
+  readonly #backend: Backend;
+  readonly #client: BackendClient;
+
+  constructor(backend: Backend, requests: BackendClient) {
+    this.#backend = backend;
+    this.#client = requests;
+  }
+
+  async create(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
+    const checkpointStore = this.#checkpointStore('checkpoint');
+    const checkpoint: Checkpoint = Object.freeze({
+      id: this.#client.newOperationId(),
+      ...(name === undefined ? {} : { name }),
+      createdAt: context.clock(),
+    });
+    const max = context.limits.maxCheckpoints;
+    const { answer } = await this.#client.repeated(signal, (call) =>
+      checkpointStore.create(checkpoint.id, name, checkpoint.createdAt, max, call),
+    );
+    if (answer === 'exists')
+      throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
+    if (answer === 'limit') throw await this.#full(max, name ?? '', signal);
+    return checkpoint;
+  }
+
+  async list(signal?: AbortSignal): Promise<Checkpoint[]> {
+    const checkpointStore = this.#checkpointStore('checkpoints');
+    const list = await this.#asked(signal, (call) => checkpointStore.list(call));
+    return list.map(({ id, name, createdAt }) =>
+      Object.freeze({ id, ...(name === undefined ? {} : { name }), createdAt }),
+    );
+  }
+
+  async restore(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    const checkpointStore = this.#checkpointStore('rollback');
+    const id = await this.#idOf(checkpoint, 'rollback', signal);
+    const answer = await this.#client.once(signal, (call) => checkpointStore.restore(id, context.limits, call));
+    if (answer === 'missing') throw noCheckpoint('rollback', id);
+    if (answer !== 'ok') throw limitErrorFor(answer, []);
+  }
+
+  async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    const checkpointStore = this.#checkpointStore('drop');
+    const id = await this.#idOf(checkpoint, 'drop', signal);
+    const dropped = await this.#client.repeated(signal, (call) => checkpointStore.drop(id, call));
+    if (!dropped.answer && !dropped.wasLost) throw noCheckpoint('drop', id);
+  }
+
+  /** Returns a function that loads from a checkpoint. */
+  async loaderOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<Ask> {
+    const checkpointStore = this.#checkpointStore(syscall);
+    const id = await this.#idOf(checkpoint, syscall, signal);
+    return async (wants, { signal: stopped }) => {
+      const facts = await this.#asked(stopped, (call) => checkpointStore.load(id, wants, call));
+      if (facts === 'missing') throw noCheckpoint(syscall, id);
+      return facts;
+    };
+  }
+
+  /** Returns the error of a refused checkpoint. Only the storage may know the limit that refused it. */
+  async #full(max: number | undefined, path: string, signal: AbortSignal | undefined): Promise<FsError> {
+    const { length: used } = await this.list(signal);
+    const [syscall, limit, requested] = ['checkpoint', 'maxCheckpoints', used + 1];
+    if (max !== undefined && used >= max) return limitError('ENOSPC', limit, used, requested, max, syscall, path);
+    const hint = `The filesystem's own limit ${limit} has been reached; ${used} checkpoints are kept now`;
+    return new FsError('ENOSPC', { syscall, path, limit, used, requested, hint });
+  }
+
+  #asked<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
+    return this.#client.retrying(signal, call);
+  }
+
+  #checkpointStore(syscall: string): CheckpointStore {
+    const { checkpointStore } = this.#backend;
+    if (checkpointStore === undefined)
+      throw new FsError('ENOTSUP', { syscall, hint: 'This storage keeps no checkpoints: use a snapshot' });
+    return checkpointStore;
+  }
+
+  async #idOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<string> {
+    const wanted = wantedCheckpoint(checkpoint);
+    if (typeof checkpoint !== 'string') return wanted;
+    const known = (await this.list(signal)).find((one) => one.id === wanted || one.name === wanted);
+    if (known === undefined) throw noCheckpoint(syscall, wanted);
+    return known.id;
+  }
+}

@@ -1,0 +1,127 @@
+import type { Cursor } from '../cursor.js';
+import { slicesOf } from '../scheduling/time-slice.js';
+import { type Need, NotLoaded } from '../source.js';
+import type { View } from '../view.js';
+import type { OptimisticTransaction } from './optimistic-transaction.js';
+
+/** Bytes that a walk loads ahead in one request. */
+const TREE_BUDGET = 4 * 2 ** 20;
+/** Steps that a walk may take before it enters a directory. */
+const MAX_HELD = 64;
+
+type Start<T> = (view: View) => Cursor<T>;
+
+/** Returns a cursor's items; what it misses is loaded a subtree at a time. */
+export function itemsOf<T>(
+  session: OptimisticTransaction,
+  start: Start<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  return slicesOf(withLoads(start(session.view), subtreeLoads(session, signal)), signal);
+}
+
+/** Opens a transaction and returns {@link itemsOf}. */
+export async function* stepsOf<T>(
+  session: OptimisticTransaction,
+  start: Start<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  await session.open(signal);
+  yield* itemsOf(session, start, signal);
+}
+
+/** A cursor that has entered its first directory, and its items until then. */
+export interface BegunWalk<T> {
+  readonly held: readonly T[];
+  /** Undefined if the walk has ended. */
+  readonly cursor: Cursor<T> | undefined;
+}
+
+/**
+ * Advances a cursor to its first listing. Everything missing until then is loaded and the walk starts again, so that
+ * the path to that directory and what is loaded with it are from one point in time.
+ */
+export function beginWalk<T>(session: OptimisticTransaction, start: Start<T>): BegunWalk<T> {
+  const cursor = start(session.view);
+  const held: T[] = [];
+  for (;;) {
+    const item = cursor.next();
+    if (item === undefined) return { held, cursor: undefined };
+    held.push(item);
+    if (session.hasListed || held.length >= MAX_HELD) return { held, cursor };
+  }
+}
+
+/** Yields the items of a started walk: those held, and the rest, loading a subtree at a time. */
+export async function* restOf<T>(
+  session: OptimisticTransaction,
+  { held, cursor }: BegunWalk<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  yield* held;
+  if (cursor !== undefined) yield* slicesOf(withLoads(cursor, subtreeLoads(session, signal)), signal);
+}
+
+/** Opens a transaction and yields a cursor's items over it; loads exactly what it requests. */
+export async function* exactStepsOf<T>(
+  session: OptimisticTransaction,
+  start: Start<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  await session.open(signal);
+  const load = async ({ needs }: NotLoaded): Promise<void> => {
+    await session.loader.load(needs, signal);
+    session.checkProgress(needs);
+  };
+  yield* slicesOf(withLoads(start(session.view), load), signal);
+}
+
+/** Yields a cursor's items over two transactions; each loads exactly what it requests. */
+export async function* bothSides<T>(
+  before: OptimisticTransaction,
+  after: OptimisticTransaction,
+  start: (a: View, b: View) => Cursor<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  await Promise.all([before.open(signal), after.open(signal)]);
+  const loadOne = async ({ needs, source }: NotLoaded): Promise<void> => {
+    const session = source === after ? after : before;
+    await session.loader.load(needs, signal);
+    session.checkProgress(needs);
+  };
+  const load = async (missing: NotLoaded): Promise<void> => {
+    await Promise.all([missing, ...(missing.also === undefined ? [] : [missing.also])].map(loadOne));
+  };
+  yield* slicesOf(withLoads(start(before.view, after.view), load), signal);
+}
+
+/** Returns a cursor's items as promises; `load` brings what a step misses, and the step is repeated. */
+function withLoads<T>(cursor: Cursor<T>, load: (missing: NotLoaded) => Promise<void>): () => Promise<T | undefined> {
+  return async () => {
+    for (;;) {
+      try {
+        return cursor.next();
+      } catch (error) {
+        if (!(error instanceof NotLoaded)) throw error;
+        await load(error);
+      }
+    }
+  };
+}
+
+function subtreeLoads(
+  session: OptimisticTransaction,
+  signal: AbortSignal | undefined,
+): (missing: NotLoaded) => Promise<void> {
+  return async ({ needs }) => {
+    await session.loader.load(needs.map(widen), signal);
+    session.checkProgress(needs);
+  };
+}
+
+/** Extends a needed listing to what is under it, as far as one request carries. */
+export function widen(need: Need): Need {
+  return need.kind === 'list' && need.after === undefined
+    ? { kind: 'tree', at: need.at, budget: TREE_BUDGET, contents: false }
+    : need;
+}

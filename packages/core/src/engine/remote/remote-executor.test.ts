@@ -1,0 +1,518 @@
+import { describe, expect, it, vi } from 'vitest';
+import { asyncStorage } from '../../async-storage.js';
+import type { Backend, CheckpointStore, CommitResult, LoadResult } from '../../backend.js';
+import { openFileSystem } from '../../create-file-system.js';
+import { StorageError, type StorageErrorOptions } from '../../errors.js';
+import type { FileSystem } from '../../file-system.js';
+import type { Limits } from '../../limits.js';
+import { createSnapshot } from '../../snapshot.js';
+import { changedBackend as changed, sampleBackend as memory } from '../../testing/sample-backend.js';
+import { rootMeta } from '../defaults.js';
+import { trustedApi } from '../internals.js';
+
+/** Pauses pass at once; a deadline never comes. */
+const timer = {
+  sleep: (ms: number, signal: AbortSignal) =>
+    ms <= 200
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+};
+
+/** A storage that fails the first call of one method, after it has taken effect unless the error says otherwise. */
+function losingAnAnswer(method: 'create' | 'restore' | 'drop', options: StorageErrorOptions = {}): Backend {
+  const backend = memory();
+  const { checkpointStore } = backend;
+  let isLost = false;
+  const fail = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
+    if (isLost || name !== method) return call();
+    isLost = true;
+    if (options.mayHaveHappened !== false) await call();
+    throw new StorageError('unavailable', 'The line is down', options);
+  };
+  const spoilt: CheckpointStore = {
+    create: (...args) => fail('create', () => checkpointStore.create(...args)),
+    list: (call) => checkpointStore.list(call),
+    restore: (...args) => fail('restore', () => checkpointStore.restore(...args)),
+    drop: (...args) => fail('drop', () => checkpointStore.drop(...args)),
+    load: (id, wants, call) => checkpointStore.load(id, wants, call),
+  };
+  return changed(backend, { checkpointStore: spoilt });
+}
+
+const open = (backend: Backend, limits?: Limits): Promise<FileSystem> =>
+  openFileSystem(asyncStorage(backend, { timer }), limits === undefined ? {} : { limits });
+
+/** Everybody else is always faster. */
+function losing(checks: readonly number[] = [0]): { backend: Backend; attempts: () => number } {
+  let attempts = 0;
+  const commit = async (): Promise<CommitResult> => {
+    attempts += 1;
+    return { kind: 'conflict', checks };
+  };
+  return { backend: changed(memory(), { commit }), attempts: () => attempts };
+}
+
+describe('a race that is lost again and again', () => {
+  it.each([[0], [], [99]])('ends an operation after 64 attempts, whichever checks failed (%j)', async (...checks) => {
+    const { backend, attempts } = losing(checks);
+    const fs = await open(backend);
+    await expect(fs.writeFile('/a', 'x')).rejects.toMatchObject({ name: 'StorageError', kind: 'conflict' });
+    expect(attempts()).toBe(64);
+  });
+
+  it('ends a transaction after 16 attempts, each of which ran the work', async () => {
+    const { backend, attempts } = losing();
+    const fs = await open(backend);
+    let runs = 0;
+    const work = fs.transaction(async (inner) => {
+      runs += 1;
+      await inner.writeFile('/a', 'x');
+    });
+    await expect(work).rejects.toMatchObject({ kind: 'conflict' });
+    expect([attempts(), runs]).toEqual([16, 16]);
+  });
+
+  it('ends a reader of the whole state too', async () => {
+    const { backend, attempts } = losing();
+    await expect(createSnapshot(await open(backend))).rejects.toMatchObject({ kind: 'conflict' });
+    expect(attempts()).toBe(64);
+  });
+
+  it('ends the beginning of a walk too, and a walk that is won begins anew', async () => {
+    const inner = memory();
+    const maker = await open(inner);
+    await maker.mkdir('/d/e', { recursive: true });
+    await maker.symlink('d', '/link');
+    const walkAfter = async (lost: number): Promise<{ paths: string[]; attempts: number }> => {
+      let attempts = 0;
+      const commit: Backend['commit'] = async (batch) =>
+        ++attempts <= lost ? { kind: 'conflict', checks: [0] } : inner.commit(batch);
+      const paths: string[] = [];
+      const fs = await open(changed(inner, { commit }));
+      // Where the link leads is known one load later.
+      for await (const { path } of fs.walk('/link')) paths.push(path);
+      return { paths, attempts };
+    };
+    expect(await walkAfter(3)).toEqual({ paths: ['/d/e'], attempts: 4 });
+    await expect(walkAfter(100)).rejects.toMatchObject({ kind: 'conflict' });
+  });
+
+  it('is won in the end where it is lost a few times', async () => {
+    const inner = memory();
+    let races = 3;
+    const backend = changed(inner, {
+      commit: async (batch) => (races-- > 0 ? { kind: 'conflict', checks: [0] } : inner.commit(batch)),
+    });
+    const fs = await open(backend);
+    await fs.transaction(async (one) => one.writeFile('/a', 'x'));
+    expect(await fs.readText('/a')).toBe('x');
+  });
+});
+
+describe('an operation over a far storage', () => {
+  it('fails with what it finds, and the storage stays as it is', async () => {
+    const backend = memory();
+    const fs = await open(backend);
+    await fs.mkdir('/d');
+    await fs.writeFile('/d/f', 'x');
+    await expect(fs.readFile('/missing')).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(fs.rmdir('/d')).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+    await fs.cp('/d/f', '/copy');
+    await fs.rm('/d/f');
+    await fs.rmdir('/d');
+    expect(await (await open(backend)).readdir('/')).toEqual(['copy']);
+  });
+
+  it('removes no directory that another client has put something into', async () => {
+    const backend = memory();
+    const [fs, other] = await Promise.all([open(backend), open(backend)]);
+    await fs.mkdir('/d');
+    expect(await fs.readdir('/d')).toEqual([]);
+    await other.writeFile('/d/f', 'x');
+    await expect(fs.rmdir('/d')).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+  });
+
+  it('is seen by no fork, and sees nothing of one', async () => {
+    const fs = await open(memory());
+    await fs.writeFile('/a', 'both');
+    const fork = await fs.fork();
+    await fs.writeFile('/a', 'mine');
+    await fork.writeFile('/b', 'theirs');
+    expect([await fork.readText('/a'), await fs.exists('/b')]).toEqual(['both', false]);
+    await fork.close();
+  });
+});
+
+describe('a failure inside a transaction', () => {
+  it('is what the caller hears, and nothing is kept', async () => {
+    const fs = await open(memory());
+    const work = fs.transaction(async (inner) => {
+      await inner.writeFile('/a', 'x');
+      await inner.readFile('/missing');
+    });
+    await expect(work).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await fs.exists('/a')).toBe(false);
+  });
+
+  it('that a mixture of two moments may have caused gives the work another run', async () => {
+    const backend = memory();
+    const [fs, other] = await Promise.all([open(backend), open(backend)]);
+    await fs.writeFile('/a', 'old');
+    let runs = 0;
+    const text = await fs.transaction(async (inner) => {
+      runs += 1;
+      const seen = await inner.readText('/a');
+      if (runs === 1) await other.writeFile('/a', 'new');
+      if (seen === 'old') throw new Error('An old value was seen');
+      return seen;
+    });
+    expect([text, runs]).toEqual(['new', 2]);
+  });
+
+  it.each(['checkpoint', 'checkpoints', 'rollback', 'drop', 'fork', 'transaction'] as const)(
+    '%s has no meaning there',
+    async (method) => {
+      const fs = await open(memory());
+      const call = (inner: FileSystem): Promise<unknown> => {
+        if (method === 'transaction') return inner.transaction(async () => undefined);
+        return method === 'rollback' || method === 'drop' ? inner[method]('x') : inner[method]();
+      };
+      await expect(fs.transaction(async (inner) => call(inner as FileSystem))).rejects.toMatchObject({
+        code: 'EINVAL',
+        syscall: method,
+      });
+    },
+  );
+
+  it('an abort of one call inside ends that call, one of the whole ends all', async () => {
+    const fs = await open(memory(), {});
+    await fs.transaction(async (inner) => {
+      const gone = inner.readFile('/missing', { signal: AbortSignal.abort('mine') });
+      await expect(gone).rejects.toBe('mine');
+      const never = new AbortController();
+      await inner.writeFile('/a', 'x', { signal: never.signal });
+    });
+    const whole = new AbortController();
+    const work = fs.transaction(
+      async (inner) => {
+        await inner.writeFile('/a', 'y', { signal: new AbortController().signal });
+        whole.abort('enough');
+        await inner.writeFile('/b', 'y', { signal: new AbortController().signal });
+      },
+      { signal: whole.signal },
+    );
+    await expect(work).rejects.toBe('enough');
+    expect(await fs.readText('/a')).toBe('x');
+  });
+});
+
+describe('a batch of many writes that is followed in slices', () => {
+  const FILES = 300;
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  /** Runs work where every step is a slice, and something else in each turn meanwhile. */
+  async function beside(work: () => Promise<unknown>, other: () => Promise<unknown>): Promise<number> {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));
+    let isDone = false;
+    let runs = 0;
+    try {
+      const working = work().finally(() => {
+        isDone = true;
+      });
+      for (; !isDone; runs++) {
+        await other();
+        await turn();
+      }
+      await working;
+    } finally {
+      clock.mockRestore();
+    }
+    return runs;
+  }
+
+  const many = async (inner: FileSystem): Promise<void> => {
+    for (let i = 0; i < FILES; i++) await inner.writeFile(`/d/${i}`, 'x');
+  };
+
+  async function scene(): Promise<{ fs: FileSystem; backend: Backend }> {
+    const backend = memory();
+    const fs = await open(backend);
+    await fs.mkdir('/d');
+    await fs.writeFile('/f', 'old!');
+    return { fs, backend };
+  }
+
+  it('shows nobody what a file was between two of them', async () => {
+    const { fs } = await scene();
+    const seen = new Set<string>();
+    const runs = await beside(
+      () =>
+        fs.transaction(async (inner) => {
+          await inner.writeFile('/f', 'AAAA');
+          await many(inner);
+          await inner.writeFile('/f', 'BBBB');
+        }),
+      async () => seen.add(await fs.readText('/f')),
+    );
+    expect(runs).toBeGreaterThan(FILES / 4);
+    expect([...seen]).toEqual(['old!', 'BBBB']);
+  });
+
+  it('lets nobody write back what a file was between two of them', async () => {
+    const { fs, backend } = await scene();
+    let edits = 0;
+    await beside(
+      () =>
+        fs.transaction(async (inner) => {
+          await inner.writeFile('/f', 'AAAA');
+          await many(inner);
+          await inner.writeFile('/f', 'BBBB');
+        }),
+      () =>
+        fs.editFile('/f', 'AAAA', 'MINE').then(
+          () => (edits += 1),
+          () => undefined,
+        ),
+    );
+    expect([edits, await (await open(backend)).readText('/f')]).toEqual([0, 'BBBB']);
+  });
+
+  it('is heard of before what is committed meanwhile, by watchers and by open files', async () => {
+    const { fs, backend } = await scene();
+    const handle = await fs.open('/f', 'r+');
+    const stop = new AbortController();
+    const heard: string[] = [];
+    const watching = (async () => {
+      for await (const { type, path } of fs.watch('/', { recursive: false, signal: stop.signal }))
+        if (type === 'rename') heard.push(path);
+    })().catch(() => undefined);
+    let isDone = false;
+    let isMovedMeanwhile = false;
+    await beside(
+      () =>
+        fs
+          .transaction(async (inner) => {
+            await many(inner);
+            await inner.rename('/f', '/g');
+          })
+          .finally(() => {
+            isDone = true;
+          }),
+      () =>
+        fs.rename('/g', '/h').then(
+          () => {
+            isMovedMeanwhile ||= !isDone;
+          },
+          () => undefined,
+        ),
+    );
+    await handle.writeFile('mine');
+    await handle.close();
+    await turn();
+    stop.abort();
+    await watching;
+    expect(isMovedMeanwhile).toBe(true);
+    expect(heard).toEqual(['/g', '/h']);
+    expect(await (await open(backend)).readText('/h')).toBe('mine');
+  });
+});
+
+describe('a storage that says a limit is exceeded', () => {
+  it.each([
+    ['maxTotalSize', 'ENOSPC'],
+    ['maxNodeCount', 'ENOSPC'],
+    ['maxFileSize', 'EFBIG'],
+  ] as const)('is believed: %s is %s, with the figures and the path', async (limit, code) => {
+    const commit = async (): Promise<CommitResult> => ({ kind: 'limit', limit, allowed: 3, used: 2, requested: 4 });
+    const fs = await open(changed(memory(), { commit }));
+    await expect(fs.writeFile('/a', 'text')).rejects.toMatchObject({
+      code,
+      path: '/a',
+      limit,
+      allowed: 3,
+      used: 2,
+      requested: 4,
+    });
+  });
+
+  it('refuses a rollback that would exceed it, and all stays as it is', async () => {
+    const backend = memory();
+    const wide = await open(backend);
+    await wide.writeFile('/large', 'x'.repeat(100));
+    const checkpoint = await wide.checkpoint();
+    await wide.writeFile('/large', '');
+    const narrow = await open(backend, { maxTotalSize: 10 });
+    await expect(narrow.rollback(checkpoint)).rejects.toMatchObject({ code: 'ENOSPC', limit: 'maxTotalSize' });
+    expect(await narrow.readText('/large')).toBe('');
+  });
+
+  it('keeps no more checkpoints than asked for, named or not', async () => {
+    const fs = await open(memory(), { maxCheckpoints: 1 });
+    await fs.checkpoint();
+    const refused = { code: 'ENOSPC', limit: 'maxCheckpoints', used: 1, requested: 2, allowed: 1 };
+    await expect(fs.checkpoint()).rejects.toMatchObject(refused);
+    await expect(fs.checkpoint('second')).rejects.toMatchObject({ ...refused, path: 'second' });
+  });
+});
+
+describe('a storage that answers something else than was asked for', () => {
+  const answering = (facts: LoadResult): Promise<FileSystem> =>
+    open(changed(memory(), { load: async (wants) => wants.map(() => facts) }));
+  const root = {
+    id: 'r',
+    kind: 'file',
+    meta: rootMeta(0),
+    version: 1,
+    size: 0,
+    links: 1,
+  } as const;
+
+  it('too few facts are damage', async () => {
+    const fs = await open(changed(memory(), { load: async () => [] }));
+    await expect(fs.readFile('/a')).rejects.toMatchObject({ name: 'StorageError', kind: 'corrupt' });
+  });
+
+  it('a root that is a file is damage', async () => {
+    const fs = await answering({ kind: 'path', nodes: [root] });
+    await expect(fs.readFile('/a')).rejects.toMatchObject({ kind: 'corrupt' });
+  });
+
+  it('nothing but what is gone is damage, and is noticed', async () => {
+    const fs = await answering({ kind: 'gone' });
+    await expect(fs.readFile('/a')).rejects.toMatchObject({ kind: 'corrupt' });
+  });
+
+  it('a reader of the whole state that never comes to know the root loses', async () => {
+    const fs = await answering({ kind: 'path', nodes: [null] });
+    await expect(createSnapshot(fs)).rejects.toMatchObject({ kind: 'conflict' });
+  });
+
+  it('a failure of the storage ends a reading of the whole state at once', async () => {
+    const broken = new StorageError('corrupt', 'Damaged');
+    let loads = 0;
+    const load = async (): Promise<never> => {
+      loads += 1;
+      throw broken;
+    };
+    await expect(createSnapshot(await open(changed(memory(), { load })))).rejects.toBe(broken);
+    expect(loads).toBe(1);
+  });
+});
+
+describe('checkpoints of a far storage', () => {
+  it('are found by themselves, by id and by name', async () => {
+    const fs = await open(memory());
+    await fs.writeFile('/a', '1');
+    const named = await fs.checkpoint('named');
+    for (const which of [named, named.id, 'named']) {
+      await fs.writeFile('/a', '2');
+      await fs.rollback(which);
+      expect(await fs.readText('/a')).toBe('1');
+    }
+    await fs.drop('named');
+    expect(await fs.checkpoints()).toEqual([]);
+  });
+
+  it('have names of their own', async () => {
+    const fs = await open(memory());
+    await fs.checkpoint('once');
+    await expect(fs.checkpoint('once')).rejects.toMatchObject({ code: 'EEXIST', path: 'once' });
+  });
+
+  it.each(['rollback', 'drop'] as const)(
+    '%s of one that is not there is ENOENT, of no checkpoint a TypeError',
+    async (method) => {
+      const fs = await open(memory());
+      const dropped = await fs.checkpoint();
+      await fs.drop(dropped);
+      await expect(fs[method](dropped)).rejects.toMatchObject({ code: 'ENOENT', syscall: method });
+      await expect(fs[method]('nowhere')).rejects.toMatchObject({ code: 'ENOENT', path: 'nowhere' });
+      await expect(fs[method](undefined as unknown as string)).rejects.toThrow(TypeError);
+      await expect(fs[method]({} as unknown as string)).rejects.toThrow(TypeError);
+    },
+  );
+
+  it('are ENOTSUP where the storage keeps none, and so is a fork where it makes none', async () => {
+    const { checkpointStore: _, fork: __, ...rest } = changed(memory(), {});
+    const fs = await open(rest);
+    await expect(fs.checkpoint()).rejects.toMatchObject({ code: 'ENOTSUP', syscall: 'checkpoint' });
+    await expect(fs.checkpoints()).rejects.toMatchObject({ code: 'ENOTSUP' });
+    await expect(fs.fork()).rejects.toMatchObject({ code: 'ENOTSUP', syscall: 'fork' });
+  });
+
+  it('the empty name is none, and not the present state', async () => {
+    const fs = await open(memory());
+    for (const [from, to] of [['', undefined] as const, [undefined, ''] as const]) {
+      const items = trustedApi(fs).compare(from, to, () => ({ next: () => undefined }));
+      await expect(items).rejects.toMatchObject({ code: 'ENOENT' });
+    }
+  });
+
+  it('a checkpoint whose answer is lost is asked for again under its id, and kept once', async () => {
+    const fs = await open(losingAnAnswer('create'));
+    const checkpoint = await fs.checkpoint('kept');
+    expect(await fs.checkpoints()).toEqual([checkpoint]);
+  });
+
+  it('one that is dropped while the answer is lost is gone, and that is what was asked for', async () => {
+    const fs = await open(losingAnAnswer('drop'));
+    const checkpoint = await fs.checkpoint();
+    await fs.drop(checkpoint);
+    expect(await fs.checkpoints()).toEqual([]);
+  });
+
+  it('a rollback of which nobody knows whether it happened is unknown; one that surely did not is sent again', async () => {
+    const lost = await open(losingAnAnswer('restore'));
+    await expect(lost.rollback(await lost.checkpoint())).rejects.toMatchObject({ name: 'OutcomeUnknownError' });
+    const unsent = await open(losingAnAnswer('restore', { mayHaveHappened: false }));
+    const before = await unsent.checkpoint();
+    await unsent.writeFile('/later', '');
+    await unsent.rollback(before);
+    expect(await unsent.exists('/later')).toBe(false);
+  });
+});
+
+describe('a storage that cannot do several things at once', () => {
+  it('refuses a transaction before any of it is done', async () => {
+    const backend = memory();
+    const capabilities = { ...backend.capabilities, transactions: false };
+    const fs = await open(changed(backend, { capabilities }));
+    let runs = 0;
+    const work = fs.transaction(async () => {
+      runs += 1;
+    });
+    await expect(work).rejects.toMatchObject({ code: 'ENOTSUP', syscall: 'transaction' });
+    expect(runs).toBe(0);
+  });
+});
+
+describe('the options of a far storage', () => {
+  it('are looked at', () => {
+    expect(() => asyncStorage(memory(), { timeoutMs: 0 })).toThrow(RangeError);
+    expect(() => asyncStorage(memory(), { retries: -1 })).toThrow(RangeError);
+    expect(() => asyncStorage(memory(), { retry: 1 } as object)).toThrow(TypeError);
+  });
+
+  it('say how often a request that may pass is sent again', async () => {
+    const sent: number[] = [];
+    for (const retries of [0, 5]) {
+      let loads = 0;
+      const load = async (): Promise<never> => {
+        loads += 1;
+        throw new StorageError('unavailable', 'The line is down');
+      };
+      const fs = await openFileSystem(asyncStorage(changed(memory(), { load }), { timer, timeoutMs: 500, retries }));
+      await expect(fs.readFile('/a')).rejects.toMatchObject({ kind: 'unavailable' });
+      sent.push(loads);
+    }
+    expect(sent).toEqual([1, 6]);
+  });
+
+  it('closing the storage closes what is beneath', async () => {
+    const backend = memory();
+    const storage = asyncStorage(backend);
+    await storage.close();
+    await expect(backend.load([])).rejects.toMatchObject({ kind: 'closed' });
+  });
+});

@@ -1,0 +1,491 @@
+import type { Backend, BackendCall, Batch, Check, Version } from '../../backend.js';
+import { FsError, isStorageError, StorageError } from '../../errors.js';
+import type { Capabilities, Checkpoint } from '../../file-system.js';
+import { SharedStore } from '../../tree/tree.js';
+import { checkInteger, checkOptions } from '../arguments.js';
+import { ChangeFeed } from '../change-feed.js';
+import type { Context } from '../context.js';
+import type { Cursor } from '../cursor.js';
+import { randomId, systemRandom } from '../defaults.js';
+import type { Executor } from '../executor.js';
+import { OpenFiles } from '../open-files.js';
+import { systemTimer, type Timer, unlessAborted } from '../scheduling/deadline.js';
+import { collectItems, runInSlices, type Steps } from '../scheduling/time-slice.js';
+import { type Need, NotLoaded } from '../source.js';
+import type { View } from '../view.js';
+import type { Attempted } from './attempted.js';
+import { BackendClient } from './backend-client.js';
+import { coarsePreconditions, dedupe } from './coarse-preconditions.js';
+import { limitErrorFor } from './limit-error-for.js';
+import type { Use } from './node-cache.js';
+import { NodeLoader } from './node-loader.js';
+import { type Mark, OptimisticTransaction } from './optimistic-transaction.js';
+import { MAX_LINEAR_CHECKS, preconditionsOf, preconditionsOfFew } from './preconditions.js';
+import { RemoteCheckpoints } from './remote-checkpoints.js';
+import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './remote-cursors.js';
+import { RemoteTransaction } from './remote-transaction.js';
+
+export interface RemoteOptions {
+  /** Milliseconds after which a request without a response fails. Default 30,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Retries of a request after a temporary failure. Default 3. */
+  readonly retries?: number | undefined;
+  /** Returns epoch milliseconds. Default: the system's clock. */
+  readonly clock?: (() => number) | undefined;
+  /** Returns a whole number from 0 to `below` - 1, for ids and pauses. Default: the platform's random numbers. */
+  readonly random?: ((below: number) => number) | undefined;
+  /** Timers for deadlines and pauses. Default: the system's timers. */
+  readonly timer?: Timer | undefined;
+}
+
+/** An operation's result, and the version of everything that it wrote; undefined if it wrote nothing. */
+interface Changed<R> {
+  readonly value: R;
+  readonly version: Version | undefined;
+}
+
+/** Result of accepted effects. */
+interface Settled {
+  /** Version of everything written; undefined if nothing was. */
+  readonly version: Version | undefined;
+}
+
+/** Result of one run, or what it misses. */
+type Tried<R> = Attempted<R> | NotLoaded | Promise<Attempted<R> | NotLoaded>;
+
+interface AttemptOptions {
+  readonly asked?: (need: Need) => Need;
+  readonly kept?: OptimisticTransaction | undefined;
+  readonly mayBeOld?: boolean;
+}
+
+/** Runs of one operation against concurrent writers before it fails. */
+const MAX_ATTEMPTS = 64;
+/** Runs of one transaction, which are longer, against concurrent writers. */
+const MAX_TRANSACTIONS = 16;
+/** Writes from which the cache follows them in slices. */
+const MANY_WRITES = 256;
+/** Loads of one run: an operation that still misses something by then asks for what cannot be had. */
+const MAX_LOADS = 10_000;
+
+/**
+ * Runs operations over a remote backend. An operation runs on a sparse tree; if it touches something unknown, that is
+ * loaded and it runs again. Then its writes are sent as one batch with everything it relied on as preconditions, and on
+ * a conflict it starts again. Results of one load are from one point in time; everything else that was used is
+ * confirmed.
+ */
+export class RemoteExecutor implements Executor {
+  readonly kind = 'async';
+  readonly feed: ChangeFeed;
+  readonly capabilities: Capabilities;
+  readonly #backend: Backend;
+  readonly #options: RemoteOptions;
+  readonly #client: BackendClient;
+  readonly #checkpoints: RemoteCheckpoints;
+  readonly #shared: SharedStore;
+  readonly #current: NodeLoader;
+
+  constructor(backend: Backend, options: RemoteOptions = {}) {
+    const given = checkOptions(options, ['timeoutMs', 'retries', 'clock', 'random', 'timer'], 'asyncStorage');
+    const random = given.random ?? systemRandom;
+    this.#backend = backend;
+    this.#options = options;
+    const { checkpoints, forks, sharedWatch } = backend.capabilities;
+    this.capabilities = Object.freeze({ checkpoints, forks, sharedWatch });
+    this.feed = new ChangeFeed(
+      new OpenFiles({ remembersLinks: true }),
+      sharedWatch ? backend.watch?.bind(backend) : undefined,
+    );
+    this.#client = new BackendClient(backend, {
+      timer: given.timer ?? systemTimer,
+      timeoutMs: given.timeoutMs === undefined ? 30_000 : checkInteger(given.timeoutMs, 'timeoutMs', 1),
+      retries: given.retries === undefined ? 3 : checkInteger(given.retries, 'retries'),
+      random,
+    });
+    this.#checkpoints = new RemoteCheckpoints(backend, this.#client);
+    this.#shared = new SharedStore(() => randomId(random));
+    this.#current = new NodeLoader(this.#shared, this.feed.files, (wants, { signal, mayBeOld }) =>
+      this.#client.retrying(signal, (call) =>
+        backend.load(wants, mayBeOld === true ? { signal: call.signal, mayBeOld } : call),
+      ),
+    );
+  }
+
+  async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
+    return (await this.#change(context, operation, signal)).value;
+  }
+
+  /**
+   * Runs an operation, and returns its result with the version of everything that it wrote; undefined if it wrote
+   * nothing.
+   */
+  change<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<Changed<R>> {
+    return this.#change(context, operation, signal);
+  }
+
+  /** {@link change} for a long operation, in slices. */
+  changeInSlices<R>(context: Context, operation: (view: View) => Steps<R>, signal?: AbortSignal): Promise<Changed<R>> {
+    return this.#change(context, (view) => runInSlices(operation(view), signal), signal);
+  }
+
+  async #change<R>(
+    context: Context,
+    operation: (view: View) => R | Promise<R>,
+    signal: AbortSignal | undefined,
+    kept?: OptimisticTransaction,
+  ): Promise<Changed<R>> {
+    signal?.throwIfAborted();
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const session = new OptimisticTransaction(this.#current, context, 'single');
+      // With pinned reads, what is loaded is from one point in time and needs no confirmation.
+      const mayBeOld = attempt === 0 && this.#backend.pinRead !== undefined;
+      const begun = this.attempt(session, () => operation(session.view), signal, { kept, mayBeOld });
+      const result = begun instanceof Promise ? await begun : begun;
+      if (!result.ok && session.hasOld) {
+        // The failure must be true of some moment since the start: preconditions confirm what was found, not everything
+        // that was not.
+        this.#current.cache.clear();
+        continue;
+      }
+      const settled = await this.#settle(session, attempt, signal);
+      if (settled !== undefined) {
+        if (result.ok) return { value: result.value, version: settled.version };
+        throw result.error;
+      }
+      await this.#client.pause(attempt, signal);
+    }
+    throw gaveUp(MAX_ATTEMPTS);
+  }
+
+  async runBeside<R>(
+    context: Context,
+    which: Checkpoint | string,
+    operation: (view: View, kept: View) => R,
+    signal?: AbortSignal,
+  ): Promise<R> {
+    signal?.throwIfAborted();
+    const kept = await this.#kept(which, { ...context, guard: undefined }, 'rollback', signal);
+    await kept.open(signal);
+    return (await this.#change(context, (view) => operation(view, kept.view), signal, kept)).value;
+  }
+
+  /**
+   * Runs code over a transaction's view until nothing is missing. `asked` changes what is loaded, `kept` is another
+   * state that the code reads, and with `mayBeOld` targets of writes may be looked up in a state seen before. A failed
+   * run leaves only what it relied on.
+   */
+  attempt<R>(
+    session: OptimisticTransaction,
+    work: () => R | Promise<R>,
+    signal?: AbortSignal,
+    options: AttemptOptions = {},
+  ): Attempted<R> | Promise<Attempted<R>> {
+    const tried = tryOnce(session, work);
+    // Usually everything is known, and nothing has to be awaited.
+    return tried instanceof NotLoaded || tried instanceof Promise
+      ? this.#tryOn(session, work, tried, signal, options)
+      : tried;
+  }
+
+  async #tryOn<R>(
+    session: OptimisticTransaction,
+    work: () => R | Promise<R>,
+    begun: Tried<R>,
+    signal: AbortSignal | undefined,
+    { asked = (need) => need, kept, mayBeOld = false }: AttemptOptions,
+  ): Promise<Attempted<R>> {
+    // From the first load on, what it brings has to stay cached.
+    const uses: Use[] = [];
+    let next = begun;
+    try {
+      for (let loads = 0; loads < MAX_LOADS; loads++) {
+        const tried = await next;
+        if (!(tried instanceof NotLoaded)) return tried;
+        if (uses.length === 0)
+          for (const one of [session, kept]) if (one !== undefined) uses.push(one.loader.cache.use());
+        for (const use of uses) use.goOn();
+        if (kept !== undefined && tried.source === kept) {
+          await kept.loader.load(tried.needs, signal);
+          kept.checkProgress(tried.needs);
+          if (session.use === 'single') session.restart();
+        } else if (session.use === 'single') {
+          await session.loadToRestart(tried.needs.map(asked), mayBeOld, signal);
+        } else {
+          await session.loader.load(session.withListings(tried.needs), signal);
+          session.checkProgress(tried.needs);
+        }
+        next = tryOnce(session, work);
+      }
+    } finally {
+      for (const use of uses) use.end();
+    }
+    throw new StorageError('corrupt', 'The storage keeps answering with something other than what was asked for');
+  }
+
+  /** Commits effects, or finds that what they relied on no longer holds: then the operation has to run again. */
+  async #settle(
+    session: OptimisticTransaction,
+    attempt: number,
+    signal?: AbortSignal,
+    branch?: OpenFiles,
+  ): Promise<Settled | undefined> {
+    const { checks, writes } = session.recorder;
+    if (writes.length === 0 && session.isOfOneMoment) return { version: undefined };
+    const { cache: facts } = session.loader;
+    const batchOf = (checks: readonly Check[]): Batch => ({
+      operationId: this.#client.newOperationId(),
+      checks,
+      writes,
+      limits: session.context.limits,
+      changes: session.changes,
+    });
+    let needed: readonly Check[];
+    if (checks.length <= MAX_LINEAR_CHECKS) needed = preconditionsOfFew(checks);
+    else {
+      const once = await runInSlices(dedupe(checks), signal);
+      const coarser = writes.length > 0 ? undefined : await runInSlices(coarsePreconditions(once, facts), signal);
+      if (coarser !== undefined && (await this.#client.commit(batchOf(coarser), signal)).kind === 'ok')
+        return { version: undefined };
+      needed = await runInSlices(preconditionsOf(once), signal);
+    }
+    const batch = batchOf(needed);
+    const result = await this.#client.commit(batch, signal);
+    if (result.kind === 'limit') throw limitErrorFor(result, writes);
+    if (result.kind === 'conflict') {
+      // A backend names some of the failed preconditions. After repeated losses everything relied on is forgotten.
+      const failed = attempt === 0 ? result.checks.flatMap((at) => batch.checks[at] ?? []) : [];
+      if (failed.length > 0) facts.forget(failed);
+      else facts.clear();
+      return undefined;
+    }
+    // Before any other task runs, so that later commits are reported later.
+    if (session.changes.length > 0) this.feed.publish(session.changes, session.tree);
+    if (branch !== undefined) this.feed.files.takeChanged(branch);
+    if (writes.length > 0) {
+      if (session.use === 'still') this.#current.cache.clear();
+      else if (writes.length < MANY_WRITES) facts.apply(writes, result.version, checks);
+      else await runInSlices(facts.applySteps(writes, result.version, checks), undefined);
+    }
+    return { version: writes.length > 0 ? result.version : undefined };
+  }
+
+  /**
+   * A walk starts without a cache, so that everything it shows is from after its start. Its start is confirmed like an
+   * operation; what comes with the load of the first directory is from the same point in time.
+   */
+  async *iterate<T>(
+    context: Context,
+    start: (view: View) => Cursor<T>,
+    signal?: AbortSignal,
+  ): AsyncIterableIterator<T> {
+    signal?.throwIfAborted();
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const session = new OptimisticTransaction(this.#current.fresh(), context, 'single');
+      const begun = await this.attempt(session, () => beginWalk(session, start), signal, { asked: widen });
+      if ((await this.#settle(session, attempt, signal)) !== undefined) {
+        if (!begun.ok) throw begun.error;
+        yield* restOf(session, begun.value, signal);
+        return;
+      }
+      await this.#client.pause(attempt, signal);
+    }
+    throw gaveUp(MAX_ATTEMPTS);
+  }
+
+  async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
+    return this.#confirmed(
+      () => this.#open(context, this.#current, signal),
+      (session) => stepsOf(session, start, signal),
+      signal,
+    );
+  }
+
+  /**
+   * {@link collect} for a cursor that reads nearly everything: it starts without a cache, and loads exactly what it
+   * requests.
+   */
+  async collectAnew<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
+    return this.#confirmed(
+      () => this.#open(context, this.#current.fresh(), signal),
+      (session) => exactStepsOf(session, start, signal),
+      signal,
+    );
+  }
+
+  /** Returns all items of a walk, from one point in time: read completely, and again if another writer interfered. */
+  async #confirmed<T>(
+    open: () => Promise<OptimisticTransaction>,
+    walk: (session: OptimisticTransaction) => AsyncIterable<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T[]> {
+    signal?.throwIfAborted();
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const session = await open();
+      try {
+        const items = await collectItems(walk(session));
+        if ((await this.#settle(session, attempt, signal)) !== undefined) return items;
+      } catch (error) {
+        if (!isStorageError(error, 'conflict')) throw error;
+        session.loader.cache.clear();
+      }
+      await this.#client.pause(attempt, signal);
+    }
+    throw gaveUp(MAX_ATTEMPTS);
+  }
+
+  async compare<T>(
+    context: Context,
+    a: Checkpoint | string | undefined,
+    b: Checkpoint | string | undefined,
+    start: (a: View, b: View) => Cursor<T>,
+    signal?: AbortSignal,
+  ): Promise<T[]> {
+    signal?.throwIfAborted();
+    const [before, after] = await Promise.all(
+      [a, b].map((which) => (which === undefined ? undefined : this.#kept(which, context, 'diff', signal))),
+    );
+    const walk = (current: OptimisticTransaction): AsyncIterable<T> =>
+      bothSides(before ?? current, after ?? current, start, signal);
+    const isKept = before !== undefined && after !== undefined;
+    const open = async (): Promise<OptimisticTransaction> =>
+      isKept ? new OptimisticTransaction(this.#current, context) : this.#open(context, this.#current, signal);
+    return this.#confirmed(open, walk, signal);
+  }
+
+  /**
+   * A session for work that loads several times: from a pinned read if the backend has them, so that concurrent
+   * writers do not invalidate it; otherwise from the current state.
+   */
+  async #open(context: Context, loader: NodeLoader, signal: AbortSignal | undefined): Promise<OptimisticTransaction> {
+    const { pinRead } = this.#backend;
+    if (pinRead === undefined) return new OptimisticTransaction(loader, context);
+    const now = await this.#client.retrying(signal, (call) => pinRead.call(this.#backend, call));
+    const still = new NodeLoader(this.#shared, this.feed.files, async (wants, { signal }) => {
+      try {
+        return await this.#client.retrying(signal, (call) => now.load(wants, call));
+      } catch (error) {
+        session.isGone ||= isStorageError(error, 'conflict');
+        throw error;
+      }
+    });
+    const session = new OptimisticTransaction(still, context, 'still');
+    return session;
+  }
+
+  /** Returns a view of a checkpoint. It never changes, so that nothing about it has to be confirmed. */
+  async #kept(
+    which: Checkpoint | string,
+    context: Context,
+    syscall: string,
+    signal: AbortSignal | undefined,
+  ): Promise<OptimisticTransaction> {
+    const loader = new NodeLoader(
+      this.#shared,
+      new OpenFiles(),
+      await this.#checkpoints.loaderOf(which, syscall, signal),
+    );
+    return new OptimisticTransaction(loader, context);
+  }
+
+  async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
+    return this.#checkpoints.create(context, name, signal);
+  }
+
+  async checkpoints(signal?: AbortSignal): Promise<Checkpoint[]> {
+    return this.#checkpoints.list(signal);
+  }
+
+  async rollback(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    await this.#checkpoints.restore(context, checkpoint, signal);
+    this.#current.cache.clear();
+    this.feed.reset();
+  }
+
+  async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    await this.#checkpoints.drop(checkpoint, signal);
+  }
+
+  async fork(signal?: AbortSignal): Promise<RemoteExecutor> {
+    const { fork } = this.#backend;
+    if (fork === undefined)
+      throw new FsError('ENOTSUP', {
+        syscall: 'fork',
+        hint: 'This storage cannot fork: restore a snapshot into another one',
+      });
+    const forks: Promise<Backend>[] = [];
+    const begin = (call: BackendCall): Promise<Backend> => {
+      const one = fork.call(this.#backend, call);
+      forks.push(one);
+      return one;
+    };
+    try {
+      return new RemoteExecutor(await this.#client.once(signal, begin), this.#options);
+    } catch (error) {
+      // A fork that arrives after the call has failed is closed.
+      for (const one of forks) void one.then((backend) => backend.close()).catch(() => {});
+      throw error;
+    }
+  }
+
+  async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (this.#backend.capabilities.transactions === false)
+      throw new FsError('ENOTSUP', {
+        syscall: 'transaction',
+        hint: 'This storage cannot do several things at once; use an overlay',
+      });
+    for (let attempt = 0; attempt < MAX_TRANSACTIONS; attempt++) {
+      signal?.throwIfAborted();
+      const branch = new RemoteTransaction(this, await this.#open(context, this.#current, signal), signal);
+      await branch.session.open(signal);
+      const begun = work(branch).finally(() => branch.settled());
+      const outcome = await unlessAborted(signal, begun).then(
+        (value) => ({ ok: true as const, value }),
+        (error: unknown) => ({ ok: false as const, error }),
+      );
+      if (!outcome.ok) {
+        // The failure may come from a mixture of two points in time: then it runs again.
+        branch.session.recorder.writes.length = 0;
+        branch.session.changes.length = 0;
+      }
+      signal?.throwIfAborted();
+      const files = outcome.ok ? branch.feed.files : undefined;
+      if (!branch.session.isGone && (await this.#settle(branch.session, attempt, signal, files)) !== undefined) {
+        if (outcome.ok) return outcome.value;
+        throw outcome.error;
+      }
+      await this.#client.pause(attempt, signal);
+    }
+    throw gaveUp(MAX_TRANSACTIONS);
+  }
+
+  async close(): Promise<void> {
+    await this.#backend.close();
+  }
+}
+
+function tryOnce<R>(session: OptimisticTransaction, work: () => R | Promise<R>): Tried<R> {
+  const mark = session.mark();
+  try {
+    const value = work();
+    if (!(value instanceof Promise)) return { ok: true, value };
+    return value.then(
+      (value) => ({ ok: true, value }),
+      (error: unknown) => failed(session, mark, error),
+    );
+  } catch (error) {
+    return failed(session, mark, error);
+  }
+}
+
+function failed(
+  session: OptimisticTransaction,
+  mark: Mark,
+  error: unknown,
+): { readonly ok: false; readonly error: unknown } | NotLoaded {
+  session.undo(mark, error instanceof NotLoaded);
+  return error instanceof NotLoaded ? error : { ok: false, error };
+}
+
+function gaveUp(attempts: number): StorageError {
+  return new StorageError('conflict', `The operation lost ${attempts} races against other writers and was given up`);
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { asyncStorage } from '../../async-storage.js';
+import type { Backend, LoadRequest } from '../../backend.js';
+import { openFileSystem } from '../../create-file-system.js';
+import type { FileSystem } from '../../file-system.js';
+import { changedBackend, sampleBackend } from '../../testing/sample-backend.js';
+import { RemoteTransaction } from './remote-transaction.js';
+
+/** A far filesystem that knows nothing yet, over a directory of so many files; and what it asks for. */
+async function far(files: number): Promise<{ fs: FileSystem; wants: LoadRequest[] }> {
+  const backend = sampleBackend();
+  const content = Object.fromEntries(Array.from({ length: files }, (_, i) => [`/d/f${i}`, `${i}`]));
+  await openFileSystem(asyncStorage(backend), { files: content });
+  const wants: LoadRequest[] = [];
+  const load: Backend['load'] = (asked, call) => {
+    wants.push(...asked);
+    return backend.load(asked, call);
+  };
+  return { fs: await openFileSystem(asyncStorage(changedBackend(backend, { load }))), wants };
+}
+
+const stat = (fs: FileSystem, count: number): Promise<void> =>
+  fs.transaction(async (inner) => {
+    for (let i = 0; i < count; i++) expect((await inner.stat(`/d/f${i}`)).kind).toBe('file');
+  });
+
+describe('a transaction over a far storage', () => {
+  it('that asks for name after name of a directory loads all its names from the fourth on', async () => {
+    const { fs, wants } = await far(40);
+    await stat(fs, 40);
+    expect(wants.filter(({ kind }) => kind === 'list').length).toBe(1);
+    expect(wants.length).toBeLessThan(10);
+  });
+
+  it('lists no directory of more than 5,000 names for the sake of some', async () => {
+    const { fs, wants } = await far(5_001);
+    await stat(fs, 10);
+    expect(wants.filter(({ kind }) => kind === 'list')).toEqual([]);
+  });
+
+  it('of a directory of more than 1,000 names loads all of them only when it has asked for a few', async () => {
+    const { fs, wants } = await far(1_001);
+    await stat(fs, 3);
+    expect(wants.filter(({ kind }) => kind === 'list')).toEqual([]);
+    await stat(fs, 40);
+    expect(wants.filter(({ kind }) => kind === 'list').length).toBe(1);
+  });
+
+  it('that moves a directory near to the longest path looks at what there is in it, and not at what there is not', async () => {
+    const { fs } = await far(3);
+    const deep = '/x'.repeat(990);
+    await fs.mkdir(deep, { recursive: true });
+    await fs.transaction(async (inner) => {
+      expect(await inner.exists('/d/missing')).toBe(false);
+      await inner.rm('/d/f0');
+      await inner.rename('/d', `${deep}/d`);
+    });
+    expect(await fs.readdir(`${deep}/d`)).toEqual(['f1', 'f2']);
+  });
+
+  it('that has listed a directory asks for nothing in it any more', async () => {
+    const { fs, wants } = await far(3);
+    const found = await fs.transaction(async (inner) => {
+      const names = await inner.readdir('/d');
+      wants.length = 0;
+      const absent = await inner.exists('/d/missing');
+      return { names, absent, asked: wants.length };
+    });
+    expect(found).toEqual({ names: ['f0', 'f1', 'f2'], absent: false, asked: 0 });
+  });
+
+  it('walks what it has written, and what was there', async () => {
+    const { fs } = await far(3);
+    const seen = await fs.transaction(async (inner) => {
+      await inner.writeFile('/d/more', 'x');
+      await inner.rm('/d/f0');
+      const paths: string[] = [];
+      for await (const { path } of inner.walk('/')) paths.push(path);
+      return paths;
+    });
+    expect(seen).toEqual(['/d', '/d/f1', '/d/f2', '/d/more']);
+  });
+
+  it('takes one operation after the other, however they were begun', async () => {
+    const { fs } = await far(0);
+    const text = await fs.transaction(async (inner) => {
+      const begun = ['a', 'b', 'c'].map((part) => inner.appendFile('/log', part));
+      await Promise.all(begun);
+      return inner.readText('/log');
+    });
+    expect(text).toBe('abc');
+  });
+
+  it('waits for what was begun inside, awaited or not, and what comes after it has ended is refused', async () => {
+    const { fs } = await far(0);
+    let late: Promise<unknown> | undefined;
+    await fs.transaction(async (inner) => {
+      late = inner
+        .writeFile('/a', 'x')
+        .then(() => inner.writeFile('/b', 'y'))
+        .catch((error: unknown) => error);
+    });
+    expect(await fs.readText('/a')).toBe('x');
+    expect(await late).toMatchObject({ code: 'EBADF' });
+    expect(await fs.exists('/b')).toBe(false);
+  });
+});
+
+describe('what has no meaning inside a transaction', () => {
+  const executor = new RemoteTransaction({} as never, {} as never, undefined);
+
+  it.each([
+    ['checkpoint', 'checkpoint'],
+    ['checkpoints', 'checkpoints'],
+    ['rollback', 'rollback'],
+    ['runBeside', 'rollback'],
+    ['drop', 'drop'],
+    ['compare', 'diff'],
+    ['fork', 'fork'],
+    ['transaction', 'transaction'],
+  ] as const)('%s is refused for whoever asks the executor itself, as %s', async (method, syscall) => {
+    await expect(executor[method]()).rejects.toMatchObject({ code: 'EINVAL', syscall });
+  });
+});

@@ -1,0 +1,102 @@
+import type { Capabilities, Checkpoint } from '../../file-system.js';
+import { ChangeFeed } from '../change-feed.js';
+import type { Context } from '../context.js';
+import type { Cursor } from '../cursor.js';
+import type { Executor } from '../executor.js';
+import { notInTransaction } from '../not-in-transaction.js';
+import { OpenFiles } from '../open-files.js';
+import { collectItems } from '../scheduling/time-slice.js';
+import type { View } from '../view.js';
+import type { AttemptRunner } from './attempted.js';
+import type { OptimisticTransaction } from './optimistic-transaction.js';
+import { itemsOf } from './remote-cursors.js';
+
+/**
+ * Many operations over a remote storage as one: they share one optimistic transaction, and their effects wait for its
+ * end.
+ */
+export class RemoteTransaction implements Executor {
+  readonly kind = 'async';
+  readonly capabilities: Capabilities = Object.freeze({ checkpoints: false, forks: false, sharedWatch: false });
+  readonly feed = new ChangeFeed(new OpenFiles({ remembersLinks: true, isBranch: true }));
+  #last: Promise<unknown> = Promise.resolve();
+  #published = 0;
+
+  constructor(
+    readonly remote: AttemptRunner,
+    readonly session: OptimisticTransaction,
+    /** Signal of the whole transaction: it also ends operations inside it. */
+    readonly signal: AbortSignal | undefined,
+  ) {
+    session.inner = this.feed.files;
+  }
+
+  async run<R>(_context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
+    return this.#inTurn(signal, async (either) => {
+      this.session.view.begin();
+      const result = await this.remote.attempt(this.session, () => operation(this.session.view), either);
+      if (!result.ok) throw result.error;
+      const changes = this.session.changes.slice(this.#published);
+      this.#published = this.session.changes.length;
+      this.feed.publish(changes, this.session.tree);
+      return result.value;
+    });
+  }
+
+  /** Runs operations one after another, because they share one tree. The transaction's own signal ends them too. */
+  async #inTurn<R>(signal: AbortSignal | undefined, work: (signal: AbortSignal | undefined) => Promise<R>): Promise<R> {
+    signal?.throwIfAborted();
+    const signals = [signal, this.signal].filter((one) => one !== undefined);
+    const either = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+    const turn = this.#last.then(() => work(either));
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  async runBeside<R>(): Promise<R> {
+    throw notInTransaction('rollback');
+  }
+
+  async *iterate<T>(
+    context: Context,
+    start: (view: View) => Cursor<T>,
+    signal?: AbortSignal,
+  ): AsyncIterableIterator<T> {
+    yield* await this.collect(context, start, signal);
+  }
+
+  async collect<T>(_context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
+    return this.#inTurn(signal, (either) => collectItems(itemsOf(this.session, start, either)));
+  }
+
+  /** Resolves when everything started inside has ended: it belongs to the transaction, awaited or not. */
+  async settled(): Promise<void> {
+    for (let last: unknown; last !== this.#last; ) {
+      last = this.#last;
+      await last;
+    }
+  }
+
+  async checkpoint(): Promise<Checkpoint> {
+    throw notInTransaction('checkpoint');
+  }
+  async checkpoints(): Promise<Checkpoint[]> {
+    throw notInTransaction('checkpoints');
+  }
+  async rollback(): Promise<void> {
+    throw notInTransaction('rollback');
+  }
+  async drop(): Promise<void> {
+    throw notInTransaction('drop');
+  }
+  async compare<T>(): Promise<T[]> {
+    throw notInTransaction('diff');
+  }
+  async fork(): Promise<Executor> {
+    throw notInTransaction('fork');
+  }
+  async transaction<T>(): Promise<T> {
+    throw notInTransaction('transaction');
+  }
+  async close(): Promise<void> {}
+}

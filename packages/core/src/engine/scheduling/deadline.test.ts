@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { bounded, SharedDeadline, systemTimer, type Timer, unlessAborted } from './deadline.js';
+
+/** How many listeners of an abort a signal has: Node says so by a warning only, so they are counted as they come and go. */
+function counted(): { controller: AbortController; listeners: () => number } {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let listeners = 0;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...args: Parameters<typeof add>) => {
+    listeners += 1;
+    add(...args);
+  };
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+    listeners -= 1;
+    remove(...args);
+  };
+  return { controller, listeners: () => listeners };
+}
+
+const never = (): Promise<never> => new Promise<never>(() => {});
+
+describe('the system timer', () => {
+  it('sleeps until its time, and leaves the signal alone', async () => {
+    const { controller, listeners } = counted();
+    await systemTimer.sleep(1, controller.signal);
+    expect(listeners()).toBe(0);
+  });
+
+  it('wakes at an abort, and does not begin after one', async () => {
+    const { controller, listeners } = counted();
+    const sleep = systemTimer.sleep(1_000_000, controller.signal);
+    controller.abort();
+    await sleep;
+    expect(listeners()).toBe(0);
+    await systemTimer.sleep(1_000_000, controller.signal);
+  });
+
+  it('calls back unless it is told not to', async () => {
+    const called: string[] = [];
+    const cancel = systemTimer.after?.(0, () => called.push('cancelled'));
+    cancel?.();
+    await new Promise<void>((resolve) => systemTimer.after?.(1, resolve));
+    expect(called).toEqual([]);
+  });
+});
+
+describe.each<[string, Timer]>([
+  ['with a timer of callbacks', systemTimer],
+  ['with a timer that only sleeps', { sleep: systemTimer.sleep }],
+])('a call that is bounded in time, %s', (_, timer) => {
+  it('answers what it answers, and leaves no listener', async () => {
+    const { controller, listeners } = counted();
+    expect(await bounded(timer, 1_000, controller.signal, async () => 7)).toBe(7);
+    expect(listeners()).toBe(0);
+  });
+
+  it('ends at its deadline, and is told to stop', async () => {
+    let stopped: unknown;
+    const late = bounded(timer, 1, undefined, (stop) => {
+      stop.addEventListener('abort', () => (stopped = stop.reason));
+      return never();
+    });
+    await expect(late).rejects.toMatchObject({ name: 'StorageError', kind: 'timeout' });
+    expect(stopped).toMatchObject({ kind: 'timeout' });
+  });
+
+  it('ends with an abort, also with one that comes while it begins', async () => {
+    const { controller, listeners } = counted();
+    const aborted = bounded(timer, 1_000, controller.signal, never);
+    controller.abort('enough');
+    await expect(aborted).rejects.toBe('enough');
+    expect(listeners()).toBe(0);
+    const other = new AbortController();
+    const atOnce = bounded(timer, 1_000, other.signal, () => {
+      other.abort('at once');
+      return never();
+    });
+    await expect(atOnce).rejects.toBe('at once');
+  });
+
+  it('fails as the call fails, whether it rejects or throws', async () => {
+    const error = new Error('no');
+    await expect(bounded(timer, 1_000, undefined, () => Promise.reject(error))).rejects.toBe(error);
+    const throwing = (): never => {
+      throw error;
+    };
+    await expect(bounded(timer, 1_000, undefined, throwing)).rejects.toBe(error);
+  });
+
+  it('is not begun after an abort', async () => {
+    let calls = 0;
+    const call = async (): Promise<void> => {
+      calls += 1;
+    };
+    await expect(bounded(timer, 1_000, AbortSignal.abort('before'), call)).rejects.toBe('before');
+    expect(calls).toBe(0);
+  });
+});
+
+describe.each<[string, Timer]>([
+  ['with a timer of callbacks', systemTimer],
+  ['with a timer that only sleeps', { sleep: systemTimer.sleep }],
+])('a deadline of several calls, %s', (_, timer) => {
+  it('lets those answer that do, and stops the others', async () => {
+    const deadline = new SharedDeadline(timer, 1);
+    const stopped: unknown[] = [];
+    const answered = deadline.bound(async (call) => {
+      stopped.push(call);
+      return 7;
+    });
+    const late = [0, 1].map((at) =>
+      deadline.bound((call) => {
+        stopped.push(call);
+        if (at === 0) call.signal?.addEventListener('abort', () => stopped.push(call.signal?.reason));
+        return never();
+      }),
+    );
+    expect(await answered).toBe(7);
+    for (const call of late) await expect(call).rejects.toMatchObject({ name: 'StorageError', kind: 'timeout' });
+    expect(stopped).toMatchObject([
+      { isAborted: false, signal: { aborted: false } },
+      { isAborted: true, signal: { aborted: true } },
+      { isAborted: true, signal: { aborted: true, reason: { kind: 'timeout' } } },
+      { kind: 'timeout' },
+    ]);
+  });
+
+  it('fails as the call fails, whether it rejects or throws, and is there for the next one', async () => {
+    const deadline = new SharedDeadline(timer, 1_000_000);
+    const error = new Error('no');
+    await expect(deadline.bound(() => Promise.reject(error))).rejects.toBe(error);
+    const throwing = (): never => {
+      throw error;
+    };
+    await expect(deadline.bound(throwing)).rejects.toBe(error);
+    expect(await deadline.bound(async () => 7)).toBe(7);
+  });
+});
+
+it('a deadline leaves no timer when all calls have answered, and gives each its own signal', async () => {
+  let timers = 0;
+  const after = (): (() => void) => {
+    timers += 1;
+    return () => (timers -= 1);
+  };
+  const deadline = new SharedDeadline({ sleep: systemTimer.sleep, after }, 1);
+  const signals = new Set<AbortSignal | undefined>();
+  const calls = [1, 2, 3].map((answer) =>
+    deadline.bound(async ({ signal }) => {
+      signals.add(signal);
+      return answer;
+    }),
+  );
+  expect(timers).toBe(1);
+  expect(await Promise.all(calls)).toEqual([1, 2, 3]);
+  expect([timers, signals.size]).toEqual([0, 3]);
+});
+
+describe('work that cannot be stopped', () => {
+  it('is waited for', async () => {
+    const { controller, listeners } = counted();
+    expect(await unlessAborted(undefined, Promise.resolve(1))).toBe(1);
+    expect(await unlessAborted(controller.signal, Promise.resolve(2))).toBe(2);
+    await expect(unlessAborted(controller.signal, Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(listeners()).toBe(0);
+  });
+
+  it('is not waited for after an abort, which leaves no listener, and its failure is nobody’s then', async () => {
+    const { controller, listeners } = counted();
+    let fail = (_: Error): void => {};
+    const work = new Promise<never>((__, reject) => {
+      fail = reject;
+    });
+    const waiting = unlessAborted(controller.signal, work);
+    controller.abort('enough');
+    await expect(waiting).rejects.toBe('enough');
+    const before = listeners();
+    await expect(unlessAborted(controller.signal, work)).rejects.toBe('enough');
+    expect(listeners()).toBe(before);
+    fail(new Error('too late'));
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  });
+});

@@ -1,0 +1,186 @@
+import type { BackendCall } from '../../backend.js';
+import { StorageError } from '../../errors.js';
+
+/** Real time, independent of the filesystem's clock, for deadlines and pauses. */
+export interface Timer {
+  /** Resolves after `ms` milliseconds, or immediately when the signal aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Calls back after `ms` milliseconds, unless the returned function is called first: cheaper than `sleep`, for
+   * deadlines. Default: built on `sleep`.
+   */
+  after?(ms: number, work: () => void): () => void;
+}
+
+export const systemTimer: Timer = {
+  after: (ms, work) => {
+    const timeout = setTimeout(work, ms);
+    return () => clearTimeout(timeout);
+  },
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const done = (): void => {
+        clearTimeout(timeout);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timeout = setTimeout(done, ms);
+      signal.addEventListener('abort', done, { once: true });
+    }),
+};
+
+/**
+ * Awaits a call of the storage up to a deadline or an abort: then the call's signal is aborted and the call is not
+ * awaited any more, or after an abort for a grace period if one is given. Leaves no listener and no timer.
+ * @param momentMs grace period for mutations: time after an abort in which the call may still report its result
+ * @throws StorageError `timeout`; the signal's reason, if there is no grace period
+ */
+export async function bounded<T>(
+  timer: Timer,
+  ms: number,
+  signal: AbortSignal | undefined,
+  call: (signal: AbortSignal) => Promise<T>,
+  momentMs = 0,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const stop = new AbortController();
+  return new Promise<T>((resolve, reject) => {
+    const end = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', abort);
+    };
+    const fail = (error: unknown): void => {
+      end();
+      stop.abort(error);
+      reject(error);
+    };
+    const late = (): void => fail(timedOut(ms));
+    const abort = (): void => {
+      if (momentMs === 0) fail(signal?.reason);
+      else if (!stop.signal.aborted) {
+        cancel();
+        cancel = after(timer, momentMs, () => fail(timedOut(momentMs)));
+        stop.abort(signal?.reason);
+      }
+    };
+    let cancel = after(timer, ms, late);
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      call(stop.signal).then((answer) => {
+        end();
+        resolve(answer);
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
+    // Aborted while the call started: no abort event will follow.
+    if (signal?.aborted === true) abort();
+  });
+}
+
+/** A call that can be aborted. Its signal is created on demand: many backends never use it, and it is expensive. */
+class Call implements BackendCall {
+  isAborted = false;
+  #reason: unknown;
+  #controller: AbortController | undefined;
+
+  constructor(readonly reject: (error: unknown) => void) {}
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.isAborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.isAborted = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+/**
+ * One deadline for all calls that begin in one turn of the event loop and have no signal. Each is awaited until it has
+ * completed or the deadline has passed; then it is aborted. Leaves no timer.
+ */
+export class SharedDeadline {
+  readonly #timer: Timer;
+  readonly #ms: number;
+  readonly #unanswered = new Set<Call>();
+  #cancel: (() => void) | undefined;
+
+  constructor(timer: Timer, ms: number) {
+    this.#timer = timer;
+    this.#ms = ms;
+  }
+
+  /** @throws StorageError `timeout` */
+  bound<T>(begin: (call: BackendCall) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const call = new Call(reject);
+      this.#unanswered.add(call);
+      this.#cancel ??= after(this.#timer, this.#ms, () => this.#pass());
+      const fail = (error: unknown): void => {
+        this.#end(call);
+        call.abort(error);
+        reject(error);
+      };
+      try {
+        begin(call).then((answer) => {
+          this.#end(call);
+          resolve(answer);
+        }, fail);
+      } catch (error) {
+        fail(error);
+      }
+    });
+  }
+
+  #end(call: Call): void {
+    this.#unanswered.delete(call);
+    if (this.#unanswered.size > 0) return;
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #pass(): void {
+    for (const call of this.#unanswered) {
+      const error = timedOut(this.#ms);
+      call.abort(error);
+      call.reject(error);
+    }
+    this.#unanswered.clear();
+  }
+}
+
+function timedOut(ms: number): StorageError {
+  return new StorageError('timeout', `The storage did not answer within ${ms} ms`);
+}
+
+/** Calls back after a time, unless the returned function is called first. */
+function after(timer: Timer, ms: number, work: () => void): () => void {
+  if (timer.after !== undefined) return timer.after(ms, work);
+  const ended = new AbortController();
+  void timer.sleep(ms, ended.signal).then(() => {
+    if (!ended.signal.aborted) work();
+  });
+  return () => ended.abort(ENDED);
+}
+
+/** A constant reason: the platform's default costs a stack trace. */
+const ENDED = 'ended';
+
+/** Awaits work that cannot be stopped, but not after an abort. @throws the signal's reason */
+export async function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    // Aborted while the work started: no abort event will follow.
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject);
+  });
+}

@@ -1,0 +1,75 @@
+import type { BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../../backend.js';
+import type { Limits } from '../../limits.js';
+import { Tree, type TreeState } from '../../tree/tree.js';
+import { exceededLimit, type Limited } from '../exceeded-limit.js';
+import type { MemoryExecutor } from '../memory/memory-executor.js';
+import { TreeReader, type Versions } from './tree-reader.js';
+
+/** Checkpoints of a tree. */
+export class TreeCheckpoints implements CheckpointStore {
+  readonly #held = new Map<
+    string,
+    { readonly id: string; readonly name: string | undefined; readonly createdAt: number; readonly state: TreeState }
+  >();
+
+  constructor(
+    readonly executor: MemoryExecutor,
+    readonly versions: Versions,
+    /** Throws if the backend is closed, or the call is aborted. */
+    readonly enter: (call: BackendCall | undefined) => void,
+  ) {
+    executor.keepers.push(() => [...this.#held.values()].map(({ state }) => state));
+  }
+
+  async create(
+    id: string,
+    name: string | undefined,
+    createdAt: number,
+    max: number | undefined,
+    call?: BackendCall,
+  ): Promise<'ok' | 'exists' | 'limit'> {
+    this.enter(call);
+    if (this.#held.has(id)) return 'ok';
+    for (const held of this.#held.values()) if (name !== undefined && held.name === name) return 'exists';
+    if (max !== undefined && this.#held.size >= max) return 'limit';
+    this.#held.set(id, { id, name, createdAt, state: this.executor.tree.freeze() });
+    return 'ok';
+  }
+
+  async list(
+    call?: BackendCall,
+  ): Promise<readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]> {
+    this.enter(call);
+    return [...this.#held.values()].map(({ id, name, createdAt }) => ({ id, name, createdAt }));
+  }
+
+  async restore(id: string, limits: Limits, call?: BackendCall): Promise<'ok' | 'missing' | Limited> {
+    this.enter(call);
+    const held = this.#held.get(id);
+    if (held === undefined) return 'missing';
+    const { tree } = this.executor;
+    const { root, linkedSize } = held.state;
+    const after = { size: root.size + linkedSize, files: root.files, directories: root.directories };
+    const limit = exceededLimit(tree.totals(), after, limits);
+    if (limit !== undefined) return limit;
+    this.executor.reset(held.state);
+    return 'ok';
+  }
+
+  async drop(id: string, call?: BackendCall): Promise<boolean> {
+    this.enter(call);
+    return this.#held.delete(id);
+  }
+
+  async load(
+    id: string,
+    wants: readonly LoadRequest[],
+    call?: BackendCall,
+  ): Promise<readonly LoadResult[] | 'missing'> {
+    this.enter(call);
+    const held = this.#held.get(id);
+    if (held === undefined) return 'missing';
+    const facts = new TreeReader(new Tree(this.executor.tree.shared, held.state), this.versions);
+    return wants.map((want) => facts.load(want));
+  }
+}

@@ -1,0 +1,146 @@
+import type { Check, Listing, LoadRequest, LoadResult, NodeRecord, Version } from '../../backend.js';
+import { baseName, parentPath, pathSegments } from '../../paths.js';
+import type { ContentNode } from '../../tree/content.js';
+import { DIRECTORY, type DirectoryNode, FILE, kindName, type Node, SYMLINK, type TreeNode } from '../../tree/node.js';
+import type { Tree } from '../../tree/tree.js';
+
+/** Versions of immutable objects: a changed file, or changed metadata, is another object. */
+export type Versions = WeakMap<object, Version>;
+
+/** Serves load requests from a tree in memory. */
+export class TreeReader {
+  readonly #tree: Tree;
+  readonly #versions: Versions;
+
+  constructor(tree: Tree, versions: Versions) {
+    this.#tree = tree;
+    this.#versions = versions;
+  }
+
+  load(want: LoadRequest): LoadResult {
+    if (want.kind === 'path') return this.#loadPath(want.path, want.content);
+    const found = this.find(want.at.path);
+    if (found?.node.id !== want.at.id) return { kind: 'gone' };
+    if (want.kind === 'content') {
+      if (found.node.kind !== FILE) return { kind: 'gone' };
+      const { contents } = this.#tree.shared;
+      const bytes = contents.slice(found.node as ContentNode, want.offset, want.offset + want.length);
+      return { kind: 'content', file: this.#fact(found.entry, found.node), offset: want.offset, bytes };
+    }
+    if (found.node.kind !== DIRECTORY) return { kind: 'gone' };
+    if (want.kind === 'tree') return this.#loadTree(found.node, want.budget, want.contents);
+    const page = found.node.entries.page(want.after, want.limit);
+    const nodes = page.values.map((entry) => this.#fact(entry));
+    return { kind: 'list', directory: this.#fact(found.node), names: page.names, nodes, complete: page.complete };
+  }
+
+  #loadPath(path: string, content: number): LoadResult {
+    let node: Node = this.#tree.root;
+    const nodes: (NodeRecord | null)[] = [this.#fact(node)];
+    for (const name of pathSegments(path)) {
+      if (node.kind !== DIRECTORY) break;
+      const entry: TreeNode | undefined = node.entries.get(name);
+      const next: Node | undefined = this.#tree.resolve(entry);
+      if (entry === undefined || next === undefined) {
+        nodes.push(null);
+        return { kind: 'path', nodes };
+      }
+      nodes.push(this.#fact(entry, next));
+      node = next;
+    }
+    if (node.kind !== FILE || node.size > content) return { kind: 'path', nodes };
+    return { kind: 'path', nodes, content: this.#tree.shared.contents.bytes(node as ContentNode) };
+  }
+
+  #loadTree(directory: DirectoryNode, budget: number, withContents: boolean): LoadResult {
+    const listings: Listing[] = [];
+    const pending: { path: string; node: DirectoryNode }[] = [{ path: '', node: directory }];
+    let used = 0;
+    for (let i = 0; i < pending.length && (used < budget || i === 0); i++) {
+      const { path, node } = pending[i] as { path: string; node: DirectoryNode };
+      const names = node.entries.names();
+      const entries = node.entries.values();
+      const contents: (Uint8Array | undefined)[] = [];
+      entries.forEach((entry, at) => {
+        const child = this.#tree.resolve(entry) as Node;
+        const name = names[at] as string;
+        used += 120 + name.length;
+        if (child.kind === DIRECTORY) pending.push({ path: path === '' ? name : `${path}/${name}`, node: child });
+        else if (withContents && child.kind === FILE && used + child.size <= budget) {
+          contents[at] = this.#tree.shared.contents.bytes(child as ContentNode);
+          used += child.size;
+        }
+      });
+      listings.push({ path, names, nodes: entries.map((entry) => this.#fact(entry)), contents });
+    }
+    return { kind: 'tree', directory: this.#fact(directory), listings };
+  }
+
+  #fact(entry: TreeNode, node = this.#tree.resolve(entry) as Node): NodeRecord {
+    const fact = {
+      id: node.id,
+      kind: kindName(node),
+      meta: node.meta,
+      version: this.#versionOf(node),
+      size: node.kind === DIRECTORY ? 0 : node.size,
+      links: this.#tree.linksOf(entry),
+    };
+    if (node.kind === SYMLINK) return { ...fact, target: node.target };
+    if (node.kind !== DIRECTORY) return fact;
+    const isRoot = node === this.#tree.root;
+    const { size, files, directories, linked } = isRoot ? this.#tree.totals() : node;
+    return {
+      ...fact,
+      directory: {
+        listing: node.listing,
+        tree: this.#treeVersion(node),
+        count: node.entries.size,
+        totals: { size, files, directories, linked },
+      },
+    };
+  }
+
+  #versionOf(node: Node): Version {
+    const key = node.kind === DIRECTORY ? node.meta : node;
+    let version = this.#versions.get(key);
+    if (version === undefined) {
+      version = this.#tree.shared.newVersion();
+      this.#versions.set(key, version);
+    }
+    return version;
+  }
+
+  /**
+   * Returns the tree version. Files with several names change beside the tree: under directories that contain some, any
+   * such change counts.
+   */
+  #treeVersion(directory: DirectoryNode): Version {
+    return directory.linked > 0 ? `${directory.version}+${this.#tree.inodesVersion}` : directory.version;
+  }
+
+  find(path: string): { entry: TreeNode; node: Node } | undefined {
+    const entry = this.#entryAt(path);
+    const node = this.#tree.resolve(entry);
+    return entry === undefined || node === undefined ? undefined : { entry, node };
+  }
+
+  #entryAt(path: string): TreeNode | undefined {
+    if (path === '/') return this.#tree.root;
+    const parent = this.#tree.cachedLocation(parentPath(path));
+    if (parent !== undefined) return parent.directory.entries.get(baseName(path));
+    let entry: TreeNode | undefined = this.#tree.root;
+    for (const name of pathSegments(path)) entry = entry?.kind === DIRECTORY ? entry.entries.get(name) : undefined;
+    return entry;
+  }
+
+  /** Reports whether a precondition holds now. */
+  holds(check: Check): boolean {
+    const found = this.find(check.path);
+    if (check.kind === 'entry' && check.id === null) return found === undefined;
+    if (found === undefined || found.node.id !== check.id) return false;
+    if (check.kind === 'entry') return check.version === undefined || check.version === this.#versionOf(found.node);
+    if (found.node.kind !== DIRECTORY) return false;
+    if (check.kind === 'empty') return found.node.entries.size === 0;
+    return check.version === (check.kind === 'listing' ? found.node.listing : this.#treeVersion(found.node));
+  }
+}

@@ -1,0 +1,92 @@
+import type { Metadata, NodeRecord } from '../backend.js';
+import type { EntryInfo, Stats } from '../entry.js';
+import { FsError, isFsError } from '../errors.js';
+import type { Unloaded } from '../tree/node.js';
+
+/** Converts results of a filesystem's public methods to records of a tree laid over it. Directories have no totals. */
+
+export function recordOf(path: string, stats: Stats, target: string | undefined): NodeRecord {
+  const { kind, size, nlink } = stats;
+  const meta: Metadata = {
+    mode: stats.mode & 0o7777,
+    uid: stats.uid,
+    gid: stats.gid,
+    atime: stats.atimeMs,
+    mtime: stats.mtimeMs,
+    ctime: stats.ctimeMs,
+    birthtime: stats.birthtimeMs,
+  };
+  const links = kind === 'directory' ? 1 : nlink;
+  const fact = { id: idOf(path, stats), kind, meta, version: versionOf(size, meta.mtime, meta.ctime), size, links };
+  return target === undefined ? fact : { ...fact, target };
+}
+
+/** Returns the record of a listed entry, or undefined if only `lstat` tells which file it is. */
+export function recordOfEntry(info: EntryInfo): NodeRecord | undefined {
+  if (info.links > 1 && info.kind !== 'directory') return undefined;
+  const meta: Metadata = {
+    mode: info.mode,
+    uid: info.uid,
+    gid: info.gid,
+    atime: info.accessedAt,
+    mtime: info.modifiedAt,
+    ctime: info.changedAt,
+    birthtime: info.createdAt,
+  };
+  const { kind, size } = info;
+  const fact = {
+    id: `lower:${info.path}`,
+    kind,
+    meta,
+    version: versionOf(size, meta.mtime, meta.ctime),
+    size,
+    links: 1,
+  };
+  return info.target === undefined ? fact : { ...fact, target: info.target };
+}
+
+/**
+ * Returns the id: a file with several names is the same under all, a single name identifies its node. Text, so that it
+ * is never an id of the overlay.
+ */
+function idOf(path: string, stats: Stats): string {
+  return stats.nlink > 1 && stats.kind !== 'directory' ? `lower#${stats.dev}:${stats.ino}` : `lower:${path}`;
+}
+
+/** Returns a version: any change of content changes ctime. */
+function versionOf(size: number, mtime: number, ctime: number): string {
+  return `${size}:${mtime}:${ctime}`;
+}
+
+/** Result of reading a range of a file's content, with the file's stats right after. */
+export interface LowerContent {
+  readonly offset: number;
+  /** Number of requested bytes. */
+  readonly asked: number;
+  readonly bytes: Uint8Array;
+  /** Undefined if the file was gone; see `error`. */
+  readonly stats?: Stats;
+  readonly error?: unknown;
+}
+
+/** Returns the bytes if they are complete and the file is still the one first seen. @throws FsError ESTALE */
+export function checkContent(file: Unloaded, { bytes, asked, stats, error }: Omit<LowerContent, 'offset'>): Uint8Array {
+  if (bytes.byteLength === asked && stats?.kind === 'file') {
+    if (versionOf(stats.size, stats.mtimeMs, stats.ctimeMs) === file.version) return bytes;
+  }
+  throw staleError(file, error);
+}
+
+export function staleError(file: Unloaded, cause?: unknown): FsError {
+  return new FsError('ESTALE', {
+    syscall: 'read',
+    path: file.place.path,
+    hint: 'The filesystem beneath the overlay has changed the file since it was first seen',
+    cause,
+  });
+}
+
+/** Reports whether an error means that nothing exists there. */
+export function isAbsent(error: unknown): boolean {
+  return isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR');
+}

@@ -1,0 +1,243 @@
+import { type BigIntStats, closeSync, constants, read, readSync } from 'node:fs';
+import { promisify } from 'node:util';
+import {
+  checkName,
+  compareNames,
+  isFsError,
+  type Listing,
+  type LoadRequest,
+  type LoadResult,
+  type NodeId,
+  type NodeRecord,
+  UNKNOWN_VERSION,
+} from '@scratchfs/core';
+import type { ConfinedRoot } from './confined-root.js';
+import { isTurnDue, nextTurn } from './event-loop.js';
+import { isCode } from './host-error.js';
+import type { NodeIds } from './node-ids.js';
+import { kindOf, type PathHandle } from './path-handle.js';
+
+const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
+
+/** Loads the records of the entries under the root for the engine. */
+export class HostReader {
+  constructor(
+    readonly root: ConfinedRoot,
+    readonly ids: NodeIds,
+  ) {}
+
+  async load(want: LoadRequest, signal?: AbortSignal): Promise<LoadResult> {
+    signal?.throwIfAborted();
+    if (want.kind === 'path') return this.#path(want.path, want.content);
+    using trail = this.root.walk(want.at.path);
+    const pathHandle = trail.last;
+    if (!trail.complete || this.ids.of(pathHandle.stat) !== want.at.id) return { kind: 'gone' };
+    const depth = trail.pathHandles.length - 1;
+    if (want.kind === 'content') {
+      if (pathHandle.kind !== 'file') return { kind: 'gone' };
+      const bytes = await readRange(pathHandle, want.offset, want.length);
+      return { kind: 'content', file: this.record(pathHandle.stat), offset: want.offset, bytes };
+    }
+    if (pathHandle.kind !== 'directory') return { kind: 'gone' };
+    if (want.kind === 'tree') return await this.#tree(pathHandle, depth, want.budget, signal);
+    const { names, nodes } = await this.#listing(pathHandle, depth, signal);
+    const from = want.after === undefined ? 0 : names.findIndex((name) => compareNames(name, want.after as string) > 0);
+    const start = from < 0 ? names.length : from;
+    const end = Math.min(names.length, start + want.limit);
+    return {
+      kind: 'list',
+      directory: this.record(pathHandle.stat),
+      names: names.slice(start, end),
+      nodes: nodes.slice(start, end),
+      complete: end === names.length,
+    };
+  }
+
+  /** Reports whether a directory holds entries, but none that is shown. */
+  async hidesAll(path: string): Promise<boolean> {
+    using trail = this.root.walk(path);
+    const pathHandle = trail.last;
+    if (!trail.complete || pathHandle.kind !== 'directory') return false;
+    if ((await pathHandle.names()).length === 0) return false;
+    return (await this.#listing(pathHandle, trail.pathHandles.length - 1)).names.length === 0;
+  }
+
+  record(stat: BigIntStats, link?: { readonly target: string; readonly outside: boolean }): NodeRecord {
+    const kind = stat.isDirectory() ? 'directory' : link === undefined ? 'file' : 'symlink';
+    const meta = {
+      mode: Number(stat.mode) & 0o7777,
+      uid: Number(stat.uid),
+      gid: Number(stat.gid),
+      atime: Number(stat.atimeMs),
+      mtime: Number(stat.mtimeMs),
+      ctime: Number(stat.ctimeMs),
+      birthtime: Number(stat.birthtimeMs),
+    };
+    const base = { id: this.ids.of(stat), kind, meta, version: versionOf(stat), links: 1 } as const;
+    if (kind === 'directory') {
+      // A disk neither counts the entries under a directory nor reports when one of them has changed.
+      const listing = versionOf(stat);
+      const directory = { listing, tree: UNKNOWN_VERSION, count: 0, totals: NOTHING, counted: false };
+      return { ...base, size: 0, directory };
+    }
+    const size = kind === 'symlink' ? Buffer.byteLength(link?.target ?? '') : Number(stat.size);
+    return { ...base, links: Number(stat.nlink), size, ...link };
+  }
+
+  async #path(path: string, content: number): Promise<LoadResult> {
+    using trail = this.root.walk(path);
+    const nodes: (NodeRecord | null)[] = [];
+    for (const [depth, pathHandle] of trail.pathHandles.entries()) {
+      const parent = trail.pathHandles[depth - 1];
+      const fact = this.#factOf(pathHandle.stat, parent, nameAt(path, depth), depth - 1);
+      if (fact === undefined) return { kind: 'path', nodes: [...nodes, null] };
+      nodes.push(fact);
+    }
+    const { last } = trail;
+    if (!trail.complete) return { kind: 'path', nodes: last.kind === 'directory' ? [...nodes, null] : nodes };
+    if (last.kind !== 'file' || Number(last.stat.size) > content) return { kind: 'path', nodes };
+    const bytes = await readRange(last, 0, Number(last.stat.size));
+    // A file that grew or shrank during the read is loaded again when it is read.
+    return bytes.length === Number(last.stat.size) ? { kind: 'path', nodes, content: bytes } : { kind: 'path', nodes };
+  }
+
+  /** Returns undefined for sockets, pipes and devices, which count as missing. */
+  #factOf(stat: BigIntStats, parent: PathHandle | undefined, name: string, depth: number): NodeRecord | undefined {
+    const kind = kindOf(stat);
+    if (kind === 'special') return undefined;
+    if (kind !== 'symlink' || parent === undefined) return this.record(stat);
+    try {
+      return this.record(stat, this.root.targetOf(parent, name, depth));
+    } catch (error) {
+      if (isCode(error, 'ENOENT', 'EINVAL')) return undefined;
+      throw error;
+    }
+  }
+
+  async #listing(
+    directory: PathHandle,
+    depth: number,
+    signal?: AbortSignal,
+  ): Promise<{ names: string[]; nodes: NodeRecord[] }> {
+    const names: string[] = [];
+    const nodes: NodeRecord[] = [];
+    const found = (await directory.names()).filter((name) => this.#isShown(name)).sort(compareNames);
+    for (const name of found) {
+      if (isTurnDue()) await nextTurn();
+      signal?.throwIfAborted();
+      const stat = directory.look(name);
+      const fact = stat && this.#factOf(stat, directory, name, depth);
+      if (fact === undefined) continue;
+      names.push(name);
+      nodes.push(fact);
+    }
+    return { names, nodes };
+  }
+
+  /**
+   * Reports whether a name is shown. Names that a filesystem cannot hold (not UTF-8, with a backslash) count as
+   * missing.
+   */
+  #isShown(name: string): boolean {
+    if (name.includes('\ufffd') || this.root.isHidden(name)) return false;
+    try {
+      checkName(name);
+      return true;
+    } catch (error) {
+      if (isFsError(error)) return false;
+      throw error;
+    }
+  }
+
+  async #tree(top: PathHandle, depth: number, budget: number, signal?: AbortSignal): Promise<LoadResult> {
+    const listings: Listing[] = [];
+    const pending: { path: string; pathHandle: PathHandle; depth: number }[] = [{ path: '', pathHandle: top, depth }];
+    let used = 0;
+    try {
+      for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+        try {
+          if (used >= budget && listings.length > 0) continue;
+          const { names, nodes } = await this.#listing(next.pathHandle, next.depth, signal);
+          listings.push({ path: next.path, names, nodes });
+          used += names.length * 160;
+          for (const [i, fact] of nodes.entries()) {
+            const name = names[i] as string;
+            if (fact.kind !== 'directory' || pending.length >= MAX_HELD_DIRECTORIES) continue;
+            const pathHandle = openChild(next.pathHandle, name, fact.id, this.ids);
+            if (pathHandle !== undefined)
+              pending.push({
+                path: next.path === '' ? name : `${next.path}/${name}`,
+                pathHandle,
+                depth: next.depth + 1,
+              });
+          }
+        } finally {
+          if (next.pathHandle !== top) next.pathHandle.close();
+        }
+      }
+    } finally {
+      for (const { pathHandle } of pending) if (pathHandle !== top) pathHandle.close();
+    }
+    return { kind: 'tree', directory: this.record(top.stat), listings };
+  }
+}
+
+/** Maximum number of descriptors held for directories that are listed next. */
+const MAX_HELD_DIRECTORIES = 64;
+
+function openChild(parent: PathHandle, name: string, id: NodeId, ids: NodeIds): PathHandle | undefined {
+  try {
+    const pathHandle = parent.enter(name);
+    if (pathHandle?.kind === 'directory' && ids.of(pathHandle.stat) === id) return pathHandle;
+    pathHandle?.close();
+    return undefined;
+  } catch (error) {
+    if (isCode(error, 'EACCES')) return undefined;
+    throw error;
+  }
+}
+
+function nameAt(path: string, depth: number): string {
+  return depth === 0 ? '' : (path.split('/')[depth] as string);
+}
+
+/** Returns a version that changes with content, metadata and names. */
+export function versionOf(stat: BigIntStats): string {
+  const { size, mtimeNs, ctimeNs, nlink, mode } = stat;
+  return stat.isDirectory() ? `${mtimeNs}:${ctimeNs}` : `${size}:${mtimeNs}:${ctimeNs}:${nlink}:${mode}`;
+}
+
+/** Reads of up to this many bytes take no longer than finding the file, so they are synchronous. */
+const MAX_BYTES_READ_SYNC = 2 ** 16;
+
+const readAside = promisify(read);
+
+async function readRange(pathHandle: PathHandle, offset: number, length: number): Promise<Uint8Array> {
+  if (length === 0) return new Uint8Array();
+  const file = openToRead(pathHandle);
+  try {
+    const bytes = new Uint8Array(length);
+    let done = 0;
+    while (done < length) {
+      const read =
+        length <= MAX_BYTES_READ_SYNC
+          ? readSync(file, bytes, done, length - done, offset + done)
+          : (await readAside(file, bytes, done, length - done, offset + done)).bytesRead;
+      if (read === 0) break;
+      done += read;
+    }
+    return bytes.subarray(0, done);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Opens a file for reading without changing its access time if the host allows that. */
+function openToRead(pathHandle: PathHandle): number {
+  try {
+    return pathHandle.openToRead(constants.O_NOATIME ?? 0);
+  } catch (error) {
+    if (!isCode(error, 'EPERM')) throw error;
+    return pathHandle.openToRead(0);
+  }
+}
