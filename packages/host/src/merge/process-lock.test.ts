@@ -2,7 +2,6 @@ import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, utimesSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { acquireProcessLock, ownerNow } from './process-lock.js';
 
 const ID = 'ab'.repeat(12);
 
@@ -32,6 +31,10 @@ vi.mock('node:fs', async (original) => {
   };
   return { ...fs, readdirSync: readdirThenOthers, lstatSync: lstatThenOthers };
 });
+
+// Another test file of this process may have loaded the module with the real `node:fs`.
+vi.resetModules();
+const { acquireProcessLock, ownerNow } = await import('./process-lock.js');
 
 let directory: string;
 beforeEach(() => {
