@@ -23,7 +23,7 @@ async function done<T>(work: Promise<T>): Promise<T> {
 const open = (store: ObjectStore, options: ObjectTreeOptions = {}): Promise<FileSystem> =>
   done(openFileSystem(asyncStorage(new ObjectTreeBackend(store, options))));
 
-describe('Where the clock of the machine is set', () => {
+describe('The clock of the machine', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }));
   afterEach(() => void vi.useRealTimers());
 

@@ -9,7 +9,7 @@ const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birtht
 const LONG_MS = 20;
 
 let store: MapStore;
-/** Where a commit is, and what was done meanwhile. */
+/** The progress of a commit, and what happened concurrently. */
 let events: string[];
 
 beforeEach(() => {
@@ -55,7 +55,7 @@ function batchAround(work: () => void, limits: Batch['limits'] = {}): Batch {
   return { ...batchOf('around', [creationOf('first'), second, third]), limits };
 }
 
-/** Of the names, those that a client finds. */
+/** The names that a client finds. */
 async function namesIn(backend: ObjectTreeBackend): Promise<readonly string[]> {
   const [root] = await backend.load([{ kind: 'path', path: '/', content: 0 }]);
   const id = (root as Extract<LoadResult, { kind: 'path' }>).nodes[0]?.id as string;
@@ -76,7 +76,7 @@ function swappingAfter(what: () => Promise<unknown>): ObjectStore {
 const namesInStore = (): Promise<readonly string[]> => namesIn(new ObjectTreeBackend(store));
 
 describe('Between two slices of a commit', () => {
-  it('nobody sees anything of it, neither its own client nor others', async () => {
+  it('is invisible to its own client and to others', async () => {
     let seen: Promise<unknown> = Promise.resolve();
     const backend = new ObjectTreeBackend(swappingAfter(() => seen));
     await backend.commit(batchOf('before', [creationOf('before')]));

@@ -3,7 +3,7 @@ import { CountingStore } from './testing/counting-store.js';
 import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
-describe('Where the content of a file is', () => {
+describe("The location of a file's content", () => {
   /** Everything that was there when the file was written, but the last byte, which is the file's. */
   const damages: Readonly<Record<string, readonly [string, (store: MapStore, name: string) => void]>> = {
     damaged: [

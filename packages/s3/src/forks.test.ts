@@ -12,7 +12,7 @@ async function open(
   return { backend, fs: await openFileSystem(asyncStorage(backend, { retries: 0 })) };
 }
 
-/** What the head says of forks. */
+/** The forks listed in the head. */
 async function recorded(store: ObjectStore): Promise<readonly unknown[]> {
   const head = await store.readHead(undefined);
   if (typeof head !== 'object') throw new Error('there is a head');
@@ -20,7 +20,7 @@ async function recorded(store: ObjectStore): Promise<readonly unknown[]> {
   return JSON.parse(text.slice(text.indexOf('\n') + 1)).forks;
 }
 
-/** A store that can be down, and slow to answer that it has a new head. */
+/** A store that can be down, or slow to reply that it has a new head. */
 function moody(store: ObjectStore) {
   const mood = { isDown: false, losesAnswer: false, delayMs: 0, requests: 0, isClosed: false };
   const enter = (): void => {
@@ -93,7 +93,7 @@ describe('A fork is recorded in the head no longer', () => {
     expect((await recorded(shared)).length).toBe(1);
   });
 
-  it('where nobody heard that it was made', async () => {
+  it('if its creation got no reply', async () => {
     const shared = new MapStore();
     const { mood, store } = moody(shared);
     const { fs, backend } = await open(store, { retries: 0 });
@@ -106,7 +106,7 @@ describe('A fork is recorded in the head no longer', () => {
     expect((await recorded(shared)).length).toBe(0);
   });
 
-  it('where nobody heard that it was made while the last of the others was closed', async () => {
+  it('if its creation got no reply while the last of the others was closed', async () => {
     const shared: ObjectStore = new MapStore();
     let meanwhile: (() => void) | undefined;
     let isDown = false;
@@ -153,7 +153,7 @@ describe('A fork is recorded in the head no longer', () => {
   });
 });
 
-describe('A fork that nobody has closed', () => {
+describe('A fork that was never closed', () => {
   it('is forgotten by a collection that is told how old it may be, unless it is of the same client', async () => {
     const store: ObjectStore = new MapStore();
     let now = 1_000;
@@ -203,7 +203,7 @@ describe('A fork of a fork', () => {
     expect(await nested?.readText('/b')).toBe('b');
   });
 
-  it('is made although the filesystem is closed meanwhile', async () => {
+  it('is created although the filesystem is closed concurrently', async () => {
     const { mood, store } = moody(new MapStore());
     const { fs, backend } = await open(store);
     const fork = await fs.fork();

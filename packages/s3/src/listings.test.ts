@@ -23,12 +23,12 @@ afterEach(() => {
 });
 
 describe('A page of a listing that has no names', () => {
-  /** A bucket that answers a listing, and what it was asked. */
+  /** A bucket that returns a listing and records the requests. */
   async function bucket(answer: (asked: Asked, count: number) => object) {
     const asked: Asked[] = [];
     const send = async ({ input }: Command) => {
       asked.push(input);
-      // Whoever goes on for ever is not to hold the test up for ever.
+      // Ends a client that would continue forever.
       if (asked.length > 5_000) throw new Error('asked far too often');
       return answer(input, asked.length);
     };

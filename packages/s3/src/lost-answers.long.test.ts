@@ -26,10 +26,10 @@ const creation = (name: string): Batch => ({
 
 const noAnswer = (): StorageError => new StorageError('timeout', 'There was no answer');
 
-describe('A client whose answer is lost while others commit', () => {
+describe('A client whose reply is lost while others commit', () => {
   let store: ObjectStore;
   let fs: FileSystem;
-  /** What happens to the next swap that is sent. */
+  /** The fault of the next swap. */
   let mishap: ((swap: () => Promise<string | undefined>) => Promise<string | undefined>) | undefined;
 
   const open = (on: ObjectStore): Promise<FileSystem> =>

@@ -226,14 +226,14 @@ describe('A swap of the head', () => {
 });
 
 describe('An operation', () => {
-  it('that is sent twice is done once, and answers the same', async () => {
+  it('that is sent twice is applied once and returns the same result', async () => {
     const { backend } = await open(store);
     const answers = await Promise.all([backend.commit(creationOf('x')), backend.commit(creationOf('x'))]);
     expect(answers).toMatchObject([{ kind: 'ok' }, { kind: 'ok' }]);
     expect(await backend.outcome('x')).toEqual(answers[0]);
   });
 
-  it('whose answer was lost is not sent again where its batch comes again', async () => {
+  it('whose reply was lost is not sent again when its batch is repeated', async () => {
     let swaps = 0;
     let isLost = false;
     const { backend } = await open(
@@ -308,8 +308,8 @@ describe('An operation', () => {
   });
 });
 
-describe('What has failed', () => {
-  /** A client whose next swap loses its answer, after which heads come damaged; or is refused. */
+describe('A failure', () => {
+  /** A client whose next swap loses its reply, after which heads are damaged; or whose next swap is refused. */
   async function failing() {
     const mood = { losesAnswer: false, isDamaged: false, refuses: false };
     const { fs } = await open(

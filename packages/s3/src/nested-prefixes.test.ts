@@ -2,7 +2,7 @@ import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import { expect, it } from 'vitest';
 import { openTree as open } from './testing/open-tree.js';
 
-/** A bucket, and stores beneath prefixes of it. */
+/** A bucket, and stores under prefixes of it. */
 class Bucket {
   readonly #keys = new Map<string, { readonly tag: string; readonly bytes: Uint8Array }>();
   #tags = 0;

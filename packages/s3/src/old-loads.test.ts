@@ -9,7 +9,7 @@ describe('A client that has seen an older state', () => {
   let first: FileSystem;
   let other: FileSystem;
   let asked: string[];
-  /** What happens before the second one commits. */
+  /** Runs before the second one commits. */
   let before: () => Promise<unknown>;
 
   beforeEach(async () => {

@@ -101,7 +101,7 @@ describe('Errors of the SDK', () => {
   it.each([
     ['InvalidAccessKeyId', 403, 'AKIA-SECRET is unknown'],
     ['AuthorizationHeaderMalformed', 400, 'the value AKIA-SECRET is mal-formed'],
-    // What @aws-sdk/credential-provider-process makes of the message of child_process.exec.
+    // The message that @aws-sdk/credential-provider-process makes of an error of child_process.exec.
     ['CredentialsProviderError', undefined, 'vault-aws --key AKIA-SECRET read: denied'],
     ['TokenProviderError', undefined, 'AKIA-SECRET has expired'],
     ['Error', undefined, 'Command failed: vault-aws --key AKIA-SECRET read\ndenied'],
@@ -173,7 +173,7 @@ describe('The probe of conditional writes', () => {
 describe('A single writer', () => {
   const bytes = new Uint8Array([1]);
 
-  it('goes on with heads of its own, also where the answer was lost', () => {
+  it('continues with its own heads, even if a reply was lost', () => {
     const single = new SingleWriter();
     single.willRead()(undefined);
     single.willWrite(bytes);

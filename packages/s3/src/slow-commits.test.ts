@@ -20,7 +20,7 @@ it('What is read while a commit is on its way is kept no longer than else', asyn
   const swapped = new Promise<void>((resolve) => {
     swap = resolve;
   });
-  /** What has been answered, as long as somebody keeps it. */
+  /** The results that are still referenced. */
   const answers: WeakRef<Uint8Array>[] = [];
   const { fs } = await open(
     altered(store, {

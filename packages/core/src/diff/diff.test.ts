@@ -25,7 +25,7 @@ function paths(fs: SyncFileSystem, from: string | undefined, to?: string) {
   return { added: added.map((e) => e.path), removed: removed.map((e) => e.path), changed: changed.map((e) => e.path) };
 }
 
-/** Of some runs: what else goes on makes any of them longer. */
+/** The fastest of some runs, because other processes can only slow them. */
 function leastCpu(work: () => void): number {
   const runs = Array.from({ length: 5 }, () => {
     const before = process.cpuUsage();
@@ -98,7 +98,7 @@ describe('diff', () => {
     expect(formatDiffSync(fs, 'before')).toBe('');
   });
 
-  test('a change of kind is a change, and what lay beneath is removed or added', () => {
+  test('a change of kind is a change; everything that was under the entry is removed, or added', () => {
     const fs = open({ '/x/y': '1' });
     fs.checkpointSync('before');
     fs.rmSync('/x', { recursive: true });

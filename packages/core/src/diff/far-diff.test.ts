@@ -10,7 +10,7 @@ import { ExecutorSyncStorage } from '../executor-storage.js';
 const clock = () => 0;
 const newStorage = () => new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock);
 
-/** A backend that writes down what is loaded. */
+/** A backend that records its loads. */
 function watched(backend: Backend): { readonly backend: Backend; readonly loads: (readonly LoadRequest[])[] } {
   const loads: (readonly LoadRequest[])[] = [];
   const { checkpointStore } = backend;
@@ -40,7 +40,7 @@ function watched(backend: Backend): { readonly backend: Backend; readonly loads:
   };
 }
 
-describe('diff of states that are far away', () => {
+describe('diff of states on a remote storage', () => {
   test('finds what it finds in memory', async () => {
     const near = openFileSystem(newStorage(), { clock });
     const far = await openFileSystem(asyncStorage(backendOf(newStorage()), { clock }), { clock });
@@ -97,7 +97,7 @@ describe('diff of states that are far away', () => {
       ['/d3/e4/f123'],
       [],
     ]);
-    // Of each side the root and three levels of listings: that of the root, and two of two directories each.
+    // For each side the root and three levels of listings: the root's own, and two with two directories each.
     expect(loads).toHaveLength(2 * 4);
     expect(loads.flat()).toHaveLength(2 * (1 + 1 + 2 + 2));
   });

@@ -208,7 +208,7 @@ describe('formatUnified', () => {
   });
 });
 
-/** What a file holds; patch removes a file that has become empty. */
+/** The content of a file; patch removes a file that became empty. */
 function contentOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');

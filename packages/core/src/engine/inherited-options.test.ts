@@ -19,7 +19,7 @@ const FORMS: Readonly<Record<string, () => Promise<FileSystem>>> = {
   'with promises only': () => openFileSystem(asyncForm(storage()), { files: { '/f': 'text' } }),
 };
 
-/** What takes a signal and is no method of a filesystem. */
+/** Functions with a signal that are not methods of a filesystem. */
 const CALLS: Readonly<Record<string, (fs: FileSystem, options: object) => Promise<unknown>>> = {
   glob: async (fs, options) => all(glob(fs, '**', options)),
   grep: async (fs, options) => all(grep(fs, 'text', options)),

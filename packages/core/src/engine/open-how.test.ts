@@ -33,7 +33,7 @@ async function open() {
 }
 
 describe('open with flags that have no name', () => {
-  it('is one step over a far storage: what it makes and what it empties', async () => {
+  it('is one step on a remote storage, whether it creates or truncates', async () => {
     const { fs, commits } = await open();
     const made = await fs.open('/d/new', { write: true, create: true });
     await made.write(new TextEncoder().encode('x'));

@@ -11,7 +11,7 @@ const farStorage = (): AsyncStorage => asyncForm(new ExecutorSyncStorage(MemoryE
 const text = async (handle: { readFile(): Promise<Uint8Array> }): Promise<string> =>
   new TextDecoder().decode(await handle.readFile());
 
-describe('an open file over a far storage', () => {
+describe('an open file on a remote storage', () => {
   it('goes on under a name that it was not opened by, nor given since the last rollback', async () => {
     const fs = await openFileSystem(farStorage(), { files: { '/g/e': 'other', '/g/g': 'mine' } });
     await fs.mkdir('/deep/er', { recursive: true });

@@ -6,7 +6,7 @@ import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory/memory-executor.js';
 import { TreeBackend } from './tree-backend/tree-backend.js';
 
-/** A backend that does not count what lies beneath a directory, as a disk does not. */
+/** A backend that does not count the entries under a directory, like a disk. */
 function uncounted(store: TreeBackend): Backend {
   const factOf = (fact: NodeRecord): NodeRecord => {
     if (fact.directory === undefined) return fact;

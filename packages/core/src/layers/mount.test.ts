@@ -101,7 +101,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await codeOf(() => fs.mkdir('/far'))).toBe('EEXIST');
     });
 
-    it('does not follow a link of the filesystem beneath on the way to a mount point', async () => {
+    it("does not follow a link of the mounted filesystem's parent on the way to a mount point", async () => {
       const root = sample({ '/secret/a/f': 'hidden', '/secret/g': 'hidden' });
       root.symlinkSync('/secret', '/mnt');
       const fs = mount(wrap(root), { '/mnt/a': wrap(sample({ '/f': 'seen' })) });
@@ -111,7 +111,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(root.readTextSync('/secret/g')).toBe('hidden');
     });
 
-    it('makes nothing where what is beneath is read-only, and says so of the path that was given', async () => {
+    it('creates nothing in a read-only filesystem, and names the given path in the error', async () => {
       const fs = mount(wrap(readonly(sample())), { '/far/a': wrap(sample()) });
       await expect(fs.writeFile('/far/new', 'x')).rejects.toMatchObject({ code: 'EROFS', path: '/far/new' });
       await fs.writeFile('/far/a/new', 'x');

@@ -184,7 +184,7 @@ describe('compileGlob beside picomatch', () => {
   );
   const paths = fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { minLength: 10, maxLength: 10 });
 
-  test.each([false, true])('answers the same on generated patterns and paths, dot: %s', (dot) => {
+  test.each([false, true])('returns the same for generated patterns and paths, dot: %s', (dot) => {
     let matched = 0;
     let excused = 0;
     fc.assert(

@@ -23,7 +23,7 @@ describe('createMatcher', () => {
     expect(createMatcher('a').find('A')).toBeNull();
   });
 
-  test('takes a matcher of your own, and checks what it answers', () => {
+  test('accepts a matcher of the caller and checks its results', () => {
     const digits: LineMatcher = {
       find: (line) => (line.includes('7') ? [{ start: line.indexOf('7'), end: line.length }] : null),
     };

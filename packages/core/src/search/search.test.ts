@@ -55,7 +55,7 @@ describe('glob', () => {
     ...globSync(open(), patterns, options),
   ];
 
-  test('answers absolute paths, parents first, sorted', () => {
+  test('returns absolute paths, parents first, sorted', () => {
     expect(found('**/*.ts')).toEqual(['/src/a.test.ts', '/src/a.ts', '/src/index.ts', '/src/lib/deep/b.ts']);
     expect(found('src/**')).toEqual([
       '/src',
@@ -165,7 +165,7 @@ describe('grep', () => {
   const found = (query: Parameters<typeof grepSync>[1], options?: Parameters<typeof grepSync>[2]) =>
     [...grepSync(open(), query, options)].map((match) => `${match.path}:${match.line}:${match.column}:${match.text}`);
 
-  test('answers lines of files in order, binary and hidden files passed over', () => {
+  test('returns matching lines in file order and skips binary and hidden files', () => {
     expect(found('TODO')).toEqual([
       '/docs/[a]/x.md:2:1:TODO',
       '/src/a.ts:1:24:export const a = 1; // TODO',
@@ -175,7 +175,7 @@ describe('grep', () => {
     expect(found('todo', { ignoreCase: true, glob: '**/*.md' })).toHaveLength(2);
   });
 
-  test('answers context, ranges, and nothing beyond its bounds', () => {
+  test('returns context and ranges within the limits', () => {
     const [match] = grepSync(open(), 'TODO', { paths: '/src/lib', context: 1 });
     expect(match).toEqual({
       path: '/src/lib/deep/b.ts',
@@ -218,7 +218,7 @@ describe('grep', () => {
     expect(() => found(failing)).toThrow('mine');
   });
 
-  test('loads the contents of a far storage in few requests', async () => {
+  test('loads the contents of a remote storage in few requests', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 300 }, (_, i) => [`/d${i % 7}/f${i}`, `line\nneedle ${i}\n`]),
     );
@@ -228,7 +228,7 @@ describe('grep', () => {
     expect(wants.length).toBeLessThan(8);
   });
 
-  test('answers the same on a far storage', async () => {
+  test('returns the same on a remote storage', async () => {
     const { fileSystem } = await openFar();
     const options = { context: 2, dot: true, ignoreCase: true };
     expect(await collect(grep(fileSystem, 'todo', options))).toEqual([...grepSync(open(), 'todo', options)]);

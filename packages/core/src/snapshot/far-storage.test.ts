@@ -27,7 +27,7 @@ interface Far {
   onLoad: (() => Promise<void>) | undefined;
 }
 
-/** A filesystem over a storage that answers late and counts its requests. */
+/** A filesystem on a slow storage that counts its requests. */
 async function far(limits: Limits = {}): Promise<Far> {
   const backend = new TreeBackend(MemoryExecutor.create(rootMeta(5)));
   const loads: (readonly LoadRequest[])[] = [];
@@ -75,7 +75,7 @@ function same(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }
 
-describe('over a far storage, a snapshot', () => {
+describe('on a remote storage, a snapshot', () => {
   it('is restored as one batch, and has the same bytes as in memory', async () => {
     const bytes = fill(near());
     const { fs, backend, commits } = await far();

@@ -145,7 +145,7 @@ describe('ContentStore', () => {
     expect(store.text(from(store, new TextEncoder().encode(text)))).toBe(text);
   });
 
-  test('read and slice answer only what there is', () => {
+  test('read and slice return only existing bytes', () => {
     const store = new ContentStore();
     for (const content of [pattern(100), pattern(10_000), pattern(150_000), 'q'.repeat(100)]) {
       const file = from(store, content);

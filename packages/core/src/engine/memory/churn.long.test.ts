@@ -11,7 +11,7 @@ const SIZE = 4000;
 const FILES = 100;
 /** Writes of a round: they leave some 4 MB behind. */
 const ROUND = 1000;
-/** What must never be held for the little that is live. */
+/** The maximum that may be held for the small live content. */
 const MOST = 16 * 2 ** 20;
 
 const FORMS: Readonly<Record<string, (executor: MemoryExecutor) => Promise<FileSystem>>> = {

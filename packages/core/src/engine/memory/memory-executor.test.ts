@@ -56,7 +56,7 @@ describe('a transaction in memory', () => {
     expect([runs, fs.readTextSync('/counter')]).toEqual([39, '20']);
   });
 
-  it('that waits for its turn ends with its signal, and holds up nobody', async () => {
+  it('that waits for its turn is rejected when its signal is aborted, and delays no other', async () => {
     const { fs } = memory();
     const stop = new AbortController();
     let go = (): void => {};
@@ -276,7 +276,7 @@ describe('while a synchronous transaction runs', () => {
     expect(clocked.readdirSync('/')).toEqual(['after']);
   });
 
-  it('work that answers a promise is refused, and that it fails is nobody’s unhandled rejection', async () => {
+  it('work that returns a promise is refused, and its failure is not an unhandled rejection', async () => {
     const work = async (): Promise<never> => Promise.reject(new Error('late'));
     expect(() => fs.transactionSync(work)).toThrow(TypeError);
     await new Promise((resolve) => setTimeout(resolve, 1));

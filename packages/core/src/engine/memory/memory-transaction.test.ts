@@ -34,7 +34,7 @@ function withoutForks(fs: SyncFileSystem, check: (method: string | symbol) => vo
   });
 }
 
-/** Runs a transaction, with something done beside it before its first run ends; answers how often it ran. */
+/** Runs a transaction with a concurrent change before its first run ends. Returns the number of runs. */
 async function beside(
   fs: FileSystem,
   inside: (inner: FileSystem) => Promise<unknown>,
@@ -197,7 +197,7 @@ describe('a transaction in memory', () => {
     expect(fs.toJSON()).toEqual({ '/done': '1' });
   });
 
-  it('that moves a directory takes along what others put into it meanwhile', async () => {
+  it('that moves a directory moves entries that others added concurrently', async () => {
     const fs = memory();
     await beside(
       fs,
@@ -207,7 +207,7 @@ describe('a transaction in memory', () => {
     expect([fs.readTextSync('/m/e/late'), fs.existsSync('/d')]).toEqual(['late', false]);
   });
 
-  it('does not move what others have made too deep for its new place meanwhile: it runs again, and is told so', async () => {
+  it('does not move entries that others made too deep for the target: it runs again and gets the error', async () => {
     const fs = memory();
     const deep = '/x'.repeat(600);
     fs.mkdirSync(deep, { recursive: true });
@@ -292,7 +292,7 @@ describe('a transaction in memory', () => {
     expect(await beside(over, inside, outside)).toBe(runs);
   });
 
-  it('over an overlay tells what only got known meanwhile from what was changed', async () => {
+  it('over an overlay distinguishes entries that were loaded concurrently from changed ones', async () => {
     const over = overlay(readonly(memory()));
     over.existsSync('/d');
     const inside = async (t: FileSystem): Promise<void> => {
@@ -305,7 +305,7 @@ describe('a transaction in memory', () => {
     expect(await beside(over, inside, read)).toBe(1);
   });
 
-  it('over an overlay runs again where a rollback brought back what lies beneath', async () => {
+  it('over an overlay runs again if a rollback restored entries of the lower layer', async () => {
     const over = overlay(readonly(memory()));
     const before = over.checkpointSync();
     over.writeFileSync('/d/a', 'new');
@@ -316,7 +316,7 @@ describe('a transaction in memory', () => {
     expect(over.readTextSync('/seen')).toBe('a');
   });
 
-  it('over an overlay over a far storage loads what it needs to be done beside others', async () => {
+  it('over an overlay on a remote storage loads what it needs to commit concurrently', async () => {
     const lower = await openFileSystem(asyncStorage(sampleBackend()), {
       files: {
         '/d/a': 'a',
@@ -399,7 +399,7 @@ describe('a transaction in memory', () => {
     file.closeSync();
   });
 
-  it('that replaces more than it may hold is done at once where nobody else wrote, and else runs again', async () => {
+  it('that replaces more than it may hold commits if no other wrote, and otherwise runs again', async () => {
     const fs = memory();
     const large = new Uint8Array(20 * 2 ** 20);
     const replace = async (inner: FileSystem): Promise<void> => {
@@ -471,7 +471,7 @@ describe('a transaction in memory', () => {
     },
   );
 
-  it('over an overlay fails with what is beneath where that fails at its end, and nothing of it is kept', async () => {
+  it('over an overlay fails with the error of the lower layer at its end, and keeps no change', async () => {
     let isBroken = false;
     const lower = withoutForks(memory(), (method) => {
       if (isBroken && method === 'lstatSync') throw new StorageError('unavailable', 'The disk is gone');
@@ -591,7 +591,7 @@ describe('what is open and loses its name in a transaction', () => {
     expect(used()).toBe(80);
   });
 
-  it('may be written without end beneath a directory that a transaction removes', async () => {
+  it('may be written without end under a directory that a transaction removes', async () => {
     const { fs, used } = limited();
     fs.mkdirSync('/logs');
     const log = fs.openSync('/logs/log', 'a');
@@ -665,7 +665,7 @@ describe('what is open and loses its name in a transaction', () => {
     expect([runs, fs.existsSync('/open'), used()]).toEqual([2, true, 10]);
   });
 
-  it('takes it over a far storage too', async () => {
+  it('works on a remote storage', async () => {
     const fs = await openFileSystem(asyncStorage(sampleBackend()), { limits: { maxTotalSize: 100 } });
     await fs.writeFile('/open', new Uint8Array(60));
     const file = await fs.open('/open', 'r');

@@ -30,7 +30,8 @@ describe('mkdtemp', () => {
 
 describe('mkdir with recursive, where more than one thing is wrong', () => {
   const LONG = 'x'.repeat(256);
-  // As Node's mkdirSync answers on Linux: it makes what it can from the front, so what is in the way speaks first.
+  // Like Node's mkdirSync on Linux: it creates directories from the root on, so the first entry in the way decides the
+  // error.
   it.each([
     ['a link that leads nowhere', '/dangling/LONG', 'ENOENT'],
     ['a link that leads nowhere', '/dangling/x/a/LONG', 'ENOENT'],

@@ -5,7 +5,7 @@ import { BackendClient, type BackendClientOptions } from './backend-client.js';
 
 type Answer<T> = T | Error | 'never';
 
-/** A backend that answers as it was told, one answer a call, and remembers what was asked. */
+/** A backend that gives one prepared reply per call and records the calls. */
 function scripted({
   commits = [],
   outcomes = [],
@@ -34,7 +34,7 @@ function scripted({
   return { backend: backend as unknown as Backend, sent, asked };
 }
 
-/** Time that passes at once, but for deadlines: those come when `late` says so. */
+/** Virtual time without waiting, except for deadlines, which expire when `late` says so. */
 function options(given: Partial<BackendClientOptions> = {}): { options: BackendClientOptions; pauses: number[] } {
   const pauses: number[] = [];
   let numbers = 0;
@@ -67,7 +67,7 @@ describe('a batch', () => {
     expect([sent, asked]).toEqual([['first'], []]);
   });
 
-  it('whose answer was lost has happened where its outcome says so', async () => {
+  it('whose reply was lost has happened if its outcome says so', async () => {
     const { backend, sent, asked } = scripted({ commits: [lost()], outcomes: [OK] });
     expect(await new BackendClient(backend, options().options).commit(batch, undefined)).toEqual(OK);
     expect([sent, asked]).toEqual([['first'], ['first']]);
@@ -117,7 +117,7 @@ describe('a batch', () => {
     expect(error).toMatchObject({ operationId: 'first', retryable: false, cause });
   });
 
-  it('that was aborted, whose outcome nobody tells in time, is unknown', async () => {
+  it('that was aborted and whose outcome no reply tells in time is unknown', async () => {
     const { backend, asked } = scripted({ commits: ['never'], outcomes: ['never'] });
     const controller = new AbortController();
     // Only the moment that is left after an abort passes.
@@ -157,7 +157,7 @@ describe('a batch', () => {
     await expect(new BackendClient(backend, options().options).commit(batch, undefined)).rejects.toBe(mistake);
   });
 
-  it('that is not answered in time is asked about', async () => {
+  it('whose reply is late is asked about', async () => {
     const { backend, asked } = scripted({ commits: ['never'], outcomes: [OK] });
     let sleeps = 0;
     const timer = {
@@ -226,7 +226,7 @@ describe('a request that changes nothing', () => {
     return { result, pauses, calls: () => calls };
   };
 
-  it('goes again after failures that may pass, at once and then later and later', async () => {
+  it('is sent again after transient failures, first immediately and then later and later', async () => {
     const { result, pauses } = run([lost(), new StorageError('conflict', 'Faster')]);
     expect(await result).toBe('answer');
     expect(pauses).toEqual([0, 5]);
@@ -269,12 +269,12 @@ describe('a change that leaves the same behind when it is made twice', () => {
   };
   const unsent = new StorageError('unavailable', 'Not sent', { mayHaveHappened: false });
 
-  it('goes again where its answer was lost, and says so', async () => {
+  it('is sent again if its reply was lost, marked as a repeat', async () => {
     expect(await repeated([lost(), lost()])).toEqual({ answer: 'done', wasLost: true });
     expect(await repeated([unsent])).toEqual({ answer: 'done', wasLost: false });
   });
 
-  it('is unknown where all answers were lost, and only then', async () => {
+  it('is unknown if all replies were lost, and only then', async () => {
     await expect(repeated([lost(), unsent, unsent, unsent, unsent])).rejects.toBeInstanceOf(OutcomeUnknownError);
     await expect(repeated([unsent, unsent, unsent, unsent, unsent])).rejects.toBe(unsent);
   });
@@ -284,7 +284,7 @@ describe('a change that no storage records', () => {
   const once = (error: Error) =>
     new BackendClient(scripted({}).backend, options().options).once(undefined, () => Promise.reject(error));
 
-  it('is unknown where its answer was lost', async () => {
+  it('is unknown if its reply was lost', async () => {
     const cause = lost();
     await expect(once(cause)).rejects.toMatchObject({ name: 'OutcomeUnknownError', cause });
   });
@@ -307,7 +307,7 @@ describe('a change that no storage records', () => {
     expect(sent).toBe(3);
   });
 
-  it('answers what the storage answers', async () => {
+  it('returns the result of the storage', async () => {
     const requests = new BackendClient(scripted({}).backend, options().options);
     expect(await requests.once(undefined, async () => 'done')).toBe('done');
   });
@@ -350,7 +350,7 @@ describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted whil
     expect(await aborted(stopped, options({ retries: 0 }).options)).toBe(enough);
   });
 
-  it('is unknown where its answer is lost, where it only stops, or where it says nothing in time', async () => {
+  it('is unknown if its reply is lost, incomplete or late', async () => {
     expect(await aborted(() => Promise.reject(lost()))).toBeInstanceOf(OutcomeUnknownError);
     expect(await aborted(async (signal) => signal.throwIfAborted())).toBeInstanceOf(OutcomeUnknownError);
     const never = (): Promise<never> => new Promise(() => {});

@@ -56,7 +56,7 @@ describe('what a reader relied on, confirmed', () => {
     ]);
   });
 
-  it('is not believed where somebody else changed something in it', async () => {
+  it('is not used if another client changed something in it', async () => {
     const backend = await planted();
     const { fs } = await client(backend);
     const other = await client(backend);
@@ -68,7 +68,7 @@ describe('what a reader relied on, confirmed', () => {
     expect((entries.find(({ name }) => name === '7')?.mode ?? 0) & 0o777).toBe(0o600);
   });
 
-  it('counts one by one where something else beneath has changed', async () => {
+  it('counts one by one if something else under it has changed', async () => {
     const backend = await planted();
     const { fs, batches } = await client(backend);
     const other = await client(backend);
@@ -80,7 +80,7 @@ describe('what a reader relied on, confirmed', () => {
     expect(batches.length).toBeGreaterThan(1);
   });
 
-  it('a write of our own beneath makes it unknown', async () => {
+  it("is unknown after this client's own write under it", async () => {
     const { fs, batches } = await client(await planted());
     await sizes(fs);
     await fs.writeFile('/many/3', 'longer');

@@ -45,7 +45,7 @@ async function paths(items: AsyncIterable<{ readonly path: string }>): Promise<s
   return found;
 }
 
-describe('a walk over a far storage', () => {
+describe('a walk on a remote storage', () => {
   it('sees what another client has changed since the last one', async () => {
     const { mine, other } = await clients();
     await mine.writeFile('/a', '1');
@@ -117,8 +117,8 @@ describe('a walk over a far storage', () => {
   });
 });
 
-describe('grep over a far storage', () => {
-  it('searches a file that another client changes meanwhile as it is then, and passes over one that is gone', async () => {
+describe('grep on a remote storage', () => {
+  it('searches the latest content of a file that another client changes, and skips a removed one', async () => {
     const { mine, other, afterLoad } = await clients();
     await mine.mkdir('/d');
     for (const name of ['a', 'b', 'c']) await mine.writeFile(`/d/${name}.ts`, 'needle\n');
@@ -127,7 +127,7 @@ describe('grep over a far storage', () => {
       await other.writeFile('/d/b.ts', 'still a needle\n');
       await other.rm('/d/c.ts');
     };
-    // The way to the directory, what is in it, then the contents.
+    // The way to the directory, its listing, then the contents.
     afterLoad(async () => {});
     afterLoad(changes);
     const found = grep(mine, 'needle', { paths: '/d', glob: '*.ts' });

@@ -81,7 +81,7 @@ describe('what a failed check says is stale is forgotten', () => {
     expect(names(facts)).toEqual(['a', 'b']);
   });
 
-  it('the totals of a directory, where something beneath has changed', () => {
+  it('the totals of a directory, if something under it has changed', () => {
     const facts = forget({ kind: 'tree', path: '/d', id: 'd', version: 1 });
     expect([facts.record('d'), facts.entry('d', 'a')?.id]).toEqual([undefined, 'a']);
     expect(facts.loadOf('d')).toBe(0);
@@ -224,7 +224,7 @@ describe('what is known of a node is since what is known of another', () => {
   };
   const f: LoadResult = { kind: 'path', nodes: [directory('root'), file('f')] };
 
-  it('where one load brought both, or a load that was sent after the answer to the other', () => {
+  it('if one load returned both, or a load that was sent after the reply to the other', () => {
     const facts = loaded(1);
     facts.add(want, f, 2);
     expect([facts.isSince('root', 'f'), facts.isSince('f', 'd'), facts.isSince('d', 'f')]).toEqual([true, true, false]);
@@ -281,7 +281,7 @@ describe('own writes', () => {
     expect(facts.range(unloaded('linked', 10), 0, 2)).toBeUndefined();
   });
 
-  it('to what others have changed before the answer, or what a late load has brought again, leave nothing known of it', () => {
+  it('to something that others changed before the reply, or that a late load returned again, leave it unknown', () => {
     const touch: Write = { kind: 'meta', path: '/d/a', meta };
     const part = { offset: 0, bytes: Uint8Array.of(9) };
     const append: Write = { kind: 'write', path: '/d/a', size: 2, parts: [part], meta };
@@ -343,7 +343,7 @@ describe('own writes', () => {
     expect([facts.root, facts.record('new')]).toEqual([undefined, undefined]);
   });
 
-  it('beneath what is not known say nothing of it, and all above has changed', () => {
+  it('under an unknown node say nothing of it, and everything above has changed', () => {
     const facts = store();
     facts.apply(
       [

@@ -9,7 +9,7 @@ import { rootMeta } from '../defaults.js';
 import { OpenFiles } from '../open-files.js';
 import { NodeLoader } from './node-loader.js';
 
-/** A client that knows nothing yet, of a storage that answers so many names at once; and its requests. */
+/** A client with an empty cache on a storage that returns a given number of names per request; and its requests. */
 async function far(paths: readonly string[], page = 5_000): Promise<{ fs: FileSystem; requests: LoadRequest[][] }> {
   const backend = sampleBackend();
   await openFileSystem(asyncStorage(backend), { files: Object.fromEntries(paths.map((path) => [path, path])) });
@@ -25,7 +25,7 @@ async function far(paths: readonly string[], page = 5_000): Promise<{ fs: FileSy
 const lists = (requests: readonly LoadRequest[][]): LoadRequest[] =>
   requests.flat().filter(({ kind }) => kind === 'list');
 
-describe('what is loaded of a far storage', () => {
+describe('loads from a remote storage', () => {
   it.each([1, 2, 3, 7])('is a whole listing, also where it comes in pages of %i names', async (page) => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     const { fs, requests } = await far(

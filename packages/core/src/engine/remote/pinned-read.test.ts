@@ -12,8 +12,8 @@ const turns = async (count = 50): Promise<void> => {
 
 const open = (backend: Backend): Promise<FileSystem> => openFileSystem(asyncStorage(backend));
 
-/** What is answered was so at a moment since it was asked for, whatever else this client has under way. */
-describe('A read that is answered by one load of its own', () => {
+/** A result was true at some moment since the request, whatever else this client is doing. */
+describe('A read served by one load of its own', () => {
   it('does not take what a directory holds from a listing that was loaded before', async () => {
     const backend = sampleBackend();
     const other = await open(backend);
@@ -37,7 +37,7 @@ describe('A read that is answered by one load of its own', () => {
     expect(await listing).toMatchObject([{ name: 'sub', mode: 0o700 }]);
   });
 
-  it('is not told what a load brings that may be older, wherever its answer comes in between', async () => {
+  it('is not affected by a load that may be older, whenever its reply arrives', async () => {
     for (let between = 0; between < 40; between++) {
       const backend = sampleBackend();
       const other = await open(backend);
@@ -104,11 +104,11 @@ describe('A read that is answered by one load of its own', () => {
   });
 });
 
-/** What this client wrote is known without asking, but only of what it was checked against. */
-describe('A write whose answer comes after that of a load', () => {
+/** A client knows its own writes without a load, but only together with their preconditions. */
+describe('A write whose reply arrives after that of a load', () => {
   type Writing = readonly [what: string, path: string, write: (fs: FileSystem) => Promise<unknown>];
 
-  /** A client one of whose loads is answered when a commit has been applied, and before that is answered. */
+  /** A client with a load that is served after a commit is applied and returns before the commit does. */
   async function crossing(isLate: boolean) {
     const backend = sampleBackend();
     const other = await open(backend);
@@ -227,7 +227,7 @@ describe('A listing', () => {
     expect(loads).toBeLessThan(8);
   });
 
-  it('that comes in pages ends, also where two ask for it at once', async () => {
+  it('in pages ends, even if two operations request it concurrently', async () => {
     const backend = sampleBackend();
     await openFileSystem(asyncStorage(backend), { files: { '/d/a': '', '/d/b': '', '/d/c': '', '/d/e': '' } });
     let loads = 0;

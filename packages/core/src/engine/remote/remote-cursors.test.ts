@@ -25,7 +25,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-describe('a cursor over a far storage', () => {
+describe('a cursor on a remote storage', () => {
   it.each([0, 3, 64, 1_000])('that never looks into a directory is walked too (%i items)', async (count) => {
     const fs = await far();
     expect((await all(fs.iterate(() => counter(count)))).length).toBe(count);

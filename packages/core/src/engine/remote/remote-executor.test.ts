@@ -10,7 +10,7 @@ import { changedBackend as changed, sampleBackend as memory } from '../../testin
 import { rootMeta } from '../defaults.js';
 import { trustedApi } from '../internals.js';
 
-/** Pauses pass at once; a deadline never comes. */
+/** Pauses end immediately; a deadline never expires. */
 const timer = {
   sleep: (ms: number, signal: AbortSignal) =>
     ms <= 200
@@ -89,7 +89,7 @@ describe('a race that is lost again and again', () => {
         ++attempts <= lost ? { kind: 'conflict', checks: [0] } : inner.commit(batch);
       const paths: string[] = [];
       const fs = await open(changed(inner, { commit }));
-      // Where the link leads is known one load later.
+      // The target of the link is known one load later.
       for await (const { path } of fs.walk('/link')) paths.push(path);
       return { paths, attempts };
     };
@@ -109,7 +109,7 @@ describe('a race that is lost again and again', () => {
   });
 });
 
-describe('an operation over a far storage', () => {
+describe('an operation on a remote storage', () => {
   it('fails with what it finds, and the storage stays as it is', async () => {
     const backend = memory();
     const fs = await open(backend);
@@ -210,7 +210,7 @@ describe('a batch of many writes that is followed in slices', () => {
   const FILES = 300;
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  /** Runs work where every step is a slice, and something else in each turn meanwhile. */
+  /** Runs work with a pause at every step, and other work in each pause. */
   async function beside(work: () => Promise<unknown>, other: () => Promise<unknown>): Promise<number> {
     let now = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));
@@ -243,7 +243,7 @@ describe('a batch of many writes that is followed in slices', () => {
     return { fs, backend };
   }
 
-  it('shows nobody what a file was between two of them', async () => {
+  it('shows no client the state of a file between two of them', async () => {
     const { fs } = await scene();
     const seen = new Set<string>();
     const runs = await beside(
@@ -259,7 +259,7 @@ describe('a batch of many writes that is followed in slices', () => {
     expect([...seen]).toEqual(['old!', 'BBBB']);
   });
 
-  it('lets nobody write back what a file was between two of them', async () => {
+  it('lets no client write back the state of a file between two of them', async () => {
     const { fs, backend } = await scene();
     let edits = 0;
     await beside(
@@ -278,7 +278,7 @@ describe('a batch of many writes that is followed in slices', () => {
     expect([edits, await (await open(backend)).readText('/f')]).toEqual([0, 'BBBB']);
   });
 
-  it('is heard of before what is committed meanwhile, by watchers and by open files', async () => {
+  it('is published before concurrent commits, to watchers and open files', async () => {
     const { fs, backend } = await scene();
     const handle = await fs.open('/f', 'r+');
     const stop = new AbortController();
@@ -356,7 +356,7 @@ describe('a storage that says a limit is exceeded', () => {
   });
 });
 
-describe('a storage that answers something else than was asked for', () => {
+describe('a storage that returns something else than requested', () => {
   const answering = (facts: LoadResult): Promise<FileSystem> =>
     open(changed(memory(), { load: async (wants) => wants.map(() => facts) }));
   const root = {
@@ -388,7 +388,7 @@ describe('a storage that answers something else than was asked for', () => {
     await expect(createSnapshot(fs)).rejects.toMatchObject({ kind: 'conflict' });
   });
 
-  it('a failure of the storage ends a reading of the whole state at once', async () => {
+  it('a failure of the storage ends a read of the whole state immediately', async () => {
     const broken = new StorageError('corrupt', 'Damaged');
     let loads = 0;
     const load = async (): Promise<never> => {
@@ -400,7 +400,7 @@ describe('a storage that answers something else than was asked for', () => {
   });
 });
 
-describe('checkpoints of a far storage', () => {
+describe('checkpoints of a remote storage', () => {
   it('are found by themselves, by id and by name', async () => {
     const fs = await open(memory());
     await fs.writeFile('/a', '1');
@@ -449,20 +449,20 @@ describe('checkpoints of a far storage', () => {
     }
   });
 
-  it('a checkpoint whose answer is lost is asked for again under its id, and kept once', async () => {
+  it('a checkpoint whose reply is lost is requested again under its id, and created once', async () => {
     const fs = await open(losingAnAnswer('create'));
     const checkpoint = await fs.checkpoint('kept');
     expect(await fs.checkpoints()).toEqual([checkpoint]);
   });
 
-  it('one that is dropped while the answer is lost is gone, and that is what was asked for', async () => {
+  it('a checkpoint that is dropped while its reply is lost is gone, as requested', async () => {
     const fs = await open(losingAnAnswer('drop'));
     const checkpoint = await fs.checkpoint();
     await fs.drop(checkpoint);
     expect(await fs.checkpoints()).toEqual([]);
   });
 
-  it('a rollback of which nobody knows whether it happened is unknown; one that surely did not is sent again', async () => {
+  it('a rollback with an unknown outcome is unknown; one that certainly did not happen is sent again', async () => {
     const lost = await open(losingAnAnswer('restore'));
     await expect(lost.rollback(await lost.checkpoint())).rejects.toMatchObject({ name: 'OutcomeUnknownError' });
     const unsent = await open(losingAnAnswer('restore', { mayHaveHappened: false }));
@@ -473,7 +473,7 @@ describe('checkpoints of a far storage', () => {
   });
 });
 
-describe('a storage that cannot do several things at once', () => {
+describe('a storage without concurrent calls', () => {
   it('refuses a transaction before any of it is done', async () => {
     const backend = memory();
     const capabilities = { ...backend.capabilities, transactions: false };
@@ -487,7 +487,7 @@ describe('a storage that cannot do several things at once', () => {
   });
 });
 
-describe('the options of a far storage', () => {
+describe('the options of a remote storage', () => {
   it('are looked at', () => {
     expect(() => asyncStorage(memory(), { timeoutMs: 0 })).toThrow(RangeError);
     expect(() => asyncStorage(memory(), { retries: -1 })).toThrow(RangeError);
@@ -509,7 +509,7 @@ describe('the options of a far storage', () => {
     expect(sent).toEqual([1, 6]);
   });
 
-  it('closing the storage closes what is beneath', async () => {
+  it('closing the storage closes its backend', async () => {
     const backend = memory();
     const storage = asyncStorage(backend);
     await storage.close();

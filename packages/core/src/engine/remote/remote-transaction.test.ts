@@ -24,7 +24,7 @@ const stat = (fs: FileSystem, count: number): Promise<void> =>
     for (let i = 0; i < count; i++) expect((await inner.stat(`/d/f${i}`)).kind).toBe('file');
   });
 
-describe('a transaction over a far storage', () => {
+describe('a transaction on a remote storage', () => {
   it('that asks for name after name of a directory loads all its names from the fourth on', async () => {
     const { fs, wants } = await far(40);
     await stat(fs, 40);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { bounded, SharedDeadline, systemTimer, type Timer, unlessAborted } from './deadline.js';
 
-/** How many listeners of an abort a signal has: Node says so by a warning only, so they are counted as they come and go. */
+/**
+ * The number of abort listeners of a signal, counted as they are added and removed, because Node only prints a warning.
+ */
 function counted(): { controller: AbortController; listeners: () => number } {
   const controller = new AbortController();
   const { signal } = controller;
@@ -50,7 +52,7 @@ describe.each<[string, Timer]>([
   ['with a timer of callbacks', systemTimer],
   ['with a timer that only sleeps', { sleep: systemTimer.sleep }],
 ])('a call that is bounded in time, %s', (_, timer) => {
-  it('answers what it answers, and leaves no listener', async () => {
+  it('returns the result of the call, and leaves no listener', async () => {
     const { controller, listeners } = counted();
     expect(await bounded(timer, 1_000, controller.signal, async () => 7)).toBe(7);
     expect(listeners()).toBe(0);
@@ -103,7 +105,7 @@ describe.each<[string, Timer]>([
   ['with a timer of callbacks', systemTimer],
   ['with a timer that only sleeps', { sleep: systemTimer.sleep }],
 ])('a deadline of several calls, %s', (_, timer) => {
-  it('lets those answer that do, and stops the others', async () => {
+  it('lets calls that finish return, and aborts the others', async () => {
     const deadline = new SharedDeadline(timer, 1);
     const stopped: unknown[] = [];
     const answered = deadline.bound(async (call) => {
@@ -139,7 +141,7 @@ describe.each<[string, Timer]>([
   });
 });
 
-it('a deadline leaves no timer when all calls have answered, and gives each its own signal', async () => {
+it('a deadline leaves no timer when all calls have ended, and gives each its own signal', async () => {
   let timers = 0;
   const after = (): (() => void) => {
     timers += 1;
@@ -167,7 +169,7 @@ describe('work that cannot be stopped', () => {
     expect(listeners()).toBe(0);
   });
 
-  it('is not waited for after an abort, which leaves no listener, and its failure is nobody’s then', async () => {
+  it('is not awaited after an abort, which leaves no listener, and its later failure is ignored', async () => {
     const { controller, listeners } = counted();
     let fail = (_: Error): void => {};
     const work = new Promise<never>((__, reject) => {

@@ -84,7 +84,7 @@ describe('the seam over a tree in memory', () => {
     expect(await tree.outcome('first')).toBe('absent');
   });
 
-  it('answers nothing after an abort, and nothing once it is closed', async () => {
+  it('returns nothing after an abort or after it is closed', async () => {
     const tree = backend();
     const aborted = { signal: AbortSignal.abort('enough') };
     await expect(tree.load([], aborted)).rejects.toBe('enough');
