@@ -183,9 +183,14 @@ export const campaigns = [
       command: [
         ...['vitest', 'run', '--config', 'test/coverage/vitest.config.ts', '--project', 'unit', '--project', 'long'],
         ...['core', 'memory', 'testkit', 'scratchfs', 'sandbox', 'tools', 's3'].map((name) => `packages/${name}`),
-        ...['path-handle', 'confined-root', 'directory-handle', 'host-file-system', 'read-only-sandbox', 'elsewhere'].map(
-          (part) => `packages/host/src/${part}`,
-        ),
+        ...[
+          'path-handle',
+          'confined-root',
+          'directory-handle',
+          'host-file-system',
+          'read-only-sandbox',
+          'elsewhere',
+        ].map((part) => `packages/host/src/${part}`),
       ],
     }),
   },
