@@ -35,10 +35,10 @@ export class LogBackend implements Backend {
     this.#root = rootMeta(clock());
   }
 
-  load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
+  load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     return this.#inTurn(call, async () => {
       await this.#catchUp();
-      return this.#state.load(wants);
+      return this.#state.load(requests);
     });
   }
 

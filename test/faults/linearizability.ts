@@ -103,7 +103,7 @@ export function replace(backend: Backend, change: Partial<Backend>): Backend {
   const { checkpointStore } = backend;
   return {
     capabilities: backend.capabilities,
-    load: (wants, call) => backend.load(wants, call),
+    load: (requests, call) => backend.load(requests, call),
     commit: (batch, call) => backend.commit(batch, call),
     outcome: (operationId, call) => backend.outcome(operationId, call),
     close: async () => undefined,

@@ -89,11 +89,11 @@ export const PLANTED_BUGS: Readonly<Record<string, { readonly bug: Bug; readonly
     bug: (backend, random) => {
       const old = new Map<string, Promise<readonly LoadResult[]>>();
       return replace(backend, {
-        load(wants, call) {
-          const key = JSON.stringify(wants);
+        load(requests, call) {
+          const key = JSON.stringify(requests);
           const known = old.get(key);
           if (known !== undefined && random.chance(0.5)) return known;
-          const answer = backend.load(wants, call);
+          const answer = backend.load(requests, call);
           old.set(key, answer);
           return answer;
         },
@@ -105,13 +105,13 @@ export const PLANTED_BUGS: Readonly<Record<string, { readonly bug: Bug; readonly
     bug: (backend) => {
       const first = new Map<string, LoadResult>();
       return replace(backend, {
-        async load(wants, call) {
-          const facts = await backend.load(wants, call);
-          return facts.map((fact, i) => {
-            const want = wants[i];
-            if (want?.kind !== 'tree') return fact;
-            const key = JSON.stringify(want);
-            const known = first.get(key) ?? fact;
+        async load(requests, call) {
+          const results = await backend.load(requests, call);
+          return results.map((result, i) => {
+            const request = requests[i];
+            if (request?.kind !== 'tree') return result;
+            const key = JSON.stringify(request);
+            const known = first.get(key) ?? result;
             first.set(key, known);
             return known;
           });
@@ -123,10 +123,10 @@ export const PLANTED_BUGS: Readonly<Record<string, { readonly bug: Bug; readonly
     bug: (backend) => {
       const seen = new Map<string, Promise<readonly LoadResult[]>>();
       return replace(backend, {
-        load(wants, call) {
-          const key = JSON.stringify(wants);
+        load(requests, call) {
+          const key = JSON.stringify(requests);
           const known = seen.get(key);
-          const answer = known ?? backend.load(wants, call);
+          const answer = known ?? backend.load(requests, call);
           if (known === undefined) seen.set(key, answer);
           else seen.delete(key);
           return answer;

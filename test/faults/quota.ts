@@ -23,8 +23,8 @@ export async function raceAtLimits(seed: number, perWriter: number, report: Quot
   const watched = replace(store, {
     commit: async (batch, call) => {
       const result = await store.commit(batch, call);
-      const [facts] = await store.load([{ kind: 'path', path: '/', content: 0 }]);
-      const totals = facts?.kind === 'path' ? facts.nodes[0]?.directory?.totals : undefined;
+      const [loadResult] = await store.load([{ kind: 'path', path: '/', content: 0 }]);
+      const totals = loadResult?.kind === 'path' ? loadResult.nodes[0]?.directory?.totals : undefined;
       if (totals !== undefined && over(totals.size, totals.files + totals.directories))
         report.problems.push(`seed ${seed}: ${JSON.stringify(totals)} after a commit`);
       return result;

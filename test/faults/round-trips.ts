@@ -72,9 +72,9 @@ export async function requestsOf(backend: Backend, { work, warm }: RequestBudget
   const requests: string[] = [];
   const counted: Backend = {
     capabilities: backend.capabilities,
-    load: (wants, call) => {
-      requests.push(`load ${wants.map(({ kind }) => kind).slice(0, 3)}`);
-      return backend.load(wants, call);
+    load: (loadRequests, call) => {
+      requests.push(`load ${loadRequests.map(({ kind }) => kind).slice(0, 3)}`);
+      return backend.load(loadRequests, call);
     },
     commit: (batch, call) => {
       requests.push('commit');

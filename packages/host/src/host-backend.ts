@@ -47,9 +47,9 @@ export class HostBackend implements Backend {
     );
   }
 
-  async load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
+  async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#enter(call);
-    const load = this.#load(wants, call);
+    const load = this.#load(requests, call);
     this.#loads.add(load);
     try {
       return await load;
@@ -58,18 +58,18 @@ export class HostBackend implements Backend {
     }
   }
 
-  async #load(wants: readonly LoadRequest[], call: BackendCall | undefined): Promise<readonly LoadResult[]> {
-    const facts: LoadResult[] = [];
-    for (const want of wants) {
+  async #load(requests: readonly LoadRequest[], call: BackendCall | undefined): Promise<readonly LoadResult[]> {
+    const results: LoadResult[] = [];
+    for (const request of requests) {
       if (isTurnDue()) await nextTurn();
       try {
-        facts.push(await this.#reader.load(want, call?.signal));
+        results.push(await this.#reader.load(request, call?.signal));
       } catch (error) {
         call?.signal?.throwIfAborted();
-        throw hostError(error, 'open', want.kind === 'path' ? want.path : want.at.path);
+        throw hostError(error, 'open', request.kind === 'path' ? request.path : request.at.path);
       }
     }
-    return facts;
+    return results;
   }
 
   /** Runs commits one after the other: no other commit of this process comes between the checks and the writes. */

@@ -26,24 +26,25 @@ export class HostReader {
     readonly ids: NodeIds,
   ) {}
 
-  async load(want: LoadRequest, signal?: AbortSignal): Promise<LoadResult> {
+  async load(request: LoadRequest, signal?: AbortSignal): Promise<LoadResult> {
     signal?.throwIfAborted();
-    if (want.kind === 'path') return this.#path(want.path, want.content);
-    using trail = this.root.walk(want.at.path);
+    if (request.kind === 'path') return this.#path(request.path, request.content);
+    using trail = this.root.walk(request.at.path);
     const pathHandle = trail.last;
-    if (!trail.complete || this.ids.of(pathHandle.stat) !== want.at.id) return { kind: 'gone' };
+    if (!trail.complete || this.ids.of(pathHandle.stat) !== request.at.id) return { kind: 'gone' };
     const depth = trail.pathHandles.length - 1;
-    if (want.kind === 'content') {
+    if (request.kind === 'content') {
       if (pathHandle.kind !== 'file') return { kind: 'gone' };
-      const bytes = await readRange(pathHandle, want.offset, want.length);
-      return { kind: 'content', file: this.record(pathHandle.stat), offset: want.offset, bytes };
+      const bytes = await readRange(pathHandle, request.offset, request.length);
+      return { kind: 'content', file: this.record(pathHandle.stat), offset: request.offset, bytes };
     }
     if (pathHandle.kind !== 'directory') return { kind: 'gone' };
-    if (want.kind === 'tree') return await this.#tree(pathHandle, depth, want.budget, signal);
+    if (request.kind === 'tree') return await this.#tree(pathHandle, depth, request.budget, signal);
     const { names, nodes } = await this.#listing(pathHandle, depth, signal);
-    const from = want.after === undefined ? 0 : names.findIndex((name) => compareNames(name, want.after as string) > 0);
+    const from =
+      request.after === undefined ? 0 : names.findIndex((name) => compareNames(name, request.after as string) > 0);
     const start = from < 0 ? names.length : from;
-    const end = Math.min(names.length, start + want.limit);
+    const end = Math.min(names.length, start + request.limit);
     return {
       kind: 'list',
       directory: this.record(pathHandle.stat),
@@ -89,9 +90,9 @@ export class HostReader {
     const nodes: (NodeRecord | null)[] = [];
     for (const [depth, pathHandle] of trail.pathHandles.entries()) {
       const parent = trail.pathHandles[depth - 1];
-      const fact = this.#factOf(pathHandle.stat, parent, nameAt(path, depth), depth - 1);
-      if (fact === undefined) return { kind: 'path', nodes: [...nodes, null] };
-      nodes.push(fact);
+      const record = this.#recordOf(pathHandle.stat, parent, nameAt(path, depth), depth - 1);
+      if (record === undefined) return { kind: 'path', nodes: [...nodes, null] };
+      nodes.push(record);
     }
     const { last } = trail;
     if (!trail.complete) return { kind: 'path', nodes: last.kind === 'directory' ? [...nodes, null] : nodes };
@@ -102,7 +103,7 @@ export class HostReader {
   }
 
   /** Returns undefined for sockets, pipes and devices, which count as missing. */
-  #factOf(stat: BigIntStats, parent: PathHandle | undefined, name: string, depth: number): NodeRecord | undefined {
+  #recordOf(stat: BigIntStats, parent: PathHandle | undefined, name: string, depth: number): NodeRecord | undefined {
     const kind = kindOf(stat);
     if (kind === 'special') return undefined;
     if (kind !== 'symlink' || parent === undefined) return this.record(stat);
@@ -126,10 +127,10 @@ export class HostReader {
       if (isTurnDue()) await nextTurn();
       signal?.throwIfAborted();
       const stat = directory.look(name);
-      const fact = stat && this.#factOf(stat, directory, name, depth);
-      if (fact === undefined) continue;
+      const record = stat && this.#recordOf(stat, directory, name, depth);
+      if (record === undefined) continue;
       names.push(name);
-      nodes.push(fact);
+      nodes.push(record);
     }
     return { names, nodes };
   }
@@ -160,10 +161,10 @@ export class HostReader {
           const { names, nodes } = await this.#listing(next.pathHandle, next.depth, signal);
           listings.push({ path: next.path, names, nodes });
           used += names.length * 160;
-          for (const [i, fact] of nodes.entries()) {
+          for (const [i, record] of nodes.entries()) {
             const name = names[i] as string;
-            if (fact.kind !== 'directory' || pending.length >= MAX_HELD_DIRECTORIES) continue;
-            const pathHandle = openChild(next.pathHandle, name, fact.id, this.ids);
+            if (record.kind !== 'directory' || pending.length >= MAX_HELD_DIRECTORIES) continue;
+            const pathHandle = openChild(next.pathHandle, name, record.id, this.ids);
             if (pathHandle !== undefined)
               pending.push({
                 path: next.path === '' ? name : `${next.path}/${name}`,

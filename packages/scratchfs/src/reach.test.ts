@@ -69,8 +69,8 @@ describe('a directory far away of which nothing is known', () => {
         if (typeof value !== 'function') return value;
         return (...given: unknown[]): unknown => {
           if (name === 'load')
-            for (const want of given[0] as readonly LoadRequest[])
-              if (want.kind === 'list' || want.kind === 'tree') looked.push(want.at.path);
+            for (const request of given[0] as readonly LoadRequest[])
+              if (request.kind === 'list' || request.kind === 'tree') looked.push(request.at.path);
           return value.apply(at, given);
         };
       },

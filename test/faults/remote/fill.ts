@@ -45,8 +45,8 @@ export async function raceAcrossProcesses<P>(
   let isOver = false;
   const looking = (async () => {
     while (!isOver) {
-      const [facts] = await backend.load([{ kind: 'path', path: '/', content: 0 }]);
-      const totals = facts?.kind === 'path' ? facts.nodes[0]?.directory?.totals : undefined;
+      const [result] = await backend.load([{ kind: 'path', path: '/', content: 0 }]);
+      const totals = result?.kind === 'path' ? result.nodes[0]?.directory?.totals : undefined;
       if (totals === undefined) problem('the root has no totals');
       else if (over(totals.size, totals.files + totals.directories))
         problem(`${JSON.stringify(totals)} at some moment`);

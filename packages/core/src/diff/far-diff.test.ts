@@ -19,9 +19,9 @@ function watched(backend: Backend): { readonly backend: Backend; readonly loads:
     loads,
     backend: {
       capabilities: backend.capabilities,
-      load: (wants, call) => {
-        loads.push(wants);
-        return backend.load(wants, call);
+      load: (requests, call) => {
+        loads.push(requests);
+        return backend.load(requests, call);
       },
       commit: (batch, call) => backend.commit(batch, call),
       outcome: (id, call) => backend.outcome(id, call),
@@ -31,9 +31,9 @@ function watched(backend: Backend): { readonly backend: Backend; readonly loads:
         list: (call) => checkpointStore.list(call),
         restore: (...args) => checkpointStore.restore(...args),
         drop: (id, call) => checkpointStore.drop(id, call),
-        load: (id, wants, call) => {
-          loads.push(wants);
-          return checkpointStore.load(id, wants, call);
+        load: (id, requests, call) => {
+          loads.push(requests);
+          return checkpointStore.load(id, requests, call);
         },
       },
     },

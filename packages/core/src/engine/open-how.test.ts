@@ -12,7 +12,7 @@ async function open() {
   const commits: number[] = [];
   const watched: Backend = {
     capabilities: store.capabilities,
-    load: (wants, call) => store.load(wants, call),
+    load: (requests, call) => store.load(requests, call),
     commit: (batch, call) => {
       if (batch.writes.length > 0) commits.push(batch.writes.length);
       return store.commit(batch, call);

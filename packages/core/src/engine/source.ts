@@ -42,10 +42,10 @@ export class NotLoaded {
 
 /** Runs the preparations and returns the load requests. */
 export async function prepared(needs: readonly Need[], signal: AbortSignal | undefined): Promise<LoadRequest[]> {
-  const wants: LoadRequest[] = [];
+  const requests: LoadRequest[] = [];
   for (const need of needs) {
     if (need.kind === 'prepare') await runInSlices(need.steps(), signal);
-    else wants.push(need);
+    else requests.push(need);
   }
-  return wants;
+  return requests;
 }

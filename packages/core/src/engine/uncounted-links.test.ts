@@ -8,21 +8,22 @@ import { TreeBackend } from './tree-backend/tree-backend.js';
 
 /** A backend that does not count the entries under a directory, like a disk. */
 function uncounted(store: TreeBackend): Backend {
-  const factOf = (fact: NodeRecord): NodeRecord => {
-    if (fact.directory === undefined) return fact;
+  const recordOf = (record: NodeRecord): NodeRecord => {
+    if (record.directory === undefined) return record;
     const totals = { size: 0, files: 0, directories: 0, linked: 0 };
-    return { ...fact, directory: { ...fact.directory, totals, tree: UNKNOWN_VERSION, counted: false } };
+    return { ...record, directory: { ...record.directory, totals, tree: UNKNOWN_VERSION, counted: false } };
   };
-  const factsOf = (facts: LoadResult): LoadResult => {
-    if (facts.kind === 'path') return { ...facts, nodes: facts.nodes.map((node) => node && factOf(node)) };
-    if (facts.kind === 'list') return { ...facts, directory: factOf(facts.directory), nodes: facts.nodes.map(factOf) };
-    if (facts.kind !== 'tree') return facts;
-    const listings = facts.listings.map((listing) => ({ ...listing, nodes: listing.nodes.map(factOf) }));
-    return { ...facts, directory: factOf(facts.directory), listings };
+  const factsOf = (result: LoadResult): LoadResult => {
+    if (result.kind === 'path') return { ...result, nodes: result.nodes.map((node) => node && recordOf(node)) };
+    if (result.kind === 'list')
+      return { ...result, directory: recordOf(result.directory), nodes: result.nodes.map(recordOf) };
+    if (result.kind !== 'tree') return result;
+    const listings = result.listings.map((listing) => ({ ...listing, nodes: listing.nodes.map(recordOf) }));
+    return { ...result, directory: recordOf(result.directory), listings };
   };
   return {
     capabilities: { checkpoints: false, forks: false, sharedWatch: false },
-    load: async (wants, call) => (await store.load(wants, call)).map(factsOf),
+    load: async (requests, call) => (await store.load(requests, call)).map(factsOf),
     commit: (batch, call) => store.commit(batch, call),
     outcome: (id) => store.outcome(id),
     close: () => store.close(),

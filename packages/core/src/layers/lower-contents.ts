@@ -28,7 +28,7 @@ export class LowerContents implements Source {
   }
 
   range(file: Unloaded, start: number, length: number): Uint8Array | undefined {
-    const known = this.#contents.get(file.place.path);
+    const known = this.#contents.get(file.address.path);
     const content = known?.find(({ offset, asked }) => start >= offset && start + length <= offset + asked);
     return content && checkContent(file, content).subarray(start - content.offset, start - content.offset + length);
   }

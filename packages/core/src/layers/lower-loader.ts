@@ -41,10 +41,10 @@ export class LowerLoader {
     keep: (path: string, content: LowerContent) => void,
   ): Promise<void> {
     const call = { signal };
-    await inParallel(await prepared(needs, signal), async (want) => {
-      if (want.kind === 'path') await this.#loadPath(want.path, call);
-      else if (want.kind !== 'content') await this.#loadListing(want.at.path, call);
-      else keep(want.at.path, await this.#content(want.at.path, want.offset, want.length, call));
+    await inParallel(await prepared(needs, signal), async (request) => {
+      if (request.kind === 'path') await this.#loadPath(request.path, call);
+      else if (request.kind !== 'content') await this.#loadListing(request.at.path, call);
+      else keep(request.at.path, await this.#content(request.at.path, request.offset, request.length, call));
     });
   }
 
@@ -80,11 +80,11 @@ export class LowerLoader {
       if (isAbsent(error)) return [];
       throw error;
     });
-    const facts = await inParallel(
+    const records = await inParallel(
       infos,
       async (info) => this.#entries.get(info.path) ?? recordOfEntry(info) ?? this.#look(info.path, call),
     );
-    const listing = await runInSlices(this.#listingSteps(path, infos, facts), call.signal);
+    const listing = await runInSlices(this.#listingSteps(path, infos, records), call.signal);
     if (listing !== undefined) this.#listings.set(path, listing);
   }
 
@@ -94,16 +94,16 @@ export class LowerLoader {
     found: readonly (NodeRecord | null)[],
   ): Steps<CachedListing | undefined> {
     const names: string[] = [];
-    const facts: NodeRecord[] = [];
+    const records: NodeRecord[] = [];
     for (const [i, { name, path: at }] of infos.entries()) {
       if (i % NAMES_AT_ONCE === 0) yield;
-      const fact = found[i] as NodeRecord | null;
-      if (!this.#entries.has(at)) this.#entries.set(at, fact);
-      if (fact === null) continue;
+      const record = found[i] as NodeRecord | null;
+      if (!this.#entries.has(at)) this.#entries.set(at, record);
+      if (record === null) continue;
       names.push(name);
-      facts.push(fact);
+      records.push(record);
     }
-    return yield* listingSteps(path, '', names, (_, i) => facts[i]);
+    return yield* listingSteps(path, '', names, (_, i) => records[i]);
   }
 
   /** Reads a whole content in one call; of a large file only the requested part. */

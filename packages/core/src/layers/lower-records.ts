@@ -17,8 +17,8 @@ export function recordOf(path: string, stats: Stats, target: string | undefined)
     birthtime: stats.birthtimeMs,
   };
   const links = kind === 'directory' ? 1 : nlink;
-  const fact = { id: idOf(path, stats), kind, meta, version: versionOf(size, meta.mtime, meta.ctime), size, links };
-  return target === undefined ? fact : { ...fact, target };
+  const record = { id: idOf(path, stats), kind, meta, version: versionOf(size, meta.mtime, meta.ctime), size, links };
+  return target === undefined ? record : { ...record, target };
 }
 
 /** Returns the record of a listed entry, or undefined if only `lstat` tells which file it is. */
@@ -34,7 +34,7 @@ export function recordOfEntry(info: EntryInfo): NodeRecord | undefined {
     birthtime: info.createdAt,
   };
   const { kind, size } = info;
-  const fact = {
+  const record = {
     id: `lower:${info.path}`,
     kind,
     meta,
@@ -42,7 +42,7 @@ export function recordOfEntry(info: EntryInfo): NodeRecord | undefined {
     size,
     links: 1,
   };
-  return info.target === undefined ? fact : { ...fact, target: info.target };
+  return info.target === undefined ? record : { ...record, target: info.target };
 }
 
 /**
@@ -80,7 +80,7 @@ export function checkContent(file: Unloaded, { bytes, asked, stats, error }: Omi
 export function staleError(file: Unloaded, cause?: unknown): FsError {
   return new FsError('ESTALE', {
     syscall: 'read',
-    path: file.place.path,
+    path: file.address.path,
     hint: 'The filesystem beneath the overlay has changed the file since it was first seen',
     cause,
   });

@@ -45,18 +45,18 @@ export class SyncLowerSource implements Source {
 
   #listing(directory: NodeAddress): CachedListing {
     const names: string[] = [];
-    const facts: NodeRecord[] = [];
+    const records: NodeRecord[] = [];
     for (const info of this.#entries(directory)) {
-      const fact = recordOfEntry(info) ?? this.#entry(directory, info.name);
-      if (fact === null) continue;
+      const record = recordOfEntry(info) ?? this.#entry(directory, info.name);
+      if (record === null) continue;
       names.push(info.name);
-      facts.push(fact);
+      records.push(record);
     }
-    return cachedListing(directory.path, '', names, facts);
+    return cachedListing(directory.path, '', names, records);
   }
 
   #range(file: Unloaded, offset: number, length: number): Uint8Array {
-    const { path } = file.place;
+    const { path } = file.address;
     try {
       const content = { asked: file.size, bytes: this.#lower.readFileSync(path), stats: this.#lower.lstatSync(path) };
       return checkContent(file, content).subarray(offset, offset + length);

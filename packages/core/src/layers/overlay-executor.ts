@@ -27,8 +27,11 @@ type Attempt<R> = (memory: MemoryExecutor, context: Context, source: Source) => 
 export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
   const { totalSize, fileCount, directoryCount } = stats;
   const totals = { size: totalSize, files: fileCount, directories: directoryCount, linked: 0 };
-  const fact: NodeRecord = { ...recordOf('/', root, undefined), directory: { listing: 0, tree: 0, count: 0, totals } };
-  const node = nodeFromRecord(new Owner(), fact, '/') as DirectoryNode;
+  const record: NodeRecord = {
+    ...recordOf('/', root, undefined),
+    directory: { listing: 0, tree: 0, count: 0, totals },
+  };
+  const node = nodeFromRecord(new Owner(), record, '/') as DirectoryNode;
   return { root: node, inodes: new Map(), linkedSize: 0 };
 }
 

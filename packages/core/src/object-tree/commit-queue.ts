@@ -368,7 +368,7 @@ export class CommitQueue {
     const { pages, read, versions, contents, newId, prefix } = this.#options;
     const commit = base.head.commit + 1;
     const planner = new LoadPlanner(pages, read);
-    for (const { batch } of items) if (batch !== undefined) yield* planner.batch(base.facts, batch);
+    for (const { batch } of items) if (batch !== undefined) yield* planner.batch(base.reader, batch);
     if (since !== undefined) yield* planner.scattered(base.state, since, this.#unreadable);
     const { refs, optional } = planner;
     if (refs.length + optional.length > 0) return new BytesNotLoaded(refs, optional);

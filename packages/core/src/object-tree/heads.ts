@@ -18,7 +18,7 @@ export interface Current {
   readonly head: Head;
   readonly tag: string;
   readonly state: TreeState;
-  readonly facts: TreeReader;
+  readonly reader: TreeReader;
 }
 
 export interface HeadsOptions {
@@ -156,10 +156,10 @@ export class Heads {
     }
     const { shared, versions } = this.#options;
     const state = await this.open(head.state);
-    const facts = new TreeReader(new Tree(shared, state), versions);
+    const reader = new TreeReader(new Tree(shared, state), versions);
     if (this.#current !== undefined && this.#current.head.commit > head.commit) return this.#current;
     this.#readAt = readAt;
-    this.#current = { head, tag, state, facts };
+    this.#current = { head, tag, state, reader };
     return this.#current;
   }
 

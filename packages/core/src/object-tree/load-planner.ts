@@ -56,24 +56,24 @@ export class LoadPlanner {
   }
 
   /** Collects what the preconditions and writes of a batch read. */
-  *batch(facts: TreeReader, { checks, writes }: Batch): Steps<void> {
+  *batch(reader: TreeReader, { checks, writes }: Batch): Steps<void> {
     for (const check of checks) {
-      this.#check(facts, check);
+      this.#check(reader, check);
       yield;
     }
     const done: BatchProgress = { moves: [], linked: [] };
     for (const write of writes) {
-      yield* this.#write(facts, write, done);
+      yield* this.#write(reader, write, done);
       yield;
     }
   }
 
-  *request(facts: TreeReader, request: LoadRequest): Steps<void> {
+  *request(reader: TreeReader, request: LoadRequest): Steps<void> {
     if (request.kind === 'path') {
-      this.attempt(() => facts.find(request.path));
+      this.attempt(() => reader.find(request.path));
       return;
     }
-    const directory = this.#directory(facts, request.at.path, request.at.id);
+    const directory = this.#directory(reader, request.at.path, request.at.id);
     if (directory === undefined) return;
     if (request.kind === 'list') this.names(directory, request.after, request.limit);
     else if (request.kind === 'tree') yield* this.tree(directory, request.budget, request.contents);
@@ -154,20 +154,20 @@ export class LoadPlanner {
     return false;
   }
 
-  #check(facts: TreeReader, check: Check): void {
-    this.attempt(() => facts.find(check.path));
+  #check(reader: TreeReader, check: Check): void {
+    this.attempt(() => reader.find(check.path));
   }
 
-  *#write(facts: TreeReader, write: Write, done: BatchProgress): Steps<void> {
+  *#write(reader: TreeReader, write: Write, done: BatchProgress): Steps<void> {
     if (write.kind === 'clear') return;
     const to = originOf('path' in write ? write.path : write.to, done);
     const from = 'from' in write ? originOf(write.from, done) : to;
     for (const path of new Set([to, from])) {
-      this.attempt(() => facts.find(path));
-      this.attempt(() => facts.find(parentPath(path)));
+      this.attempt(() => reader.find(path));
+      this.attempt(() => reader.find(parentPath(path)));
     }
     if (write.kind === 'link') done.linked.push(from, to);
-    const directory = this.#directory(facts, from);
+    const directory = this.#directory(reader, from);
     if (directory === undefined) return;
     if (write.kind === 'copy' || write.kind === 'remove') {
       // Names of files with several names are visited one by one.
@@ -177,8 +177,8 @@ export class LoadPlanner {
     if ('to' in write) done.moves.push({ from, to: write.to });
   }
 
-  #directory(facts: TreeReader, path: string, id?: NodeId): DirectoryNode | undefined {
-    const node = this.attempt(() => facts.find(path))?.node;
+  #directory(reader: TreeReader, path: string, id?: NodeId): DirectoryNode | undefined {
+    const node = this.attempt(() => reader.find(path))?.node;
     return node?.kind === DIRECTORY && (id === undefined || node.id === id) ? node : undefined;
   }
 

@@ -152,7 +152,7 @@ export class ObjectTreeBackend implements Backend {
     this.#enter(call?.signal);
     if (requests.length === 0) return [];
     const first = call?.mayBeOld === true ? this.#likelyNewest() : undefined;
-    return this.#loader.onNewestHead(({ facts }) => this.#loader.loadFrom(facts, requests, call?.signal), first);
+    return this.#loader.onNewestHead(({ reader }) => this.#loader.loadFrom(reader, requests, call?.signal), first);
   }
 
   /**
@@ -178,11 +178,11 @@ export class ObjectTreeBackend implements Backend {
   async commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     this.#enter(call?.signal);
     if (batch.writes.length > 0) return this.#commits.commit(batch);
-    return this.#loader.onNewestHead(({ facts, head }) =>
+    return this.#loader.onNewestHead(({ reader, head }) =>
       this.#loader.untilLoaded(function* (planner): Steps<CommitResult> {
         const failed: number[] = [];
         for (const [i, check] of batch.checks.entries()) {
-          if (planner.attempt(() => facts.holds(check)) !== true) failed.push(i);
+          if (planner.attempt(() => reader.holds(check)) !== true) failed.push(i);
           yield;
         }
         return failed.length > 0 ? { kind: 'conflict', checks: failed } : { kind: 'ok', version: head.commit };

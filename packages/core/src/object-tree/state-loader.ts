@@ -58,35 +58,35 @@ export class StateLoader {
   }
 
   async loadFrom(
-    facts: TreeReader,
+    reader: TreeReader,
     requests: readonly LoadRequest[],
     signal?: AbortSignal,
   ): Promise<readonly LoadResult[]> {
     try {
-      return await this.#load(facts, requests, signal);
+      return await this.#load(reader, requests, signal);
     } catch (error) {
       if (!isUnreadable(error) || !requests.some(hasInlineContent)) throw error;
       // An unrequested content may be the unreadable object: its file can still be examined and removed.
-      return this.#load(facts, requests.map(withoutContent), signal);
+      return this.#load(reader, requests.map(withoutContent), signal);
     }
   }
 
   #load(
-    facts: TreeReader,
+    reader: TreeReader,
     requests: readonly LoadRequest[],
     signal: AbortSignal | undefined,
   ): Promise<readonly LoadResult[]> {
-    return this.untilLoaded((planner) => loadAll(facts, requests.map(widened), planner), signal);
+    return this.untilLoaded((planner) => loadAll(reader, requests.map(widened), planner), signal);
   }
 
   /** Loads from a head's state, as long as it has not been collected. @throws StorageError `conflict` if it has */
   async loadPinned(
-    { facts }: Current,
+    { reader }: Current,
     requests: readonly LoadRequest[],
     signal?: AbortSignal,
   ): Promise<readonly LoadResult[]> {
     try {
-      return await this.loadFrom(facts, requests, signal);
+      return await this.loadFrom(reader, requests, signal);
     } catch (error) {
       if (!(error instanceof ObjectMissing)) throw error;
       // A head of any age: a caller that starts again gets another one.
@@ -118,14 +118,14 @@ export class StateLoader {
 
 /** Loads what is here already; `planner` collects what has to be fetched for the rest. */
 function* loadAll(
-  facts: TreeReader,
+  reader: TreeReader,
   requests: readonly LoadRequest[],
   planner: LoadPlanner,
 ): Steps<readonly LoadResult[]> {
   const results: LoadResult[] = [];
   for (const request of requests) {
-    yield* planner.request(facts, request);
-    const result = planner.attempt(() => loadOne(facts, request));
+    yield* planner.request(reader, request);
+    const result = planner.attempt(() => loadOne(reader, request));
     if (result !== undefined) results.push(result);
     yield;
   }
@@ -152,14 +152,14 @@ function withoutContent(request: LoadRequest): LoadRequest {
  * Returns a path without its content if the content would have to be gathered from many objects: not every caller needs
  * it.
  */
-function loadOne(facts: TreeReader, request: LoadRequest): LoadResult {
+function loadOne(reader: TreeReader, request: LoadRequest): LoadResult {
   try {
-    return facts.load(request);
+    return reader.load(request);
   } catch (error) {
     const isScattered =
       error instanceof BytesNotLoaded &&
       new Set(error.refs.map(({ object }) => object)).size > MAX_INLINE_CONTENT_OBJECTS;
     if (!hasInlineContent(request) || !isScattered) throw error;
-    return facts.load(withoutContent(request));
+    return reader.load(withoutContent(request));
   }
 }

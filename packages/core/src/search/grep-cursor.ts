@@ -173,7 +173,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
   }
 
   #renewed({ id }: FileNode, path: string): FileNode | undefined {
-    const fact = this.view.source?.current?.(id);
-    return fact?.kind === 'file' ? (nodeFromRecord(this.view.tree.owner, fact, path) as FileNode) : undefined;
+    const record = this.view.source?.current?.(id);
+    return record?.kind === 'file' ? (nodeFromRecord(this.view.tree.owner, record, path) as FileNode) : undefined;
   }
 }

@@ -29,11 +29,11 @@ const open = (files?: Record<string, string | Uint8Array>): SyncFileSystem => op
 
 async function openFar(files?: Record<string, string | Uint8Array>) {
   const near = backendOf(storageOf(files));
-  const wants: (readonly LoadRequest[])[] = [];
+  const requests: (readonly LoadRequest[])[] = [];
   const backend: Backend = {
     capabilities: near.capabilities,
     load(list, call) {
-      wants.push(list.slice());
+      requests.push(list.slice());
       return near.load(list, call);
     },
     commit: (batch, call) => near.commit(batch, call),
@@ -41,7 +41,7 @@ async function openFar(files?: Record<string, string | Uint8Array>) {
     close: () => near.close(),
   };
   const fileSystem: FileSystem = await openFileSystem(asyncStorage(backend));
-  return { fileSystem, wants };
+  return { fileSystem, requests };
 }
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -118,9 +118,9 @@ describe('glob', () => {
   });
 
   test('enters only the directories in which something may match', async () => {
-    const { fileSystem, wants } = await openFar();
+    const { fileSystem, requests } = await openFar();
     expect(await collect(glob(fileSystem, 'src/*.ts'))).toEqual(['/src/a.test.ts', '/src/a.ts', '/src/index.ts']);
-    const listed = wants.flat().flatMap((want) => (want.kind === 'path' ? [] : [want.at.path]));
+    const listed = requests.flat().flatMap((request) => (request.kind === 'path' ? [] : [request.at.path]));
     expect(listed).toEqual(['/src']);
   });
 
@@ -222,10 +222,10 @@ describe('grep', () => {
     const files = Object.fromEntries(
       Array.from({ length: 300 }, (_, i) => [`/d${i % 7}/f${i}`, `line\nneedle ${i}\n`]),
     );
-    const { fileSystem, wants } = await openFar(files);
+    const { fileSystem, requests } = await openFar(files);
     const matches = await collect(grep(fileSystem, 'needle'));
     expect(matches.map((match) => match.path)).toEqual([...globSync(open(files), '**', { onlyFiles: true })]);
-    expect(wants.length).toBeLessThan(8);
+    expect(requests.length).toBeLessThan(8);
   });
 
   test('returns the same on a remote storage', async () => {

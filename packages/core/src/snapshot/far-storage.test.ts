@@ -134,8 +134,8 @@ describe('on a remote storage, a snapshot', () => {
     Object.assign(fresh.backend, { load: backend.load.bind(backend), commit: backend.commit.bind(backend) });
     loads.length = 0;
     expect(same(await createSnapshot(fresh.fs), bytes)).toBe(true);
-    const asked = fresh.loads.map((wants) =>
-      wants.reduce((sum, want) => sum + (want.kind === 'content' ? want.length : 0), 0),
+    const asked = fresh.loads.map((requests) =>
+      requests.reduce((sum, request) => sum + (request.kind === 'content' ? request.length : 0), 0),
     );
     expect(Math.max(...asked)).toBeGreaterThan(2 ** 22);
     expect(Math.max(...asked)).toBeLessThanOrEqual(PREFETCH_BYTES);

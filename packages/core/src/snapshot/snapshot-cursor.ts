@@ -114,13 +114,13 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     if (recorder === undefined || source === undefined) return;
     const origin = this.#locationOf(path)?.directory.origin;
     if (origin === undefined) return;
-    const fact = source.entry(origin.place, name);
-    if (fact === undefined || fact === null) return;
+    const record = source.entry(origin.address, name);
+    if (record === undefined || record === null) return;
     recorder.checks.push({
       kind: 'entry',
-      path: joinPath(origin.place.path, name),
-      id: fact.id,
-      version: fact.version,
+      path: joinPath(origin.address.path, name),
+      id: record.id,
+      version: record.version,
     });
   }
 

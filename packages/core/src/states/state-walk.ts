@@ -177,8 +177,8 @@ function leafKey(node: Exclude<Node, DirectoryNode>): StateKey | undefined {
   const token = TOKENS.get(node);
   if (token !== undefined) return token;
   if (node.kind !== FILE || !(node.data instanceof Unloaded)) return tokenOf(node);
-  const { place, version, edits } = node.data;
-  return edits.length === 0 ? `${place.id}@${version}:${node.meta.mode}` : undefined;
+  const { address, version, edits } = node.data;
+  return edits.length === 0 ? `${address.id}@${version}:${node.meta.mode}` : undefined;
 }
 
 interface KeyOfVersion {

@@ -12,7 +12,7 @@ export function sampleBackend(): TreeBackend {
 export function changedBackend(backend: TreeBackend, change: Partial<Backend>): Backend {
   return {
     capabilities: backend.capabilities,
-    load: (wants, call) => backend.load(wants, call),
+    load: (requests, call) => backend.load(requests, call),
     commit: (batch, call) => backend.commit(batch, call),
     outcome: (id) => backend.outcome(id),
     checkpointStore: backend.checkpointStore,

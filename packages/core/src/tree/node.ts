@@ -32,14 +32,14 @@ export type Edit = { readonly cut: number } | Part;
 /** Placeholder for content that is not loaded: the address of its `size` stored bytes, and the changes made since. */
 export class Unloaded {
   constructor(
-    readonly place: NodeAddress,
+    readonly address: NodeAddress,
     readonly version: Version,
     readonly size: number,
     readonly edits: readonly Edit[] = [],
   ) {}
 
   with(edit: Edit): Unloaded {
-    return new Unloaded(this.place, this.version, this.size, [...this.edits, edit]);
+    return new Unloaded(this.address, this.version, this.size, [...this.edits, edit]);
   }
 
   /** Number of stored bytes that are still visible. */
@@ -68,7 +68,7 @@ export interface CopyTimes {
 
 /** Source of a directory that is not completely known, with its versions at the time of the load. */
 export interface Origin {
-  readonly place: NodeAddress;
+  readonly address: NodeAddress;
   readonly metaVersion: Version;
   readonly meta: Metadata;
   readonly totals: Totals;
@@ -170,8 +170,8 @@ export class DirectoryNode {
   }
 
   /** Follows the storage's newer record of the directory; local changes stay. */
-  refresh(origin: Origin, fact: NodeRecord): void {
-    const { meta, directory } = fact;
+  refresh(origin: Origin, record: NodeRecord): void {
+    const { meta, directory } = record;
     // A change of names alone touches the times without knowing the rest.
     const mtime = this.meta.mtime === origin.meta.mtime ? meta.mtime : this.meta.mtime;
     const ctime = this.meta.ctime === origin.meta.ctime ? meta.ctime : this.meta.ctime;
@@ -182,26 +182,26 @@ export class DirectoryNode {
       this.directories += directory.totals.directories - origin.totals.directories;
       this.linked += directory.totals.linked - origin.totals.linked;
     }
-    this.origin = originOf(fact, origin.place, origin.copied);
+    this.origin = originOf(record, origin.address, origin.copied);
   }
 
   /** Takes over a backend's record of the directory. */
-  adopt(fact: DirectoryRecord): void {
-    this.size = fact.totals.size;
-    this.files = fact.totals.files;
-    this.directories = fact.totals.directories;
-    this.linked = fact.totals.linked;
-    this.version = fact.tree;
-    this.listing = fact.listing;
+  adopt(record: DirectoryRecord): void {
+    this.size = record.totals.size;
+    this.files = record.totals.files;
+    this.directories = record.totals.directories;
+    this.linked = record.totals.linked;
+    this.version = record.tree;
+    this.listing = record.listing;
   }
 }
 
 /** Returns the origin of a loaded directory, with all that was known at the load. */
-export function originOf(fact: NodeRecord, place: NodeAddress, copied?: CopyTimes): Origin {
-  const { version: metaVersion, meta, directory } = fact;
+export function originOf(record: NodeRecord, address: NodeAddress, copied?: CopyTimes): Origin {
+  const { version: metaVersion, meta, directory } = record;
   const { listing, tree, totals } = directory ?? NOTHING_KNOWN;
   const uncounted = directory === undefined || directory.counted === false;
-  const origin = { place, metaVersion, meta, totals, listing, tree, uncounted };
+  const origin = { address, metaVersion, meta, totals, listing, tree, uncounted };
   return copied === undefined ? origin : { ...origin, copied };
 }
 

@@ -396,20 +396,21 @@ export class Tree {
 }
 
 /** Creates a node from a backend's record; content and names are loaded on demand. */
-export function nodeFromRecord(owner: Owner, fact: NodeRecord, path: string): Node {
-  const place: NodeAddress = { path, id: fact.id };
-  if (fact.kind === 'symlink') return new SymlinkNode(fact.id, fact.meta, fact.target ?? '', fact.size, fact.outside);
-  if (fact.kind === 'file') {
-    const file = new FileNode(fact.id, fact.meta);
-    file.size = fact.size;
-    if (fact.size > 0) file.data = new Unloaded(place, fact.version, fact.size);
+export function nodeFromRecord(owner: Owner, record: NodeRecord, path: string): Node {
+  const address: NodeAddress = { path, id: record.id };
+  if (record.kind === 'symlink')
+    return new SymlinkNode(record.id, record.meta, record.target ?? '', record.size, record.outside);
+  if (record.kind === 'file') {
+    const file = new FileNode(record.id, record.meta);
+    file.size = record.size;
+    if (record.size > 0) file.data = new Unloaded(address, record.version, record.size);
     return file;
   }
-  const directory = new DirectoryNode(owner, fact.id, fact.meta, Entries.empty(owner));
-  if (fact.directory !== undefined) directory.adopt(fact.directory);
+  const directory = new DirectoryNode(owner, record.id, record.meta, Entries.empty(owner));
+  if (record.directory !== undefined) directory.adopt(record.directory);
   // No backend reports the depth of a directory.
   directory.stretch(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-  directory.origin = originOf(fact, place);
+  directory.origin = originOf(record, address);
   directory.complete = false;
   return directory;
 }

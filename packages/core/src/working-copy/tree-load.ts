@@ -46,7 +46,7 @@ export interface TreeLoadOptions {
 
 interface Frame {
   readonly location: Location;
-  readonly fact: NodeRecord;
+  readonly record: NodeRecord;
   /** The same directory in the base. */
   readonly base: DirectoryNode | undefined;
   readonly parent: Frame | undefined;
@@ -117,18 +117,18 @@ export class TreeLoad implements Cursor<TreeState | null> {
 
   #begin(): null {
     const { rootLocation } = this.#view.tree;
-    const fact = this.#factOf(rootLocation.directory.id);
+    const record = this.#recordOf(rootLocation.directory.id);
     const { base } = this.#options;
-    const known = base?.root.id === fact.id ? base.root : undefined;
-    this.#frames.push(newFrame(rootLocation, fact, known, undefined, 0));
+    const known = base?.root.id === record.id ? base.root : undefined;
+    this.#frames.push(newFrame(rootLocation, record, known, undefined, 0));
     return null;
   }
 
   /** Returns the newest known record of a node. */
-  #factOf(id: NodeId): NodeRecord {
-    const fact = this.#view.source?.current?.(id);
-    if (fact === undefined) throw new Error('A node that was met is known');
-    return fact;
+  #recordOf(id: NodeId): NodeRecord {
+    const record = this.#view.source?.current?.(id);
+    if (record === undefined) throw new Error('A node that was met is known');
+    return record;
   }
 
   #list(frame: Frame): void {
@@ -157,30 +157,30 @@ export class TreeLoad implements Cursor<TreeState | null> {
 
   /** Returns the requests for a missing listing; the listings of the frames behind it come along. */
   #ahead(): LoadRequest[] {
-    const wants: LoadRequest[] = [];
+    const requests: LoadRequest[] = [];
     let bytes = 0;
     for (
       let i = this.#at;
-      i < this.#frames.length && wants.length < MAX_REQUESTED_DIRECTORIES && bytes < REQUEST_BYTES;
+      i < this.#frames.length && requests.length < MAX_REQUESTED_DIRECTORIES && bytes < REQUEST_BYTES;
       i++
     ) {
       const frame = this.#frames[i] as Frame;
-      const { listed, fact, base, location } = frame;
-      const at = { path: location.path, id: fact.id };
+      const { listed, record, base, location } = frame;
+      const at = { path: location.path, id: record.id };
       if (listed || isUnchanged(frame, this.#options.versions) || this.#options.scope.isWay(location.path)) continue;
       if (base !== undefined) {
-        wants.push({ kind: 'list', at, after: undefined, limit: Number.MAX_SAFE_INTEGER });
-        bytes += (fact.directory?.count ?? 0) * ESTIMATED_NAME_BYTES;
+        requests.push({ kind: 'list', at, after: undefined, limit: Number.MAX_SAFE_INTEGER });
+        bytes += (record.directory?.count ?? 0) * ESTIMATED_NAME_BYTES;
         continue;
       }
-      const beneath = bytesBeneath(fact.directory);
+      const beneath = bytesBeneath(record.directory);
       // A directory that does not fit is loaded whole with the next ones.
       if (bytes > 0 && beneath > REQUEST_BYTES - bytes) break;
       const budget = Math.min(REQUEST_BYTES, beneath);
-      wants.push({ kind: 'tree', at, budget, contents: true });
+      requests.push({ kind: 'tree', at, budget, contents: true });
       bytes += budget;
     }
-    return wants;
+    return requests;
   }
 
   /** Looks up only some names: on the way to the loaded part. */
@@ -196,9 +196,9 @@ export class TreeLoad implements Cursor<TreeState | null> {
   }
 
   /** Requires that nothing at or under a directory changes during the load. */
-  #relyOnAll({ location, fact }: Frame): void {
-    if (fact.directory?.counted !== false) this.#view.relyOnTree(location.directory);
-    this.#refuse(this.#size + (fact.directory?.totals.size ?? 0));
+  #relyOnAll({ location, record }: Frame): void {
+    if (record.directory?.counted !== false) this.#view.relyOnTree(location.directory);
+    this.#refuse(this.#size + (record.directory?.totals.size ?? 0));
   }
 
   #refuse(size: number): void {
@@ -210,15 +210,15 @@ export class TreeLoad implements Cursor<TreeState | null> {
 
   #meet(frame: Frame, name: string, entry: TreeNode): void {
     const node = this.#view.tree.resolve(entry) as Node;
-    const fact = this.#factOf(node.id);
+    const record = this.#recordOf(node.id);
     const path = joinPath(frame.location.path, name);
     const { scope } = this.#options;
     frame.names.push(name);
     if (node.kind === DIRECTORY) {
       const location = this.#view.tree.childLocation(frame.location, name, node);
-      const base = this.#baseOf(frame, name, fact.id);
+      const base = this.#baseOf(frame, name, record.id);
       const slot = frame.nodes.push(undefined) - 1;
-      this.#frames.push(newFrame(location, fact, base?.kind === DIRECTORY ? base : undefined, frame, slot));
+      this.#frames.push(newFrame(location, record, base?.kind === DIRECTORY ? base : undefined, frame, slot));
       return;
     }
     if (scope.isWay(frame.location.path) && !scope.holds(path)) {
@@ -226,30 +226,30 @@ export class TreeLoad implements Cursor<TreeState | null> {
       return;
     }
     this.#view.relyOnNode(node);
-    if (entry.kind !== LINKED && fact.links === 1) frame.nodes.push(this.#leaf(frame, name, fact, node));
+    if (entry.kind !== LINKED && record.links === 1) frame.nodes.push(this.#leaf(frame, name, record, node));
     else {
-      const known = this.#inodes.get(fact.id);
+      const known = this.#inodes.get(record.id);
       if (known === undefined)
-        this.#inodes.set(fact.id, { node: this.#leaf(frame, name, fact, node), links: fact.links });
+        this.#inodes.set(record.id, { node: this.#leaf(frame, name, record, node), links: record.links });
       const before = frame.base?.entries.get(name);
-      frame.nodes.push(before?.kind === LINKED && before.id === fact.id ? before : new LinkedNode(fact.id));
+      frame.nodes.push(before?.kind === LINKED && before.id === record.id ? before : new LinkedNode(record.id));
     }
   }
 
   /** Returns the file or link, with the base's content if it has the same version. */
-  #leaf(frame: Frame, name: string, fact: NodeRecord, node: FileNode | SymlinkNode): FileNode | SymlinkNode {
+  #leaf(frame: Frame, name: string, record: NodeRecord, node: FileNode | SymlinkNode): FileNode | SymlinkNode {
     const { versions } = this.#options;
-    this.#size += fact.size;
+    this.#size += record.size;
     this.#refuse(this.#size);
-    const known = this.#baseOf(frame, name, fact.id);
-    if (known !== undefined && known.kind !== DIRECTORY && versions.isVersion(known, fact.version)) return known;
+    const known = this.#baseOf(frame, name, record.id);
+    if (known !== undefined && known.kind !== DIRECTORY && versions.isVersion(known, record.version)) return known;
     if (node.kind === SYMLINK) {
-      const link = new SymlinkNode(fact.id, fact.meta, node.target, node.size, node.outside);
-      versions.note(link, fact.version);
+      const link = new SymlinkNode(record.id, record.meta, node.target, node.size, node.outside);
+      versions.note(link, record.version);
       return link;
     }
-    const file = new FileNode(fact.id, fact.meta);
-    versions.note(file, fact.version);
+    const file = new FileNode(record.id, record.meta);
+    versions.note(file, record.version);
     if (node.data instanceof Unloaded) frame.unread.push({ node: file, from: node.data, bytes: undefined, done: 0 });
     return file;
   }
@@ -275,17 +275,17 @@ export class TreeLoad implements Cursor<TreeState | null> {
   }
 
   #unreadFrom(first: number): LoadRequest[] {
-    const wants: LoadRequest[] = [];
+    const requests: LoadRequest[] = [];
     let bytes = 0;
     for (let i = first; i < this.#frames.length && bytes < REQUEST_BYTES; i++) {
       for (const { from, done } of (this.#frames[i] as Frame).unread) {
         if (bytes >= REQUEST_BYTES) break;
         const length = Math.min(REQUEST_BYTES, from.size - done);
-        wants.push({ kind: 'content', at: from.place, offset: done, length });
+        requests.push({ kind: 'content', at: from.address, offset: done, length });
         bytes += length + ESTIMATED_NAME_BYTES;
       }
     }
-    return wants;
+    return requests;
   }
 
   /** Takes pieces of a file. Returns true if its content is complete. */
@@ -313,7 +313,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
   #close(frame: Frame): void {
     const node = this.#build(frame);
     const { versions, scope } = this.#options;
-    const { version, directory } = frame.fact;
+    const { version, directory } = frame.record;
     const isWhole = scope.holds(frame.location.path) && directory?.counted !== false && node.linked === 0;
     versions.note(node, version, isWhole ? directory?.tree : undefined);
     if (frame.parent === undefined) this.#root = node;
@@ -321,14 +321,14 @@ export class TreeLoad implements Cursor<TreeState | null> {
   }
 
   #build(frame: Frame): DirectoryNode {
-    const { base, fact, names, nodes } = frame;
+    const { base, record, names, nodes } = frame;
     if (base !== undefined && isUnchanged(frame, this.#options.versions)) {
       this.#size += base.size;
       return base;
     }
     const all = nodes as TreeNode[];
-    if (base !== undefined && sameMeta(base.meta, fact.meta) && isSameListing(base.entries, names, all)) return base;
-    const node = new DirectoryNode(this.#owner, fact.id, fact.meta, Entries.fromSorted(this.#owner, names, all));
+    if (base !== undefined && sameMeta(base.meta, record.meta) && isSameListing(base.entries, names, all)) return base;
+    const node = new DirectoryNode(this.#owner, record.id, record.meta, Entries.fromSorted(this.#owner, names, all));
     all.forEach((child, i) => {
       node.holds(names[i] as string, child);
     });
@@ -364,20 +364,20 @@ export class TreeLoad implements Cursor<TreeState | null> {
 
 function newFrame(
   location: Location,
-  fact: NodeRecord,
+  record: NodeRecord,
   base: DirectoryNode | undefined,
   parent: Frame | undefined,
   slot: number,
 ): Frame {
-  return { location, fact, base, parent, slot, listed: false, names: [], nodes: [], unread: [] };
+  return { location, record, base, parent, slot, listed: false, names: [], nodes: [], unread: [] };
 }
 
 /** Reports whether the storage's versions say that nothing at or under a directory changed since the base. */
-function isUnchanged({ base, fact }: Frame, versions: Versions): boolean {
-  if (base === undefined || fact.directory === undefined) return false;
+function isUnchanged({ base, record }: Frame, versions: Versions): boolean {
+  if (base === undefined || record.directory === undefined) return false;
   // A file with several names also changes through its other names.
-  if (fact.directory.totals.linked > 0 || base.linked > 0) return false;
-  return versions.isVersion(base, fact.version) && versions.isTree(base, fact.directory.tree);
+  if (record.directory.totals.linked > 0 || base.linked > 0) return false;
+  return versions.isVersion(base, record.version) && versions.isTree(base, record.directory.tree);
 }
 
 function bytesBeneath(directory: DirectoryRecord | undefined): number {

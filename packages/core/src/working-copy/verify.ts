@@ -104,8 +104,8 @@ class Verifier {
   #isSameLeaf(node: Node, known: Node): boolean {
     const { view, versions } = this;
     view.relyOnNode(node);
-    const fact = view.source?.current?.(node.id);
-    if (fact !== undefined && versions.isVersion(known, fact.version)) return true;
+    const record = view.source?.current?.(node.id);
+    if (record !== undefined && versions.isVersion(known, record.version)) return true;
     if (node.kind === SYMLINK || known.kind !== FILE || node.kind !== FILE)
       return isSameNode(view.tree.shared.contents, node, known);
     const { size, meta } = known;
@@ -117,8 +117,8 @@ class Verifier {
     const { view, versions } = this;
     const { directory } = location;
     if (!isSameOwner(directory.meta, known.meta)) return false;
-    const fact = view.source?.current?.(directory.id)?.directory;
-    if (fact?.counted !== false && fact?.totals.linked === 0 && versions.isTree(known, fact.tree)) {
+    const record = view.source?.current?.(directory.id)?.directory;
+    if (record?.counted !== false && record?.totals.linked === 0 && versions.isTree(known, record.tree)) {
       view.relyOnTree(directory);
       return true;
     }

@@ -14,7 +14,7 @@ function changed(backend: Backend, change: Partial<Backend>): Backend {
   const { checkpointStore, fork, watch } = backend;
   return {
     capabilities: backend.capabilities,
-    load: (wants, call) => backend.load(wants, call),
+    load: (requests, call) => backend.load(requests, call),
     commit: (batch, call) => backend.commit(batch, call),
     outcome: (operationId, call) => backend.outcome(operationId, call),
     close: () => backend.close(),
@@ -28,10 +28,10 @@ function changed(backend: Backend, change: Partial<Backend>): Backend {
 const onCommit = (backend: Backend, change: (batch: Batch) => Batch): Backend =>
   changed(backend, { commit: (batch, call) => backend.commit(change(batch), call) });
 
-const onFacts = (backend: Backend, change: (facts: LoadResult, want: LoadRequest) => LoadResult): Backend =>
+const onResults = (backend: Backend, change: (result: LoadResult, request: LoadRequest) => LoadResult): Backend =>
   changed(backend, {
-    load: async (wants, call) =>
-      (await backend.load(wants, call)).map((facts, i) => change(facts, wants[i] as LoadRequest)),
+    load: async (requests, call) =>
+      (await backend.load(requests, call)).map((result, i) => change(result, requests[i] as LoadRequest)),
   });
 
 /** Returns a backend with one method of its checkpoint store replaced. */
@@ -47,7 +47,7 @@ const onCheckpointStore = (
       list: (call) => checkpointStore.list(call),
       restore: (id, limits, call) => checkpointStore.restore(id, limits, call),
       drop: (id, call) => checkpointStore.drop(id, call),
-      load: (id, wants, call) => checkpointStore.load(id, wants, call),
+      load: (id, requests, call) => checkpointStore.load(id, requests, call),
       ...change(checkpointStore),
     },
   });
@@ -103,13 +103,13 @@ export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Back
     }),
   'applies what it has said to be absent': (backend) => changed(backend, { outcome: async () => 'absent' }),
   'lists backwards': (backend) =>
-    onFacts(backend, (facts) =>
-      facts.kind === 'list'
-        ? { ...facts, names: [...facts.names].reverse(), nodes: [...facts.nodes].reverse() }
-        : facts,
+    onResults(backend, (result) =>
+      result.kind === 'list'
+        ? { ...result, names: [...result.names].reverse(), nodes: [...result.nodes].reverse() }
+        : result,
     ),
   'calls a page of a listing the whole': (backend) =>
-    onFacts(backend, (facts) => (facts.kind === 'list' ? { ...facts, complete: true } : facts)),
+    onResults(backend, (result) => (result.kind === 'list' ? { ...result, complete: true } : result)),
   'drops modes': (backend) =>
     onCommit(backend, (batch) => ({
       ...batch,
@@ -119,12 +119,12 @@ export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Back
     })),
   'keeps old totals': (backend) => {
     const known = new Map<string, NonNullable<Extract<LoadResult, { kind: 'path' }>['nodes'][number]>>();
-    return onFacts(backend, (facts) =>
-      facts.kind !== 'path'
-        ? facts
+    return onResults(backend, (result) =>
+      result.kind !== 'path'
+        ? result
         : {
-            ...facts,
-            nodes: facts.nodes.map((node) => {
+            ...result,
+            nodes: result.nodes.map((node) => {
               if (node?.directory === undefined) return node;
               const first = known.get(String(node.id)) ?? node;
               known.set(String(node.id), first);
@@ -137,58 +137,58 @@ export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Back
     );
   },
   'never changes a version': (backend) =>
-    onFacts(backend, (facts) =>
-      facts.kind === 'path'
-        ? { ...facts, nodes: facts.nodes.map((node) => (node === null ? null : { ...node, version: 1 })) }
-        : facts,
+    onResults(backend, (result) =>
+      result.kind === 'path'
+        ? { ...result, nodes: result.nodes.map((node) => (node === null ? null : { ...node, version: 1 })) }
+        : result,
     ),
   'answers with the bytes of the whole file': (backend) =>
     changed(backend, {
-      load: (wants, call) =>
+      load: (requests, call) =>
         backend.load(
-          wants.map((want) => (want.kind === 'content' ? { ...want, offset: 0 } : want)),
+          requests.map((request) => (request.kind === 'content' ? { ...request, offset: 0 } : request)),
           call,
         ),
     }),
   'answers the current state for a kept one': (backend) =>
     onCheckpointStore(backend, (checkpointStore) => ({
-      load: async (id, wants, call) => {
-        const kept = await checkpointStore.load(id, wants, call);
-        return kept === 'missing' ? kept : backend.load(wants, call);
+      load: async (id, requests, call) => {
+        const kept = await checkpointStore.load(id, requests, call);
+        return kept === 'missing' ? kept : backend.load(requests, call);
       },
     })),
   'still has the states that were dropped': (backend) => onCheckpointStore(backend, () => ({ drop: async () => true })),
   'gives what is kept versions of its own': (backend) =>
     onCheckpointStore(backend, (checkpointStore) => ({
-      load: async (id, wants, call) => {
-        const kept = await checkpointStore.load(id, wants, call);
+      load: async (id, requests, call) => {
+        const kept = await checkpointStore.load(id, requests, call);
         if (kept === 'missing') return kept;
-        return kept.map((facts) =>
-          facts.kind === 'path'
+        return kept.map((result) =>
+          result.kind === 'path'
             ? {
-                ...facts,
-                nodes: facts.nodes.map((node) => node && withVersion(node, (version) => `kept ${version}`)),
+                ...result,
+                nodes: result.nodes.map((node) => node && withVersion(node, (version) => `kept ${version}`)),
               }
-            : facts,
+            : result,
         );
       },
     })),
   'keeps the versions of what was changed': (backend) => {
     const first = new Map<string, Version>();
-    const keep = (facts: LoadResult): LoadResult =>
-      facts.kind !== 'path'
-        ? facts
+    const keep = (result: LoadResult): LoadResult =>
+      result.kind !== 'path'
+        ? result
         : {
-            ...facts,
-            nodes: facts.nodes.map((node) => {
+            ...result,
+            nodes: result.nodes.map((node) => {
               if (node?.directory === undefined) return node;
               const tree = first.get(String(node.id)) ?? node.directory.tree;
               first.set(String(node.id), tree);
               return { ...node, directory: { ...node.directory, tree } };
             }),
           };
-    return onFacts(backend, keep);
+    return onResults(backend, keep);
   },
   'ignores a signal': (backend) =>
-    changed(backend, { load: (wants) => backend.load(wants), commit: (batch) => backend.commit(batch) }),
+    changed(backend, { load: (requests) => backend.load(requests), commit: (batch) => backend.commit(batch) }),
 };

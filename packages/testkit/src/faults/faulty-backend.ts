@@ -93,7 +93,8 @@ class Faulty implements FaultyBackend {
         restore: (id, limits, call) =>
           this.#call('checkpointStore.restore', call, () => checkpointStore.restore(id, limits)),
         drop: (id, call) => this.#call('checkpointStore.drop', call, () => checkpointStore.drop(id)),
-        load: (id, wants, call) => this.#call('checkpointStore.load', call, () => checkpointStore.load(id, wants)),
+        load: (id, requests, call) =>
+          this.#call('checkpointStore.load', call, () => checkpointStore.load(id, requests)),
       };
     }
     const { fork, watch } = backend;
@@ -101,8 +102,8 @@ class Faulty implements FaultyBackend {
     if (watch !== undefined) this.watch = (tell) => watch.call(backend, tell);
   }
 
-  load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
-    return this.#call('load', call, () => this.backend.load(wants));
+  load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
+    return this.#call('load', call, () => this.backend.load(requests));
   }
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     return this.#call('commit', call, () => this.backend.commit(batch));

@@ -49,7 +49,7 @@ export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOpt
   });
 }
 
-type Loading = (wants: readonly LoadRequest[]) => Promise<readonly LoadResult[]>;
+type Loading = (requests: readonly LoadRequest[]) => Promise<readonly LoadResult[]>;
 type AddBackend = (title: string, run: (client: Client) => Promise<void>) => void;
 
 /** A minimal client of a backend: it knows the ids of paths and commits one write per batch. */
@@ -58,15 +58,15 @@ class Client {
   #operations = 0;
   constructor(
     readonly backend: Backend,
-    readonly load: Loading = (wants) => backend.load(wants),
+    readonly load: Loading = (requests) => backend.load(requests),
   ) {}
 
   /** Returns a client of a checkpoint. */
   kept(id: string): Client {
-    return new Client(this.backend, async (wants) => {
-      const facts = await this.backend.checkpointStore?.load(id, wants);
-      if (facts === undefined || facts === 'missing') throw new Error(`the state ${id} is kept`);
-      return facts;
+    return new Client(this.backend, async (requests) => {
+      const results = await this.backend.checkpointStore?.load(id, requests);
+      if (results === undefined || results === 'missing') throw new Error(`the state ${id} is kept`);
+      return results;
     });
   }
   id(): string {
@@ -88,10 +88,10 @@ class Client {
   async good(writes: readonly Write[], checks: readonly Check[] = [], limits: Limits = {}): Promise<void> {
     equal((await this.commit(writes, checks, limits)).kind, 'ok');
   }
-  async one<W extends LoadRequest>(want: W): Promise<Extract<LoadResult, { kind: W['kind'] }>> {
-    const [facts] = await this.load([want]);
-    equal(facts?.kind, want.kind, `the answer to ${want.kind}`);
-    return facts as Extract<LoadResult, { kind: W['kind'] }>;
+  async one<W extends LoadRequest>(request: W): Promise<Extract<LoadResult, { kind: W['kind'] }>> {
+    const [result] = await this.load([request]);
+    equal(result?.kind, request.kind, `the result of ${request.kind}`);
+    return result as Extract<LoadResult, { kind: W['kind'] }>;
   }
   /** Returns the node at a path, or null if its name is absent. */
   async node(path: string): Promise<NodeRecord | null> {
@@ -179,7 +179,7 @@ function loadCases(add: AddBackend): void {
     equal(through.slice(0, 2), ['directory', 'symlink'], 'links are not followed');
   });
 
-  add('a fact has id, kind, metadata, size, links and target as they were given', async (client) => {
+  add('a node record has id, kind, metadata, size, links and target as given', async (client) => {
     await client.good([client.file('/f', 'héllo', 'my-id'), client.link('/l', '../é')]);
     const [f, l] = [await client.node('/f'), await client.node('/l')];
     equal([f?.id, f?.kind, f?.meta, f?.size, f?.links, f?.target], ['my-id', 'file', META, 6, 1, undefined]);
@@ -200,12 +200,12 @@ function loadCases(add: AddBackend): void {
     const seen: string[] = [];
     let after: string | undefined;
     for (let page = 0; page < 20; page++) {
-      const facts = await client.one({ kind: 'list', at: await client.at('/d'), after, limit: 2 });
-      equal(facts.names.length, facts.nodes.length);
-      ok(facts.names.length <= 2, 'a page is no longer than asked for');
-      seen.push(...facts.names);
-      if (facts.complete) break;
-      after = facts.names.at(-1);
+      const result = await client.one({ kind: 'list', at: await client.at('/d'), after, limit: 2 });
+      equal(result.names.length, result.nodes.length);
+      ok(result.names.length <= 2, 'a page is no longer than asked for');
+      seen.push(...result.names);
+      if (result.complete) break;
+      after = result.names.at(-1);
     }
     equal(seen, sorted);
   });
@@ -217,15 +217,15 @@ function loadCases(add: AddBackend): void {
       client.file('/d/e/f', 'deep'),
       client.file('/d/x', 'flat'),
     ]);
-    const facts = await client.one({ kind: 'tree', at: await client.at('/d'), budget: 1_000_000, contents: true });
+    const result = await client.one({ kind: 'tree', at: await client.at('/d'), budget: 1_000_000, contents: true });
     equal(
-      facts.listings.map((listing) => [listing.path, listing.names]),
+      result.listings.map((listing) => [listing.path, listing.names]),
       [
         ['', ['e', 'x']],
         ['e', ['f']],
       ],
     );
-    const contents = facts.listings[1]?.contents?.[0];
+    const contents = result.listings[1]?.contents?.[0];
     ok(contents === undefined || contents.length === 4, 'a content that comes along is whole');
     const small = await client.one({ kind: 'tree', at: await client.at('/d'), budget: 1, contents: false });
     ok(small.listings.length <= 2, 'a small budget brings less');
@@ -248,24 +248,24 @@ function loadCases(add: AddBackend): void {
       client.directory('/d'),
       client.file('/f', 'y'),
     ]);
-    const facts = await client.backend.load([
+    const results = await client.backend.load([
       { kind: 'list', at: d, after: undefined, limit: 10 },
       { kind: 'tree', at: d, budget: 10, contents: false },
       { kind: 'content', at: f, offset: 0, length: 1 },
     ]);
     equal(
-      facts.map((fact) => fact.kind),
+      results.map((result) => result.kind),
       ['gone', 'gone', 'gone'],
     );
   });
 
-  add('many wants are answered in their order', async (client) => {
+  add('results come in the order of their requests', async (client) => {
     await client.good([client.file('/a', '1'), client.file('/b', '22')]);
-    const facts = await client.backend.load(
+    const results = await client.backend.load(
       ['/b', '/missing', '/a'].map((path) => ({ kind: 'path', path, content: 10 }) as const),
     );
     equal(
-      facts.map((fact) => (fact.kind === 'path' ? (fact.nodes[1]?.size ?? null) : fact.kind)),
+      results.map((result) => (result.kind === 'path' ? (result.nodes[1]?.size ?? null) : result.kind)),
       [2, null, 1],
     );
     equal(await client.backend.load([]), []);
@@ -366,15 +366,15 @@ function writeCases(add: AddBackend): void {
       client.link('/d/l', 'xx'),
       client.file('/g', '1'),
     ]);
-    const facts = async (path: string): Promise<unknown> => {
+    const countsOf = async (path: string): Promise<unknown> => {
       const directory = (await client.node(path))?.directory;
       return [directory?.count, directory?.totals];
     };
-    equal(await facts('/d'), [2, { size: 7, files: 2, directories: 1, linked: 0 }]);
-    equal(await facts('/'), [2, { size: 8, files: 3, directories: 2, linked: 0 }]);
+    equal(await countsOf('/d'), [2, { size: 7, files: 2, directories: 1, linked: 0 }]);
+    equal(await countsOf('/'), [2, { size: 8, files: 3, directories: 2, linked: 0 }]);
     await client.good([{ kind: 'move', from: '/d/e', to: '/e', time: 5 }]);
-    equal(await facts('/d'), [1, { size: 2, files: 1, directories: 0, linked: 0 }]);
-    equal(await facts('/'), [3, { size: 8, files: 3, directories: 2, linked: 0 }]);
+    equal(await countsOf('/d'), [1, { size: 2, files: 1, directories: 0, linked: 0 }]);
+    equal(await countsOf('/'), [3, { size: 8, files: 3, directories: 2, linked: 0 }]);
   });
 
   add('a version moves with every change of its node, a tree version with every change beneath', async (client) => {
@@ -617,13 +617,13 @@ function checkpointStoreCases(add: AddBackend): void {
       tree.listings.map((listing) => [listing.path, listing.names]),
       [['', ['f']]],
     );
-    const facts = await kept.load([
+    const results = await kept.load([
       { kind: 'list', at: { path: '/moved', id: 'D' }, after: undefined, limit: 10 },
       { kind: 'content', at: { path: '/d/new', id: 'N' }, offset: 0, length: 1 },
       { kind: 'path', path: '/d/f', content: 100 },
     ]);
     equal(
-      facts.map((fact) => (fact.kind === 'path' ? fact.content : fact.kind)),
+      results.map((result) => (result.kind === 'path' ? result.content : result.kind)),
       ['gone', 'gone', utf8('before')],
     );
     equal(await client.list('/'), ['moved']);

@@ -6,7 +6,7 @@ export type Attempted<R> = { readonly ok: true; readonly value: R } | { readonly
 /** Runs operations over the view of an optimistic transaction and loads what they miss. */
 export interface AttemptRunner {
   attempt<R>(
-    session: OptimisticTransaction,
+    transaction: OptimisticTransaction,
     work: () => R | Promise<R>,
     signal?: AbortSignal,
   ): Attempted<R> | Promise<Attempted<R>>;

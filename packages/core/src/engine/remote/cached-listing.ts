@@ -24,29 +24,29 @@ export const NAMES_AT_ONCE = 64;
 /** Names of a directory that are processed without a pause; for more, each step is a slice of its own. */
 export const MANY_NAMES = 2_000;
 
-/** Creates nodes for the names of a directory given by its path; undefined if `factOf` does not know one of them. */
+/** Creates nodes for the names of a directory given by its path; undefined if `recordOf` does not know one of them. */
 export function* listingSteps(
   directory: string,
   version: Version,
   names: readonly string[],
-  factOf: (name: string, index: number) => NodeRecord | undefined,
+  recordOf: (name: string, index: number) => NodeRecord | undefined,
 ): Steps<CachedListing | undefined> {
   const owner = new Owner();
-  const facts: NodeRecord[] = [];
+  const records: NodeRecord[] = [];
   const nodes: TreeNode[] = [];
   const linked: number[] = [];
   for (let i = 0; i < names.length; i++) {
     if (i % NAMES_AT_ONCE === 0) yield;
     const name = names[i] as string;
-    const fact = factOf(name, i);
-    if (fact === undefined) return undefined;
-    facts.push(fact);
-    const isLinked = fact.links > 1 && fact.kind !== 'directory';
+    const record = recordOf(name, i);
+    if (record === undefined) return undefined;
+    records.push(record);
+    const isLinked = record.links > 1 && record.kind !== 'directory';
     if (isLinked) linked.push(i);
-    nodes.push(isLinked ? new LinkedNode(fact.id) : nodeFromRecord(owner, fact, joinPath(directory, name)));
+    nodes.push(isLinked ? new LinkedNode(record.id) : nodeFromRecord(owner, record, joinPath(directory, name)));
   }
   yield;
-  return { version, names, records: facts, nodes, entries: Entries.fromSorted(owner, names, nodes), linked };
+  return { version, names, records: records, nodes, entries: Entries.fromSorted(owner, names, nodes), linked };
 }
 
 /** {@link listingSteps} for complete records, without pauses. */
@@ -54,7 +54,7 @@ export function cachedListing(
   directory: string,
   version: Version,
   names: readonly string[],
-  facts: readonly NodeRecord[],
+  records: readonly NodeRecord[],
 ): CachedListing {
-  return runSteps(listingSteps(directory, version, names, (_, i) => facts[i])) as CachedListing;
+  return runSteps(listingSteps(directory, version, names, (_, i) => records[i])) as CachedListing;
 }

@@ -18,7 +18,7 @@ async function client(backend: Backend): Promise<{ readonly fs: FileSystem; read
   const batches: Batch[] = [];
   const watched: Backend = {
     capabilities: backend.capabilities,
-    load: (wants, call) => backend.load(wants, call),
+    load: (requests, call) => backend.load(requests, call),
     commit: (batch, call) => {
       batches.push(batch);
       return backend.commit(batch, call);
@@ -113,16 +113,16 @@ describe('many conditions', () => {
 
   /** Knows `/d` with all its names, which came with it, and the empty directory `/d/e`. */
   const known = (): NodeCache => {
-    const facts = new NodeCache();
+    const cache = new NodeCache();
     const at = { path: '/d', id: 'd' };
     const nodes = [...names.map((name) => node(name, 'file')), node('e', 'directory', 0)];
-    facts.add({ kind: 'path', path: '/', content: 0 }, { kind: 'path', nodes: [node('r', 'directory')] }, 1);
-    facts.add(
+    cache.add({ kind: 'path', path: '/', content: 0 }, { kind: 'path', nodes: [node('r', 'directory')] }, 1);
+    cache.add(
       { kind: 'list', at, after: undefined, limit: 1_000 },
       { kind: 'list', directory: node('d', 'directory'), names: [...names, 'e'], nodes, complete: true },
       2,
     );
-    return facts;
+    return cache;
   };
   const way: Check[] = [
     { kind: 'entry', path: '/', id: 'r' },

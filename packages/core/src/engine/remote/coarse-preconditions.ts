@@ -12,13 +12,13 @@ const MAX_SINGLE_CHECKS = 128;
  * everything else was loaded with it or later. Returns undefined if that is unknown or saves nothing. Its conflict says
  * little: something under the directory has changed that may not have been read.
  */
-export function* coarsePreconditions(checks: readonly Check[], facts: NodeCache): Steps<readonly Check[] | undefined> {
+export function* coarsePreconditions(checks: readonly Check[], cache: NodeCache): Steps<readonly Check[] | undefined> {
   if (checks.length <= MAX_SINGLE_CHECKS) return undefined;
   const top = commonDirectory(checks);
   yield;
   const above = checks.filter(({ path }) => !isWithin(path, top));
   const own = checks.find(({ path, kind }) => path === top && kind !== 'empty');
-  const directory = own?.id === undefined || own.id === null ? undefined : facts.record(own.id)?.directory;
+  const directory = own?.id === undefined || own.id === null ? undefined : cache.record(own.id)?.directory;
   if (own?.id === undefined || own.id === null || directory === undefined) return undefined;
   if (directory.counted === false || directory.tree === UNKNOWN_VERSION || above.length > MAX_SINGLE_CHECKS)
     return undefined;
@@ -28,7 +28,7 @@ export function* coarsePreconditions(checks: readonly Check[], facts: NodeCache)
   // A later read may rest on a later load than the directory's: its version is that of the earlier one.
   const isKnown = (check: Check): boolean => {
     const id = check.id ?? ids.get(parentPath(check.path));
-    return id !== undefined && id !== null && facts.isSince(id, since) && isAsKnown(check, facts);
+    return id !== undefined && id !== null && cache.isSince(id, since) && isAsKnown(check, cache);
   };
   for (const [i, check] of checks.entries()) {
     if (i % MAX_SINGLE_CHECKS === 0) yield;
@@ -39,11 +39,11 @@ export function* coarsePreconditions(checks: readonly Check[], facts: NodeCache)
 }
 
 /** Reports whether a precondition matches the latest known record. */
-function isAsKnown(check: Check, facts: NodeCache): boolean {
-  const fact = check.id === null ? undefined : facts.record(check.id);
-  if (check.kind === 'entry') return check.version === undefined || fact?.version === check.version;
-  if (check.kind === 'empty') return fact?.directory?.count === 0;
-  return fact?.directory?.[check.kind] === check.version;
+function isAsKnown(check: Check, cache: NodeCache): boolean {
+  const record = check.id === null ? undefined : cache.record(check.id);
+  if (check.kind === 'entry') return check.version === undefined || record?.version === check.version;
+  if (check.kind === 'empty') return record?.directory?.count === 0;
+  return record?.directory?.[check.kind] === check.version;
 }
 
 /** Returns the deepest directory that contains, or is, everything that was read. */

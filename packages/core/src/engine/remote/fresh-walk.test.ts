@@ -21,11 +21,11 @@ async function clients(): Promise<{
   const watched: Backend = {
     capabilities: store.capabilities,
     checkpointStore: store.checkpointStore,
-    async load(wants, call) {
-      requests.push(`load ${wants.map(({ kind }) => kind)}`);
-      const facts = await store.load(wants, call);
+    async load(loadRequests, call) {
+      requests.push(`load ${loadRequests.map(({ kind }) => kind)}`);
+      const results = await store.load(loadRequests, call);
       await works.shift()?.();
-      return facts;
+      return results;
     },
     commit: (batch, call) => {
       requests.push('commit');

@@ -212,20 +212,20 @@ export class NodeCache {
 
   /** Returns the address of a known directory whose names are not all known, if there are at most `most`. */
   unlisted(path: string, most: number): NodeAddress | undefined {
-    const fact = this.#node(this.#idAt(path))?.record;
-    if (fact?.directory === undefined || fact.directory.count > most) return undefined;
-    return this.#directories.get(fact.id)?.sorted === undefined ? { path, id: fact.id } : undefined;
+    const record = this.#node(this.#idAt(path))?.record;
+    if (record?.directory === undefined || record.directory.count > most) return undefined;
+    return this.#directories.get(record.id)?.sorted === undefined ? { path, id: record.id } : undefined;
   }
 
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
-    const known = this.#contents.get(file.place.id);
+    const known = this.#contents.get(file.address.id);
     if (known?.version !== file.version) return undefined;
     const piece = known.pieces.find((one) => one.offset <= offset && one.offset + one.bytes.length >= offset + length);
     return piece?.bytes.subarray(offset - piece.offset, offset - piece.offset + length);
   }
 
   /** Stores the result of a load request, with the number of loads sent by then. */
-  add(want: LoadRequest, facts: LoadResult, load: number, sent = Math.abs(load)): void {
+  add(request: LoadRequest, result: LoadResult, load: number, sent = Math.abs(load)): void {
     if (this.#sent.size > MAX_LOADS) this.#sent.clear();
     this.#sent.set(load, sent);
     const room = this.#room;
@@ -233,20 +233,20 @@ export class NodeCache {
       this.clear();
       this.#overflows += 1;
     }
-    if (facts.kind === 'gone') {
-      if (want.kind !== 'path') this.#forget(want.at.id);
-    } else if (facts.kind === 'path' && want.kind === 'path') this.#addPath(want.path, facts, load);
-    else if (facts.kind === 'content') {
-      this.#addNode(facts.file, load);
-      this.#addPiece(facts.file, facts.offset, facts.bytes);
-    } else if (facts.kind === 'list') {
-      this.#addNode(facts.directory, load);
-      this.#addPage(want.kind === 'list' ? want.after : undefined, facts, load);
-    } else if (facts.kind === 'tree') this.#addTree(facts.directory, facts.listings, load);
+    if (result.kind === 'gone') {
+      if (request.kind !== 'path') this.#forget(request.at.id);
+    } else if (result.kind === 'path' && request.kind === 'path') this.#addPath(request.path, result, load);
+    else if (result.kind === 'content') {
+      this.#addNode(result.file, load);
+      this.#addPiece(result.file, result.offset, result.bytes);
+    } else if (result.kind === 'list') {
+      this.#addNode(result.directory, load);
+      this.#addPage(request.kind === 'list' ? request.after : undefined, result, load);
+    } else if (result.kind === 'tree') this.#addTree(result.directory, result.listings, load);
   }
 
-  #addPath(path: string, facts: Extract<LoadResult, { kind: 'path' }>, load: number): void {
-    const { nodes, content } = facts;
+  #addPath(path: string, result: Extract<LoadResult, { kind: 'path' }>, load: number): void {
+    const { nodes, content } = result;
     const names = pathSegments(path);
     const root = nodes[0];
     if (root === undefined || root === null) return;
@@ -279,12 +279,12 @@ export class NodeCache {
   }
 
   /** Adds a page. Pages form a complete listing only if all have the same version. */
-  #addPage(after: string | undefined, facts: Extract<LoadResult, { kind: 'list' }>, load: number): void {
-    const { names, nodes, complete } = facts;
-    const directory = this.#directory(facts.directory);
+  #addPage(after: string | undefined, result: Extract<LoadResult, { kind: 'list' }>, load: number): void {
+    const { names, nodes, complete } = result;
+    const directory = this.#directory(result.directory);
     const { covered } = directory;
     const isNext = after === undefined || (covered !== undefined && compareNames(after, covered) <= 0);
-    this.#addListing(facts.directory, names, nodes, complete && isNext, load);
+    this.#addListing(result.directory, names, nodes, complete && isNext, load);
     const last = names.at(-1);
     // Another listing in progress may be further ahead.
     if (isNext && last !== undefined && (covered === undefined || compareNames(covered, last) < 0))
@@ -292,13 +292,13 @@ export class NodeCache {
   }
 
   #addListing(
-    fact: NodeRecord,
+    record: NodeRecord,
     names: readonly string[],
     nodes: readonly NodeRecord[],
     complete: boolean,
     load: number,
   ): void {
-    const directory = this.#directory(fact);
+    const directory = this.#directory(record);
     names.forEach((name, i) => {
       const node = nodes[i] as NodeRecord;
       this.#addNode(node, load);
@@ -311,27 +311,27 @@ export class NodeCache {
     }
   }
 
-  #setNode(fact: NodeRecord, load: number): void {
-    const before = this.#nodes.get(fact.id)?.record;
-    if (before !== undefined && !isSameState(before, fact)) this.#changes += 1;
-    this.#nodes.set(fact.id, { record: fact, load });
+  #setNode(record: NodeRecord, load: number): void {
+    const before = this.#nodes.get(record.id)?.record;
+    if (before !== undefined && !isSameState(before, record)) this.#changes += 1;
+    this.#nodes.set(record.id, { record: record, load });
   }
 
   #forgetNode(id: NodeId): void {
     if (this.#nodes.delete(id)) this.#changes += 1;
   }
 
-  #addNode(fact: NodeRecord, load: number): void {
-    this.#setNode(fact, load);
-    if (fact.links > 1) this.#linked.add(fact.id);
+  #addNode(record: NodeRecord, load: number): void {
+    this.#setNode(record, load);
+    if (record.links > 1) this.#linked.add(record.id);
     // Names of another listing version must not be used for this one.
-    if (load !== OWN && fact.directory !== undefined) this.#directory(fact);
+    if (load !== OWN && record.directory !== undefined) this.#directory(record);
   }
 
-  #addContent(fact: NodeRecord, bytes: Uint8Array): void {
-    if (bytes.byteLength !== fact.size) return;
-    this.#bytes += bytes.byteLength - this.#lengthKnown(fact.id);
-    this.#contents.set(fact.id, { version: fact.version, pieces: [{ offset: 0, bytes }] });
+  #addContent(record: NodeRecord, bytes: Uint8Array): void {
+    if (bytes.byteLength !== record.size) return;
+    this.#bytes += bytes.byteLength - this.#lengthKnown(record.id);
+    this.#contents.set(record.id, { version: record.version, pieces: [{ offset: 0, bytes }] });
   }
 
   #forgetContent(id: NodeId | null | undefined): void {
@@ -345,23 +345,23 @@ export class NodeCache {
   }
 
   /** Keeps a range of a file's content, with the others of the same version. */
-  #addPiece(fact: NodeRecord, offset: number, bytes: Uint8Array): void {
-    const known = this.#contents.get(fact.id);
+  #addPiece(record: NodeRecord, offset: number, bytes: Uint8Array): void {
+    const known = this.#contents.get(record.id);
     const before = known === undefined ? [] : known.pieces;
-    const same = known?.version === fact.version ? before.filter((one) => one.offset !== offset) : [];
+    const same = known?.version === record.version ? before.filter((one) => one.offset !== offset) : [];
     const pieces = [...same.slice(1 - MAX_PIECES), { offset, bytes }];
     this.#bytes += lengthOf(pieces) - lengthOf(before);
-    this.#contents.set(fact.id, { version: fact.version, pieces });
+    this.#contents.set(record.id, { version: record.version, pieces });
   }
 
   /** Returns the cached directory, a new one if its listing has changed. */
-  #directory(fact: NodeRecord): CachedDirectory {
-    const known = this.#directories.get(fact.id);
-    const listing = fact.directory?.listing ?? UNKNOWN_VERSION;
+  #directory(record: NodeRecord): CachedDirectory {
+    const known = this.#directories.get(record.id);
+    const listing = record.directory?.listing ?? UNKNOWN_VERSION;
     if (known !== undefined && known.listing === listing && listing !== UNKNOWN_VERSION) return known;
     const fresh: CachedDirectory = { listing, names: new Map(), sorted: undefined, covered: undefined };
     this.#names -= known?.names.size ?? 0;
-    this.#directories.set(fact.id, fresh);
+    this.#directories.set(record.id, fresh);
     return fresh;
   }
 
@@ -411,7 +411,7 @@ export class NodeCache {
   #forgetLost(version: Version): void {
     if (!this.#isLost) return;
     this.#isLost = false;
-    for (const [id, { record: fact }] of this.#nodes) if (fact.version === version) this.#forgetNode(id);
+    for (const [id, { record }] of this.#nodes) if (record.version === version) this.#forgetNode(id);
     for (const [id, content] of this.#contents) if (content.version === version) this.#forgetContent(id);
   }
 
@@ -479,8 +479,8 @@ export class NodeCache {
       files: totals.files + files,
       directories: totals.directories + directories,
     };
-    const fact = { ...known.record, directory: { ...directory, tree: UNKNOWN_VERSION, totals: grown } };
-    this.#setNode(fact, known.load);
+    const record = { ...known.record, directory: { ...directory, tree: UNKNOWN_VERSION, totals: grown } };
+    this.#setNode(record, known.load);
   }
 
   /** Sets what a name leads to; undefined: unknown. The listing and everything above it get new versions. */
@@ -512,53 +512,55 @@ export class NodeCache {
   }
 
   #detachFromLoad(id: NodeId): void {
-    const fact = this.#nodes.get(id)?.record;
-    if (fact === undefined) return;
-    const { directory } = fact;
-    const next = directory === undefined ? fact : { ...fact, directory: { ...directory, listing: UNKNOWN_VERSION } };
+    const record = this.#nodes.get(id)?.record;
+    if (record === undefined) return;
+    const { directory } = record;
+    const next =
+      directory === undefined ? record : { ...record, directory: { ...directory, listing: UNKNOWN_VERSION } };
     this.#setNode(next, OWN);
   }
 
   /** A moved file was checked completely; of a directory only its identity. */
   #moved(id: NodeId | null | undefined, time: number, version: Version): void {
-    const fact = this.#node(id)?.record;
-    if (fact === undefined) return;
-    if (fact.kind === 'directory') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, OWN);
-    else this.#setMeta(fact, { ...fact.meta, ctime: time }, version);
+    const record = this.#node(id)?.record;
+    if (record === undefined) return;
+    if (record.kind === 'directory') this.#addNode({ ...record, version: UNKNOWN_VERSION }, OWN);
+    else this.#setMeta(record, { ...record.meta, ctime: time }, version);
   }
 
   /** Sets metadata; the content stays. */
-  #setMeta(fact: NodeRecord, meta: Metadata, version: Version): void {
-    if (!this.#isAsChecked(fact, version)) return;
-    this.#addNode({ ...fact, meta, version }, OWN);
-    const content = this.#contents.get(fact.id);
-    if (content !== undefined && content.version === fact.version) this.#contents.set(fact.id, { ...content, version });
+  #setMeta(record: NodeRecord, meta: Metadata, version: Version): void {
+    if (!this.#isAsChecked(record, version)) return;
+    this.#addNode({ ...record, meta, version }, OWN);
+    const content = this.#contents.get(record.id);
+    if (content !== undefined && content.version === record.version)
+      this.#contents.set(record.id, { ...content, version });
   }
 
   #changed(write: Extract<Write, { kind: 'write' | 'meta' | 'touch' }>, version: Version): void {
     const id = this.#outdate(write.path);
     if (id === undefined) this.#isLost = true;
-    const fact = this.#node(id)?.record;
-    if (write.kind === 'write') this.#written(write, id, fact, version);
-    else if (fact === undefined) return;
+    const record = this.#node(id)?.record;
+    if (write.kind === 'write') this.#written(write, id, record, version);
+    else if (record === undefined) return;
     // A touch has no precondition on the directory's other metadata, which are then unknown.
-    else if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, OWN);
-    else this.#setMeta(fact, write.meta, version);
+    else if (write.kind === 'touch') this.#addNode({ ...record, version: UNKNOWN_VERSION }, OWN);
+    else this.#setMeta(record, write.meta, version);
   }
 
   #written(
     write: Extract<Write, { kind: 'write' }>,
     id: NodeId | null | undefined,
-    fact: NodeRecord | undefined,
+    record: NodeRecord | undefined,
     version: Version,
   ): void {
-    const isKnown = fact !== undefined && this.#isAsChecked(fact, version);
-    const next = isKnown ? { ...fact, meta: write.meta, size: write.size, version } : undefined;
+    const isKnown = record !== undefined && this.#isAsChecked(record, version);
+    const next = isKnown ? { ...record, meta: write.meta, size: write.size, version } : undefined;
     // Earlier writes of the same batch have the same version: the content known from then is not the current one.
     if (next !== undefined && isWholeWrite(write)) this.#addContent(next, write.parts[0]?.bytes ?? new Uint8Array(0));
     else this.#forgetContent(id);
-    if (next === undefined || fact === undefined) return;
-    this.#grow(write.size - fact.size, 0, 0);
+    if (next === undefined || record === undefined) return;
+    this.#grow(write.size - record.size, 0, 0);
     this.#addNode(next, OWN);
   }
 
@@ -566,10 +568,10 @@ export class NodeCache {
    * Reports whether a file's record is as the batch found or left it; otherwise the record is from another time and is
    * forgotten. Cached parts of a directory have their own versions.
    */
-  #isAsChecked(fact: NodeRecord, version: Version): boolean {
-    if (fact.kind === 'directory' || fact.version === version || this.#checked.has(fact)) return true;
-    this.#forgetNode(fact.id);
-    this.#forgetContent(fact.id);
+  #isAsChecked(record: NodeRecord, version: Version): boolean {
+    if (record.kind === 'directory' || record.version === version || this.#checked.has(record)) return true;
+    this.#forgetNode(record.id);
+    this.#forgetContent(record.id);
     return false;
   }
 

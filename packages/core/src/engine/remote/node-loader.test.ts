@@ -14,9 +14,9 @@ async function far(paths: readonly string[], page = 5_000): Promise<{ fs: FileSy
   const backend = sampleBackend();
   await openFileSystem(asyncStorage(backend), { files: Object.fromEntries(paths.map((path) => [path, path])) });
   const requests: LoadRequest[][] = [];
-  const load: Backend['load'] = (wants, call) => {
-    requests.push([...wants]);
-    const paged = wants.map((want) => (want.kind === 'list' ? { ...want, limit: page } : want));
+  const load: Backend['load'] = (loadRequests, call) => {
+    requests.push([...loadRequests]);
+    const paged = loadRequests.map((request) => (request.kind === 'list' ? { ...request, limit: page } : request));
     return backend.load(paged, call);
   };
   return { fs: await openFileSystem(asyncStorage(changedBackend(backend, { load }))), requests };
@@ -42,26 +42,23 @@ describe('loads from a remote storage', () => {
   it.each([
     [8, 16],
     [9, 9],
-  ])(
-    'comes with its %i directories, so that it is of one moment, where they are few: %i wants',
-    async (count, asked) => {
-      const sent: LoadRequest[][] = [];
-      const loader = new NodeLoader(new SharedStore(), new OpenFiles(), async (wants) => {
-        sent.push([...wants]);
-        return wants.map(() => ({ kind: 'gone' }) as const);
-      });
-      const root = { id: 'r', kind: 'directory', meta: rootMeta(0), version: 1, size: 0, links: 1 } as const;
-      loader.cache.add({ kind: 'path', path: '/', content: 0 }, { kind: 'path', nodes: [root] }, 1);
-      const wants = Array.from({ length: count }, (_, i) => ({
-        kind: 'content' as const,
-        at: { path: `/d${i}/f`, id: i },
-        offset: 0,
-        length: 1,
-      }));
-      await loader.loadWhole([...wants, { kind: 'path', path: '/x', content: 0 }]);
-      expect(sent.map((one) => one.length)).toEqual([asked + 1]);
-    },
-  );
+  ])('comes with its %i directories, from one state if they are few: %i requests', async (count, asked) => {
+    const sent: LoadRequest[][] = [];
+    const loader = new NodeLoader(new SharedStore(), new OpenFiles(), async (requests) => {
+      sent.push([...requests]);
+      return requests.map(() => ({ kind: 'gone' }) as const);
+    });
+    const root = { id: 'r', kind: 'directory', meta: rootMeta(0), version: 1, size: 0, links: 1 } as const;
+    loader.cache.add({ kind: 'path', path: '/', content: 0 }, { kind: 'path', nodes: [root] }, 1);
+    const loads = Array.from({ length: count }, (_, i) => ({
+      kind: 'content' as const,
+      at: { path: `/d${i}/f`, id: i },
+      offset: 0,
+      length: 1,
+    }));
+    await loader.loadWhole([...loads, { kind: 'path', path: '/x', content: 0 }]);
+    expect(sent.map((one) => one.length)).toEqual([asked + 1]);
+  });
 
   it.each([
     ['is empty', []],
@@ -70,12 +67,12 @@ describe('loads from a remote storage', () => {
     const backend = sampleBackend();
     await openFileSystem(asyncStorage(backend), { files: { '/d/a': '', '/d/b': '', '/d/c': '' } });
     let pages = 0;
-    const load: Backend['load'] = async (wants, call) => {
-      const answers = await backend.load(wants, call);
-      return answers.map((facts) => {
-        if (facts.kind !== 'list') return facts;
+    const load: Backend['load'] = async (requests, call) => {
+      const answers = await backend.load(requests, call);
+      return answers.map((result) => {
+        if (result.kind !== 'list') return result;
         const names = ++pages === 1 ? ['a', 'b'] : second;
-        return { ...facts, names, nodes: facts.nodes.slice(0, names.length), complete: false };
+        return { ...result, names, nodes: result.nodes.slice(0, names.length), complete: false };
       });
     };
     const fs = await openFileSystem(asyncStorage(changedBackend(backend, { load })));

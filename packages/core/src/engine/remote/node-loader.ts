@@ -14,7 +14,7 @@ const ROOT: LoadRequest = { kind: 'path', path: '/', content: 0 };
 const MAX_PLACES = 8;
 
 /** Sends load requests as one request to the backend. */
-export type Ask = (wants: readonly LoadRequest[], call: BackendCall) => Promise<readonly LoadResult[]>;
+export type Ask = (requests: readonly LoadRequest[], call: BackendCall) => Promise<readonly LoadResult[]>;
 
 /** The known part of one state of a storage (the current one or a checkpoint), and the means to load more. */
 export class NodeLoader {
@@ -43,7 +43,8 @@ export class NodeLoader {
   async loadWhole(needs: readonly Need[], call: BackendCall = {}): Promise<void> {
     const asked = await prepared(needs, call.signal);
     const above = new Set<string>();
-    for (const want of asked) if (want.kind !== 'path' && want.at.path !== '/') above.add(parentPath(want.at.path));
+    for (const request of asked)
+      if (request.kind !== 'path' && request.at.path !== '/') above.add(parentPath(request.at.path));
     const paths =
       above.size > MAX_PLACES ? [] : [...above].map((path) => ({ kind: 'path', path, content: 0 }) as const);
     await this.#load([...paths, ...asked], call);
@@ -56,45 +57,46 @@ export class NodeLoader {
   async #load(asked: readonly LoadRequest[], call: BackendCall): Promise<void> {
     if (asked.length === 0) return;
     // Before anything is known the root has no id: only paths can be requested.
-    const wants = this.cache.root === undefined ? asked.map((want) => (want.kind === 'path' ? want : ROOT)) : asked;
-    const answers = await this.fetch(wants, call);
+    const requests =
+      this.cache.root === undefined ? asked.map((request) => (request.kind === 'path' ? request : ROOT)) : asked;
+    const answers = await this.fetch(requests, call);
     const pages: LoadRequest[] = [];
-    wants.forEach((want, i) => {
-      const facts = answers[i];
-      if (facts?.kind === 'list' && want.kind === 'list' && !facts.complete)
-        pages.push({ ...want, after: nextAfter(want.after, facts.names.at(-1)) });
+    requests.forEach((request, i) => {
+      const result = answers[i];
+      if (result?.kind === 'list' && request.kind === 'list' && !result.complete)
+        pages.push({ ...request, after: nextAfter(request.after, result.names.at(-1)) });
     });
     if (pages.length > 0) await this.#load(pages, call);
   }
 
   /** Sends one request, remembers its results, and returns them. */
-  async fetch(wants: readonly LoadRequest[], call: BackendCall = {}): Promise<readonly LoadResult[]> {
+  async fetch(requests: readonly LoadRequest[], call: BackendCall = {}): Promise<readonly LoadResult[]> {
     // Numbered when it is sent: its results are from then or later; a negative number marks results that may be older.
     this.#loads += 1;
     const load = call.mayBeOld === true ? -this.#loads : this.#loads;
-    const answers = await this.#ask(wants, call);
+    const answers = await this.#ask(requests, call);
     // Converting a response and storing it are one slice each.
     if (namesIn(answers) > MANY_NAMES) await nextTurn();
-    wants.forEach((want, i) => {
-      const facts = answers[i];
-      if (facts === undefined)
-        throw new StorageError('corrupt', 'The storage answered fewer facts than were asked for');
-      this.cache.add(want, facts, load, this.#loads);
+    requests.forEach((request, i) => {
+      const result = answers[i];
+      if (result === undefined)
+        throw new StorageError('corrupt', 'The backend returned fewer results than were requested');
+      this.cache.add(request, result, load, this.#loads);
     });
     return answers;
   }
 
   /** Returns a loader of the same state that knows nothing yet; what it loads is remembered here too. */
   fresh(): NodeLoader {
-    return new NodeLoader(this.shared, this.openFiles, (wants, call) => this.fetch(wants, call));
+    return new NodeLoader(this.shared, this.openFiles, (requests, call) => this.fetch(requests, call));
   }
 }
 
 function namesIn(answers: readonly LoadResult[]): number {
   let count = 0;
-  for (const facts of answers) {
-    if (facts.kind === 'list') count += facts.names.length;
-    else if (facts.kind === 'tree') for (const { names } of facts.listings) count += names.length;
+  for (const result of answers) {
+    if (result.kind === 'list') count += result.names.length;
+    else if (result.kind === 'tree') for (const { names } of result.listings) count += names.length;
   }
   return count;
 }

@@ -145,7 +145,7 @@ export class OptimisticTransaction implements Source {
   }
 
   /** Reports whether everything relied on is from one point in time since the start. */
-  get isOfOneMoment(): boolean {
+  get isFromOneState(): boolean {
     if (this.recorder.checks.length === 0 || this.use === 'still') return true;
     if (this.use === 'long') return false;
     return typeof this.#load === 'number' && this.#load > this.#firstLoad;
@@ -191,9 +191,9 @@ export class OptimisticTransaction implements Source {
   /** Replaces lookups of many names in a directory by its listing, for long work that looks up name after name. */
   withListings(needs: readonly Need[]): readonly Need[] {
     const listings: LoadRequest[] = [];
-    for (const want of needs) {
-      if (want.kind !== 'path') continue;
-      const at = this.#cache.unlisted(parentPath(want.path), MAX_LISTED_NAMES);
+    for (const need of needs) {
+      if (need.kind !== 'path') continue;
+      const at = this.#cache.unlisted(parentPath(need.path), MAX_LISTED_NAMES);
       if (at === undefined) continue;
       this.#asked ??= new Map();
       const asked = (this.#asked.get(at.id) ?? 0) + 1;
@@ -218,39 +218,39 @@ export class OptimisticTransaction implements Source {
   }
 
   entry(directory: NodeAddress, name: string): NodeRecord | null | undefined {
-    const fact = this.#cache.entry(directory.id, name);
-    if (fact !== undefined) this.#used(directory.id);
-    if (fact !== undefined && fact !== null) this.#used(fact.id);
-    return fact;
+    const record = this.#cache.entry(directory.id, name);
+    if (record !== undefined) this.#used(directory.id);
+    if (record !== undefined && record !== null) this.#used(record.id);
+    return record;
   }
 
-  listing(place: NodeAddress): CachedListing | undefined {
-    const known = this.#cache.names(place.id);
+  listing(address: NodeAddress): CachedListing | undefined {
+    const known = this.#cache.names(address.id);
     if (known === undefined) return undefined;
-    const before = this.#prepared?.get(place.id);
+    const before = this.#prepared?.get(address.id);
     // As long as no name has changed it is the same list.
     if (before?.names === known.names && !before.isStale) {
       if (before.listing === undefined) return undefined;
-      this.#used(place.id);
+      this.#used(address.id);
       // The records of its names are older than the current ones, and have to be confirmed.
       if (before.changes !== this.#cache.changes) this.#load = null;
       return before.listing;
     }
     const times = (before?.times ?? 0) + 1;
     if (known.names.length > MANY_NAMES && times <= MAX_PREPARED) {
-      const steps = (): Steps<void> => this.#prepare(place, known, times);
-      throw new NotLoaded([{ kind: 'prepare', at: place, steps }], this);
+      const steps = (): Steps<void> => this.#prepare(address, known, times);
+      throw new NotLoaded([{ kind: 'prepare', at: address, steps }], this);
     }
-    const listing = runSteps(listingSteps(place.path, known.version, known.names, known.recordOf));
-    if (listing !== undefined) this.#used(place.id);
+    const listing = runSteps(listingSteps(address.path, known.version, known.names, known.recordOf));
+    if (listing !== undefined) this.#used(address.id);
     return listing;
   }
 
-  *#prepare(place: NodeAddress, { names, version, recordOf: factOf }: CachedNames, times: number): Steps<void> {
+  *#prepare(address: NodeAddress, { names, version, recordOf }: CachedNames, times: number): Steps<void> {
     const { changes } = this.#cache;
-    const listing = yield* listingSteps(place.path, version, names, factOf);
+    const listing = yield* listingSteps(address.path, version, names, recordOf);
     this.#prepared ??= new Map();
-    this.#prepared.set(place.id, { names, times, changes, listing, isStale: false });
+    this.#prepared.set(address.id, { names, times, changes, listing, isStale: false });
   }
 
   current(id: NodeId): NodeRecord | undefined {
@@ -261,7 +261,7 @@ export class OptimisticTransaction implements Source {
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
     const bytes = this.#cache.range(file, offset, length);
     // This version will not be loaded any more.
-    if (bytes === undefined && this.#cache.record(file.place.id)?.version !== file.version)
+    if (bytes === undefined && this.#cache.record(file.address.id)?.version !== file.version)
       for (const prepared of this.#prepared?.values() ?? []) prepared.isStale = true;
     return bytes;
   }

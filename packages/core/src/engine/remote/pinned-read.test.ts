@@ -25,9 +25,9 @@ describe('A read served by one load of its own', () => {
       isForgotten ||= result.kind === 'conflict';
       return result;
     };
-    const load: Backend['load'] = (wants, call) => {
+    const load: Backend['load'] = (requests, call) => {
       if (isForgotten) listing ??= fs.readdir('/d', { withFileTypes: true });
-      return backend.load(wants, call);
+      return backend.load(requests, call);
     };
     const fs = await open(changedBackend(backend, { commit, load }));
     await fs.readdir('/d', { withFileTypes: true });
@@ -45,11 +45,11 @@ describe('A read served by one load of its own', () => {
       const seen = await backend.fork();
       await other.writeFile('/f', 'after');
       const answers: { readonly isOld: boolean; readonly answer: () => void }[] = [];
-      const load: Backend['load'] = async (wants, call) => {
+      const load: Backend['load'] = async (requests, call) => {
         const isOld = call?.mayBeOld === true;
-        const facts = await (isOld ? seen : backend).load(wants, call);
+        const results = await (isOld ? seen : backend).load(requests, call);
         await new Promise<void>((answer) => answers.push({ isOld, answer }));
-        return facts;
+        return results;
       };
       // Only who can read still states is asked for old ones; none is read here.
       const fs = await open(changedBackend(backend, { load, pinRead: async () => backend }));
@@ -79,10 +79,10 @@ describe('A read served by one load of its own', () => {
       await other.writeFile('/x', '1');
       const answers: (() => void)[] = [];
       let isSlow = false;
-      const load: Backend['load'] = async (wants, call) => {
-        const facts = await backend.load(wants, call);
+      const load: Backend['load'] = async (requests, call) => {
+        const results = await backend.load(requests, call);
         if (isSlow) await new Promise<void>((answer) => answers.push(answer));
-        return facts;
+        return results;
       };
       const fs = await open(changedBackend(backend, { load }));
       isSlow = true;
@@ -116,13 +116,13 @@ describe('A write whose reply arrives after that of a load', () => {
     let answerLoad = (): void => {};
     let answerCommit = (): void => {};
     let [holdsLoad, holdsCommit] = [false, false];
-    const load: Backend['load'] = async (wants, call) => {
-      const facts = await backend.load(wants, call);
+    const load: Backend['load'] = async (requests, call) => {
+      const results = await backend.load(requests, call);
       if (holdsLoad) {
         holdsLoad = false;
         await new Promise<void>((answer) => (answerLoad = answer));
       }
-      return facts;
+      return results;
     };
     const commit: Backend['commit'] = async (batch, call) => {
       const result = await backend.commit(batch, call);
@@ -215,11 +215,11 @@ describe('A listing', () => {
     await openFileSystem(asyncStorage(backend), { files });
     const other = await open(backend);
     let loads = 0;
-    const load: Backend['load'] = async (wants, call) => {
+    const load: Backend['load'] = async (requests, call) => {
       loads += 1;
       if (loads === 3) await other.writeFile('/d/7', 'other');
       if (loads > 20) throw new Error('It does not end');
-      return backend.load(wants, call);
+      return backend.load(requests, call);
     };
     const fs = await open(changedBackend(backend, { load }));
     const listed = await fs.readdir('/d', { withContent: true });
@@ -231,11 +231,11 @@ describe('A listing', () => {
     const backend = sampleBackend();
     await openFileSystem(asyncStorage(backend), { files: { '/d/a': '', '/d/b': '', '/d/c': '', '/d/e': '' } });
     let loads = 0;
-    const load: Backend['load'] = async (wants, call) => {
+    const load: Backend['load'] = async (requests, call) => {
       loads += 1;
       if (loads > 50) throw new Error('It does not end');
       return backend.load(
-        wants.map((want) => (want.kind === 'list' ? { ...want, limit: 1 } : want)),
+        requests.map((request) => (request.kind === 'list' ? { ...request, limit: 1 } : request)),
         call,
       );
     };

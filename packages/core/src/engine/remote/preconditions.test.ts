@@ -71,7 +71,7 @@ describe('a file whose directory is another one now', () => {
     const checked: (readonly string[])[] = [];
     const watched: Backend = {
       capabilities: store.capabilities,
-      load: (wants, call) => store.load(wants, call),
+      load: (requests, call) => store.load(requests, call),
       commit: (batch, call) => {
         checked.push(batch.checks.map(({ path }) => path));
         return store.commit(batch, call);

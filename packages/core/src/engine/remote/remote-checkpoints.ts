@@ -62,10 +62,10 @@ export class RemoteCheckpoints {
   async loaderOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<Ask> {
     const checkpointStore = this.#checkpointStore(syscall);
     const id = await this.#idOf(checkpoint, syscall, signal);
-    return async (wants, { signal: stopped }) => {
-      const facts = await this.#asked(stopped, (call) => checkpointStore.load(id, wants, call));
-      if (facts === 'missing') throw noCheckpoint(syscall, id);
-      return facts;
+    return async (requests, { signal: stopped }) => {
+      const results = await this.#asked(stopped, (call) => checkpointStore.load(id, requests, call));
+      if (results === 'missing') throw noCheckpoint(syscall, id);
+      return results;
     };
   }
 

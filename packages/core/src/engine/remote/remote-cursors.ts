@@ -13,21 +13,21 @@ type Start<T> = (view: View) => Cursor<T>;
 
 /** Returns a cursor's items; what it misses is loaded a subtree at a time. */
 export function itemsOf<T>(
-  session: OptimisticTransaction,
+  transaction: OptimisticTransaction,
   start: Start<T>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, undefined> {
-  return slicesOf(withLoads(start(session.view), subtreeLoads(session, signal)), signal);
+  return slicesOf(withLoads(start(transaction.view), subtreeLoads(transaction, signal)), signal);
 }
 
 /** Opens a transaction and returns {@link itemsOf}. */
 export async function* stepsOf<T>(
-  session: OptimisticTransaction,
+  transaction: OptimisticTransaction,
   start: Start<T>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, undefined> {
-  await session.open(signal);
-  yield* itemsOf(session, start, signal);
+  await transaction.open(signal);
+  yield* itemsOf(transaction, start, signal);
 }
 
 /** A cursor that has entered its first directory, and its items until then. */
@@ -41,39 +41,39 @@ export interface BegunWalk<T> {
  * Advances a cursor to its first listing. Everything missing until then is loaded and the walk starts again, so that
  * the path to that directory and what is loaded with it are from one point in time.
  */
-export function beginWalk<T>(session: OptimisticTransaction, start: Start<T>): BegunWalk<T> {
-  const cursor = start(session.view);
+export function beginWalk<T>(transaction: OptimisticTransaction, start: Start<T>): BegunWalk<T> {
+  const cursor = start(transaction.view);
   const held: T[] = [];
   for (;;) {
     const item = cursor.next();
     if (item === undefined) return { held, cursor: undefined };
     held.push(item);
-    if (session.hasListed || held.length >= MAX_HELD) return { held, cursor };
+    if (transaction.hasListed || held.length >= MAX_HELD) return { held, cursor };
   }
 }
 
 /** Yields the items of a started walk: those held, and the rest, loading a subtree at a time. */
 export async function* restOf<T>(
-  session: OptimisticTransaction,
+  transaction: OptimisticTransaction,
   { held, cursor }: BegunWalk<T>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, undefined> {
   yield* held;
-  if (cursor !== undefined) yield* slicesOf(withLoads(cursor, subtreeLoads(session, signal)), signal);
+  if (cursor !== undefined) yield* slicesOf(withLoads(cursor, subtreeLoads(transaction, signal)), signal);
 }
 
 /** Opens a transaction and yields a cursor's items over it; loads exactly what it requests. */
 export async function* exactStepsOf<T>(
-  session: OptimisticTransaction,
+  transaction: OptimisticTransaction,
   start: Start<T>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, undefined> {
-  await session.open(signal);
+  await transaction.open(signal);
   const load = async ({ needs }: NotLoaded): Promise<void> => {
-    await session.loader.load(needs, signal);
-    session.checkProgress(needs);
+    await transaction.loader.load(needs, signal);
+    transaction.checkProgress(needs);
   };
-  yield* slicesOf(withLoads(start(session.view), load), signal);
+  yield* slicesOf(withLoads(start(transaction.view), load), signal);
 }
 
 /** Yields a cursor's items over two transactions; each loads exactly what it requests. */
@@ -85,9 +85,9 @@ export async function* bothSides<T>(
 ): AsyncGenerator<T, void, undefined> {
   await Promise.all([before.open(signal), after.open(signal)]);
   const loadOne = async ({ needs, source }: NotLoaded): Promise<void> => {
-    const session = source === after ? after : before;
-    await session.loader.load(needs, signal);
-    session.checkProgress(needs);
+    const transaction = source === after ? after : before;
+    await transaction.loader.load(needs, signal);
+    transaction.checkProgress(needs);
   };
   const load = async (missing: NotLoaded): Promise<void> => {
     await Promise.all([missing, ...(missing.also === undefined ? [] : [missing.also])].map(loadOne));
@@ -110,12 +110,12 @@ function withLoads<T>(cursor: Cursor<T>, load: (missing: NotLoaded) => Promise<v
 }
 
 function subtreeLoads(
-  session: OptimisticTransaction,
+  transaction: OptimisticTransaction,
   signal: AbortSignal | undefined,
 ): (missing: NotLoaded) => Promise<void> {
   return async ({ needs }) => {
-    await session.loader.load(needs.map(widen), signal);
-    session.checkProgress(needs);
+    await transaction.loader.load(needs.map(widen), signal);
+    transaction.checkProgress(needs);
   };
 }
 

@@ -34,7 +34,7 @@ function losingAnAnswer(method: 'create' | 'restore' | 'drop', options: StorageE
     list: (call) => checkpointStore.list(call),
     restore: (...args) => fail('restore', () => checkpointStore.restore(...args)),
     drop: (...args) => fail('drop', () => checkpointStore.drop(...args)),
-    load: (id, wants, call) => checkpointStore.load(id, wants, call),
+    load: (id, requests, call) => checkpointStore.load(id, requests, call),
   };
   return changed(backend, { checkpointStore: spoilt });
 }
@@ -357,8 +357,8 @@ describe('a storage that says a limit is exceeded', () => {
 });
 
 describe('a storage that returns something else than requested', () => {
-  const answering = (facts: LoadResult): Promise<FileSystem> =>
-    open(changed(memory(), { load: async (wants) => wants.map(() => facts) }));
+  const answering = (result: LoadResult): Promise<FileSystem> =>
+    open(changed(memory(), { load: async (requests) => requests.map(() => result) }));
   const root = {
     id: 'r',
     kind: 'file',
@@ -368,7 +368,7 @@ describe('a storage that returns something else than requested', () => {
     links: 1,
   } as const;
 
-  it('too few facts are damage', async () => {
+  it('too few results are reported as corrupt', async () => {
     const fs = await open(changed(memory(), { load: async () => [] }));
     await expect(fs.readFile('/a')).rejects.toMatchObject({ name: 'StorageError', kind: 'corrupt' });
   });

@@ -104,9 +104,9 @@ export class RemoteExecutor implements Executor {
     });
     this.#checkpoints = new RemoteCheckpoints(backend, this.#client);
     this.#shared = new SharedStore(() => randomId(random));
-    this.#current = new NodeLoader(this.#shared, this.feed.files, (wants, { signal, mayBeOld }) =>
+    this.#current = new NodeLoader(this.#shared, this.feed.files, (requests, { signal, mayBeOld }) =>
       this.#client.retrying(signal, (call) =>
-        backend.load(wants, mayBeOld === true ? { signal: call.signal, mayBeOld } : call),
+        backend.load(requests, mayBeOld === true ? { signal: call.signal, mayBeOld } : call),
       ),
     );
   }
@@ -136,18 +136,18 @@ export class RemoteExecutor implements Executor {
   ): Promise<Changed<R>> {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const session = new OptimisticTransaction(this.#current, context, 'single');
+      const transaction = new OptimisticTransaction(this.#current, context, 'single');
       // With pinned reads, what is loaded is from one point in time and needs no confirmation.
       const mayBeOld = attempt === 0 && this.#backend.pinRead !== undefined;
-      const begun = this.attempt(session, () => operation(session.view), signal, { kept, mayBeOld });
+      const begun = this.attempt(transaction, () => operation(transaction.view), signal, { kept, mayBeOld });
       const result = begun instanceof Promise ? await begun : begun;
-      if (!result.ok && session.hasOld) {
+      if (!result.ok && transaction.hasOld) {
         // The failure must be true of some moment since the start: preconditions confirm what was found, not everything
         // that was not.
         this.#current.cache.clear();
         continue;
       }
-      const settled = await this.#settle(session, attempt, signal);
+      const settled = await this.#settle(transaction, attempt, signal);
       if (settled !== undefined) {
         if (result.ok) return { value: result.value, version: settled.version };
         throw result.error;
@@ -175,20 +175,20 @@ export class RemoteExecutor implements Executor {
    * run leaves only what it relied on.
    */
   attempt<R>(
-    session: OptimisticTransaction,
+    transaction: OptimisticTransaction,
     work: () => R | Promise<R>,
     signal?: AbortSignal,
     options: AttemptOptions = {},
   ): Attempted<R> | Promise<Attempted<R>> {
-    const tried = tryOnce(session, work);
+    const tried = tryOnce(transaction, work);
     // Usually everything is known, and nothing has to be awaited.
     return tried instanceof NotLoaded || tried instanceof Promise
-      ? this.#tryOn(session, work, tried, signal, options)
+      ? this.#tryOn(transaction, work, tried, signal, options)
       : tried;
   }
 
   async #tryOn<R>(
-    session: OptimisticTransaction,
+    transaction: OptimisticTransaction,
     work: () => R | Promise<R>,
     begun: Tried<R>,
     signal: AbortSignal | undefined,
@@ -202,19 +202,19 @@ export class RemoteExecutor implements Executor {
         const tried = await next;
         if (!(tried instanceof NotLoaded)) return tried;
         if (uses.length === 0)
-          for (const one of [session, kept]) if (one !== undefined) uses.push(one.loader.cache.use());
+          for (const one of [transaction, kept]) if (one !== undefined) uses.push(one.loader.cache.use());
         for (const use of uses) use.goOn();
         if (kept !== undefined && tried.source === kept) {
           await kept.loader.load(tried.needs, signal);
           kept.checkProgress(tried.needs);
-          if (session.use === 'single') session.restart();
-        } else if (session.use === 'single') {
-          await session.loadToRestart(tried.needs.map(asked), mayBeOld, signal);
+          if (transaction.use === 'single') transaction.restart();
+        } else if (transaction.use === 'single') {
+          await transaction.loadToRestart(tried.needs.map(asked), mayBeOld, signal);
         } else {
-          await session.loader.load(session.withListings(tried.needs), signal);
-          session.checkProgress(tried.needs);
+          await transaction.loader.load(transaction.withListings(tried.needs), signal);
+          transaction.checkProgress(tried.needs);
         }
-        next = tryOnce(session, work);
+        next = tryOnce(transaction, work);
       }
     } finally {
       for (const use of uses) use.end();
@@ -224,26 +224,26 @@ export class RemoteExecutor implements Executor {
 
   /** Commits effects, or finds that what they relied on no longer holds: then the operation has to run again. */
   async #settle(
-    session: OptimisticTransaction,
+    transaction: OptimisticTransaction,
     attempt: number,
     signal?: AbortSignal,
     branch?: OpenFiles,
   ): Promise<Settled | undefined> {
-    const { checks, writes } = session.recorder;
-    if (writes.length === 0 && session.isOfOneMoment) return { version: undefined };
-    const { cache: facts } = session.loader;
+    const { checks, writes } = transaction.recorder;
+    if (writes.length === 0 && transaction.isFromOneState) return { version: undefined };
+    const { cache } = transaction.loader;
     const batchOf = (checks: readonly Check[]): Batch => ({
       operationId: this.#client.newOperationId(),
       checks,
       writes,
-      limits: session.context.limits,
-      changes: session.changes,
+      limits: transaction.context.limits,
+      changes: transaction.changes,
     });
     let needed: readonly Check[];
     if (checks.length <= MAX_LINEAR_CHECKS) needed = preconditionsOfFew(checks);
     else {
       const once = await runInSlices(dedupe(checks), signal);
-      const coarser = writes.length > 0 ? undefined : await runInSlices(coarsePreconditions(once, facts), signal);
+      const coarser = writes.length > 0 ? undefined : await runInSlices(coarsePreconditions(once, cache), signal);
       if (coarser !== undefined && (await this.#client.commit(batchOf(coarser), signal)).kind === 'ok')
         return { version: undefined };
       needed = await runInSlices(preconditionsOf(once), signal);
@@ -254,17 +254,17 @@ export class RemoteExecutor implements Executor {
     if (result.kind === 'conflict') {
       // A backend names some of the failed preconditions. After repeated losses everything relied on is forgotten.
       const failed = attempt === 0 ? result.checks.flatMap((at) => batch.checks[at] ?? []) : [];
-      if (failed.length > 0) facts.forget(failed);
-      else facts.clear();
+      if (failed.length > 0) cache.forget(failed);
+      else cache.clear();
       return undefined;
     }
     // Before any other task runs, so that later commits are reported later.
-    if (session.changes.length > 0) this.feed.publish(session.changes, session.tree);
+    if (transaction.changes.length > 0) this.feed.publish(transaction.changes, transaction.tree);
     if (branch !== undefined) this.feed.files.takeChanged(branch);
     if (writes.length > 0) {
-      if (session.use === 'still') this.#current.cache.clear();
-      else if (writes.length < MANY_WRITES) facts.apply(writes, result.version, checks);
-      else await runInSlices(facts.applySteps(writes, result.version, checks), undefined);
+      if (transaction.use === 'still') this.#current.cache.clear();
+      else if (writes.length < MANY_WRITES) cache.apply(writes, result.version, checks);
+      else await runInSlices(cache.applySteps(writes, result.version, checks), undefined);
     }
     return { version: writes.length > 0 ? result.version : undefined };
   }
@@ -280,11 +280,11 @@ export class RemoteExecutor implements Executor {
   ): AsyncIterableIterator<T> {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const session = new OptimisticTransaction(this.#current.fresh(), context, 'single');
-      const begun = await this.attempt(session, () => beginWalk(session, start), signal, { asked: widen });
-      if ((await this.#settle(session, attempt, signal)) !== undefined) {
+      const transaction = new OptimisticTransaction(this.#current.fresh(), context, 'single');
+      const begun = await this.attempt(transaction, () => beginWalk(transaction, start), signal, { asked: widen });
+      if ((await this.#settle(transaction, attempt, signal)) !== undefined) {
         if (!begun.ok) throw begun.error;
-        yield* restOf(session, begun.value, signal);
+        yield* restOf(transaction, begun.value, signal);
         return;
       }
       await this.#client.pause(attempt, signal);
@@ -295,7 +295,7 @@ export class RemoteExecutor implements Executor {
   async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
     return this.#confirmed(
       () => this.#open(context, this.#current, signal),
-      (session) => stepsOf(session, start, signal),
+      (transaction) => stepsOf(transaction, start, signal),
       signal,
     );
   }
@@ -307,7 +307,7 @@ export class RemoteExecutor implements Executor {
   async collectAnew<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
     return this.#confirmed(
       () => this.#open(context, this.#current.fresh(), signal),
-      (session) => exactStepsOf(session, start, signal),
+      (transaction) => exactStepsOf(transaction, start, signal),
       signal,
     );
   }
@@ -315,18 +315,18 @@ export class RemoteExecutor implements Executor {
   /** Returns all items of a walk, from one point in time: read completely, and again if another writer interfered. */
   async #confirmed<T>(
     open: () => Promise<OptimisticTransaction>,
-    walk: (session: OptimisticTransaction) => AsyncIterable<T>,
+    walk: (transaction: OptimisticTransaction) => AsyncIterable<T>,
     signal: AbortSignal | undefined,
   ): Promise<T[]> {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const session = await open();
+      const transaction = await open();
       try {
-        const items = await collectItems(walk(session));
-        if ((await this.#settle(session, attempt, signal)) !== undefined) return items;
+        const items = await collectItems(walk(transaction));
+        if ((await this.#settle(transaction, attempt, signal)) !== undefined) return items;
       } catch (error) {
         if (!isStorageError(error, 'conflict')) throw error;
-        session.loader.cache.clear();
+        transaction.loader.cache.clear();
       }
       await this.#client.pause(attempt, signal);
     }
@@ -353,23 +353,23 @@ export class RemoteExecutor implements Executor {
   }
 
   /**
-   * A session for work that loads several times: from a pinned read if the backend has them, so that concurrent
-   * writers do not invalidate it; otherwise from the current state.
+   * Opens an optimistic transaction for work that loads several times: from a pinned read if the backend has them, so
+   * that concurrent writers do not invalidate it; otherwise from the current state.
    */
   async #open(context: Context, loader: NodeLoader, signal: AbortSignal | undefined): Promise<OptimisticTransaction> {
     const { pinRead } = this.#backend;
     if (pinRead === undefined) return new OptimisticTransaction(loader, context);
     const now = await this.#client.retrying(signal, (call) => pinRead.call(this.#backend, call));
-    const still = new NodeLoader(this.#shared, this.feed.files, async (wants, { signal }) => {
+    const still = new NodeLoader(this.#shared, this.feed.files, async (requests, { signal }) => {
       try {
-        return await this.#client.retrying(signal, (call) => now.load(wants, call));
+        return await this.#client.retrying(signal, (call) => now.load(requests, call));
       } catch (error) {
-        session.isGone ||= isStorageError(error, 'conflict');
+        transaction.isGone ||= isStorageError(error, 'conflict');
         throw error;
       }
     });
-    const session = new OptimisticTransaction(still, context, 'still');
-    return session;
+    const transaction = new OptimisticTransaction(still, context, 'still');
+    return transaction;
   }
 
   /** Returns a view of a checkpoint. It never changes, so that nothing about it has to be confirmed. */
@@ -436,7 +436,7 @@ export class RemoteExecutor implements Executor {
     for (let attempt = 0; attempt < MAX_TRANSACTIONS; attempt++) {
       signal?.throwIfAborted();
       const branch = new RemoteTransaction(this, await this.#open(context, this.#current, signal), signal);
-      await branch.session.open(signal);
+      await branch.optimistic.open(signal);
       const begun = work(branch).finally(() => branch.settled());
       const outcome = await unlessAborted(signal, begun).then(
         (value) => ({ ok: true as const, value }),
@@ -444,12 +444,12 @@ export class RemoteExecutor implements Executor {
       );
       if (!outcome.ok) {
         // The failure may come from a mixture of two points in time: then it runs again.
-        branch.session.recorder.writes.length = 0;
-        branch.session.changes.length = 0;
+        branch.optimistic.recorder.writes.length = 0;
+        branch.optimistic.changes.length = 0;
       }
       signal?.throwIfAborted();
       const files = outcome.ok ? branch.feed.files : undefined;
-      if (!branch.session.isGone && (await this.#settle(branch.session, attempt, signal, files)) !== undefined) {
+      if (!branch.optimistic.isGone && (await this.#settle(branch.optimistic, attempt, signal, files)) !== undefined) {
         if (outcome.ok) return outcome.value;
         throw outcome.error;
       }
@@ -463,26 +463,26 @@ export class RemoteExecutor implements Executor {
   }
 }
 
-function tryOnce<R>(session: OptimisticTransaction, work: () => R | Promise<R>): Tried<R> {
-  const mark = session.mark();
+function tryOnce<R>(transaction: OptimisticTransaction, work: () => R | Promise<R>): Tried<R> {
+  const mark = transaction.mark();
   try {
     const value = work();
     if (!(value instanceof Promise)) return { ok: true, value };
     return value.then(
       (value) => ({ ok: true, value }),
-      (error: unknown) => failed(session, mark, error),
+      (error: unknown) => failed(transaction, mark, error),
     );
   } catch (error) {
-    return failed(session, mark, error);
+    return failed(transaction, mark, error);
   }
 }
 
 function failed(
-  session: OptimisticTransaction,
+  transaction: OptimisticTransaction,
   mark: Mark,
   error: unknown,
 ): { readonly ok: false; readonly error: unknown } | NotLoaded {
-  session.undo(mark, error instanceof NotLoaded);
+  transaction.undo(mark, error instanceof NotLoaded);
   return error instanceof NotLoaded ? error : { ok: false, error };
 }
 

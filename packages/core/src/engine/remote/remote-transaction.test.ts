@@ -7,16 +7,16 @@ import { changedBackend, sampleBackend } from '../../testing/sample-backend.js';
 import { RemoteTransaction } from './remote-transaction.js';
 
 /** A far filesystem that knows nothing yet, over a directory of so many files; and what it asks for. */
-async function far(files: number): Promise<{ fs: FileSystem; wants: LoadRequest[] }> {
+async function far(files: number): Promise<{ fs: FileSystem; requests: LoadRequest[] }> {
   const backend = sampleBackend();
   const content = Object.fromEntries(Array.from({ length: files }, (_, i) => [`/d/f${i}`, `${i}`]));
   await openFileSystem(asyncStorage(backend), { files: content });
-  const wants: LoadRequest[] = [];
+  const requests: LoadRequest[] = [];
   const load: Backend['load'] = (asked, call) => {
-    wants.push(...asked);
+    requests.push(...asked);
     return backend.load(asked, call);
   };
-  return { fs: await openFileSystem(asyncStorage(changedBackend(backend, { load }))), wants };
+  return { fs: await openFileSystem(asyncStorage(changedBackend(backend, { load }))), requests };
 }
 
 const stat = (fs: FileSystem, count: number): Promise<void> =>
@@ -26,24 +26,24 @@ const stat = (fs: FileSystem, count: number): Promise<void> =>
 
 describe('a transaction on a remote storage', () => {
   it('that asks for name after name of a directory loads all its names from the fourth on', async () => {
-    const { fs, wants } = await far(40);
+    const { fs, requests } = await far(40);
     await stat(fs, 40);
-    expect(wants.filter(({ kind }) => kind === 'list').length).toBe(1);
-    expect(wants.length).toBeLessThan(10);
+    expect(requests.filter(({ kind }) => kind === 'list').length).toBe(1);
+    expect(requests.length).toBeLessThan(10);
   });
 
   it('lists no directory of more than 5,000 names for the sake of some', async () => {
-    const { fs, wants } = await far(5_001);
+    const { fs, requests } = await far(5_001);
     await stat(fs, 10);
-    expect(wants.filter(({ kind }) => kind === 'list')).toEqual([]);
+    expect(requests.filter(({ kind }) => kind === 'list')).toEqual([]);
   });
 
   it('of a directory of more than 1,000 names loads all of them only when it has asked for a few', async () => {
-    const { fs, wants } = await far(1_001);
+    const { fs, requests } = await far(1_001);
     await stat(fs, 3);
-    expect(wants.filter(({ kind }) => kind === 'list')).toEqual([]);
+    expect(requests.filter(({ kind }) => kind === 'list')).toEqual([]);
     await stat(fs, 40);
-    expect(wants.filter(({ kind }) => kind === 'list').length).toBe(1);
+    expect(requests.filter(({ kind }) => kind === 'list').length).toBe(1);
   });
 
   it('that moves a directory near to the longest path looks at what there is in it, and not at what there is not', async () => {
@@ -59,12 +59,12 @@ describe('a transaction on a remote storage', () => {
   });
 
   it('that has listed a directory asks for nothing in it any more', async () => {
-    const { fs, wants } = await far(3);
+    const { fs, requests } = await far(3);
     const found = await fs.transaction(async (inner) => {
       const names = await inner.readdir('/d');
-      wants.length = 0;
+      requests.length = 0;
       const absent = await inner.exists('/d/missing');
-      return { names, absent, asked: wants.length };
+      return { names, absent, asked: requests.length };
     });
     expect(found).toEqual({ names: ['f0', 'f1', 'f2'], absent: false, asked: 0 });
   });

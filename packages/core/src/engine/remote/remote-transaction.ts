@@ -24,21 +24,21 @@ export class RemoteTransaction implements Executor {
 
   constructor(
     readonly remote: AttemptRunner,
-    readonly session: OptimisticTransaction,
+    readonly optimistic: OptimisticTransaction,
     /** Signal of the whole transaction: it also ends operations inside it. */
     readonly signal: AbortSignal | undefined,
   ) {
-    session.inner = this.feed.files;
+    optimistic.inner = this.feed.files;
   }
 
   async run<R>(_context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
     return this.#inTurn(signal, async (either) => {
-      this.session.view.begin();
-      const result = await this.remote.attempt(this.session, () => operation(this.session.view), either);
+      this.optimistic.view.begin();
+      const result = await this.remote.attempt(this.optimistic, () => operation(this.optimistic.view), either);
       if (!result.ok) throw result.error;
-      const changes = this.session.changes.slice(this.#published);
-      this.#published = this.session.changes.length;
-      this.feed.publish(changes, this.session.tree);
+      const changes = this.optimistic.changes.slice(this.#published);
+      this.#published = this.optimistic.changes.length;
+      this.feed.publish(changes, this.optimistic.tree);
       return result.value;
     });
   }
@@ -66,7 +66,7 @@ export class RemoteTransaction implements Executor {
   }
 
   async collect<T>(_context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
-    return this.#inTurn(signal, (either) => collectItems(itemsOf(this.session, start, either)));
+    return this.#inTurn(signal, (either) => collectItems(itemsOf(this.optimistic, start, either)));
   }
 
   /** Resolves when everything started inside has ended: it belongs to the transaction, awaited or not. */

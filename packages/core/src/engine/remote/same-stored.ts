@@ -9,12 +9,12 @@ export function isSameBeneath(a: DirectoryNode, b: DirectoryNode): boolean {
   if (a.origin === undefined || b.origin === undefined || a.version === UNKNOWN_VERSION) return false;
   const isAsLoaded = a.version === a.origin.tree && b.version === b.origin.tree;
   if (a.origin.copied !== undefined || b.origin.copied !== undefined) return false;
-  return isAsLoaded && a.version === b.version && a.origin.place.id === b.origin.place.id;
+  return isAsLoaded && a.version === b.version && a.origin.address.id === b.origin.address.id;
 }
 
 /** Reports whether a storage's versions say that two files have the same content, loaded on neither side. */
 export function isSameContent(a: FileNode, b: FileNode): boolean {
   const [left, right] = [a.data, b.data];
   if (a.size !== b.size || !(left instanceof Unloaded) || !(right instanceof Unloaded)) return false;
-  return left.version === right.version && left.place.id === right.place.id;
+  return left.version === right.version && left.address.id === right.address.id;
 }

@@ -13,15 +13,15 @@ const batch = (operationId: string, writes: readonly Write[], checks: readonly C
 });
 const makeFile: Write = { kind: 'create', path: '/f', id: 'f', type: 'file', meta };
 const makeDirectory: Write = { kind: 'create', path: '/d', id: 'd', type: 'directory', meta };
-const load = async (from: TreeBackend, want: LoadRequest): Promise<LoadResult | undefined> =>
-  (await from.load([want]))[0];
+const load = async (from: TreeBackend, request: LoadRequest): Promise<LoadResult | undefined> =>
+  (await from.load([request]))[0];
 
 describe('the seam over a tree in memory', () => {
   it('makes a file without content an empty one', async () => {
     const tree = backend();
     expect(await tree.commit(batch('1', [makeFile]))).toMatchObject({ kind: 'ok' });
-    const facts = await load(tree, { kind: 'path', path: '/f', content: 10 });
-    expect(facts).toMatchObject({ kind: 'path', content: new Uint8Array(0) });
+    const result = await load(tree, { kind: 'path', path: '/f', content: 10 });
+    expect(result).toMatchObject({ kind: 'path', content: new Uint8Array(0) });
   });
 
   it('makes an empty file whatever the limit of one, and refuses one that is too large', async () => {
@@ -42,8 +42,8 @@ describe('the seam over a tree in memory', () => {
     const tree = backend();
     const missing: Write = { kind: 'remove', path: '/missing', time: 1 };
     await expect(tree.commit(batch('1', [makeFile, missing]))).rejects.toThrow(TypeError);
-    const facts = await load(tree, { kind: 'path', path: '/f', content: 10 });
-    expect(facts).toMatchObject({ kind: 'path', nodes: [{}, null] });
+    const result = await load(tree, { kind: 'path', path: '/f', content: 10 });
+    expect(result).toMatchObject({ kind: 'path', nodes: [{}, null] });
   });
 
   it('says that a place is gone where it is something else than was asked for', async () => {

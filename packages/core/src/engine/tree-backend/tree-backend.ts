@@ -27,7 +27,7 @@ export class TreeBackend implements Backend {
   readonly #executor: MemoryExecutor;
   /** Forks share them, so that equal nodes have equal versions. */
   readonly #versions: Versions;
-  readonly #facts: TreeReader;
+  readonly #reader: TreeReader;
   readonly #writer: TreeWriter;
   readonly #outcomes = new Map<string, CommitResult | 'absent'>();
   #closed = false;
@@ -35,17 +35,17 @@ export class TreeBackend implements Backend {
   constructor(executor: MemoryExecutor, versions: Versions = new WeakMap()) {
     this.#executor = executor;
     this.#versions = versions;
-    this.#facts = new TreeReader(executor.tree, this.#versions);
-    this.#writer = new TreeWriter(executor.tree, this.#facts, this.#versions);
+    this.#reader = new TreeReader(executor.tree, this.#versions);
+    this.#writer = new TreeWriter(executor.tree, this.#reader, this.#versions);
     this.checkpointStore = new TreeCheckpoints(executor, this.#versions, (call) => this.#enter(call?.signal));
   }
 
   async load(
-    wants: readonly LoadRequest[],
+    requests: readonly LoadRequest[],
     call?: { readonly signal?: AbortSignal | undefined },
   ): Promise<readonly LoadResult[]> {
     this.#enter(call?.signal);
-    return wants.map((want) => this.#facts.load(want));
+    return requests.map((request) => this.#reader.load(request));
   }
 
   async commit(batch: Batch, call?: { readonly signal?: AbortSignal | undefined }): Promise<CommitResult> {

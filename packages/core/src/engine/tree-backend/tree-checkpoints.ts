@@ -63,13 +63,13 @@ export class TreeCheckpoints implements CheckpointStore {
 
   async load(
     id: string,
-    wants: readonly LoadRequest[],
+    requests: readonly LoadRequest[],
     call?: BackendCall,
   ): Promise<readonly LoadResult[] | 'missing'> {
     this.enter(call);
     const held = this.#held.get(id);
     if (held === undefined) return 'missing';
-    const facts = new TreeReader(new Tree(this.executor.tree.shared, held.state), this.versions);
-    return wants.map((want) => facts.load(want));
+    const reader = new TreeReader(new Tree(this.executor.tree.shared, held.state), this.versions);
+    return requests.map((request) => reader.load(request));
   }
 }

@@ -17,26 +17,26 @@ export class TreeReader {
     this.#versions = versions;
   }
 
-  load(want: LoadRequest): LoadResult {
-    if (want.kind === 'path') return this.#loadPath(want.path, want.content);
-    const found = this.find(want.at.path);
-    if (found?.node.id !== want.at.id) return { kind: 'gone' };
-    if (want.kind === 'content') {
+  load(request: LoadRequest): LoadResult {
+    if (request.kind === 'path') return this.#loadPath(request.path, request.content);
+    const found = this.find(request.at.path);
+    if (found?.node.id !== request.at.id) return { kind: 'gone' };
+    if (request.kind === 'content') {
       if (found.node.kind !== FILE) return { kind: 'gone' };
       const { contents } = this.#tree.shared;
-      const bytes = contents.slice(found.node as ContentNode, want.offset, want.offset + want.length);
-      return { kind: 'content', file: this.#fact(found.entry, found.node), offset: want.offset, bytes };
+      const bytes = contents.slice(found.node as ContentNode, request.offset, request.offset + request.length);
+      return { kind: 'content', file: this.#record(found.entry, found.node), offset: request.offset, bytes };
     }
     if (found.node.kind !== DIRECTORY) return { kind: 'gone' };
-    if (want.kind === 'tree') return this.#loadTree(found.node, want.budget, want.contents);
-    const page = found.node.entries.page(want.after, want.limit);
-    const nodes = page.values.map((entry) => this.#fact(entry));
-    return { kind: 'list', directory: this.#fact(found.node), names: page.names, nodes, complete: page.complete };
+    if (request.kind === 'tree') return this.#loadTree(found.node, request.budget, request.contents);
+    const page = found.node.entries.page(request.after, request.limit);
+    const nodes = page.values.map((entry) => this.#record(entry));
+    return { kind: 'list', directory: this.#record(found.node), names: page.names, nodes, complete: page.complete };
   }
 
   #loadPath(path: string, content: number): LoadResult {
     let node: Node = this.#tree.root;
-    const nodes: (NodeRecord | null)[] = [this.#fact(node)];
+    const nodes: (NodeRecord | null)[] = [this.#record(node)];
     for (const name of pathSegments(path)) {
       if (node.kind !== DIRECTORY) break;
       const entry: TreeNode | undefined = node.entries.get(name);
@@ -45,7 +45,7 @@ export class TreeReader {
         nodes.push(null);
         return { kind: 'path', nodes };
       }
-      nodes.push(this.#fact(entry, next));
+      nodes.push(this.#record(entry, next));
       node = next;
     }
     if (node.kind !== FILE || node.size > content) return { kind: 'path', nodes };
@@ -71,13 +71,13 @@ export class TreeReader {
           used += child.size;
         }
       });
-      listings.push({ path, names, nodes: entries.map((entry) => this.#fact(entry)), contents });
+      listings.push({ path, names, nodes: entries.map((entry) => this.#record(entry)), contents });
     }
-    return { kind: 'tree', directory: this.#fact(directory), listings };
+    return { kind: 'tree', directory: this.#record(directory), listings };
   }
 
-  #fact(entry: TreeNode, node = this.#tree.resolve(entry) as Node): NodeRecord {
-    const fact = {
+  #record(entry: TreeNode, node = this.#tree.resolve(entry) as Node): NodeRecord {
+    const record = {
       id: node.id,
       kind: kindName(node),
       meta: node.meta,
@@ -85,12 +85,12 @@ export class TreeReader {
       size: node.kind === DIRECTORY ? 0 : node.size,
       links: this.#tree.linksOf(entry),
     };
-    if (node.kind === SYMLINK) return { ...fact, target: node.target };
-    if (node.kind !== DIRECTORY) return fact;
+    if (node.kind === SYMLINK) return { ...record, target: node.target };
+    if (node.kind !== DIRECTORY) return record;
     const isRoot = node === this.#tree.root;
     const { size, files, directories, linked } = isRoot ? this.#tree.totals() : node;
     return {
-      ...fact,
+      ...record,
       directory: {
         listing: node.listing,
         tree: this.#treeVersion(node),

@@ -20,12 +20,12 @@ import type { TreeReader, Versions } from './tree-reader.js';
 /** Applies batches to a tree: each in one step; a refused one leaves no trace. */
 export class TreeWriter {
   readonly #tree: Tree;
-  readonly #facts: TreeReader;
+  readonly #reader: TreeReader;
   readonly #versions: Versions;
 
-  constructor(tree: Tree, facts: TreeReader, versions: Versions) {
+  constructor(tree: Tree, reader: TreeReader, versions: Versions) {
     this.#tree = tree;
-    this.#facts = facts;
+    this.#reader = reader;
     this.#versions = versions;
   }
 
@@ -33,7 +33,7 @@ export class TreeWriter {
   *commit(batch: Batch): Steps<CommitResult> {
     const failed: number[] = [];
     for (const [i, check] of batch.checks.entries()) {
-      if (!this.#facts.holds(check)) failed.push(i);
+      if (!this.#reader.holds(check)) failed.push(i);
       yield;
     }
     if (failed.length > 0) return { kind: 'conflict', checks: failed };
@@ -74,7 +74,7 @@ export class TreeWriter {
       yield;
       if (write.kind !== 'create' && write.kind !== 'write') continue;
       const requested = write.kind === 'create' ? (write.content?.byteLength ?? 0) : write.size;
-      const node = this.#facts.find(write.path)?.node;
+      const node = this.#reader.find(write.path)?.node;
       const used = node?.kind === FILE ? node.size : 0;
       if (requested > maxFileSize && requested > used) {
         return { kind: 'limit', limit: 'maxFileSize', allowed: maxFileSize, used, requested };
@@ -101,7 +101,7 @@ export class TreeWriter {
       return;
     }
     if (write.kind === 'copy') {
-      const source = this.#facts.find(write.from)?.node as Node;
+      const source = this.#reader.find(write.from)?.node as Node;
       const copy =
         source.kind === DIRECTORY
           ? tree.copyDirectory(source, write.id, write.meta, { time: write.time, keep: write.keepTimes })
@@ -119,7 +119,7 @@ export class TreeWriter {
     else if (write.kind === 'meta') this.#setMeta(write.path, parent, name, write.meta);
     else
       this.#setMeta(write.path, parent, name, {
-        ...(this.#facts.find(write.path)?.node.meta as Metadata),
+        ...(this.#reader.find(write.path)?.node.meta as Metadata),
         mtime: write.time,
         ctime: write.time,
       });
@@ -128,7 +128,7 @@ export class TreeWriter {
 
   /** Returns the object that carries the version of the node at a path. */
   #key(path: string): object | undefined {
-    const node = this.#facts.find(path)?.node;
+    const node = this.#reader.find(path)?.node;
     return node?.kind === DIRECTORY ? node.meta : node;
   }
 
@@ -177,7 +177,7 @@ export class TreeWriter {
   }
 
   #setMeta(path: string, parent: Location, name: string, meta: Metadata): void {
-    const { entry, node } = this.#facts.find(path) as { entry: TreeNode; node: Node };
+    const { entry, node } = this.#reader.find(path) as { entry: TreeNode; node: Node };
     if (node.kind !== DIRECTORY) this.#tree.replace(parent, name, entry, this.#tree.withMeta(node, meta));
     else this.#tree.setDirectoryMeta(this.#location(path), { ...meta });
   }

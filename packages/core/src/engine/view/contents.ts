@@ -33,7 +33,7 @@ export abstract class ContentView extends LoadingView {
     const bytes = source.range(data, offset, length);
     if (bytes !== undefined) return bytes;
     const ahead = Math.min(data.size - offset, Math.max(length, INLINE_CONTENT));
-    throw new NotLoaded([{ kind: 'content', at: data.place, offset, length: ahead }], source);
+    throw new NotLoaded([{ kind: 'content', at: data.address, offset, length: ahead }], source);
   }
 
   /** Returns the content without keeping loaded parts in the tree. It must not be changed. */

@@ -32,9 +32,9 @@ export const INLINE_CONTENT = 65_536;
 
 /** A listing from which the names of a directory were taken. */
 interface Taken {
-  readonly place: NodeAddress;
+  readonly address: NodeAddress;
   readonly names: readonly string[];
-  readonly facts: readonly NodeRecord[];
+  readonly records: readonly NodeRecord[];
   /** The nodes in the tree: copies, and files with several names, are separate nodes. */
   readonly nodes: readonly TreeNode[];
 }
@@ -69,18 +69,18 @@ export abstract class LoadingView extends BaseView {
     if (entry !== undefined) return entry.kind === ABSENT ? undefined : entry;
     const origin = directory.origin;
     if (directory.complete || origin === undefined || this.source === undefined) return undefined;
-    const path = joinPath(origin.place.path, name);
-    const fact = this.source.entry(origin.place, name);
-    if (fact === undefined)
+    const path = joinPath(origin.address.path, name);
+    const record = this.source.entry(origin.address, name);
+    if (record === undefined)
       throw new NotLoaded([{ kind: 'path', path: joinRest(path, rest), content: INLINE_CONTENT }], this.source);
-    this.#rely({ kind: 'entry', path: origin.place.path, id: origin.place.id });
-    if (fact === null) {
+    this.#rely({ kind: 'entry', path: origin.address.path, id: origin.address.id });
+    if (record === null) {
       this.#rely({ kind: 'entry', path, id: null });
       this.tree.own(location).entries.set(this.tree.owner, name, ABSENT_NODE);
       return undefined;
     }
-    this.#rely({ kind: 'entry', path, id: fact.id, version: this.#versionIn(fact) });
-    return this.#admit(this.tree.own(location), name, fact, path, origin);
+    this.#rely({ kind: 'entry', path, id: record.id, version: this.#versionIn(record) });
+    return this.#admit(this.tree.own(location), name, record, path, origin);
   }
 
   /** Returns all names of a directory; loads them if unknown. */
@@ -89,12 +89,12 @@ export abstract class LoadingView extends BaseView {
     if (directory.complete) return directory.entries;
     const origin = directory.origin;
     if (origin === undefined || this.source === undefined) return directory.entries;
-    const listing = this.source.listing(origin.place);
+    const listing = this.source.listing(origin.address);
     if (listing === undefined) {
       const limit = Number.MAX_SAFE_INTEGER;
-      throw new NotLoaded([{ kind: 'list', at: origin.place, after: undefined, limit }], this.source);
+      throw new NotLoaded([{ kind: 'list', at: origin.address, after: undefined, limit }], this.source);
     }
-    this.#rely({ kind: 'listing', path: origin.place.path, id: origin.place.id, version: listing.version });
+    this.#rely({ kind: 'listing', path: origin.address.path, id: origin.address.id, version: listing.version });
     const own = this.tree.own(location);
     this.#takeNames(own, listing, origin);
     own.complete = true;
@@ -102,16 +102,16 @@ export abstract class LoadingView extends BaseView {
   }
 
   /** Merges the names of a listing into the directory, except names that were changed here or are already known. */
-  #takeNames(own: DirectoryNode, listing: CachedListing, { place, copied }: Origin): void {
+  #takeNames(own: DirectoryNode, listing: CachedListing, { address, copied }: Origin): void {
     const { owner } = this.tree;
-    const { names, records: facts } = listing;
+    const { names, records } = listing;
     const nodeAt = (i: number): Node =>
-      nodeFromRecord(owner, facts[i] as NodeRecord, joinPath(place.path, names[i] as string));
+      nodeFromRecord(owner, records[i] as NodeRecord, joinPath(address.path, names[i] as string));
     const nodes: TreeNode[] = listing.nodes.slice();
     const known = own.entries;
     if (copied === undefined) {
       own.entries = listing.entries.clone();
-      for (const i of listing.linked) nodes[i] = this.#admitLinked(facts[i] as NodeRecord, nodeAt(i));
+      for (const i of listing.linked) nodes[i] = this.#admitLinked(records[i] as NodeRecord, nodeAt(i));
     } else {
       for (let i = 0; i < nodes.length; i++) nodes[i] = this.#asCopy(nodeAt(i), copied);
       own.entries = Entries.fromSorted(owner, names, nodes);
@@ -121,7 +121,7 @@ export abstract class LoadingView extends BaseView {
       else own.entries.set(owner, name, entry);
     });
     if (this.recorder === undefined) return;
-    this.#next = { taken: { place, names, facts, nodes }, at: 0 };
+    this.#next = { taken: { address: address, names, records, nodes }, at: 0 };
     this.#taken.push(this.#next.taken);
   }
 
@@ -187,20 +187,20 @@ export abstract class LoadingView extends BaseView {
 
   #relyOn(directory: DirectoryNode, kind: 'entry' | 'tree', versionOf: (origin: Origin) => Version): void {
     const origin = this.#learn(directory, versionOf);
-    if (origin !== undefined) this.#rely({ kind, ...origin.place, version: versionOf(origin) });
+    if (origin !== undefined) this.#rely({ kind, ...origin.address, version: versionOf(origin) });
   }
 
   #learn(directory: DirectoryNode, versionOf: (origin: Origin) => Version): Origin | undefined {
     const { origin } = directory;
     if (origin === undefined || this.recorder === undefined) return undefined;
-    const { path, id } = origin.place;
+    const { path, id } = origin.address;
     // Requested even if it is known, because a listing may be from another load.
-    const fact = this.source?.current?.(id);
+    const record = this.source?.current?.(id);
     if (versionOf(origin) !== UNKNOWN_VERSION) return origin;
-    if (fact === undefined || versionOf(originOf(fact, origin.place)) === UNKNOWN_VERSION) {
+    if (record === undefined || versionOf(originOf(record, origin.address)) === UNKNOWN_VERSION) {
       throw new NotLoaded([{ kind: 'path', path, content: 0 }], this.source);
     }
-    directory.refresh(origin, fact);
+    directory.refresh(origin, record);
     return directory.origin;
   }
 
@@ -220,13 +220,13 @@ export abstract class LoadingView extends BaseView {
     return results;
   }
 
-  #admit(directory: DirectoryNode, name: string, fact: NodeRecord, path: string, origin: Origin): TreeNode {
-    let node = nodeFromRecord(this.tree.owner, fact, path);
+  #admit(directory: DirectoryNode, name: string, record: NodeRecord, path: string, origin: Origin): TreeNode {
+    let node = nodeFromRecord(this.tree.owner, record, path);
     let entry: TreeNode = node;
     if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied);
-    else if (fact.links > 1 && node.kind !== DIRECTORY) {
+    else if (record.links > 1 && node.kind !== DIRECTORY) {
       entry = new LinkedNode(node.id);
-      this.#admitLinked(fact, node);
+      this.#admitLinked(record, node);
     }
     directory.entries.set(this.tree.owner, name, entry);
     return entry;
@@ -236,12 +236,12 @@ export abstract class LoadingView extends BaseView {
    * Adds a file or link with several names to the table of the tree, if it is absent, and returns the node in the
    * table.
    */
-  #admitLinked(fact: NodeRecord, node: Node): Node {
+  #admitLinked(record: NodeRecord, node: Node): Node {
     const known = this.tree.inodes.get(node.id);
     if (known !== undefined) return known.node;
     this.#admitted ??= new Map();
-    this.#admitted.set(node.id, fact.version);
-    this.tree.admitInode(node.id, node as FileNode | SymlinkNode, fact.links, this.#isCounted());
+    this.#admitted.set(node.id, record.version);
+    this.tree.admitInode(node.id, node as FileNode | SymlinkNode, record.links, this.#isCounted());
     return node;
   }
 
@@ -273,10 +273,10 @@ export abstract class LoadingView extends BaseView {
     // Another node of the same file means that it changed since.
     if (found?.taken.nodes[found.at] !== node) return undefined;
     this.#next = { taken: found.taken, at: found.at + 1 };
-    const { place, names, facts } = found.taken;
-    const fact = facts[found.at] as NodeRecord;
-    const path = joinPath(place.path, names[found.at] as string);
-    return { kind: 'entry', path, id: fact.id, version: this.#versionIn(fact) };
+    const { address, names, records } = found.taken;
+    const record = records[found.at] as NodeRecord;
+    const path = joinPath(address.path, names[found.at] as string);
+    return { kind: 'entry', path, id: record.id, version: this.#versionIn(record) };
   }
 
   #listedNext(node: Node): Listed | undefined {

@@ -32,14 +32,14 @@ async function open(): Promise<{
       list: (call) => checkpointStore.list(call),
       restore: (id, limits, call) => checkpointStore.restore(id, limits, call),
       drop: (id, call) => checkpointStore.drop(id, call),
-      load: (id, wants, call) => {
-        loads.push(`kept ${wants.map(({ kind }) => kind)}`);
-        return checkpointStore.load(id, wants, call);
+      load: (id, requests, call) => {
+        loads.push(`kept ${requests.map(({ kind }) => kind)}`);
+        return checkpointStore.load(id, requests, call);
       },
     },
-    load: (wants, call) => {
-      loads.push(`now ${wants.map(({ kind }) => kind)}`);
-      return store.load(wants, call);
+    load: (requests, call) => {
+      loads.push(`now ${requests.map(({ kind }) => kind)}`);
+      return store.load(requests, call);
     },
     commit: async (batch, call) => {
       if (batch.writes.length > 0) await works.shift()?.();

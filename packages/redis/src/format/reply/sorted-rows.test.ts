@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SortedRows } from './sorted-rows.js';
 
-const factOf = (name: string): NodeRecord => ({ id: `id of ${name}` }) as NodeRecord;
+const recordOf = (name: string): NodeRecord => ({ id: `id of ${name}` }) as NodeRecord;
 
 it('SortedRows returns the rows of all parts sorted by name', () => {
   const name = fc.string({ unit: 'grapheme', maxLength: 6 });
@@ -13,11 +13,11 @@ it('SortedRows returns the rows of all parts sorted by name', () => {
       const sorted = new SortedRows();
       for (let at = 0, turn = 0; at < names.length; turn++) {
         const part = names.slice(at, at + 1 + (sizes[turn % sizes.length] as number));
-        sorted.add({ names: part, nodes: part.map(factOf) });
+        sorted.add({ names: part, nodes: part.map(recordOf) });
         at += part.length;
       }
       const expected = [...names].sort(compareNames);
-      expect(sorted.all()).toEqual({ names: expected, nodes: expected.map(factOf) });
+      expect(sorted.all()).toEqual({ names: expected, nodes: expected.map(recordOf) });
     }),
   );
 });
