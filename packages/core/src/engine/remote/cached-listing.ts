@@ -46,7 +46,7 @@ export function* listingSteps(
     nodes.push(isLinked ? new LinkedNode(record.id) : nodeFromRecord(owner, record, joinPath(directory, name)));
   }
   yield;
-  return { version, names, records: records, nodes, entries: Entries.fromSorted(owner, names, nodes), linked };
+  return { version, names, records, nodes, entries: Entries.fromSorted(owner, names, nodes), linked };
 }
 
 /** {@link listingSteps} for complete records, without pauses. */

@@ -314,7 +314,7 @@ export class NodeCache {
   #setNode(record: NodeRecord, load: number): void {
     const before = this.#nodes.get(record.id)?.record;
     if (before !== undefined && !isSameState(before, record)) this.#changes += 1;
-    this.#nodes.set(record.id, { record: record, load });
+    this.#nodes.set(record.id, { record, load });
   }
 
   #forgetNode(id: NodeId): void {

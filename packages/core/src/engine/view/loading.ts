@@ -121,7 +121,7 @@ export abstract class LoadingView extends BaseView {
       else own.entries.set(owner, name, entry);
     });
     if (this.recorder === undefined) return;
-    this.#next = { taken: { address: address, names, records, nodes }, at: 0 };
+    this.#next = { taken: { address, names, records, nodes }, at: 0 };
     this.#taken.push(this.#next.taken);
   }
 
