@@ -2,3 +2,4 @@ export { driveAsync, driveSync, type Procedure } from './engine/scheduling/both-
 export { collectItems, nextTurn, SLICE_MS, Yielder } from './engine/scheduling/time-slice.js';
 export { type CallSequence, invoke, runCalls, runCallsSync } from './layers/call-sequence.js';
 export { PathWalk } from './layers/path-walk.js';
+export { MAX_LINK_HOPS } from './paths.js';

@@ -20,12 +20,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isCode } from './host-error.js';
-import { HAS_DESCRIPTOR_PATHS, O_PATH } from './path-handle.js';
+import { HAS_DESCRIPTOR_PATHS, O_PATH, type RawName, rawPath } from './path-handle.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL } = constants;
-
-/** A name in a directory, as bytes if it is not valid UTF-8. */
-export type RawName = string | Buffer;
 
 /**
  * An open directory of the host, held by a descriptor, with operations on the names in it. Names are looked up in this
@@ -154,7 +151,7 @@ export class DirectoryHandle implements Disposable {
   }
 
   #place(name: RawName): RawName {
-    return typeof name === 'string' ? this.child(name) : Buffer.concat([Buffer.from(`${this.path}/`), name]);
+    return rawPath(this.path, name);
   }
 
   /** Removes a name, a directory with its contents; links are not followed. */

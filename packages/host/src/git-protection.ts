@@ -1,13 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { FsError, type Write } from '@scratchfs/core';
+import { FsError, isWithin, type Write } from '@scratchfs/core';
 import { isDotGit } from '@scratchfs/history';
 import type { ConfinedRoot } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 import { ConfiguredPaths } from './git/configured-paths.js';
 import { isAt, isGitDirectory, isInGitDirectory } from './git/repositories-at.js';
-import { isCode } from './host-error.js';
-import { PathHandle } from './path-handle.js';
+import type { PathHandle } from './path-handle.js';
 
 /** Allowed access to the git repositories of a directory of the host. */
 export type GitAccess = 'read-only' | 'hidden' | 'writable';
@@ -117,9 +116,9 @@ class BatchCheck {
     if (named.length === 0) return;
     const there = folded(path === '/' ? this.#top : this.#top + path);
     for (const protectedPath of named) {
-      if (isAtOrBeneath(there, protectedPath)) refuse(path);
+      if (isWithin(there, protectedPath)) refuse(path);
       // Replacing or moving a directory on the way decides which file the protected path leads to.
-      if (use !== 'change' && isAtOrBeneath(protectedPath, there)) refuse(path);
+      if (use !== 'change' && isWithin(protectedPath, there)) refuse(path);
     }
   }
 
@@ -136,7 +135,7 @@ class BatchCheck {
     for (const { name, isDirectory } of entriesOf(directory)) {
       if (isDotGit(name.toString('utf8'))) refuse(`${path}/${name}`);
       if (!isDirectory) continue;
-      using child = directoryAt(directory, name);
+      using child = directory.enter(name);
       if (child?.kind === 'directory') await this.#checkDirectory(child, `${path}/${name}`);
     }
   }
@@ -151,22 +150,8 @@ function folded(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
-function isAtOrBeneath(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
-}
-
 /** Returns names as bytes, because a name need not be valid UTF-8. */
 function entriesOf(directory: PathHandle): { readonly name: Buffer; readonly isDirectory: boolean }[] {
   const entries = readdirSync(`${directory.path}/.`, { withFileTypes: true, encoding: 'buffer' });
   return entries.map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }));
-}
-
-/** Returns undefined if another process has removed the directory. */
-function directoryAt(parent: PathHandle, name: Buffer): PathHandle | undefined {
-  try {
-    return PathHandle.at(Buffer.concat([Buffer.from(`${parent.path}/`), name]));
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
 }

@@ -193,11 +193,9 @@ export class HostWrites {
     if (pathHandle.kind !== 'file') throw new FsError('EINVAL');
     const isBroken = this.#isBroken(pathHandle);
     // Awaited here: the handle is closed when this returns.
-    if (!isBroken && pathHandle.stat.nlink > 1n) return await patch(pathHandle, writes);
-    if (isPatched(pathHandle, writes)) {
-      if (!isBroken) return await patch(pathHandle, writes);
-      return await this.#replaceByCopy(path, pathHandle, (copy) => patch(copy, writes));
-    }
+    const isInParts = isPatched(pathHandle, writes);
+    if (!isBroken && (isInParts || pathHandle.stat.nlink > 1n)) return await patch(pathHandle, writes);
+    if (isInParts) return await this.#replaceByCopy(path, pathHandle, (copy) => patch(copy, writes));
     const place = await this.staging.place();
     try {
       await fill(place, await changed(pathHandle, writes), (writes.at(-1) as ContentWrite).meta.mode, pathHandle);

@@ -1,5 +1,7 @@
 import type { BigIntStats } from 'node:fs';
+import { isWithin } from '@scratchfs/core';
 import type { ConfinedRoot } from './confined-root.js';
+import { inodeKey } from './node-ids.js';
 
 /** Maximum number of files whose names are remembered. A forgotten file counts as one with names outside the root. */
 const MAX_REMEMBERED_FILES = 100_000;
@@ -15,7 +17,7 @@ export class KnownNames {
 
   /** Remembers that a file has been given the name `to` in addition to `from`. */
   linked(file: BigIntStats, from: string, to: string): void {
-    const key = keyOf(file);
+    const key = inodeKey(file);
     const paths = this.#pathsByFile.get(key) ?? new Set();
     this.#pathsByFile.delete(key);
     this.#pathsByFile.set(key, paths.add(from).add(to));
@@ -29,7 +31,7 @@ export class KnownNames {
   moved(from: string, to: string): void {
     for (const paths of this.#pathsByFile.values()) {
       for (const path of [...paths]) {
-        if (path !== from && !path.startsWith(`${from}/`)) continue;
+        if (!isWithin(path, from)) continue;
         paths.delete(path);
         paths.add(to + path.slice(from.length));
       }
@@ -39,17 +41,13 @@ export class KnownNames {
   /** Reports whether all names of a file are known and still lead to it. Reads each of them from the disk. */
   areAll(file: BigIntStats): boolean {
     if (file.nlink <= 1n) return true;
-    const key = keyOf(file);
+    const key = inodeKey(file);
     const paths = this.#pathsByFile.get(key) ?? new Set();
     for (const path of paths) {
       using trail = this.root.walk(path);
-      if (!trail.complete || keyOf(trail.last.stat) !== key) paths.delete(path);
+      if (!trail.complete || inodeKey(trail.last.stat) !== key) paths.delete(path);
     }
     if (paths.size === 0) this.#pathsByFile.delete(key);
     return BigInt(paths.size) === file.nlink;
   }
-}
-
-function keyOf({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`;
 }

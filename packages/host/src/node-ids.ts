@@ -10,12 +10,12 @@ export class NodeIds {
   #renewed = 0;
 
   of(stat: BigIntStats): NodeId {
-    const key = `${stat.dev}:${stat.ino}`;
+    const key = inodeKey(stat);
     return this.#given.get(key) ?? key;
   }
 
   give(stat: BigIntStats, id: NodeId): void {
-    const key = `${stat.dev}:${stat.ino}`;
+    const key = inodeKey(stat);
     if (key === id) return;
     this.#given.delete(key);
     this.#given.set(key, id);
@@ -27,10 +27,15 @@ export class NodeIds {
 
   /** Gives a file a new id: its old id passes to the file that has taken one of its names. */
   renew(stat: BigIntStats): void {
-    this.give(stat, `${stat.dev}:${stat.ino}:${++this.#renewed}`);
+    this.give(stat, `${inodeKey(stat)}:${++this.#renewed}`);
   }
 
   forget(stat: BigIntStats): void {
-    this.#given.delete(`${stat.dev}:${stat.ino}`);
+    this.#given.delete(inodeKey(stat));
   }
+}
+
+/** Returns a key that differs for all existing files of the host. The system gives it again after a file is removed. */
+export function inodeKey({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
 }

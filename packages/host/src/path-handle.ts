@@ -21,6 +21,9 @@ export const HAS_DESCRIPTOR_PATHS = process.platform === 'linux';
 /** Directories with this many names or more are listed asynchronously. */
 const MAX_NAMES_READ_SYNC = 256;
 
+/** A name in a directory, as bytes if it is not valid UTF-8. */
+export type RawName = string | Buffer;
+
 export type Kind = 'file' | 'directory' | 'symlink' | 'special';
 
 /**
@@ -44,13 +47,23 @@ export class PathHandle implements Disposable {
   }
 
   /** Opens a path without following a link at its end. @throws what `open` throws */
-  static at(path: string | Buffer): PathHandle {
+  static at(path: RawName): PathHandle {
     if (!HAS_DESCRIPTOR_PATHS) return new PathHandle(String(path), lstatSync(path, { bigint: true }), undefined);
     const descriptor = openSync(path, O_PATH | constants.O_NOFOLLOW);
     try {
       return new PathHandle(`/proc/self/fd/${descriptor}`, fstatSync(descriptor, { bigint: true }), descriptor);
     } catch (error) {
       closeSync(descriptor);
+      throw error;
+    }
+  }
+
+  /** Like {@link at}, but returns undefined if nothing is there. */
+  static find(path: RawName): PathHandle | undefined {
+    try {
+      return PathHandle.at(path);
+    } catch (error) {
+      if (isCode(error, 'ENOENT')) return undefined;
       throw error;
     }
   }
@@ -70,15 +83,11 @@ export class PathHandle implements Disposable {
   }
 
   /**
-   * Opens a name in this directory. Returns undefined if the entry has been removed, or if its name is not valid UTF-8.
+   * Opens a name in this directory. Returns undefined if the entry has been removed, or if a name given as text is not
+   * valid UTF-8 on the disk.
    */
-  enter(name: string): PathHandle | undefined {
-    try {
-      return PathHandle.at(this.child(name));
-    } catch (error) {
-      if (isCode(error, 'ENOENT')) return undefined;
-      throw error;
-    }
+  enter(name: RawName): PathHandle | undefined {
+    return PathHandle.find(rawPath(this.path, name));
   }
 
   /** Returns the stats of a name in this directory without opening it, a link not followed. */
@@ -130,6 +139,11 @@ export class PathHandle implements Disposable {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+/** Returns the path of a name in a directory, as bytes if the name is bytes. */
+export function rawPath(directory: string, name: RawName): RawName {
+  return typeof name === 'string' ? join(directory, name) : Buffer.concat([Buffer.from(`${directory}/`), name]);
 }
 
 export function kindOf(stat: BigIntStats): Kind {

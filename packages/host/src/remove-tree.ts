@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { chmod, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { isCode } from './host-error.js';
-import { PathHandle } from './path-handle.js';
+import { PathHandle, rawPath } from './path-handle.js';
 
 /** Returns an unused path on the same disk. */
 export type MakePlace = () => Promise<string>;
@@ -29,7 +29,7 @@ const MAX_ROUNDS = 10_000_000;
 
 /** @returns the new paths of the directories in it that are not empty */
 async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
-  using directory = heldAt(place);
+  using directory = PathHandle.find(place);
   if (directory === undefined) return [];
   if (directory.kind !== 'directory') {
     // Not a directory: either swapped concurrently, or its removal was refused, and `unlink` reports the reason.
@@ -40,23 +40,13 @@ async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
   // The directory is about to be deleted, so widening its mode is safe.
   if ((directory.stat.mode & 0o700n) !== 0o700n) await chmod(directory.path, 0o700);
   for (const name of await bytesOfNames(directory)) {
-    const child = Buffer.concat([Buffer.from(`${directory.path}/`), name]);
+    const child = rawPath(directory.path, name);
     if (await isRemovedAtOnce(child)) continue;
     const next = await makePlace();
     await rename(child, next);
     moved.push(next);
   }
   return moved;
-}
-
-/** Returns undefined if another process has removed the entry. */
-function heldAt(place: string): PathHandle | undefined {
-  try {
-    return PathHandle.at(place);
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
 }
 
 /** Returns names as bytes: a name need not be UTF-8, and Node decodes invalid bytes as U+FFFD. */

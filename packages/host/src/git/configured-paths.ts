@@ -13,6 +13,7 @@ import {
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { MAX_PATH_BYTES } from '@scratchfs/core';
+import { MAX_LINK_HOPS } from '@scratchfs/core/internal';
 import { type ConfigEntry, configEntries } from '@scratchfs/history';
 import { isCode } from '../host-error.js';
 
@@ -27,7 +28,6 @@ const INCLUDES: ReadonlySet<string> = new Set(['include.path', 'includeif.path']
 
 /** Depth of nested includes after which git stops. */
 const MAX_INCLUDE_DEPTH = 10;
-const MAX_LINKS = 40;
 const MAX_CONFIG_BYTES = 4n * 2n ** 20n;
 
 /** Separators of the words of a command line. */
@@ -157,7 +157,7 @@ function pathOf(written: string, base: string): string {
 function addWithLinks(path: string, found: Set<string>): void {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return;
   let rest = path;
-  for (let links = 0; links <= MAX_LINKS; links++) {
+  for (let links = 0; links <= MAX_LINK_HOPS; links++) {
     found.add(rest);
     const link = firstLink(rest);
     if (link === undefined) return;

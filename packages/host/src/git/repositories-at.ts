@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { RawName } from '../directory-handle.js';
 import { isCode } from '../host-error.js';
+import type { RawName } from '../path-handle.js';
 
 /** Reports whether the path exists. A dangling link counts: the disk it leads to may only be unmounted. */
 export function isAt(path: string): boolean {

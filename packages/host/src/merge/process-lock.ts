@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isCode } from '../host-error.js';
+import { inodeKey } from '../node-ids.js';
 import { isAlive, startOf } from '../process-start.js';
 import { writeDurably } from './durable.js';
 import { currentHost, hostKeyOf, isBeforeBoot, isFresh, mtimeOf } from './host-identity.js';
@@ -85,8 +86,7 @@ function numberFor(directory: string, id: string): number | undefined {
 
 /** Returns a key that survives a rename of the directory and differs for each copy. */
 function keyOfDirectory(path: string): string {
-  const { dev, ino } = statSync(path, { bigint: true });
-  return `${dev}:${ino}`;
+  return inodeKey(statSync(path, { bigint: true }));
 }
 
 export function isProcessLock(name: string): boolean {

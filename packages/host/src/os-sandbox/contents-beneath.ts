@@ -1,7 +1,8 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { DirectoryHandle, type RawName } from '../directory-handle.js';
+import { DirectoryHandle } from '../directory-handle.js';
 import { isCode } from '../host-error.js';
+import type { RawName } from '../path-handle.js';
 import { contentOf, hashOf } from './content.js';
 
 /**

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkName, FsError, isFsError } from '@scratchfs/core';
 import type { Sandbox } from '@scratchfs/sandbox';
-import type { RawName } from '../directory-handle.js';
+import type { RawName } from '../path-handle.js';
 import { removeTree } from '../remove-tree.js';
 import { readWorktree, type Unrepresentable } from '../versions/read-worktree.js';
 import { type Binding, NOBODY, OsSandboxUnavailableError } from './bubblewrap.js';

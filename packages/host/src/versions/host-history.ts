@@ -22,7 +22,6 @@ import {
   type VersionDiffOptions,
 } from '@scratchfs/history';
 import { directoriesAbove } from '../directories-above.js';
-import type { RawName } from '../directory-handle.js';
 import { Git } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
@@ -31,6 +30,7 @@ import { givenPath } from '../given-path.js';
 import { executeMerge, type MergeBackOptions, type MergeResult } from '../merge/execute-merge.js';
 import { listOf } from '../merge/work-tree-state.js';
 import { nodePrimitives } from '../node-primitives.js';
+import type { RawName } from '../path-handle.js';
 import { ignoredPaths } from './ignored-paths.js';
 import { LinkedRepository } from './linked-repository.js';
 import { type Listing, listVersion, readWorkingTree } from './onboard.js';

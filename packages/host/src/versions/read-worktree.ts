@@ -1,9 +1,10 @@
 import type { BigIntStats } from 'node:fs';
 import { isFsError, MAX_DEPTH, MAX_PATH_BYTES, quote } from '@scratchfs/core';
 import { checkEntryName, type TreeMode } from '@scratchfs/history';
-import { DirectoryHandle, type RawName } from '../directory-handle.js';
+import { DirectoryHandle } from '../directory-handle.js';
 import { isTurnDue, nextTurn } from '../event-loop.js';
 import { hostError, isCode } from '../host-error.js';
+import type { RawName } from '../path-handle.js';
 import type { WorktreeCache } from './worktree-cache.js';
 import type { WorktreeFile } from './worktree-file.js';
 

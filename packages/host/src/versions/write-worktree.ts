@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { compareNames, isFsError, quote } from '@scratchfs/core';
 import { HistoryError, type TreeMode } from '@scratchfs/history';
-import { DirectoryHandle, type RawName } from '../directory-handle.js';
+import { DirectoryHandle } from '../directory-handle.js';
+import { isTurnDue, nextTurn } from '../event-loop.js';
 import { hostError, isCode } from '../host-error.js';
+import type { RawName } from '../path-handle.js';
 
 /** New state of a path. */
 export interface WorktreeChange {
@@ -40,8 +41,8 @@ export async function writeWorktree(
   signal?.throwIfAborted();
   for (const { path, name, mode } of sorted.toReversed()) if (mode === undefined) walk.remove(path, name);
   let moved: string | undefined;
-  for (const [i, { path, mode, body }] of comes.entries()) {
-    if (i % 64 === 63) await setImmediate();
+  for (const { path, mode, body } of comes) {
+    if (isTurnDue()) await nextTurn();
     if (mode === '160000') walk.put(path, mode, new Uint8Array());
     else if (moved === undefined || !path.startsWith(`${moved}/`)) {
       try {
@@ -73,8 +74,8 @@ class Stage implements Disposable {
   }
 
   async fill(comes: readonly (WorktreeChange & { readonly mode: TreeMode })[], signal?: AbortSignal): Promise<void> {
-    for (const [i, { path, mode, body }] of comes.entries()) {
-      if (i % 64 === 63) await setImmediate();
+    for (const { path, mode, body } of comes) {
+      if (isTurnDue()) await nextTurn();
       signal?.throwIfAborted();
       if (mode === '160000') continue;
       const bytes = await body();
