@@ -1,4 +1,4 @@
-import { type EntryKind, type FileSystem, isFsError } from '@scratchfs/core';
+import { type EntryKind, type FileSystem, FsError, isFsError } from '@scratchfs/core';
 import { HistoryError } from './errors.js';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
@@ -27,13 +27,30 @@ export async function applyTree(
 ): Promise<void> {
   const removed: string[] = [];
   const written: EntryChange[] = [];
-  for await (const change of changesBetween(reader, from, to, call)) {
+  const onEntries = roomIn(fileSystem);
+  for await (const change of changesBetween(reader, from, to, { ...call, onEntries })) {
     if (change.after === undefined) removed.push(change.path);
     if (change.after !== undefined) written.push(change);
   }
   for (const path of removed) await fileSystem.rm(`/${path}`, { recursive: true, force: true });
   await removeEmptied(fileSystem, removed);
   await write(fileSystem, reader, written, call);
+}
+
+/**
+ * Returns a function that adds up the entries of a version and throws as soon as the filesystem cannot hold them, before
+ * all of them are listed.
+ */
+function roomIn({ limits: { maxNodeCount: allowed } }: FileSystem): ((entries: number) => void) | undefined {
+  if (allowed === undefined) return undefined;
+  let requested = 0;
+  return (entries) => {
+    requested += entries;
+    if (requested <= allowed) return;
+    const limit = 'maxNodeCount';
+    const hint = `The limit ${limit} is ${allowed} entries; the version has more than that`;
+    throw new FsError('ENOSPC', { syscall: 'checkout', path: '/', limit, requested, allowed, hint });
+  };
 }
 
 async function write(
@@ -68,7 +85,7 @@ export async function restoreEntry(
   const written: EntryChange[] = [];
   if (entry.mode !== '40000') written.push({ path: entry.path, before: undefined, after: entry });
   else {
-    for await (const file of listTree(reader, entry.id, call))
+    for await (const file of listTree(reader, entry.id, { ...call, onEntries: roomIn(fileSystem) }))
       written.push({ path: `${entry.path}/${file.path}`, before: undefined, after: file });
   }
   await makeDirectories(fileSystem, [entry.path]);

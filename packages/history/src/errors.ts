@@ -12,7 +12,7 @@ export type HistoryErrorCode =
   | 'ref-conflict'
   /** An object does not have the requested type. */
   | 'wrong-type'
-  /** More bytes than this history's limits allow. */
+  /** More bytes or entries than this history's limits allow. */
   | 'too-large';
 
 const HISTORY_ERROR = Symbol.for('scratchfs.HistoryError');

@@ -10,6 +10,7 @@ import {
   type VersionDiffOptions,
 } from './diff.js';
 import { editTree, type TreeEdits } from './edit-tree.js';
+import { DEFAULT_MAX_ENTRIES, type EntryCount } from './entry-count.js';
 import { HistoryError } from './errors.js';
 import { walkCommits } from './log.js';
 import { type Merge, mergeTrees } from './merge.js';
@@ -44,6 +45,13 @@ export interface HistoryOptions {
    * Hashing and zlib. Default: implementations that run everywhere. `nodePrimitives` of `@scratchfs/host` uses Node's.
    */
   readonly primitives?: Primitives | undefined;
+  /**
+   * Maximum number of entries that a version, or the difference of two, may have: files, links, submodules and
+   * directories. Every method that lists trees stops there with `too-large`, because a few small trees that contain each
+   * other many times can describe more entries than any memory holds. An entry counts once more for each 256 characters
+   * of its directory's path. Default: 1,000,000.
+   */
+  readonly maxEntries?: number | undefined;
 }
 
 export interface CommitOptions extends RepositoryCall {
@@ -79,9 +87,17 @@ export class History {
 
   constructor(options: HistoryOptions = {}) {
     this.repository = options.repository ?? new MemoryRepository();
-    this.#reader = new ObjectReader(this.repository, options.primitives ?? portablePrimitives);
+    const { maxEntries = DEFAULT_MAX_ENTRIES } = options;
+    if (!Number.isSafeInteger(maxEntries) || maxEntries < 1)
+      throw new RangeError(`maxEntries must be an integer from 1 to 2^53 - 1, not ${String(maxEntries)}`);
+    this.#reader = new ObjectReader(this.repository, options.primitives ?? portablePrimitives, maxEntries);
     this.#author = options.author ?? { name: 'scratchfs', email: 'scratchfs@localhost' };
     this.#clock = options.clock ?? systemClock;
+  }
+
+  /** Returns a new count for the entries of one version that is listed by other means than this history's. */
+  countEntries(): EntryCount {
+    return this.#reader.countEntries();
   }
 
   /**
@@ -127,6 +143,8 @@ export class History {
    * Files that are not in the version are removed. Empty directories, other modes and times belong to checkpoints and
    * stay. Either all of it happens or nothing. Takes time proportional to the difference. The version may be the id of
    * a tree, for example of a merge.
+   * @throws FsError ENOSPC, EFBIG for limits of the filesystem; HistoryError `not-found`, `wrong-type`, `hostile`,
+   *   `corrupt`, `too-large`
    */
   async checkout(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     const tree = await this.treeOf(version, call);
@@ -134,7 +152,7 @@ export class History {
       this.#known.copyKnowledge(fileSystem, inside);
       const now = await findObjects(inside, this.#reader, this.#known, tree, call);
       const trees = new TreesBeside(this.repository, now.objects);
-      const reader = new ObjectReader(trees, this.#reader.primitives);
+      const reader = new ObjectReader(trees, this.#reader.primitives, this.#reader.maxEntries);
       await applyTree(inside, reader, now.root, tree, call);
       const then = await findObjects(inside, this.#reader, this.#known, tree, call);
       if (then.root !== tree)

@@ -1,5 +1,5 @@
 import { openFileSystem } from '@scratchfs/core';
-import { MemoryStorage } from '@scratchfs/memory';
+import { asyncMemoryStorage, MemoryStorage } from '@scratchfs/memory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { History } from './history.js';
 import { type ObjectId, putId } from './object-id.js';
@@ -177,6 +177,120 @@ describe('a tree', () => {
     await fileSystem.mkdir('/sub/.git', { recursive: true });
     await fileSystem.writeFile('/sub/.git/config', 'x');
     await expect(new History().commit(fileSystem, { message: 'x' })).rejects.toMatchObject({ code: 'hostile' });
+  });
+});
+
+/** Trees that each contain the next one `width` times under different names; the last one holds a file or nothing. */
+async function bomb(repository: MemoryRepository, width: number, last: Uint8Array): Promise<ObjectId> {
+  let body = last;
+  for (let level = 1; ; level++) {
+    const id = idOf({ type: 'tree', body }, 'sha1', portablePrimitives);
+    await repository.write([{ type: 'tree', body, id }]);
+    if (level === 12) return id;
+    const names = Array.from({ length: width }, (_, i) => `d${String(i).padStart(5, '0')}`);
+    body = rawTree(names.map((name) => ['40000', name, id] as const));
+  }
+}
+
+describe('a few trees that contain each other many times', () => {
+  const EMPTY = new Uint8Array();
+  const storages = { memory: () => new MemoryStorage(), 'async memory': () => asyncMemoryStorage() };
+
+  const bombs = async (maxEntries?: number) => {
+    const repository = new MemoryRepository();
+    const history = new History({ repository, maxEntries });
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    await fileSystem.writeFile('/file', 'x');
+    const plain = await history.writeTree(fileSystem);
+    const file = rawTree([['100644', 'file', BLOB]]);
+    const ids = [
+      await bomb(repository, 10, file),
+      await bomb(repository, 10, EMPTY),
+      await bomb(repository, 1_500, file),
+    ];
+    return { history, plain, ids };
+  };
+
+  it.each(Object.entries(storages))(
+    'stop a checkout at the limit of a filesystem in %s, which stays unchanged',
+    async (_name, storage) => {
+      const { history, ids } = await bombs();
+      const fileSystem = await openFileSystem(storage(), { limits: { maxNodeCount: 1_000 } });
+      await fileSystem.writeFile('/kept', 'kept');
+      for (const id of ids) {
+        const refused = expect(history.checkout(id, fileSystem)).rejects;
+        await refused.toMatchObject({ code: 'ENOSPC', limit: 'maxNodeCount', allowed: 1_000 });
+      }
+      expect(await fileSystem.readdir('/')).toEqual(['kept']);
+    },
+  );
+
+  it('stop a checkout without limits at the default of maxEntries, within 512 MiB', async () => {
+    const {
+      history,
+      ids: [, , wide],
+    } = await bombs();
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    let peak = 0;
+    const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().heapUsed)), 20);
+    const before = process.memoryUsage().heapUsed;
+    try {
+      await expect(history.checkout(wide as ObjectId, fileSystem)).rejects.toMatchObject({ code: 'too-large' });
+    } finally {
+      clearInterval(timer);
+    }
+    expect(peak - before).toBeLessThan(512 * 2 ** 20);
+    expect(fileSystem.toJSON()).toEqual({});
+  });
+
+  it('stop every method that lists them at maxEntries', async () => {
+    const { history, ids, plain } = await bombs(2_000);
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    const tooLarge = { name: 'HistoryError', code: 'too-large', message: expect.stringContaining('maxEntries') };
+    const options = { parents: [], message: 'x' };
+    const commit = await history.commitTree(plain, options);
+    for (const id of ids) {
+      const list = async () => {
+        for await (const _ of history.list(id));
+      };
+      await expect(list()).rejects.toMatchObject(tooLarge);
+      await expect(history.checkout(id, fileSystem)).rejects.toMatchObject(tooLarge);
+      await expect(history.restore(id, '/d00000', fileSystem)).rejects.toMatchObject(tooLarge);
+      await expect(history.diff(undefined, id)).rejects.toMatchObject(tooLarge);
+      await expect(history.diff(id, plain, { renames: true })).rejects.toMatchObject(tooLarge);
+      const theirs = await history.commitTree(id, { ...options, parents: [commit] });
+      await expect(history.merge(undefined, commit, theirs)).rejects.toMatchObject(tooLarge);
+      await expect(history.merge(plain, id, plain)).rejects.toMatchObject(tooLarge);
+      expect((await history.verify(theirs)).problems).toEqual([]);
+    }
+  });
+
+  it('are listed up to exactly maxEntries', async () => {
+    const repository = new MemoryRepository();
+    const tree = await bomb(repository, 1, rawTree([['100644', 'file', BLOB]]));
+    const listed = async (maxEntries: number) => {
+      const paths: string[] = [];
+      for await (const { path } of new History({ repository, maxEntries }).list(tree)) paths.push(path);
+      return paths.length;
+    };
+    expect(await listed(12)).toBe(1);
+    await expect(listed(11)).rejects.toMatchObject({ code: 'too-large' });
+    for (const wrong of [0, 1.5, Number.NaN]) expect(() => new History({ maxEntries: wrong })).toThrow(RangeError);
+  });
+
+  it('count once more for each 256 characters of a path', async () => {
+    const repository = new MemoryRepository();
+    let body = rawTree([['100644', 'file', BLOB]]);
+    let id = BLOB;
+    for (let depth = 0; depth <= 100; depth++) {
+      id = idOf({ type: 'tree', body }, 'sha1', portablePrimitives);
+      await repository.write([{ type: 'tree', body, id }]);
+      body = rawTree([['40000', 'x'.repeat(255), id]]);
+    }
+    const list = async () => {
+      for await (const _ of new History({ repository, maxEntries: 1_000 }).list(id));
+    };
+    await expect(list()).rejects.toMatchObject({ code: 'too-large' });
   });
 });
 

@@ -10,6 +10,7 @@ export type {
   VersionEntry,
 } from './diff.js';
 export type { TreeEdits } from './edit-tree.js';
+export type { EntryCount } from './entry-count.js';
 export { HistoryError, type HistoryErrorCode, type HistoryErrorDetails, isHistoryError } from './errors.js';
 export { type CommitOptions, History, type HistoryOptions } from './history.js';
 export type { Merge } from './merge.js';

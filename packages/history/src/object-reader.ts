@@ -1,4 +1,5 @@
 import { Yielder } from '@scratchfs/core/internal';
+import { DEFAULT_MAX_ENTRIES, EntryCount } from './entry-count.js';
 import { HistoryError } from './errors.js';
 import type { ObjectId } from './object-id.js';
 import { type Commit, decodeCommit } from './objects/commit.js';
@@ -15,7 +16,14 @@ export class ObjectReader {
   constructor(
     readonly store: GitObjectStore,
     readonly primitives: Primitives,
+    /** Maximum number of entries that one walk over trees may find. */
+    readonly maxEntries = DEFAULT_MAX_ENTRIES,
   ) {}
+
+  /** Returns a new count for one walk over trees. */
+  countEntries(): EntryCount {
+    return new EntryCount(this.maxEntries);
+  }
 
   /** @throws HistoryError `not-found`, `corrupt` */
   async object(id: ObjectId, call?: RepositoryCall): Promise<GitObject> {

@@ -19,47 +19,60 @@ function isTree(entry: TreeEntry | undefined): boolean {
   return entry?.mode === '40000';
 }
 
-/** Yields all entries of a tree except directories, in the order of git's index. */
-export function listTree(reader: ObjectReader, tree: ObjectId, call?: RepositoryCall): AsyncGenerator<PathEntry> {
-  return filesOf(reader, tree, '', call);
-}
-
-async function* filesOf(
-  reader: ObjectReader,
-  tree: ObjectId,
-  path: string,
-  call?: RepositoryCall,
-): AsyncGenerator<PathEntry> {
-  const pending = [{ path, entries: (await reader.tree(tree, call)).values() }];
+/**
+ * Yields all entries of a tree except directories, in the order of git's index.
+ * @throws HistoryError `too-large` if the tree has more entries than the reader allows
+ */
+export async function* listTree(reader: ObjectReader, tree: ObjectId, call?: WalkCall): AsyncGenerator<PathEntry> {
+  const count = reader.countEntries();
+  const load = async (path: string, id: ObjectId) => {
+    const entries = await reader.tree(id, call);
+    count.add(entries.length, path.length);
+    call?.onEntries?.(entries.length);
+    return { path, entries: entries.values() };
+  };
+  const pending = [await load('', tree)];
   for (let frame = pending.at(-1); frame !== undefined; frame = pending.at(-1)) {
     const { value: entry } = frame.entries.next();
     if (entry === undefined) pending.pop();
-    else if (isTree(entry)) {
-      const entries = (await reader.tree(entry.id, call)).values();
-      pending.push({ path: `${frame.path}${entry.name}/`, entries });
-    } else yield { ...entry, path: frame.path + entry.name };
+    else if (isTree(entry)) pending.push(await load(`${frame.path}${entry.name}/`, entry.id));
+    else yield { ...entry, path: frame.path + entry.name };
   }
+}
+
+/** Options of a walk over trees. */
+export interface WalkCall extends RepositoryCall {
+  /**
+   * Receives the number of entries, directories included, that were found in one directory: of a difference, those that
+   * the second tree has. Called before the directory is entered; what it throws ends the walk.
+   */
+  readonly onEntries?: ((entries: number) => void) | undefined;
 }
 
 /**
  * Yields the differences between two trees (undefined: an empty one), sorted by path. Subtrees with the same id are
  * skipped.
+ * @throws HistoryError `too-large` for more differences, directories included, than the reader allows entries
  */
 export async function* changesBetween(
   reader: ObjectReader,
   before: ObjectId | undefined,
   after: ObjectId | undefined,
-  call?: RepositoryCall & {
+  call?: WalkCall & {
     /** Receives the directories that only the first tree has. */
     readonly gone?: Set<string> | undefined;
   },
 ): AsyncGenerator<EntryChange> {
   if (before === after) return;
-  const load = async (a: ObjectId | undefined, b: ObjectId | undefined): Promise<NamePair[]> => {
+  const count = reader.countEntries();
+  const load: Load = async (path, a, b) => {
     const [left, right] = await Promise.all([a && reader.tree(a, call), b && reader.tree(b, call)]);
-    return [...pairsOf(left || [], right || [])];
+    const pairs = [...pairsOf(left || [], right || [])];
+    count.add(pairs.length, path.length);
+    call?.onEntries?.(pairs.filter((pair) => pair.b !== undefined).length);
+    return pairs;
   };
-  const frames = [new Level('', await load(before, after))];
+  const frames = [new Level('', await load('', before, after))];
   for (let level = frames.at(-1); level !== undefined; level = frames.at(-1)) {
     level.readAhead(load);
     const pair = level.take();
@@ -78,6 +91,8 @@ export async function* changesBetween(
 
 /** Maximum number of subdirectories to read ahead, so that a remote store can return them together. */
 const READ_AHEAD_DIRECTORIES = 32;
+
+type Load = (path: string, a: ObjectId | undefined, b: ObjectId | undefined) => Promise<NamePair[]>;
 
 /** A pair of directories that differ. */
 class Level {
@@ -99,11 +114,11 @@ class Level {
     return this.#reading.shift();
   }
 
-  readAhead(load: (a: ObjectId | undefined, b: ObjectId | undefined) => Promise<NamePair[]>): void {
+  readAhead(load: Load): void {
     for (; this.#reading.length < READ_AHEAD_DIRECTORIES && this.#read < this.pairs.length; this.#read++) {
-      const { a, b } = this.pairs[this.#read] as NamePair;
+      const { name, a, b } = this.pairs[this.#read] as NamePair;
       if (!isTree(a ?? b)) continue;
-      const reading = load(a?.id, b?.id);
+      const reading = load(`${this.path}${name}/`, a?.id, b?.id);
       // The error is thrown to the caller that takes this level, if the walk gets that far.
       reading.catch(() => undefined);
       this.#reading.push(reading);

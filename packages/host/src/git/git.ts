@@ -26,6 +26,8 @@ export interface GitCall {
   /** Exit codes that are not errors. Default: 0. */
   readonly accept?: readonly number[] | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Receives the output in pieces as it arrives; it is not collected then. If it throws, git is killed. */
+  readonly onOutput?: ((chunk: Buffer) => void) | undefined;
 }
 
 /** Environment variables passed on to git: they name programs and the user's own settings, and do not steer git. */
@@ -92,9 +94,10 @@ export class Git {
 
   /**
    * Runs git and returns its output.
-   * @throws GitError for an exit code that is not accepted, the reason of the signal, and Error if git is not installed
+   * @throws GitError for an exit code that is not accepted, the reason of the signal, the error of `onOutput`, and Error
+   *   if git is not installed
    */
-  run(args: readonly string[], { input, accept = [0], signal }: GitCall = {}): Promise<GitResult> {
+  run(args: readonly string[], { input, accept = [0], signal, onOutput }: GitCall = {}): Promise<GitResult> {
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
       const child = spawn('git', args, { cwd: this.cwd, env: this.env(), stdio: 'pipe', windowsHide: true });
@@ -102,7 +105,17 @@ export class Git {
       const err: Buffer[] = [];
       const abort = (): void => void child.kill('SIGKILL');
       signal?.addEventListener('abort', abort, { once: true });
-      child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+      let refusal: { readonly error: unknown } | undefined;
+      child.stdout.on('data', (chunk: Buffer) => {
+        if (refusal !== undefined) return;
+        try {
+          if (onOutput === undefined) out.push(chunk);
+          else onOutput(chunk);
+        } catch (error) {
+          refusal = { error };
+          abort();
+        }
+      });
       child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
       child.on('error', (cause) => {
         signal?.removeEventListener('abort', abort);
@@ -112,6 +125,7 @@ export class Git {
         signal?.removeEventListener('abort', abort);
         const stderr = Buffer.concat(err).toString('utf8');
         if (signal?.aborted === true) reject(signal.reason);
+        else if (refusal !== undefined) reject(refusal.error);
         else if (exitCode === null || !accept.includes(exitCode)) reject(new GitError(args, exitCode, stderr));
         else resolve({ exitCode, stdout: Buffer.concat(out), stderr });
       });
@@ -132,6 +146,37 @@ export class Git {
    */
   async items(args: readonly string[], call?: GitCall, encoding: 'utf8' | 'latin1' = 'utf8'): Promise<string[]> {
     return nulSeparated((await this.run(args, call)).stdout).map((item) => item.toString(encoding));
+  }
+
+  /**
+   * Runs git with `-z` arguments and passes on each item as it arrives. If `take` throws, git is killed, so that output
+   * without end takes neither time nor memory.
+   */
+  async eachItem(args: readonly string[], take: (item: Buffer) => void, signal?: AbortSignal): Promise<void> {
+    const splitter = new ItemSplitter(take);
+    await this.run(args, { signal, onOutput: (chunk) => splitter.add(chunk) });
+  }
+}
+
+/** Longest item of git's output that is read in pieces: a path and the fields before it. */
+const MAX_ITEM_BYTES = 2 ** 20;
+
+/** Splits output that arrives in pieces into the items that NUL bytes end. The items are copies. */
+class ItemSplitter {
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(readonly take: (item: Buffer) => void) {}
+
+  add(chunk: Buffer): void {
+    let from = 0;
+    for (let end = chunk.indexOf(0); end >= 0; end = chunk.indexOf(0, from)) {
+      this.take(Buffer.concat([this.#rest, chunk.subarray(from, end)]));
+      this.#rest = Buffer.alloc(0);
+      from = end + 1;
+    }
+    this.#rest = Buffer.concat([this.#rest, chunk.subarray(from)]);
+    if (this.#rest.length > MAX_ITEM_BYTES)
+      throw new Error(`git prints a path of more than ${MAX_ITEM_BYTES} bytes, which no filesystem can hold`);
   }
 }
 

@@ -86,7 +86,7 @@ export async function executeMerge(
     if (reason !== undefined) return refused(reason);
     const quarantine = await Quarantine.open(repository, git, scratch);
     await quarantine.take(history, version, signal);
-    return await mergeInto(repository, git, quarantine, { branch, version, message }, options);
+    return await mergeInto(history, repository, git, quarantine, { branch, version, message }, options);
   } catch (error) {
     // A refusal by git is a result, not a failure of this function.
     if (error instanceof GitError) return refused(`${error.message}. Nothing was changed.`);
@@ -117,6 +117,7 @@ export async function recoverMerge(
 }
 
 async function mergeInto(
+  history: History,
   repository: GitRepository,
   git: Git,
   quarantine: Quarantine,
@@ -133,7 +134,8 @@ async function mergeInto(
   const base = common.stdout.toString('utf8').trim();
   if (base === version) return merged('The branch has the version already.', head);
   const identity = await identityFor(git, options.author, signal);
-  const theirs = await quarantine.withUnrepresentable(version, base, identity, signal);
+  for (const side of base === head ? [version] : [version, head]) await quarantine.checkSize(history, side, signal);
+  const theirs = await quarantine.withUnrepresentable(history, version, base, identity, signal);
   const subject = subjectOf(message);
   let target = theirs;
   if (base !== head) {

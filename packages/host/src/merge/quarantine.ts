@@ -51,11 +51,28 @@ export class Quarantine {
   }
 
   /**
+   * Throws if a commit has more entries than the history allows. git itself has no such limit, so this comes before
+   * everything that makes it list the commit.
+   * @throws HistoryError `too-large`
+   */
+  async checkSize(history: History, commit: string, signal?: AbortSignal): Promise<void> {
+    const count = history.countEntries();
+    const args = ['ls-tree', '-r', '-t', '-z', '--full-tree', '--name-only', commit];
+    await this.git.eachItem(args, (path) => count.add(1, path.length), signal);
+  }
+
+  /**
    * Returns a commit on a version that adds the paths of `base` that scratchfs cannot represent: the version cannot
    * have meant to remove them. Returns the version itself if there are none, or if it has something at those paths.
    */
-  async withUnrepresentable(version: ObjectId, base: string, identity: Git, signal?: AbortSignal): Promise<ObjectId> {
-    const { unrepresentable } = await listVersion(this.git, base, signal);
+  async withUnrepresentable(
+    history: History,
+    version: ObjectId,
+    base: string,
+    identity: Git,
+    signal?: AbortSignal,
+  ): Promise<ObjectId> {
+    const { unrepresentable } = await listVersion(this.git, base, history.countEntries(), signal);
     const lost = unrepresentable.length === 0 ? [] : await this.#lostIn(version, unrepresentable, signal);
     if (lost.length === 0) return version;
     const index = { GIT_INDEX_FILE: join(this.directory, 'index-of-version') };

@@ -49,6 +49,12 @@ export interface HostHistoryOptions {
   readonly repository?: Repository | undefined;
   /** Maximum bytes of one file of an onboarded repository; reading a larger one fails. Default: 256 MiB. */
   readonly maxObjectBytes?: number | undefined;
+  /**
+   * Maximum number of entries of a version: files, links, submodules and directories. Onboarding, checkout, comparison
+   * and merging stop there with `too-large`, because a repository of a few small objects can describe more entries than
+   * any memory or disk holds. Default: 1,000,000.
+   */
+  readonly maxEntries?: number | undefined;
   /** Author of commits. Default: `scratchfs <scratchfs@localhost>`. */
   readonly author?: Person | undefined;
   /** Current time in epoch milliseconds. Default: `Date.now`. */
@@ -143,7 +149,7 @@ export class HostHistory implements AsyncDisposable {
    * its path later is onboarded anew. Submodules stay a commit id each; other nested repositories are left out. A
    * folder that is not a repository becomes a version without a parent.
    * @throws HistoryError `hostile` naming every path that cannot be represented, with nothing onboarded; `not-found`
-   *   for a repository without commits
+   *   for a repository without commits; `too-large` for more than `maxEntries` entries
    */
   async onboardRepo(sourcePath: string, options: OnboardOptions = {}): Promise<ObjectId> {
     const repository = await findRepository(sourcePath);
@@ -156,11 +162,14 @@ export class HostHistory implements AsyncDisposable {
       throw new HistoryError('not-found', 'The repository has no commit yet: commit something, or take workingTree');
     const { history } = await this.#link(repository);
     if (options.workingTree !== true) {
-      const listing = await listVersion(git, tip as ObjectId, signal);
-      const unusual = await unusualModes(git, history.repository, tip as ObjectId, signal);
+      const listing = await listVersion(git, tip as ObjectId, history.countEntries(), signal);
+      const unusual = await unusualModes(git, history.repository, tip as ObjectId, listing.trees, signal);
       return this.#accepted(history, { ...listing, unusual }, tip as ObjectId, tip, options);
     }
-    const { tree, listing, objects, nested } = await readWorkingTree(repository, options);
+    const { tree, listing, objects, nested } = await readWorkingTree(repository, {
+      ...options,
+      count: history.countEntries(),
+    });
     await history.repository.write(objects, { signal });
     for (const path of nested) options.skipUnrepresentable?.({ path, reason: 'it is a repository of its own' });
     return this.#accepted(history, listing, tree, tip, options);
@@ -319,14 +328,15 @@ export class HostHistory implements AsyncDisposable {
     if (this.#isClosed) throw new TypeError('The versions of this HostHistory have been closed');
     let found = this.#histories.get(format);
     if (found === undefined) {
-      const { repository: own = new MemoryRepository(format), author, clock } = this.#options;
+      const { repository: own = new MemoryRepository(format), author, clock, maxEntries } = this.#options;
       if (own.format !== format)
         throw new HistoryError(
           'wrong-type',
           `The repository of this HostHistory uses ${own.format}, and the given repository ${format}`,
         );
       const repository = new LinkedRepository(own);
-      found = { repository, history: new History({ repository, author, clock, primitives: nodePrimitives }) };
+      const history = new History({ repository, author, clock, primitives: nodePrimitives, maxEntries });
+      found = { repository, history };
       this.#histories.set(format, found);
     }
     return found;
@@ -397,8 +407,12 @@ export class HostHistory implements AsyncDisposable {
     let batch: NamedObject[] = [];
     let bytes = 0;
     let done = 0;
-    for await (const file of readWorktree(folder, { cache, without, submodules, onUnrepresentable, signal })) {
+    const count = history.countEntries();
+    const onDirectory = (path: string): void => count.add(1, path.length);
+    const reading = { cache, without, submodules, onUnrepresentable, onDirectory, signal };
+    for await (const file of readWorktree(folder, reading)) {
       const { path, mode, known, body } = file;
+      count.add(1, path.length);
       const before = gone.get(path);
       gone.delete(path);
       if (mode === '160000') continue;

@@ -3,9 +3,16 @@ import { copyFile, mkdir, mkdtemp, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAX_DEPTH, MAX_PATH_BYTES } from '@scratchfs/core';
-import { checkEntryName, HistoryError, type NamedObject, type ObjectId, type TreeMode } from '@scratchfs/history';
+import {
+  checkEntryName,
+  type EntryCount,
+  HistoryError,
+  type NamedObject,
+  type ObjectId,
+  type TreeMode,
+} from '@scratchfs/history';
 import { withoutDrivers } from '../git/drivers.js';
-import { type Git, inList, nulEnded, nulSeparated } from '../git/git.js';
+import { type Git, inList, nulEnded } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
@@ -20,27 +27,44 @@ export interface ListedEntry {
 
 export interface Listing {
   readonly entries: readonly ListedEntry[];
+  /** Directories, the top one not included, with their names unchecked. */
+  readonly trees: readonly Pick<ListedEntry, 'path' | 'id'>[];
   /** Entries that a scratchfs filesystem cannot represent. */
   readonly unrepresentable: readonly (Unrepresentable & { readonly record: Buffer })[];
 }
 
-/** Returns all entries of a version of a repository on disk except directories, with each name checked. */
-export async function listVersion(git: Git, version: string, signal?: AbortSignal): Promise<Listing> {
-  const { stdout } = await git.run(['ls-tree', '-r', '-z', '--full-tree', version], { signal });
+/**
+ * Returns all entries of a version of a repository on disk, with each name of an entry checked.
+ * @throws HistoryError `too-large` if there are more than `count` allows
+ */
+export async function listVersion(
+  git: Git,
+  version: string,
+  count: EntryCount,
+  signal?: AbortSignal,
+): Promise<Listing> {
   const entries: ListedEntry[] = [];
+  const trees: Pick<ListedEntry, 'path' | 'id'>[] = [];
   const unrepresentable: (Unrepresentable & { record: Buffer })[] = [];
   const checked = new Map<string, string | undefined>();
-  for (const record of nulSeparated(stdout)) {
+  const take = (record: Buffer): void => {
     const tab = record.indexOf(9);
-    const [mode, , id] = record.toString('latin1', 0, tab).split(' ') as [TreeMode, string, ObjectId];
+    const [mode, type, id] = record.toString('latin1', 0, tab).split(' ') as [TreeMode, string, ObjectId];
     const raw = record.subarray(tab + 1);
+    count.add(1, raw.length);
     const path = raw.toString('utf8');
+    if (type === 'tree') {
+      trees.push({ path, id });
+      return;
+    }
     const reason =
       path.includes('\ufffd') && !Buffer.from(path).equals(raw) ? 'its name is no UTF-8' : against(path, checked);
     if (reason === undefined) entries.push({ path, mode, id });
     else unrepresentable.push({ path, reason, record });
-  }
-  return { entries, unrepresentable };
+  };
+  // With `-t`, directories are printed too: otherwise git would walk without end through trees that hold no file.
+  await git.eachItem(['ls-tree', '-r', '-t', '-z', '--full-tree', version], take, signal);
+  return { entries, trees, unrepresentable };
 }
 
 function against(path: string, checked: Map<string, string | undefined>): string | undefined {
@@ -82,8 +106,13 @@ export async function readWorkingTree(
   repository: GitRepository,
   {
     includeIgnored = false,
+    count,
     signal,
-  }: { readonly includeIgnored?: boolean | undefined; readonly signal?: AbortSignal | undefined },
+  }: {
+    readonly includeIgnored?: boolean | undefined;
+    readonly count: EntryCount;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<WorkingTree> {
   const scratch = await mkdtemp(join(tmpdir(), 'scratchfs-'));
   try {
@@ -107,7 +136,7 @@ export async function readWorkingTree(
     const update = ['update-index', '-z', '--add', '--remove', '--ignore-skip-worktree-entries', '--stdin'];
     await git.run(update, { input: nulEnded(paths, 'latin1'), signal });
     const tree = (await git.text(['write-tree'], { signal })) as ObjectId;
-    const listing = await listVersion(git, tree, signal);
+    const listing = await listVersion(git, tree, count, signal);
     return { tree, listing, objects: await newObjects(git, repository, signal), nested };
   } finally {
     await rm(scratch, { recursive: true, force: true });

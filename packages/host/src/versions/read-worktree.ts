@@ -84,12 +84,12 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
           yield { path, mode: '160000', known: undefined, body: undefined, stat };
         try {
           enter(options.asOwner ? frame.directory.enterAsOwner(name) : frame.directory.enter(name), `${path}/`);
-          options.onDirectory?.(path);
         } catch (error) {
           // The path is not a directory any more.
           if (isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) continue;
           throw hostError(error, 'scandir', `/${path}`);
         }
+        options.onDirectory?.(path);
       }
     }
   } finally {

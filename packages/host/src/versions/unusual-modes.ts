@@ -1,42 +1,53 @@
 import { type GitObjectStore, HistoryError, ID_BYTES, type ObjectId, type TreeMode } from '@scratchfs/history';
 import type { Git } from '../git/git.js';
+import type { Listing } from './onboard.js';
 import type { Unrepresentable } from './read-worktree.js';
 
 /** Modes of entries that git writes. It also reads others, which old programs wrote. */
 const MODES: ReadonlySet<string> = new Set<TreeMode>(['40000', '100644', '100755', '120000', '160000']);
 
+/** Directories to read concurrently. */
+const BATCH_TREES = 256;
+
 /**
  * Returns the entries of a version whose mode git no longer writes, such as 100664. `git ls-tree` prints the mode that
  * git reads them as, so the trees themselves are parsed; written again, they have other ids.
+ * @param trees all directories of the version but the top one
  */
 export async function unusualModes(
   git: Git,
   objects: GitObjectStore,
   version: string,
+  trees: Listing['trees'],
   signal?: AbortSignal,
 ): Promise<Unrepresentable[]> {
   const root = await git.text(['rev-parse', `${version}^{tree}`], { signal });
-  const trees = [{ path: '', id: root as ObjectId }];
-  for (const record of await git.items(['ls-tree', '-r', '-d', '-z', '--full-tree', version], { signal })) {
-    const tab = record.indexOf('\t');
-    const [, type, id] = record.slice(0, tab).split(' ');
-    if (type === 'tree') trees.push({ path: `${record.slice(tab + 1)}/`, id: id as ObjectId });
+  const all = [{ path: '', id: root as ObjectId }, ...trees.map(({ path, id }) => ({ path: `${path}/`, id }))];
+  const found: Unrepresentable[] = [];
+  for (let at = 0; at < all.length; at += BATCH_TREES) {
+    const batch = all.slice(at, at + BATCH_TREES);
+    const read = await Promise.all(batch.map(({ path, id }) => unusualIn(objects, path, id, signal)));
+    found.push(...read.flat());
   }
-  const found = await Promise.all(
-    trees.map(async ({ path, id }) => {
-      const tree = await objects.read(id, { signal });
-      if (tree === undefined) throw new HistoryError('not-found', `Object ${id} does not exist`, { id });
-      return modesIn(tree.body, objects).flatMap(({ name, mode }) =>
-        MODES.has(mode)
-          ? []
-          : {
-              path: path + name,
-              reason: `its mode is ${mode}, which git no longer writes: skipUnrepresentable takes it as git does`,
-            },
-      );
-    }),
+  return found;
+}
+
+async function unusualIn(
+  objects: GitObjectStore,
+  path: string,
+  id: ObjectId,
+  signal: AbortSignal | undefined,
+): Promise<Unrepresentable[]> {
+  const tree = await objects.read(id, { signal });
+  if (tree === undefined) throw new HistoryError('not-found', `Object ${id} does not exist`, { id });
+  return modesIn(tree.body, objects).flatMap(({ name, mode }) =>
+    MODES.has(mode)
+      ? []
+      : {
+          path: path + name,
+          reason: `its mode is ${mode}, which git no longer writes: skipUnrepresentable takes it as git does`,
+        },
   );
-  return found.flat();
 }
 
 function modesIn(body: Uint8Array, { format }: GitObjectStore): { readonly name: string; readonly mode: string }[] {
