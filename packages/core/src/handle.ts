@@ -11,7 +11,7 @@ import type { CallOptions, Content } from './file-system.js';
 const ENCODER = new TextEncoder();
 
 /** State of a handle. */
-class HandleState {
+class HandleState implements handling.HeldFile {
   readonly file: OpenFile;
   position = 0;
   closed = false;
@@ -109,7 +109,7 @@ export class OpenHandle implements FileHandle {
     // The bytes go into the caller's array only once they are confirmed.
     const scratch = new Uint8Array(Math.min(into.byteLength, 2 ** 31 - 1));
     const count = await state.at(position, (at) =>
-      state.run((view) => handling.readAt(view, state.file, scratch, at), options).then((read) => [read, at + read]),
+      state.run((view) => handling.readAt(view, state, scratch, at), options).then((read) => [read, at + read]),
     );
     into.set(scratch.subarray(0, count));
     return count;
@@ -120,10 +120,7 @@ export class OpenHandle implements FileHandle {
     const bytes = bytesOf(captureContent(data));
     return state.at(position, (at) =>
       state
-        .run(
-          (view) => handling.writeAt(view, state.openFiles, state.file, bytes, state.opened.append ? 'end' : at),
-          options,
-        )
+        .run((view) => handling.writeAt(view, state, bytes, state.opened.append ? 'end' : at), options)
         .then((end) => [bytes.byteLength, bytes.byteLength > 0 ? end : at]),
     );
   }
@@ -131,9 +128,7 @@ export class OpenHandle implements FileHandle {
     const state = this.#state;
     state.check('read');
     return state.at(null, (at) =>
-      state
-        .run((view) => handling.readFrom(view, state.file, at), options)
-        .then((bytes) => [bytes, at + bytes.byteLength]),
+      state.run((view) => handling.readFrom(view, state, at), options).then((bytes) => [bytes, at + bytes.byteLength]),
     );
   }
   async writeFile(data: Content, options?: CallOptions): Promise<void> {
@@ -142,28 +137,28 @@ export class OpenHandle implements FileHandle {
   async truncate(length = 0, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check('truncate');
-    await state.run((view) => handling.truncateAt(view, state.openFiles, state.file, length), options);
+    await state.run((view) => handling.truncateAt(view, state, length), options);
   }
   async stat(options?: CallOptions): Promise<Stats> {
     const state = this.#state;
     state.check();
-    return state.run((view) => handling.statAt(view, state.file), options);
+    return state.run((view) => handling.statAt(view, state), options);
   }
   async chmod(mode: number, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check();
-    await state.run((view) => handling.chmodAt(view, state.openFiles, state.file, mode), options);
+    await state.run((view) => handling.chmodAt(view, state, mode), options);
   }
   async chown(uid: number, gid: number, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check();
-    await state.run((view) => handling.chownAt(view, state.openFiles, state.file, uid, gid), options);
+    await state.run((view) => handling.chownAt(view, state, uid, gid), options);
   }
   async utimes(atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check();
     const [accessed, modified] = [captureArgument(atime), captureArgument(mtime)];
-    await state.run((view) => handling.utimesAt(view, state.openFiles, state.file, accessed, modified), options);
+    await state.run((view) => handling.utimesAt(view, state, accessed, modified), options);
   }
   async close(): Promise<void> {
     this.#state.release();
@@ -185,7 +180,7 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
   readSync(into: Uint8Array, position?: number | null): number {
     const state = stateOf(this);
     const at = state.startRead(into, position);
-    const count = state.owner.change((view) => handling.readAt(view, state.file, into, at));
+    const count = state.owner.change((view) => handling.readAt(view, state, into, at));
     if (position === undefined || position === null) state.position = at + count;
     return count;
   }
@@ -193,14 +188,14 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
     const state = stateOf(this);
     const at = state.startWrite(position);
     const bytes = bytesOf(data);
-    const end = state.owner.change((view) => handling.writeAt(view, state.openFiles, state.file, bytes, at));
+    const end = state.owner.change((view) => handling.writeAt(view, state, bytes, at));
     if (bytes.byteLength > 0 && (position === undefined || position === null)) state.position = end;
     return bytes.byteLength;
   }
   readFileSync(): Uint8Array<ArrayBuffer> {
     const state = stateOf(this);
     state.check('read');
-    const bytes = state.owner.change((view) => handling.readFrom(view, state.file, state.position));
+    const bytes = state.owner.change((view) => handling.readFrom(view, state, state.position));
     state.position += bytes.byteLength;
     return bytes;
   }
@@ -210,27 +205,27 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
   truncateSync(length = 0): void {
     const state = stateOf(this);
     state.check('truncate');
-    state.owner.change((view) => handling.truncateAt(view, state.openFiles, state.file, length));
+    state.owner.change((view) => handling.truncateAt(view, state, length));
   }
   statSync(): Stats {
     const state = stateOf(this);
     state.check();
-    return state.owner.change((view) => handling.statAt(view, state.file));
+    return state.owner.change((view) => handling.statAt(view, state));
   }
   chmodSync(mode: number): void {
     const state = stateOf(this);
     state.check();
-    state.owner.change((view) => handling.chmodAt(view, state.openFiles, state.file, mode));
+    state.owner.change((view) => handling.chmodAt(view, state, mode));
   }
   chownSync(uid: number, gid: number): void {
     const state = stateOf(this);
     state.check();
-    state.owner.change((view) => handling.chownAt(view, state.openFiles, state.file, uid, gid));
+    state.owner.change((view) => handling.chownAt(view, state, uid, gid));
   }
   utimesSync(atime: number | Date, mtime: number | Date): void {
     const state = stateOf(this);
     state.check();
-    state.owner.change((view) => handling.utimesAt(view, state.openFiles, state.file, atime, mtime));
+    state.owner.change((view) => handling.utimesAt(view, state, atime, mtime));
   }
   closeSync(): void {
     stateOf(this).release();

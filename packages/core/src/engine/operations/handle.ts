@@ -24,6 +24,17 @@ export interface Opened extends Allows {
   readonly path: string;
 }
 
+/** A handle's open file. */
+export interface HeldFile {
+  readonly file: OpenFile;
+  /**
+   * The path as the caller opened it, for guards and errors: the file's current path may lie where the caller sees
+   * nothing.
+   */
+  readonly path: string;
+  readonly openFiles: OpenFiles;
+}
+
 /** Opens a file, and creates or truncates it if requested. */
 export function open(view: View, path: string, how: OpenMode, mode?: number): Opened {
   const bits = checkMode(mode, FILE_MODE);
@@ -51,70 +62,59 @@ export function open(view: View, path: string, how: OpenMode, mode?: number): Op
   return opened;
 }
 
-export function readAt(view: View, file: OpenFile, into: Uint8Array, position: number): number {
-  const node = fileOf(locate(view, file, 'read'), file, 'read');
+export function readAt(view: View, held: HeldFile, into: Uint8Array, position: number): number {
+  const node = fileOf(locate(view, held, 'read'), held, 'read');
   return position >= node.size ? 0 : view.read(node, into, position);
 }
 
 /** Returns everything from a position to the end. */
-export function readFrom(view: View, file: OpenFile, position: number): Uint8Array<ArrayBuffer> {
-  const node = fileOf(locate(view, file, 'read'), file, 'read');
-  if (position === 0) return view.bytes(node, file.path);
-  view.checkArray(node.size - position, file.path);
+export function readFrom(view: View, held: HeldFile, position: number): Uint8Array<ArrayBuffer> {
+  const node = fileOf(locate(view, held, 'read'), held, 'read');
+  if (position === 0) return view.bytes(node, held.path);
+  view.checkArray(node.size - position, held.path);
   const rest = new Uint8Array(Math.max(0, node.size - position));
   if (rest.byteLength > 0) view.read(node, rest, position);
   return rest;
 }
 
 /** Writes at a position, or at the end. Returns the end of the write. */
-export function writeAt(
-  view: View,
-  openFiles: OpenFiles,
-  file: OpenFile,
-  bytes: Uint8Array,
-  position: number | 'end',
-): number {
-  const node = fileOf(locate(view, file, 'write'), file, 'write');
+export function writeAt(view: View, held: HeldFile, bytes: Uint8Array, position: number | 'end'): number {
+  const node = fileOf(locate(view, held, 'write'), held, 'write');
   const at = position === 'end' ? node.size : position;
   if (bytes.byteLength === 0) return at;
-  const next = patched(view, node, bytes, at, file.path);
-  put(view, openFiles, file, node, next, view.recorder === undefined ? [] : [{ offset: at, bytes: copyBytes(bytes) }]);
+  const next = patched(view, node, bytes, at, held.path);
+  put(view, held, node, next, view.recorder === undefined ? [] : [{ offset: at, bytes: copyBytes(bytes) }]);
   return at + bytes.byteLength;
 }
 
-export function truncateAt(view: View, openFiles: OpenFiles, file: OpenFile, length: number): void {
-  const node = fileOf(locate(view, file, 'ftruncate'), file, 'ftruncate');
-  checkSize(length, 'ftruncate', file.path);
-  put(view, openFiles, file, node, resized(view, node, length, file.path), []);
+export function truncateAt(view: View, held: HeldFile, length: number): void {
+  const node = fileOf(locate(view, held, 'ftruncate'), held, 'ftruncate');
+  checkSize(length, 'ftruncate', held.path);
+  put(view, held, node, resized(view, node, length, held.path), []);
 }
 
-export function statAt(view: View, file: OpenFile): Stats {
-  const node = locate(view, file, 'fstat');
+export function statAt(view: View, held: HeldFile): Stats {
+  const node = locate(view, held, 'fstat');
+  const { file } = held;
   if (node.kind === DIRECTORY) view.relyOnMeta(node);
   return makeStats(node, file.detached !== undefined ? 0 : (view.tree.inodes.get(file.id)?.links ?? 1));
 }
 
-export function chmodAt(view: View, openFiles: OpenFiles, file: OpenFile, mode: number): void {
-  const node = locate(view, file, 'fchmod');
-  putMeta(view, openFiles, file, node, { ...node.meta, mode: checkNewMode(mode), ctime: view.now() });
+export function chmodAt(view: View, held: HeldFile, mode: number): void {
+  const node = locate(view, held, 'fchmod');
+  putMeta(view, held, node, { ...node.meta, mode: checkNewMode(mode), ctime: view.now() });
 }
 
-export function chownAt(view: View, openFiles: OpenFiles, file: OpenFile, uid: number, gid: number): void {
+export function chownAt(view: View, held: HeldFile, uid: number, gid: number): void {
   checkOwner(uid, gid);
-  const node = locate(view, file, 'fchown');
-  putMeta(view, openFiles, file, node, { ...ownedBy(node, uid, gid), ctime: view.now() });
+  const node = locate(view, held, 'fchown');
+  putMeta(view, held, node, { ...ownedBy(node, uid, gid), ctime: view.now() });
 }
 
-export function utimesAt(
-  view: View,
-  openFiles: OpenFiles,
-  file: OpenFile,
-  atime: number | Date,
-  mtime: number | Date,
-): void {
-  const node = locate(view, file, 'futime');
+export function utimesAt(view: View, held: HeldFile, atime: number | Date, mtime: number | Date): void {
+  const node = locate(view, held, 'futime');
   const times = { atime: checkTime(atime, 'atime'), mtime: checkTime(mtime, 'mtime') };
-  putMeta(view, openFiles, file, node, { ...node.meta, ...times, ctime: view.now() });
+  putMeta(view, held, node, { ...node.meta, ...times, ctime: view.now() });
 }
 
 const ACCESS: Readonly<Record<string, Access>> = {
@@ -131,16 +131,16 @@ const ACCESS: Readonly<Record<string, Access>> = {
  * Finds the file of a handle at its current place. If it has a name, the view's cursor is left at it.
  * @throws FsError EBADF after a rollback or restore, ESTALE if another client has removed it
  */
-function locate(view: View, file: OpenFile, syscall: string): FileNode | DirectoryNode {
-  const details = { syscall, path: file.path };
+function locate(view: View, { file, path }: HeldFile, syscall: string): FileNode | DirectoryNode {
+  const details = { syscall, path };
   if (file.lost) throw new FsError('EBADF', { ...details, hint: 'The file was opened before a rollback or restore' });
   const access = ACCESS[syscall] ?? 'write';
-  const node = file.detached === undefined ? view.peek(file.path, false, access, syscall) : undefined;
+  const node = file.detached === undefined ? view.peek(file.path, false, access, syscall, path) : undefined;
   if (node !== undefined && node.kind !== SYMLINK && node.id === file.id) return node;
   const inode = view.tree.inodes.get(file.id)?.node;
   const held = file.detached ?? (inode?.kind === FILE ? inode : undefined);
   // It was not found by its path, so the guard has not been asked.
-  view.context.guard?.check(file.path, access, syscall, file.path, held);
+  view.context.guard?.check(file.path, access, syscall, path, held);
   if (held !== undefined) return held;
   throw new FsError('ESTALE', { ...details, hint: 'Another client has moved or removed the open file' });
 }
@@ -151,15 +151,14 @@ function atItsName(view: View, file: OpenFile): Node | undefined {
   return known?.id === file.id ? known : view.trace(file.path);
 }
 
-function fileOf(node: FileNode | DirectoryNode, file: OpenFile, syscall: string): FileNode {
-  if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall, path: file.path });
+function fileOf(node: FileNode | DirectoryNode, { path }: HeldFile, syscall: string): FileNode {
+  if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall, path });
   return node;
 }
 
 function put(
   view: View,
-  openFiles: OpenFiles,
-  file: OpenFile,
+  { file, openFiles }: HeldFile,
   before: FileNode,
   next: FileNode,
   parts: readonly Part[],
@@ -173,13 +172,7 @@ function put(
   else view.setInode(file.id, next);
 }
 
-function putMeta(
-  view: View,
-  openFiles: OpenFiles,
-  file: OpenFile,
-  before: FileNode | DirectoryNode,
-  meta: Metadata,
-): void {
+function putMeta(view: View, { file, openFiles }: HeldFile, before: FileNode | DirectoryNode, meta: Metadata): void {
   if (file.detached !== undefined) {
     openFiles.change(
       file,

@@ -62,8 +62,11 @@ export abstract class PathView extends LimitView {
     return this.#failure === undefined && node !== undefined ? this.#found(node) : undefined;
   }
 
-  /** Like `find`, but returns undefined for every path that leads nowhere. */
-  peek(path: string, follow: boolean, access: Access, syscall: string): Node | undefined {
+  /**
+   * Like `find`, but returns undefined for every path that leads nowhere. `given`: the path as the caller wrote it, if
+   * it differs.
+   */
+  peek(path: string, follow: boolean, access: Access, syscall: string, given = path): Node | undefined {
     if (this.context.guard === undefined) {
       const node = this.#findFast(path, follow, access === 'write');
       if (node !== NOT_FAST) return this.#found(node);
@@ -76,9 +79,9 @@ export abstract class PathView extends LimitView {
       return undefined;
     }
     this.#failure = undefined;
-    const node = this.#walk(normal, follow, { access, syscall, given: path });
+    const node = this.#walk(normal, follow, { access, syscall, given });
     if (this.#failure !== undefined) return undefined;
-    this.#ask((guard) => guard.check(this.at.path(), access, syscall, path, node));
+    this.#ask((guard) => guard.check(this.at.path(), access, syscall, given, node));
     return node && this.#found(node);
   }
 

@@ -1,0 +1,44 @@
+import { type FileHandle, type FileSystem, type InitialFiles, isFsError } from '@scratchfs/core';
+import { overlay } from '@scratchfs/core/layers';
+import { describe, expect, it } from 'vitest';
+import { Sandbox } from './sandbox.js';
+import { farMemory, memory } from './testing/memory.js';
+
+const FILES: InitialFiles = { '/work/a.txt': 'abcdef', '/private/customer-4711/key': 'key' };
+const HIDDEN = 'customer-4711';
+
+const BACKENDS: Readonly<Record<string, () => FileSystem | Promise<FileSystem>>> = {
+  memory: () => memory(FILES),
+  'asynchronous memory': () => farMemory(FILES),
+  'an overlay': () => overlay(memory(FILES)),
+};
+
+type Use = (handle: FileHandle) => Promise<unknown>;
+
+const USES: readonly Use[] = [
+  (handle) => handle.read(new Uint8Array(2), 0),
+  (handle) => handle.readFile(),
+  (handle) => handle.write('x', 0),
+  (handle) => handle.truncate(1),
+  (handle) => handle.stat(),
+  (handle) => handle.chmod(0o600),
+  (handle) => handle.chown(1, 1),
+  (handle) => handle.utimes(1, 1),
+];
+
+describe.each(Object.entries(BACKENDS))('over %s', (_name, create) => {
+  it('an open file that was moved out of the sandbox is named as it was opened', async () => {
+    const beneath = await create();
+    const { fileSystem } = new Sandbox(beneath, { paths: { work: { root: '/work', mode: 'rw' } } });
+    const handle = await fileSystem.open('/work/a.txt', 'r+');
+    const reader = fileSystem.createReadStream('/work/a.txt', { highWaterMark: 1 }).getReader();
+    await reader.read();
+    await beneath.rename('/work/a.txt', `/private/${HIDDEN}/a.txt`);
+    for (const use of [...USES, () => reader.read()]) {
+      const error: unknown = await use(handle).catch((caught: unknown) => caught);
+      if (!isFsError(error)) throw new Error('The open file could be used after it was moved out');
+      expect(error.path).toBe('/work/a.txt');
+      expect(`${error.stack} ${JSON.stringify(error)}`).not.toContain(HIDDEN);
+    }
+  });
+});
