@@ -315,6 +315,8 @@ export interface CheckpointStore {
 export interface PinnedRead {
   /** Like `Backend.load`, for this state. @throws StorageError `conflict` if it is no longer kept */
   load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]>;
+  /** Called when the state is no longer needed. Must not throw. */
+  release?(): void;
 }
 
 /**
@@ -337,6 +339,10 @@ export interface Backend {
    * concurrent writers.
    */
   pinRead?(call?: BackendCall): Promise<PinnedRead>;
+  /**
+   * True if pinning needs a request of its own: then only work that has lost a race reads from a pin. Default false.
+   */
+  readonly hasCostlyPins?: boolean;
   /**
    * Returns an independent backend that starts from the current state and has no checkpoints. It has no name: its state
    * may be freed when it is closed. Present if `forks` is declared.

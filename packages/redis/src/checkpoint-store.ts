@@ -75,7 +75,7 @@ export class RedisCheckpointStore implements CheckpointStore {
   ): Promise<readonly LoadResult[] | 'missing'> {
     throwIfAborted(call);
     try {
-      return await new LoadQueue(this.session, `c/${this.field}/${id}`).load(requests);
+      return await new LoadQueue(this.session, `c/${this.field}/${id}`, true).load(requests);
     } catch (error) {
       if (error instanceof StateGoneError) return 'missing';
       throw error;

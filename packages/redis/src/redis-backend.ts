@@ -6,17 +6,20 @@ import type {
   CommitResult,
   LoadRequest,
   LoadResult,
+  PinnedRead,
 } from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
 import { RedisCheckpointStore } from './checkpoint-store.js';
 import { CommitQueue } from './commit/commit-queue.js';
 import { runIdempotent } from './commit/idempotent-command.js';
-import { throwIfAborted } from './connection/abort.js';
+import { isAborted, throwIfAborted } from './connection/abort.js';
 import type { RedisClient } from './connection/connection.js';
 import { MAIN_STATE } from './connection/keys.js';
 import { type Durability, readDurability } from './connection/server-info.js';
 import { runStateCommand } from './connection/state-commands.js';
 import { LoadQueue } from './load/load-queue.js';
+import { PinnedState } from './load/pinned-state.js';
+import { StateLease } from './load/state-lease.js';
 import type { RedisStorageOptions, Settings } from './options.js';
 import { SharedResources } from './shared-resources.js';
 
@@ -26,6 +29,7 @@ const FORK_LEASE_MS = 3_600_000;
 /** A backend for one state in Redis: the filesystem's own, or a fork's. */
 class StateBackend implements Backend {
   readonly capabilities: BackendCapabilities;
+  readonly hasCostlyPins = true;
   readonly checkpointStore: RedisCheckpointStore;
   /** Undefined for a fork: only this client changes it. */
   readonly watch?: NonNullable<Backend['watch']>;
@@ -66,6 +70,17 @@ class StateBackend implements Backend {
     const { ready } = this.#shared.changeFeed;
     if (ready !== undefined) await ready;
     return requests.length === 0 ? [] : this.#loadQueue.load(requests);
+  }
+
+  /** Keeps the current state readable under a lease. Two requests: one now, one to release it. */
+  async pinRead(call?: BackendCall): Promise<PinnedRead> {
+    this.#checkCall(call);
+    const { session, changeFeed } = this.#shared;
+    if (changeFeed.ready !== undefined) await changeFeed.ready;
+    const lease = await StateLease.take(session, this.#field);
+    // Nobody takes over a pin that comes after its deadline.
+    if (isAborted(call)) lease.release();
+    return new PinnedState(session, lease);
   }
 
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {

@@ -1,15 +1,13 @@
 import type { LoadRequest, LoadResult } from '@scratchfs/core';
 import type { ClientSession } from '../connection/client-session.js';
-import { runStateCommand } from '../connection/state-commands.js';
 import type { StoredState } from '../format/reply/nodes.js';
 import type { Reply } from '../format/reply/replies.js';
 import { MAX_LOAD_REQUESTS, readResults, startOf } from './read-results.js';
+import { StateLease } from './state-lease.js';
 import { StateChangedError, StateReader } from './state-reader.js';
 
 /** While this many requests are in flight, further loads are queued for the next one. */
 const MAX_REQUESTS_IN_FLIGHT = 4;
-/** Time for which the server keeps a state that a long load has pinned. */
-const PINNED_STATE_LEASE_MS = 300_000;
 
 interface QueuedLoad {
   readonly requests: readonly LoadRequest[];
@@ -29,6 +27,8 @@ export class LoadQueue {
   constructor(
     readonly session: ClientSession,
     readonly field: string,
+    /** True if the state cannot change. */
+    readonly isImmutable = false,
   ) {}
 
   load(requests: readonly LoadRequest[]): Promise<readonly LoadResult[]> {
@@ -58,7 +58,7 @@ export class LoadQueue {
     this.#requestsInFlight += 1;
     try {
       const requests = group.flatMap((load) => load.requests);
-      const reader = new StateReader(this.session, this.field);
+      const reader = new StateReader(this.session, this.field, this.isImmutable);
       const { state, replies } = await reader.load(
         requests.slice(0, MAX_LOAD_REQUESTS).map((request) => ({ request, from: startOf(request) })),
       );
@@ -90,12 +90,11 @@ export class LoadQueue {
   }
 
   async #loadPinned(requests: readonly LoadRequest[]): Promise<readonly LoadResult[]> {
-    const key = this.session.uniqueField('p');
-    await runStateCommand(this.session, this.field, 'lend', [key, PINNED_STATE_LEASE_MS]);
+    const lease = await StateLease.take(this.session, this.field);
     try {
-      return await readResults(new StateReader(this.session, key, true), requests, []);
+      return await readResults(new StateReader(this.session, lease.field, true), requests, []);
     } finally {
-      runStateCommand(this.session, this.field, 'giveBack', [key]).catch(() => {});
+      lease.release();
     }
   }
 }

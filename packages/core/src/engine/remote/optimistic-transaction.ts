@@ -96,8 +96,8 @@ export class OptimisticTransaction implements Source {
   #rootLoad: number | undefined;
   /** For a transaction: its open files. */
   inner: OpenFiles | undefined;
-  /** For a pinned state: true if the storage no longer has it. */
-  isGone = false;
+  /** True if what was read cannot be completed from the same state any more: the work has to run again. */
+  isLost = false;
   #hasOld = false;
   #prepared: Map<NodeId, Prepared> | undefined;
 
@@ -109,6 +109,8 @@ export class OptimisticTransaction implements Source {
      * these are from one point in time; `still`: the loader has a pinned state; `long`: anything else.
      */
     readonly use: 'single' | 'still' | 'long' = 'long',
+    /** Releases the pinned state. */
+    readonly release: () => void = () => {},
   ) {
     this.#cache = loader.cache;
     this.#firstLoad = loader.loads;
@@ -213,8 +215,9 @@ export class OptimisticTransaction implements Source {
     const first = JSON.stringify(needs[0]);
     this.#repeats = first === this.#lastRequest ? this.#repeats + 1 : 0;
     this.#lastRequest = first;
-    if (this.#repeats >= MAX_REPEATS)
-      throw new StorageError('conflict', 'What was read has been changed by another writer meanwhile');
+    if (this.#repeats < MAX_REPEATS) return;
+    this.isLost = true;
+    throw new StorageError('conflict', 'Another writer changed what was read before everything was loaded');
   }
 
   entry(directory: NodeAddress, name: string): NodeRecord | null | undefined {

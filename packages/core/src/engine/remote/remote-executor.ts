@@ -138,7 +138,7 @@ export class RemoteExecutor implements Executor {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const transaction = new OptimisticTransaction(this.#current, context, 'single');
       // With pinned reads, what is loaded is from one point in time and needs no confirmation.
-      const mayBeOld = attempt === 0 && this.#backend.pinRead !== undefined;
+      const mayBeOld = attempt === 0 && this.#backend.pinRead !== undefined && !this.#backend.hasCostlyPins;
       const begun = this.attempt(transaction, () => operation(transaction.view), signal, { kept, mayBeOld });
       const result = begun instanceof Promise ? await begun : begun;
       if (!result.ok && transaction.hasOld) {
@@ -294,7 +294,7 @@ export class RemoteExecutor implements Executor {
 
   async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
     return this.#confirmed(
-      () => this.#open(context, this.#current, signal),
+      (hasLost) => this.#open(context, this.#current, hasLost, signal),
       (transaction) => stepsOf(transaction, start, signal),
       signal,
     );
@@ -306,7 +306,7 @@ export class RemoteExecutor implements Executor {
    */
   async collectAnew<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
     return this.#confirmed(
-      () => this.#open(context, this.#current.fresh(), signal),
+      (hasLost) => this.#open(context, this.#current.fresh(), hasLost, signal),
       (transaction) => exactStepsOf(transaction, start, signal),
       signal,
     );
@@ -314,19 +314,21 @@ export class RemoteExecutor implements Executor {
 
   /** Returns all items of a walk, from one point in time: read completely, and again if another writer interfered. */
   async #confirmed<T>(
-    open: () => Promise<OptimisticTransaction>,
+    open: (hasLost: boolean) => Promise<OptimisticTransaction>,
     walk: (transaction: OptimisticTransaction) => AsyncIterable<T>,
     signal: AbortSignal | undefined,
   ): Promise<T[]> {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const transaction = await open();
+      const transaction = await open(attempt > 0);
       try {
         const items = await collectItems(walk(transaction));
         if ((await this.#settle(transaction, attempt, signal)) !== undefined) return items;
       } catch (error) {
         if (!isStorageError(error, 'conflict')) throw error;
         transaction.loader.cache.clear();
+      } finally {
+        transaction.release();
       }
       await this.#client.pause(attempt, signal);
     }
@@ -347,28 +349,35 @@ export class RemoteExecutor implements Executor {
     const walk = (current: OptimisticTransaction): AsyncIterable<T> =>
       bothSides(before ?? current, after ?? current, start, signal);
     const isKept = before !== undefined && after !== undefined;
-    const open = async (): Promise<OptimisticTransaction> =>
-      isKept ? new OptimisticTransaction(this.#current, context) : this.#open(context, this.#current, signal);
+    const open = async (hasLost: boolean): Promise<OptimisticTransaction> =>
+      isKept ? new OptimisticTransaction(this.#current, context) : this.#open(context, this.#current, hasLost, signal);
     return this.#confirmed(open, walk, signal);
   }
 
   /**
    * Opens an optimistic transaction for work that loads several times: from a pinned read if the backend has them, so
-   * that concurrent writers do not invalidate it; otherwise from the current state.
+   * that concurrent writers do not invalidate it; otherwise from the current state. Costly pins are left to work that
+   * has lost a race. The caller releases the transaction.
    */
-  async #open(context: Context, loader: NodeLoader, signal: AbortSignal | undefined): Promise<OptimisticTransaction> {
-    const { pinRead } = this.#backend;
-    if (pinRead === undefined) return new OptimisticTransaction(loader, context);
+  async #open(
+    context: Context,
+    loader: NodeLoader,
+    hasLost: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<OptimisticTransaction> {
+    const { pinRead, hasCostlyPins } = this.#backend;
+    if (pinRead === undefined || (hasCostlyPins === true && !hasLost))
+      return new OptimisticTransaction(loader, context);
     const now = await this.#client.retrying(signal, (call) => pinRead.call(this.#backend, call));
     const still = new NodeLoader(this.#shared, this.feed.files, async (requests, { signal }) => {
       try {
         return await this.#client.retrying(signal, (call) => now.load(requests, call));
       } catch (error) {
-        transaction.isGone ||= isStorageError(error, 'conflict');
+        transaction.isLost ||= isStorageError(error, 'conflict');
         throw error;
       }
     });
-    const transaction = new OptimisticTransaction(still, context, 'still');
+    const transaction = new OptimisticTransaction(still, context, 'still', () => now.release?.());
     return transaction;
   }
 
@@ -433,26 +442,37 @@ export class RemoteExecutor implements Executor {
         syscall: 'transaction',
         hint: 'This storage cannot do several things at once; use an overlay',
       });
+    // A pin saves work that wrote nothing, and work that could not be completed from one state.
+    let isPinned = false;
     for (let attempt = 0; attempt < MAX_TRANSACTIONS; attempt++) {
       signal?.throwIfAborted();
-      const branch = new RemoteTransaction(this, await this.#open(context, this.#current, signal), signal);
-      await branch.optimistic.open(signal);
-      const begun = work(branch).finally(() => branch.settled());
-      const outcome = await unlessAborted(signal, begun).then(
-        (value) => ({ ok: true as const, value }),
-        (error: unknown) => ({ ok: false as const, error }),
-      );
-      if (!outcome.ok) {
-        // The failure may come from a mixture of two points in time: then it runs again.
-        branch.optimistic.recorder.writes.length = 0;
-        branch.optimistic.changes.length = 0;
+      const optimistic = await this.#open(context, this.#current, isPinned, signal);
+      const branch = new RemoteTransaction(this, optimistic, signal);
+      try {
+        const begun = optimistic
+          .open(signal)
+          .then(() => work(branch))
+          .finally(() => branch.settled());
+        const outcome = await unlessAborted(signal, begun).then(
+          (value) => ({ ok: true as const, value }),
+          (error: unknown) => ({ ok: false as const, error }),
+        );
+        if (!outcome.ok) {
+          // The failure may come from a mixture of two points in time: then it runs again.
+          optimistic.recorder.writes.length = 0;
+          optimistic.changes.length = 0;
+        }
+        signal?.throwIfAborted();
+        const files = outcome.ok ? branch.feed.files : undefined;
+        if (optimistic.isLost) optimistic.loader.cache.clear();
+        else if ((await this.#settle(optimistic, attempt, signal, files)) !== undefined) {
+          if (outcome.ok) return outcome.value;
+          throw outcome.error;
+        }
+      } finally {
+        optimistic.release();
       }
-      signal?.throwIfAborted();
-      const files = outcome.ok ? branch.feed.files : undefined;
-      if (!branch.optimistic.isGone && (await this.#settle(branch.optimistic, attempt, signal, files)) !== undefined) {
-        if (outcome.ok) return outcome.value;
-        throw outcome.error;
-      }
+      isPinned = optimistic.isLost || optimistic.recorder.writes.length === 0;
       await this.#client.pause(attempt, signal);
     }
     throw gaveUp(MAX_TRANSACTIONS);

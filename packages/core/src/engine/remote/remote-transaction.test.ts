@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../../async-storage.js';
 import type { Backend, LoadRequest } from '../../backend.js';
 import { openFileSystem } from '../../create-file-system.js';
+import { StorageError } from '../../errors.js';
 import type { FileSystem } from '../../file-system.js';
 import { changedBackend, sampleBackend } from '../../testing/sample-backend.js';
 import { RemoteTransaction } from './remote-transaction.js';
+
+const open = (backend: Backend): Promise<FileSystem> => openFileSystem(asyncStorage(backend));
 
 /** A far filesystem that knows nothing yet, over a directory of so many files; and what it asks for. */
 async function far(files: number): Promise<{ fs: FileSystem; requests: LoadRequest[] }> {
@@ -105,6 +108,100 @@ describe('a transaction on a remote storage', () => {
     expect(await fs.exists('/b')).toBe(false);
   });
 });
+
+describe('a transaction that another writer overtakes', () => {
+  it.each([false, true])(
+    'runs again if a file that it has listed is replaced before it is read (pins: %s)',
+    async (hasPins) => {
+      const backend = sampleBackend();
+      const other = await open(backend);
+      await other.writeFile('/f', 'old'.repeat(100_000));
+      const pins = hasPins ? pinsOf(backend) : undefined;
+      const fs = await open(changedBackend(backend, pins?.change ?? {}));
+      let runs = 0;
+      const text = await fs.transaction(async (tx) => {
+        runs += 1;
+        await tx.readdir('/');
+        if (runs === 1) await other.writeFile('/f', 'new'.repeat(100_000));
+        return tx.readText('/f');
+      });
+      expect(text).toBe('new'.repeat(100_000));
+      expect(runs).toBe(2);
+      expect(pins?.counts ?? { taken: 1, released: 1 }).toEqual({ taken: 1, released: 1 });
+    },
+  );
+
+  it('reads from a pin once it has lost a race without writing, and releases it', async () => {
+    const backend = sampleBackend();
+    const other = await open(backend);
+    for (const path of ['/a', '/b']) await other.writeFile(path, '0');
+    const { counts, change } = pinsOf(backend);
+    const fs = await open(changedBackend(backend, change));
+    let runs = 0;
+    const seen = await fs.transaction(async (tx) => {
+      runs += 1;
+      const a = await tx.readText('/a');
+      // A writer that comes in between every time.
+      await other.transaction(async (writing) => {
+        for (const path of ['/a', '/b']) await writing.writeFile(path, `${runs}`);
+      });
+      return [a, await tx.readText('/b')];
+    });
+    expect(seen).toEqual(['1', '1']);
+    expect(runs).toBe(2);
+    expect(counts).toEqual({ taken: 1, released: 1 });
+  });
+
+  it('pins nothing if it wins', async () => {
+    const backend = sampleBackend();
+    const { counts, change } = pinsOf(backend);
+    const fs = await open(changedBackend(backend, change));
+    await fs.transaction((tx) => tx.writeFile('/f', 'x'));
+    await fs.transaction((tx) => tx.readText('/f'));
+    for await (const _ of fs.walk('/')) expect(_.path).toBe('/f');
+    expect(counts).toEqual({ taken: 0, released: 0 });
+  });
+
+  it('runs again if the storage gives up its pin', async () => {
+    const backend = sampleBackend();
+    const other = await open(backend);
+    await other.writeFile('/f', 'x');
+    const { counts, change } = pinsOf(backend, (pin) => pin > 2);
+    const fs = await open(changedBackend(backend, change));
+    let runs = 0;
+    const seen = await fs.transaction(async (tx) => {
+      runs += 1;
+      const text = await tx.readText('/f');
+      if (runs === 1) await other.writeFile('/f', 'y');
+      return text;
+    });
+    expect(seen).toBe('y');
+    expect(counts).toEqual({ taken: 3, released: 3 });
+  });
+});
+
+/** Pins that cost a request; those not `kept` are lost immediately. */
+function pinsOf(
+  backend: ReturnType<typeof sampleBackend>,
+  isKept: (pin: number) => boolean = () => true,
+): { readonly counts: { taken: number; released: number }; readonly change: Partial<Backend> } {
+  const counts = { taken: 0, released: 0 };
+  const pinRead: NonNullable<Backend['pinRead']> = async () => {
+    counts.taken += 1;
+    const kept = isKept(counts.taken);
+    const state = await backend.fork();
+    return {
+      load: async (requests, call) => {
+        if (!kept) throw new StorageError('conflict', 'The pin is gone', { retryable: false });
+        return state.load(requests, call);
+      },
+      release: () => {
+        counts.released += 1;
+      },
+    };
+  };
+  return { counts, change: { pinRead, hasCostlyPins: true } };
+}
 
 describe('what has no meaning inside a transaction', () => {
   const executor = new RemoteTransaction({} as never, {} as never, undefined);

@@ -1,0 +1,35 @@
+import type { ClientSession } from '../connection/client-session.js';
+import { runStateCommand } from '../connection/state-commands.js';
+
+/** Time for which the server keeps a pinned state whose client has ended without releasing it. An open lease is renewed. */
+const LEASE_MS = 300_000;
+
+/** A pinned state: one more reference to the root of the current state, kept in a field of the head under a lease. */
+export class StateLease {
+  readonly #renewal: NodeJS.Timeout;
+
+  private constructor(
+    private readonly session: ClientSession,
+    /** Field of the head that has the pinned state. */
+    readonly field: string,
+    private readonly owner: string,
+  ) {
+    this.#renewal = setInterval(() => {
+      runStateCommand(session, field, 'renew', [LEASE_MS]).catch(() => {});
+    }, LEASE_MS / 6);
+    this.#renewal.unref();
+  }
+
+  /** Pins the current state of a field. @throws StorageError */
+  static async take(session: ClientSession, owner: string): Promise<StateLease> {
+    const field = session.uniqueField('p');
+    await runStateCommand(session, owner, 'lend', [field, LEASE_MS]);
+    return new StateLease(session, field, owner);
+  }
+
+  /** Gives the state back in the background. If that request is lost, the lease expires. */
+  release(): void {
+    clearInterval(this.#renewal);
+    runStateCommand(this.session, this.owner, 'giveBack', [this.field]).catch(() => {});
+  }
+}
