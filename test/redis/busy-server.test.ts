@@ -4,12 +4,17 @@ import { useServer } from './faults/test-fixtures.js';
 import type { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-/** On an otherwise idle machine a command takes some 4 ms. The promise is 10 ms; `npm run campaign -- redis/busy-server` measures it. */
+/**
+ * Takes some 4 ms on an otherwise idle machine. The limit for one command is 10 ms; `npm run campaign --
+ * redis/busy-server` measures that.
+ */
 const REFERENCE = "for i = 1, 6000 do redis.call('HSET', KEYS[1], i % 500, ARGV[1]) end";
 const MAX_REFERENCE_TIMES = 3;
 const TRIES = 4;
 
-/** CPU milliseconds that a piece of work takes on this server now, whichever machine it is and whoever else uses it. */
+/**
+ * Returns the CPU milliseconds that the reference command takes on this server now, under the machine's current load.
+ */
 async function referenceMs(server: RedisServer): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < 5; i++) {
@@ -23,8 +28,8 @@ async function referenceMs(server: RedisServer): Promise<number> {
 describe.skipIf(!hasOwnServer || process.platform !== 'linux')('A server (its CPU time is known on Linux only)', () => {
   const on = useServer();
 
-  it('is never kept busy by one command, however large what it is about', { timeout: 300_000 }, async () => {
-    // What others do to the machine's caches is not the command's: what takes long must do so each time.
+  it('is never kept busy by one command, however large the directory or file', { timeout: 300_000 }, async () => {
+    // Other processes disturb the machine's caches, so only a command that is too long in every try counts.
     let tooLong: readonly string[] | undefined;
     for (let i = 0; i < TRIES && (tooLong === undefined || tooLong.length > 0); i++) {
       const before = await referenceMs(on.server);

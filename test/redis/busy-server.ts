@@ -6,11 +6,11 @@ import { connect, freshNamespace, type RedisLocation, withPort } from './clients
 import { TcpProxy } from './proxy/tcp-proxy.js';
 import type { RedisServer } from './servers/redis-server.js';
 
-/** How long single commands kept a server busy. */
+/** CPU time that the commands of one chapter cost the server. */
 export interface Busy {
   readonly what: string;
   readonly commands: number;
-  /** CPU milliseconds of the longest one, and of all. */
+  /** CPU milliseconds of the longest command, and the sum over all of them. */
   readonly longestMs: number;
   readonly totalMs: number;
 }
@@ -21,7 +21,10 @@ const all = async (items: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of items);
 };
 
-/** What is done, one after the other, to a directory `/d` of many files, and to `/tree` that has as many in directories of 100. */
+/**
+ * Returns the operations to measure, in order. They use a directory `/d` of many files, and `/tree` with as many files
+ * in directories of 100.
+ */
 function chapters(): readonly (readonly [what: string, work: Work])[] {
   let snapshot = new Uint8Array();
   const some = new Uint8Array(20_000_000).fill(1);
@@ -77,7 +80,7 @@ function chapters(): readonly (readonly [what: string, work: Work])[] {
   ];
 }
 
-/** Does it all, and says of each chapter, with what it leaves behind to be freed, how busy the server was. */
+/** Runs all chapters and returns the commands of each, including those that free what it replaced. */
 export async function busyServer(server: RedisServer, size: number, onChapter?: (busy: Busy) => void): Promise<Busy[]> {
   const proxy = await TcpProxy.open(server.port);
   const place: RedisLocation = { url: server.url, namespace: freshNamespace() };
@@ -97,7 +100,7 @@ export async function busyServer(server: RedisServer, size: number, onChapter?: 
       let longestMs = 0;
       let totalMs = 0;
       let before = Number.NaN;
-      // What the server does by its clock while nothing is asked of it is no command's: some 5 ms a second.
+      // The server's background work (some 5 ms a second) must not count, so CPU time is taken between pass and reply.
       proxy.onPass = () => {
         before = server.cpuMs() ?? Number.NaN;
       };

@@ -3,9 +3,9 @@ import { RedisBackend } from '@scratchfs/redis';
 import type { Dump } from '@scratchfs/testkit';
 import { dumpWithCheckpoints } from '../faults/harness.js';
 
-/** Where a filesystem is: a plain value, so that other processes can be told. */
+/** Location of a filesystem, as a plain value that can be sent to other processes. */
 export interface RedisLocation {
-  /** Of a server, or of a master of a cluster. */
+  /** URL of a server, or of one master of a cluster. */
   readonly url: string;
   readonly namespace: string;
 }
@@ -17,12 +17,12 @@ export interface ClientOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** The seam of the adapter, with connections of its own. */
+/** Opens the adapter itself, with its own connections. */
 export function openBackend({ url, namespace }: RedisLocation, timeoutMs?: number): Backend {
   return new RedisBackend(url, { namespace, timeoutMs });
 }
 
-/** A filesystem with a cache and connections of its own. */
+/** A filesystem with its own cache and connections. */
 export interface Client {
   readonly fs: FileSystem;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export async function connect(place: RedisLocation, { timeoutMs, limits, clock }
   return { fs: await openFileSystem(storage, { limits, clock }), close: () => storage.close() };
 }
 
-/** Lends a client, and ends it. */
+/** Runs work with a client, then closes the client. */
 export async function withClient<T>(
   place: RedisLocation,
   work: (fs: FileSystem) => Promise<T>,
@@ -47,14 +47,14 @@ export async function withClient<T>(
   }
 }
 
-/** The state, checkpoints included, as a client sees it that has never seen anything before. @throws where the counters are not a recount */
+/** Returns the state, checkpoints included, as a new client sees it. @throws if the counters differ from a recount */
 export function stateAt(place: RedisLocation): Promise<Dump> {
   return withClient(place, dumpWithCheckpoints);
 }
 
 let namespaces = 0;
 
-/** A namespace that no other test has, in this process or another. */
+/** Returns a namespace that no other test uses, in this process or another. */
 export function freshNamespace(): string {
   namespaces += 1;
   return `test-${process.pid}-${namespaces}-${Math.trunc(performance.timeOrigin % 1e9).toString(36)}`;

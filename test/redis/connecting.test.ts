@@ -34,7 +34,7 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
 
   describe('is refused', () => {
     it.each(['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-lru', 'volatile-ttl'])(
-      'where the server evicts by %s, unless that is accepted',
+      'if the server evicts by %s, unless acceptEviction is set',
       async (policy) => {
         await on.server.control.config('SET', 'maxmemory-policy', policy);
         try {
@@ -49,7 +49,7 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
       },
     );
 
-    it('where the server is too old, unless that is accepted', async () => {
+    it('if the server is too old, unless acceptOldServer is set', async () => {
       const proxy = await TcpProxy.open(on.server.port);
       try {
         proxy.plan = ({ name }) => (name === 'INFO' ? { reply: '$20\r\nredis_version:6.2.14\r\n' } : 'none');
@@ -63,7 +63,7 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
       }
     });
 
-    it('where the namespace holds something else, which stays as it is', async () => {
+    it('if the namespace holds keys of something else, which stay unchanged', async () => {
       const first = open(on.server.url);
       await first.set({ path: '/f', content: 'x' });
       for (const key of await keysOf(on.server.control, first.namespace)) {
@@ -112,7 +112,7 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
     );
   });
 
-  it('by a URL works as by a client, with the options that stand in it', async () => {
+  it('by URL works like by client, with the options in the URL', async () => {
     const namespace = freshNamespace();
     const fs = await createFileSystem({ storage: `${on.server.url}/0?namespace=${namespace}&keyPrefix=mine:` });
     await fs.writeFile('/f', 'by URL');
@@ -167,7 +167,7 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
     client.disconnect();
   });
 
-  it('fails for every call after close, and lets the process end', async () => {
+  it('rejects every call after close, and the process can exit', async () => {
     const storage = open(on.server.url);
     const fs = await openFileSystem(storage);
     await fs.writeFile('/f', 'x');
@@ -179,7 +179,7 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
     ).toBe(0);
   });
 
-  it('with wrong credentials fails, and no error says what they were', async () => {
+  it('with wrong credentials fails, and no error shows them', async () => {
     const password = 'hunter2-swordfish';
     const server = await RedisServer.start({ password });
     const user = 'alice-in-redis';
@@ -207,7 +207,7 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
         } catch (error) {
           errors.push(error);
         }
-        // Where nobody answers this one takes the time of all its attempts, and says the same.
+        // Each of these calls lasts until all connection attempts have failed, and reports the same error.
         if (unreachable.includes(url)) continue;
         try {
           errors.push(

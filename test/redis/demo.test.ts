@@ -43,7 +43,7 @@ describe.skipIf(!hasOwnServer)('The demo with --storage', { timeout: 120_000 }, 
       );
     });
 
-  it('goes on in Redis, every claim holds, and nothing is left there', async () => {
+  it('runs on Redis, all claims hold, and it leaves nothing behind', async () => {
     const namespace = freshNamespace();
     const { status, text } = await demo(namespace);
     expect(text).toMatch(/✓ (\d+) of \1 claims hold/);
@@ -56,7 +56,7 @@ describe.skipIf(!hasOwnServer)('The demo with --storage', { timeout: 120_000 }, 
     });
   });
 
-  it('leaves alone what is not empty, and fails', async () => {
+  it('fails on a namespace that is not empty, and leaves it unchanged', async () => {
     const place = { url: server.url, namespace: freshNamespace() };
     await withClient(place, (fs) => fs.writeFile('/mine', 'x'));
     const { status, text } = await demo(place.namespace);

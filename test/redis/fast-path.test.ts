@@ -68,22 +68,22 @@ const CASES: Readonly<Record<string, { before?: Work; write: Work; isFast: boole
   },
 };
 
-/** A server of its own: copies of a filesystem's keys lie beside them. */
+/** Needs its own server: copies of a filesystem's keys are stored next to the originals. */
 describe.skipIf(!hasOwnServer)('The fast path of a commit', () => {
   let server: RedisServer;
-  /** For each commit since the last call whether it took the fast path, and the differences between both paths. */
+  /** For each commit since the last call, whether it took the fast path. */
   let seen: boolean[] | undefined;
   const wrong: unknown[] = [];
   beforeAll(async () => {
     server = await RedisServer.start();
     const { run } = Connection.prototype;
-    // One script after the other: what is freed meanwhile would make a difference too.
+    // Scripts run one after another: garbage that is freed concurrently would show up as a difference.
     let turn: Promise<unknown> = Promise.resolve();
     vi.spyOn(Connection.prototype, 'run').mockImplementation(function (this: Connection, script, keys, args) {
       const next = turn.then(async () => {
         const isFast = script.name === 'commit' && seen !== undefined ? await compare(keys, args) : undefined;
         const answer = await run.call(this, script, keys, args);
-        // Where it is to be repeated after a greeting nothing was done either way.
+        // A reply other than `K…` asks to introduce the client first: neither path has done anything then.
         if (isFast !== undefined && String(answer).startsWith('K')) seen?.push(isFast);
         return answer;
       });
@@ -107,7 +107,7 @@ describe.skipIf(!hasOwnServer)('The fast path of a commit', () => {
     return isFast;
   }
 
-  /** What a script answers and makes of a copy of what is under the keys. */
+  /** Runs a script on copies of the keys; returns its reply and the contents of the copies afterwards. */
   async function onCopy(text: string, keys: readonly string[], args: readonly Argument[]) {
     const { control } = server;
     const copies = keys.map((key) => `${key}:copy`);
@@ -175,7 +175,7 @@ describe.skipIf(!hasOwnServer)('The fast path of a commit', () => {
     ).toEqual([false, true]);
   });
 
-  it('a touch of a directory alone takes the general path', async () => {
+  it('touching a directory, without other writes, takes the general path', async () => {
     const namespace = freshNamespace();
     await using fs = await open(namespace);
     await fs.mkdir('/d');
@@ -193,7 +193,7 @@ describe.skipIf(!hasOwnServer)('The fast path of a commit', () => {
   });
 
   for (const seed of [1, 2, 3, 4])
-    it(`random states and small writes to them are the same both ways (seed ${seed})`, async () => {
+    it(`small writes to random states give the same result on both paths (seed ${seed})`, async () => {
       const random = new Random(seed);
       const states = new RandomStates(seed);
       let fs = await open();
@@ -204,7 +204,7 @@ describe.skipIf(!hasOwnServer)('The fast path of a commit', () => {
           const names = Array.from({ length: 1 + random.below(6) }, () => `n${random.below(40)}`);
           const write = async (fs: FileSystem): Promise<FileSystem> => {
             await fs.mkdir(directory, { recursive: true });
-            // Those of one turn share a request.
+            // Writes of one turn of the event loop share a request.
             await Promise.all(names.map((name) => fs.writeFile(`${directory}/${name}`, 'x'.repeat(random.below(300)))));
             return fs;
           };

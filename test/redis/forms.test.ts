@@ -14,7 +14,7 @@ describe.skipIf(!hasServer)('A filesystem in Redis', () => {
   });
   afterAll(() => server.close());
 
-  it('differs from one in memory in nothing, times and counters included', { timeout: 240_000 }, async () => {
+  it('behaves exactly like one in memory, times and counters included', { timeout: 240_000 }, async () => {
     const report = await compareForms(
       SEED,
       OPERATIONS,
@@ -25,11 +25,11 @@ describe.skipIf(!hasServer)('A filesystem in Redis', () => {
     expect(report.succeeded).toBeGreaterThan(OPERATIONS * 0.4);
   });
 
-  it('is asked at once about more deep paths than one request can name', { timeout: 60_000 }, async () => {
+  it('handles more concurrent checks of deep paths than one request can name', { timeout: 60_000 }, async () => {
     const backend = openBackend(server.place());
     const look = (operationId: string, path: string): ReturnType<typeof backend.commit> =>
       backend.commit({ operationId, checks: [{ kind: 'entry', path, id: null }], writes: [], limits: {} });
-    // The first one finds out which filesystem this is: all others are there when it has.
+    // The first one reads the filesystem's identity. All others are queued until then.
     await look('first', '/absent');
     const deep = Array.from({ length: 256 }, (_, i) => look(`look${i}`, `/c${i}${'/d'.repeat(990)}`));
     for (const { kind } of await Promise.all(deep)) expect(kind).toBe('ok');

@@ -5,7 +5,7 @@ import { createFileSystem } from 'scratchfs';
 import type { Forms } from '../differential/forms.js';
 import type { RedisLocation } from './clients.js';
 
-/** Memory by its `…Sync` methods, and Redis by promises: a new place for each sequence. */
+/** The `…Sync` methods in memory, and the promises over Redis, with a new location for each sequence. */
 export function onRedis(place: () => RedisLocation): Forms {
   return {
     operations: ALL_OPERATIONS,

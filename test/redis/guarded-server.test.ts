@@ -14,7 +14,7 @@ import { hasOwnServer } from './servers/test-server.js';
 
 const PASSWORD = 'hunter2-swordfish';
 
-/** Everything that is of another kind on a far storage, once. */
+/** Uses once everything that needs other commands on a remote storage. */
 async function useAll(storage: RedisStorage): Promise<void> {
   const fs = await openFileSystem(storage);
   await fs.writeFile('/file', 'x');
@@ -40,7 +40,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe.skipIf(!hasOwnServer)('A server that lets in only some', { timeout: 60_000 }, () => {
+describe.skipIf(!hasOwnServer)('A server with restricted access', { timeout: 60_000 }, () => {
   let server: RedisServer;
   let folder: string;
   let tlsPort: number;
@@ -80,19 +80,19 @@ describe.skipIf(!hasOwnServer)('A server that lets in only some', { timeout: 60_
     }
   };
 
-  it('over TLS does everything, with the certificate that the client was given', async () => {
+  it('over TLS supports everything, with the certificate that the client was given', async () => {
     const tls = { ca: readFileSync(join(folder, 'cert.pem')), servername: 'localhost' };
     const client = new Redis(tlsPort, '127.0.0.1', { tls, lazyConnect: true });
     await withStorage(client, freshNamespace(), useAll);
   });
 
-  it('over TLS is not talked to where its certificate is a stranger’s', async () => {
+  it('over TLS is refused if its certificate is not trusted', async () => {
     const client = new Redis(tlsPort, '127.0.0.1', { tls: { servername: 'localhost' }, lazyConnect: true });
     const error = await withStorage(client, freshNamespace(), (storage) => failure(useAll(storage)));
     expect(isStorageError(error, 'unavailable') && !error.retryable, String(error)).toBe(true);
   });
 
-  it('by a user with the commands of the README, on the keys of one namespace, does everything there and nothing elsewhere', async () => {
+  it("lets a user with the README's commands and the keys of one namespace do everything there and nothing elsewhere", async () => {
     const namespace = freshNamespace();
     const readme = readFileSync(new URL('../../packages/redis/README.md', import.meta.url), 'utf8');
     const commands = /ACL SETUSER .*$/m.exec(readme)?.[0].match(/\+\w+/g);
@@ -110,7 +110,7 @@ describe.skipIf(!hasOwnServer)('A server that lets in only some', { timeout: 60_
     expect(String(error)).not.toContain(PASSWORD);
   });
 
-  it('says what its settings may lose', async () => {
+  it('reports what its persistence settings may lose', async () => {
     const { control } = server;
     const ask = () =>
       withStorage(new Redis(server.url, { lazyConnect: true }), freshNamespace(), (storage) => storage.durability());

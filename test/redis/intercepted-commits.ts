@@ -5,16 +5,16 @@ import { MAIN_STATE } from '../../packages/redis/src/connection/keys.js';
 import { SharedResources } from '../../packages/redis/src/shared-resources.js';
 import type { RedisLocation } from './clients.js';
 
-/** Runs one request of a script on a field, and may do something before and after. */
+/** Runs one request of a script on a field, and may act before and after it. */
 export type Interceptor = (run: () => Promise<unknown>, script: string, field: string) => Promise<unknown>;
 
 export interface InterceptedOptions {
   readonly onGarbage?: (waiting: number) => void;
-  /** Of the numbers that nobody settles. */
+  /** Clock, in milliseconds, that decides when sequence numbers without an outcome are given up. */
   readonly clock?: () => number;
 }
 
-/** The commits of one client, whose requests are seen on their way. */
+/** The commit queue of one client, whose requests pass through an interceptor. */
 export interface Intercepted {
   readonly shared: SharedResources;
   readonly sequences: Sequences;
@@ -38,12 +38,12 @@ export function interceptCommits(
   return { shared, sequences, commits };
 }
 
-/** Fields of the head that were made for commits on their way. */
+/** Reports whether a field of the head was created for a commit in progress. */
 export function isPrivateField(field: string): boolean {
   return /^[gp]\//.test(field);
 }
 
-/** A new file whose id is its name. */
+/** Returns the write of a new file whose id is its name. */
 export function file(path: string, bytes = 1): Write {
   return {
     kind: 'create',

@@ -10,13 +10,13 @@ import { hasOwnServer } from './servers/test-server.js';
 /** `LARGE_MB=1024` for the figure of a release. */
 const MEGABYTES = Number(process.env['LARGE_MB'] ?? 96);
 const MB = 2 ** 20;
-/** What a client may hold in buffers meanwhile, however long the file is: it remembers 64 MB. */
+/** Most bytes that a client may hold in buffers while streaming, whatever the file's length. Its cache holds 64 MB. */
 const MAX_HELD_BYTES = 80 * MB;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** A megabyte that no other one is like. */
+/** Returns a megabyte that differs for each index. */
 function piece(index: number): Uint8Array {
   const bytes = new Uint8Array(MB);
   const words = new Uint32Array(bytes.buffer);
@@ -31,7 +31,7 @@ describe.skipIf(!hasOwnServer)(`A file of ${MEGABYTES} MB`, { timeout: 600_000 }
   });
   afterAll(() => server.stop());
 
-  it('streams in and out, and the client never holds more than a part of it', async () => {
+  it('streams in and out while the client holds only a part of it', async () => {
     const storage = new RedisStorage(server.url, { namespace: freshNamespace() });
     const fs = await openFileSystem(storage);
     const before = process.memoryUsage().arrayBuffers;

@@ -31,7 +31,7 @@ describe.skipIf(!hasServer)('layout', () => {
     checkLayout(control, keysOf('scratchfs:', namespace));
 
   for (const seed of [1, 2, 3]) {
-    it(`states, copies, forks and contents are those of memory, and all references are counted (seed ${seed})`, async () => {
+    it(`states, copies, forks and contents equal those in memory, and all references are counted (seed ${seed})`, async () => {
       const place = server.place();
       let time = 1_000;
       const clock = (): number => time;
@@ -55,7 +55,7 @@ describe.skipIf(!hasServer)('layout', () => {
     }, 120_000);
   }
 
-  it('a fork is forked twenty times over, and each can be written', async () => {
+  it('a fork can be forked, twenty levels deep, and each fork can be written', async () => {
     const place = server.place();
     const all = [await open(place)];
     for (let i = 0; i < 20; i++) {
@@ -68,7 +68,7 @@ describe.skipIf(!hasServer)('layout', () => {
     expect(await wrong(place)).toEqual([]);
   });
 
-  it('large contents go in parts, and parts of them change alone', async () => {
+  it('large contents are written in parts, and an edit rewrites only the changed parts', async () => {
     const place = server.place();
     const fs = await open(place);
     let content = bytes(3_000_001, 1);
@@ -96,7 +96,7 @@ describe.skipIf(!hasServer)('layout', () => {
     await fs.close();
   }, 60_000);
 
-  it('a commit of thousands of writes is one step, and loses nobody else’s', async () => {
+  it('a commit of thousands of writes is atomic, and loses no write of another client', async () => {
     const place = server.place();
     const [fs, other] = [await open(place), await open(place)];
     let goesOn = true;

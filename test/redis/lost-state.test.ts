@@ -16,14 +16,14 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
   );
 const isLost = (error: unknown): boolean => isStorageError(error, 'lost');
 
-describe.skipIf(!hasOwnServer)('State that vanishes behind the back of a client', () => {
+describe.skipIf(!hasOwnServer)('State that vanishes without the client', () => {
   const on = useServer();
   let place: RedisLocation;
   beforeEach(() => {
     place = on.place();
   });
 
-  it('is an error of kind lost for every call, never an empty filesystem', async () => {
+  it('makes every call fail with kind lost, never shows an empty filesystem', async () => {
     await withClient(place, async (fs) => {
       await plantScene(fs);
       await on.server.control.flushall();
@@ -42,7 +42,7 @@ describe.skipIf(!hasOwnServer)('State that vanishes behind the back of a client'
     });
   });
 
-  it('is lost too where another client has begun anew under the same name', async () => {
+  it('counts as lost if another client has created a new filesystem under the same name', async () => {
     await withClient(place, async (fs) => {
       await plantScene(fs);
       await on.server.control.flushall();
@@ -53,7 +53,7 @@ describe.skipIf(!hasOwnServer)('State that vanishes behind the back of a client'
     });
   });
 
-  it('is lost where the server went back to an older copy of it', async () => {
+  it('counts as lost if the server went back to an older copy', async () => {
     await withClient(place, async (fs) => {
       await plantScene(fs);
       const older = await copyNamespace(on.server.control, place.namespace);
@@ -65,7 +65,7 @@ describe.skipIf(!hasOwnServer)('State that vanishes behind the back of a client'
     expect(await withClient(place, (other) => other.readText('/f'))).toBe('one two three');
   });
 
-  it('is an error where any one of its keys is gone, and never a part of the tree', async () => {
+  it('is an error if any single key is gone, never a part of the tree', async () => {
     await withClient(place, plantScene);
     const whole = await stateAt(place);
     const copy = await copyNamespace(on.server.control, place.namespace);
@@ -106,7 +106,7 @@ describe.skipIf(!hasOwnServer)('State that vanishes behind the back of a client'
       for (const use of [() => fs.readText('/f'), () => fs.stats(), () => fs.writeFile('/f', 'used')]) {
         await age();
         await use();
-        // The table of one client's results has a time of its own.
+        // The table of one client's results expires on its own.
         expect((await lives()).filter((left) => left > 30_000).length, String(use)).toBeGreaterThanOrEqual(2);
         expect(Math.min(...(await lives()))).toBeGreaterThan(0);
       }
@@ -120,7 +120,7 @@ describe.skipIf(!hasOwnServer)('State that vanishes behind the back of a client'
     }
   });
 
-  it('is an error of kind lost for a client that asks not to make a new one', async () => {
+  it('is an error of kind lost for a client with create: false', async () => {
     const storage = new RedisStorage(place.url, { namespace: place.namespace, create: false });
     try {
       const fs = await openFileSystem(storage);

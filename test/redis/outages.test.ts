@@ -11,7 +11,7 @@ import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
 const LONG_TIMEOUT = { timeout: 120_000 };
-/** In milliseconds; a call sends several requests, and each may be repeated. */
+/** Timeout of one request, in milliseconds. A call sends several requests, and each may be repeated. */
 const TIMEOUT_MS = 800;
 const BOUNDED_MS = 30_000;
 
@@ -21,7 +21,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** Fails as a storage does that may be back later, and before long. */
+/** Expects a failure that says the storage may recover, within a bounded time. */
 async function expectUnavailable(work: Promise<unknown>): Promise<void> {
   const started = performance.now();
   const error = await failure(work);
@@ -30,7 +30,7 @@ async function expectUnavailable(work: Promise<unknown>): Promise<void> {
   expect(performance.now() - started).toBeLessThan(BOUNDED_MS);
 }
 
-describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
+describe.skipIf(!hasOwnServer)('A server outage', () => {
   let server: RedisServer;
   let place: RedisLocation;
   let client: Client;
@@ -49,7 +49,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
   });
 
   it(
-    'is dead fails with an error that can be tried again, in bounded time, and works again with the server',
+    'a dead server causes retryable errors in bounded time, and calls succeed after its restart',
     LONG_TIMEOUT,
     async () => {
       await server.kill();
@@ -67,7 +67,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
   );
 
   it(
-    'hangs fails with an error that can be tried again, in bounded time, and works again with the server',
+    'a hanging server causes retryable errors in bounded time, and calls succeed when it resumes',
     LONG_TIMEOUT,
     async () => {
       server.freeze();
@@ -83,31 +83,35 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     },
   );
 
-  it('is away lets a change of checkpoints be given up at once, and it does not happen', LONG_TIMEOUT, async () => {
-    const first = await fs.checkpoint('first');
-    await server.kill();
-    // The connection is known to be lost.
-    await failure(fs.readText('/f'));
-    const changes: ((signal: AbortSignal) => Promise<unknown>)[] = [
-      (signal) => fs.checkpoint('second', { signal }),
-      (signal) => fs.rollback(first, { signal }),
-      (signal) => fs.drop(first, { signal }),
-      (signal) => fs.fork({ signal }),
-    ];
-    for (const change of changes) {
-      const controller = new AbortController();
-      const started = performance.now();
-      const result = failure(change(controller.signal));
-      await sleep(50);
-      controller.abort(new Error('enough'));
-      expect(String(await result)).toBe('Error: enough');
-      expect(performance.now() - started).toBeLessThan(500);
-    }
-    await server.start();
-    expect((await fs.checkpoints()).map(({ name }) => name)).toEqual(['first']);
-  });
+  it(
+    'a change of checkpoints can be aborted while the server is down, and then does not happen',
+    LONG_TIMEOUT,
+    async () => {
+      const first = await fs.checkpoint('first');
+      await server.kill();
+      // From here on the connection is known to be lost.
+      await failure(fs.readText('/f'));
+      const changes: ((signal: AbortSignal) => Promise<unknown>)[] = [
+        (signal) => fs.checkpoint('second', { signal }),
+        (signal) => fs.rollback(first, { signal }),
+        (signal) => fs.drop(first, { signal }),
+        (signal) => fs.fork({ signal }),
+      ];
+      for (const change of changes) {
+        const controller = new AbortController();
+        const started = performance.now();
+        const result = failure(change(controller.signal));
+        await sleep(50);
+        controller.abort(new Error('enough'));
+        expect(String(await result)).toBe('Error: enough');
+        expect(performance.now() - started).toBeLessThan(500);
+      }
+      await server.start();
+      expect((await fs.checkpoints()).map(({ name }) => name)).toEqual(['first']);
+    },
+  );
 
-  it('is away for a while is asked for what surely did not happen again', LONG_TIMEOUT, async () => {
+  it('a request that surely did not happen is repeated when the server comes back', LONG_TIMEOUT, async () => {
     const patient = await connect(place, { timeoutMs: 10_000 });
     try {
       const first = await patient.fs.checkpoint('first');
@@ -125,7 +129,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
   });
 
   it(
-    'falls silent, in the handshake of the next connection too, is found again once it answers',
+    'a server that stops replying, even in the handshake of the next connection, is found again once it replies',
     LONG_TIMEOUT,
     async () => {
       const proxy = await TcpProxy.open(server.port);
@@ -135,7 +139,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
         proxy.plan = () => 'hang';
         await expectUnavailable(silent.fs.writeFile('/g', 'lost'));
         await expectUnavailable(silent.fs.readText('/g'));
-        // Every connection that was made meanwhile stays silent for ever; new ones are answered.
+        // Connections opened until now never reply; new ones do.
         proxy.forget();
         const deadline = performance.now() + BOUNDED_MS;
         let text: unknown;
@@ -151,7 +155,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     },
   );
 
-  it('was never there fails with an error that can be tried again', LONG_TIMEOUT, async () => {
+  it('a server that was never reachable causes retryable errors', LONG_TIMEOUT, async () => {
     await server.kill();
     await withClient(
       { ...place, namespace: freshNamespace() },
@@ -163,7 +167,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
   });
 
   it(
-    'is restarted, forgets its scripts, kills and pauses connections does all the same what it is asked to',
+    'operations succeed across a restart, a script flush, and killed or paused connections',
     LONG_TIMEOUT,
     async () => {
       const patient = await connect(place, { timeoutMs: 5_000 });
@@ -196,7 +200,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     },
   );
 
-  it('has no memory left refuses changes and leaves everything as it was', LONG_TIMEOUT, async () => {
+  it('a server without free memory refuses changes and leaves everything as it was', LONG_TIMEOUT, async () => {
     const scene = await Scene.prepare(server);
     const change = async (full: FileSystem, name: string, make: Change, copy: RedisLocation): Promise<void> => {
       const after = await scene.after(name, make);
@@ -205,7 +209,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
       const error = await failure(make(full));
       expect(await full.readText('/t/sub/b')).toBeDefined();
       await server.control.config('SET', 'maxmemory', '0');
-      // What only removes may succeed.
+      // A change that only removes may succeed.
       if (error !== 'no error') expect(isStorageError(error, 'unavailable'), `${name}: ${String(error)}`).toBe(true);
       expect(differences(error === 'no error' ? after : scene.before, await stateAt(copy)), name).toEqual([]);
       await full.writeFile('/again', 'works');
@@ -217,7 +221,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     }
   });
 
-  it('has no memory left can be read by who comes then, and is freed from within', LONG_TIMEOUT, async () => {
+  it('a server without free memory can be read by new clients, and removals free memory', LONG_TIMEOUT, async () => {
     const bytes = new Uint8Array(500_000);
     for (let i = 0; i < 8; i++) await fs.writeFile(`/${i}`, bytes);
     await fs.checkpoint('kept');
@@ -233,7 +237,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
       for (const name of ['3', '4', '5']) await late.rm(name);
       expect(await late.readdir('/')).toEqual(['0', '6', '7', 'f']);
     });
-    // Whoever changes something next frees what the one who removed it left behind.
+    // Another client's change frees what a client that has left had removed.
     while ((await control.llen(`scratchfs:{${place.namespace}}:q`)) > 0) {
       await fs.chmod('/f', 0o600);
       await sleep(20);
@@ -242,29 +246,33 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     expect((await fs.stat('/more')).size).toBe(bytes.length);
   });
 
-  it('cannot write to its disk refuses changes and leaves everything as it was', LONG_TIMEOUT, async () => {
-    const copy = { url: server.url, namespace: freshNamespace() };
-    await withClient(copy, plantScene, { clock: clock.read });
-    const proxy = await TcpProxy.open(server.port);
-    try {
-      await withClient(
-        withPort(copy, proxy.port),
-        async (refused) => {
-          const before = await stateAt(copy);
-          proxy.plan = () => ({ error: 'MISCONF Errors writing to the AOF file: No space left on device' });
-          await expectUnavailable(CHANGES['cp -r']?.(refused) as Promise<unknown>);
-          expect(differences(before, await stateAt(copy))).toEqual([]);
-          proxy.forget();
-          await refused.writeFile('/again', 'works');
-        },
-        { clock: clock.read, timeoutMs: TIMEOUT_MS },
-      );
-    } finally {
-      await proxy.close();
-    }
-  });
+  it(
+    'a server that cannot write to its disk refuses changes and leaves everything as it was',
+    LONG_TIMEOUT,
+    async () => {
+      const copy = { url: server.url, namespace: freshNamespace() };
+      await withClient(copy, plantScene, { clock: clock.read });
+      const proxy = await TcpProxy.open(server.port);
+      try {
+        await withClient(
+          withPort(copy, proxy.port),
+          async (refused) => {
+            const before = await stateAt(copy);
+            proxy.plan = () => ({ error: 'MISCONF Errors writing to the AOF file: No space left on device' });
+            await expectUnavailable(CHANGES['cp -r']?.(refused) as Promise<unknown>);
+            expect(differences(before, await stateAt(copy))).toEqual([]);
+            proxy.forget();
+            await refused.writeFile('/again', 'works');
+          },
+          { clock: clock.read, timeoutMs: TIMEOUT_MS },
+        );
+      } finally {
+        await proxy.close();
+      }
+    },
+  );
 
-  describe('is replaced by its replica', () => {
+  describe('a failover to the replica', () => {
     let replica: RedisServer;
     let proxy: TcpProxy;
     let through: Client;
@@ -282,7 +290,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
       await replica.stop();
     });
 
-    it('goes on there, whatever the old one still answers', LONG_TIMEOUT, async () => {
+    it('continues on the new master, whatever the old one still replies', LONG_TIMEOUT, async () => {
       await through.fs.writeFile('/f', 'once more');
       await isInStep(server, replica);
       await replica.control.replicaof('NO', 'ONE');
@@ -294,8 +302,8 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
       expect(await withClient({ ...place, url: replica.url }, (other) => other.readText('/f'))).toBe('once more.');
     });
 
-    it('notices where the new one has never heard of what was acknowledged', LONG_TIMEOUT, async () => {
-      // What is written from here on reaches no replica.
+    it('is detected as a loss if the replica never received acknowledged writes', LONG_TIMEOUT, async () => {
+      // From here on no write reaches the replica.
       await replica.control.replicaof('NO', 'ONE');
       await through.fs.writeFile('/f', 'acknowledged');
       await through.fs.writeFile('/only-there', 'x');

@@ -14,20 +14,20 @@ import { hasOwnServer } from './servers/test-server.js';
 
 const STAGED_WRITES = 300;
 
-/** More than one request may have. */
+/** More writes than one request may have. */
 const large = batch(
   'large',
   Array.from({ length: STAGED_WRITES }, (_, i) => `/large${i}`),
 );
 
-describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not waited for', () => {
+describe.skipIf(!hasOwnServer)('The outcome of an operation that the client has stopped waiting for', () => {
   let server: RedisServer;
   let place: RedisLocation;
   let shared: SharedResources;
   let sequences: Sequences;
   let commits: CommitQueue;
   let around: Interceptor;
-  /** Objects that wait to be freed, as the commits were told last. */
+  /** Objects that wait to be freed, as last reported to the commit queue. */
   let waiting: number;
 
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     return () => shared.release();
   });
 
-  /** Fields of the head that were made for commits on their way. */
+  /** Returns the fields of the head that were created for commits in progress. */
   const lent = async (): Promise<string[]> => {
     const head = (await server.control.call('HKEYS', `scratchfs:{${place.namespace}}:m`)) as string[];
     return head.filter(isPrivateField);
@@ -56,7 +56,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
   };
   const names = (): Promise<number> => withClient(place, async (fs) => (await fs.readdir('/')).length);
 
-  it('is true of one that is given up while it is prepared, whichever step it has reached', async () => {
+  it('is correct if the commit is given up at any of its staging steps', async () => {
     let steps = 0;
     for (let at = 1; at < 20; at++) {
       steps = 0;
@@ -79,7 +79,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect.unreachable('There is no last step');
   });
 
-  it('is what it came to, where the answer comes and is made known to the server while that is asked', async () => {
+  it('is the actual one if the reply arrives and is confirmed to the server during the query', async () => {
     const sent = batch('x', ['/x']);
     let answer: Promise<unknown> | undefined;
     let started = (): void => {};
@@ -97,7 +97,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect(await commits.outcome('x')).toEqual(await answer);
   });
 
-  it('is that it did not happen, where others had changed what it was prepared for and that answer was lost', async () => {
+  it('is absent if other clients had invalidated the staged commit and that reply was lost', async () => {
     let isLost = false;
     around = async (run, script, field) => {
       if (script !== 'commit' || field !== MAIN_STATE || isLost) return run();
@@ -110,14 +110,14 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect([await commits.outcome('large'), await names()]).toEqual(['absent', 2]);
   });
 
-  it('stays true where the server is killed and has lost that it was given up', async () => {
+  it('stays absent if the server is killed and forgets that the operation was given up', async () => {
     let sent: Promise<unknown> = Promise.resolve();
     around = (run, script) => {
       const answer = run();
       if (script === 'commit') sent = answer;
       return answer;
     };
-    // The request waits for somebody else's large commit.
+    // Another client holds the lock for a large commit, so this request waits.
     await runStateCommand(shared.session, MAIN_STATE, 'lock', [1_000]);
     commits.commit(batch('x', ['/x']), undefined).catch(() => {});
     await server.control.call('SAVE');
@@ -128,7 +128,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect([outcome, await commits.outcome('x'), await names()]).toEqual(['absent', 'absent', 1]);
   });
 
-  it('is not replaced by the conflict that a step found which was on its way', async () => {
+  it('stays absent if a step in progress finds a conflict', async () => {
     const checks: Check[] = [{ kind: 'entry', path: '/first', id: null }];
     let outcome: unknown;
     around = async (run, script, field) => {
@@ -140,7 +140,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect([outcome, await commits.outcome('large')]).toEqual(['absent', 'absent']);
   });
 
-  it('is that it did not happen, where it is aborted before it begins, or before it is made once more', async () => {
+  it('is absent if the operation is aborted before it begins, or before it is repeated', async () => {
     const early = AbortSignal.abort(new Error('aborted early'));
     await expect(commits.commit({ ...large, operationId: 'early' }, { signal: early })).rejects.toThrow(
       'aborted early',
@@ -158,7 +158,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect([...outcomes, await names()]).toEqual(['absent', 'absent', 2]);
   });
 
-  it('and what was sent ahead of one that never happens is given back', async () => {
+  it('and content that was sent ahead of a commit that never happens is freed', async () => {
     const big = (operationId: string): Batch => ({ ...batch(operationId, []), writes: [file('/big', 2_000_000)] });
     const both = (operationId: string): Batch => ({
       ...large,
@@ -169,7 +169,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     const isLast = (script: string, field: string): boolean => script === 'commit' && field === MAIN_STATE;
     const refused = async (work: Promise<unknown>): Promise<unknown> => expect(work).rejects.toThrow();
 
-    // Given up while it is prepared, and in its last step.
+    // Given up while it is staged, and in its last step.
     for (const [operationId, isThen] of [
       ['step', isStep],
       ['last', isLast],
@@ -182,7 +182,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
       await expect.poll(lent, { interval: 10 }).toEqual([]);
     }
 
-    // Aborted while parts of its content are on their way, of which one arrives late.
+    // Aborted while parts of its content are in transit, one of which arrives late.
     const stop = new AbortController();
     const arrived: Promise<unknown>[] = [];
     around = async (run, script) => {
@@ -197,7 +197,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     await Promise.all(arrived);
     await expect.poll(lent, { interval: 10 }).toEqual([]);
 
-    // Refused by a server without memory left, which is known only when it is asked.
+    // Refused by a server without free memory, which the client learns only from the reply.
     around = async (run, script, field) => {
       if (isLast(script, field)) await server.control.call('CONFIG', 'SET', 'maxmemory', '1');
       return run();
@@ -217,7 +217,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     }
   });
 
-  it('is not known of one that was forgotten, answered or not, because there were so many since', async () => {
+  it('is unknown after too many later operations, whether a reply had arrived or not', async () => {
     const none = (operationId: string): Batch => ({
       ...batch(operationId, []),
       checks: [{ kind: 'entry', path: '/none', id: 'none' }],
@@ -236,7 +236,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect(await commits.outcome('answered')).toBe('unknown');
     expect(await commits.outcome('never sent')).toBe('unknown');
 
-    // One that waits for something before it is sent is known.
+    // An operation that is still queued is known.
     let go = (): void => {};
     const after = new Promise<void>((resolve) => (go = resolve));
     const waits = commits.commit(batch('waits', ['/waits']), undefined, after).catch(() => 'rejected');
@@ -245,7 +245,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect([await waits, await names()]).toEqual(['rejected', 2]);
   });
 
-  it('is not known of one that was not answered either, and was forgotten', async () => {
+  it('is unknown for an operation that never got a reply and was forgotten', async () => {
     around = async (run) => {
       await run();
       throw new StorageError('timeout', 'The answer was lost');
@@ -262,7 +262,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect([await commits.outcome('lost'), await names()]).toEqual(['unknown', 2]);
   });
 
-  it('is not known where the server has lost all results', async () => {
+  it('is unknown if the server has lost all results', async () => {
     around = async (run) => {
       await run();
       throw new StorageError('timeout', 'The answer was lost');
@@ -285,9 +285,9 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     };
 
     it.each(['remembers its scripts', 'has forgotten its scripts too'])(
-      'is not known, and the request that comes again does nothing, where the server %s',
+      'is unknown, and the repeated request does nothing, if the server %s',
       async (what) => {
-        // The same request has been on its way all the time: what was begun then is what is sent again.
+        // The first request is still in transit, so the repeated one carries the values of the time when it began.
         const { connection } = shared;
         const send = connection.run.bind(connection);
         let isFirst = true;
@@ -309,7 +309,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
       },
     );
 
-    it('is not known where others have made the server remember this client since, and of what was begun then it is', async () => {
+    it('is unknown for operations begun before the server remembered this client again, and known for later ones', async () => {
       around = async (run, script) => {
         await run();
         throw new StorageError('timeout', `The answer of ${script} was lost`);
@@ -327,7 +327,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
       expect([await commits.outcome('x'), await commits.outcome('z'), await names()]).toEqual(['unknown', 'absent', 3]);
     });
 
-    it('is not known of a checkpoint that is restored either, and it is not restored again', async () => {
+    it('is unknown for a rollback too, which is not repeated', async () => {
       const { session } = shared;
       await runIdempotent(session, sequences, MAIN_STATE, 'create', ['c', '', 0, -1]);
       around = async (run, script) => {
@@ -343,7 +343,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     });
   });
 
-  it('and what a server without memory left has refused leaves nothing there', async () => {
+  it('and writes that a server without free memory refused leave nothing behind', async () => {
     await server.control.call('CONFIG', 'SET', 'maxmemory', '1');
     const outcomes = new Set<unknown>();
     try {
@@ -359,7 +359,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect(Number(await server.control.call('HLEN', key ?? ''))).toBeLessThan(50);
   });
 
-  it('and a server without memory left still answers what only looks, and takes what has arrived', async () => {
+  it('and a server without free memory still serves checks and accepts confirmations of results', async () => {
     const checks = Array.from({ length: 700 }, (_, i): Check => ({ kind: 'entry', path: `/absent${i}`, id: null }));
     const look = (operationId: string) => commits.commit({ ...batch(operationId, []), checks }, undefined);
     await look('before');

@@ -16,25 +16,25 @@ import {
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-/** More of them by `OUTCOME_ROUNDS`, others by `OUTCOME_SEED`. */
+/** `OUTCOME_ROUNDS` sets the number of rounds, `OUTCOME_SEED` the first seed. */
 const ROUNDS = Number(process.env['OUTCOME_ROUNDS'] ?? 60);
 const SEED = Number(process.env['OUTCOME_SEED'] ?? 20_261_124);
-/** Rounds at a time: most of one is waiting. */
+/** Concurrent rounds: most of a round is waiting. */
 const CONCURRENT_OPERATIONS = 15;
 const OPERATIONS = 40;
-/** Writes of a batch that is prepared in steps, and bytes of a content that is sent ahead. */
+/** Writes of a batch that is staged in several steps, and bytes of a content that is sent ahead. */
 const STAGED_WRITES = 180;
 const STAGED_CONTENT_BYTES = 600_000;
 
 interface Operation {
   readonly batch: Batch;
   readonly path: string;
-  /** What was said of it, in that order. */
+  /** Outcomes reported so far, in order. */
   readonly said: string[];
   isRemoved: boolean;
 }
 
-/** One client whose requests get lost, come late or twice, and one whose do not, on one filesystem. */
+/** One client whose requests get lost, delayed or duplicated, and one without faults, on one filesystem. */
 class Round {
   readonly wrong: string[] = [];
   readonly #random: Random;
@@ -50,7 +50,7 @@ class Round {
     private readonly place: RedisLocation,
   ) {
     this.#random = new Random(seed);
-    // With a fast clock numbers are given up almost at once.
+    // With a fast clock, sequence numbers are given up almost immediately.
     const speed = this.#random.pick([1, 1_000]);
     const around: Interceptor = (run, script) =>
       this.#hasFaults && (script === 'commit' || script === 'outcome') ? this.#disturbed(run) : run();
@@ -66,7 +66,7 @@ class Round {
       operations.push(this.#operate(`${i}`));
       if (random.chance(0.3)) this.#other.commits.commit(batch(`noise${i}`, [`/noise${i}`]), undefined).catch(() => {});
       if (random.chance(0.05)) runStateCommand(this.#other.shared.session, MAIN_STATE, 'lock', [100]).catch(() => {});
-      // These two are felt by all rounds.
+      // These two affect all rounds.
       if (random.chance(0.02 / CONCURRENT_OPERATIONS)) await this.server.control.call('SCRIPT', 'FLUSH');
       if (random.chance(0.03 / CONCURRENT_OPERATIONS))
         await this.server.control.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
@@ -85,7 +85,7 @@ class Round {
     const random = this.#random;
     const dice = random.below(100);
     if (dice >= 45 && dice < 60) await sleep(random.below(60));
-    // Arrives twice, or only when nobody waits any more.
+    // Duplicated, or arriving only after the caller has stopped waiting.
     if ((dice >= 70 && dice < 80) || dice >= 90)
       this.#late.push(
         sleep(random.below(250))
@@ -132,7 +132,7 @@ class Round {
     }
   }
 
-  /** What is applied once more would bring it back. */
+  /** Removes the file. If the operation is applied a second time, the file comes back. */
   async #remove(operation: Operation): Promise<void> {
     const { path, batch } = operation;
     const removal: Batch = {
@@ -169,14 +169,14 @@ class Round {
   }
 }
 
-describe.skipIf(!hasOwnServer)('What is said of operations whose requests get lost, come late or twice', () => {
+describe.skipIf(!hasOwnServer)('The outcome of an operation whose requests get lost, delayed or duplicated', () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await RedisServer.start();
   });
   afterAll(() => server.stop());
 
-  it('is true, and the same whenever it is asked', { timeout: 60_000 + 2_000 * ROUNDS }, async () => {
+  it('is reported correctly, and the same each time', { timeout: 60_000 + 2_000 * ROUNDS }, async () => {
     const wrong: string[] = [];
     for (let first = 0; first < ROUNDS; first += CONCURRENT_OPERATIONS) {
       const rounds = Array.from({ length: Math.min(CONCURRENT_OPERATIONS, ROUNDS - first) }, async (_, i) => {

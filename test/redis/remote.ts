@@ -3,7 +3,7 @@ import { openBackend, type RedisLocation, withPort } from './clients.js';
 import { randomCommandFaults } from './proxy/random-faults.js';
 import { TcpProxy } from './proxy/tcp-proxy.js';
 
-/** The adapter over a server, for what is asked of all storages far away. */
+/** The adapter over a server, for the campaigns that all remote storages share. */
 export const redisRemote: Remote<RedisLocation> = {
   patience: { request: undefined, operation: 2_000 },
 

@@ -10,7 +10,7 @@ import { hasServer, TestServer } from './servers/test-server.js';
 
 const FILES = 10_000;
 
-/** What only a whole server can show. */
+/** Budgets for what only a whole server can show. */
 const MORE_PRICES: Readonly<Record<string, RequestBudget>> = {
   'a walk of 10,000 files in 3 levels': {
     work: async (fs) => {
@@ -22,20 +22,20 @@ const MORE_PRICES: Readonly<Record<string, RequestBudget>> = {
   },
 };
 
-/** A script does little, so that it holds the server for a short time only: what is large takes several. */
+/** A script does little, so that it blocks the server only briefly: large operations take several requests. */
 const IN_SEVERAL: Readonly<Record<string, number>> = {
   'a walk of 5,000 files': 6,
   'glob over 5,000 files': 6,
   'grep through 5,000 files': 20,
-  // Here there are 10,000 more.
+  // There are 10,000 more files here.
   'a snapshot of 6,000 files': 30,
-  // 13, and what frees the objects that it replaces.
+  // 13, and those that free the objects that it replaces.
   'a transaction of 1,000 new files': 20,
   'a stream of 3 MB from a file': 14,
   'a stream of 3 MB into a file, in chunks of 1 MB': 20,
 };
 
-describe.skipIf(!hasServer)('What an operation costs, in commands that are sent', () => {
+describe.skipIf(!hasServer)('The cost of an operation in commands', () => {
   let server: TestServer;
   let proxy: TcpProxy;
   let place: RedisLocation;
@@ -54,7 +54,7 @@ describe.skipIf(!hasServer)('What an operation costs, in commands that are sent'
           for (let i = 0; i < FILES / 100; i++) await tx.writeFile(`/deep/${d % 10}/${d}/${i}`, '');
         }
       });
-      // The server has every script that is needed below.
+      // From here on the server has every script that is used.
       await fs.readText('/deep/0/0/0');
       await fs.readText('/deep/0/0/0');
     });
@@ -65,7 +65,7 @@ describe.skipIf(!hasServer)('What an operation costs, in commands that are sent'
     await server.close();
   });
 
-  /** What earlier operations have left to be freed is not theirs who come later. */
+  /** Waits until the garbage of earlier operations is freed, so that it does not count for later ones. */
   const isSwept = async (): Promise<void> => {
     while ((await control.llen(`scratchfs:{${place.namespace}}:q`)) > 0) await sleep(20);
   };
@@ -75,7 +75,7 @@ describe.skipIf(!hasServer)('What an operation costs, in commands that are sent'
     it(`${name} costs no more than ${most}`, { timeout: 120_000 }, async () => {
       const { url, namespace } = withPort(place, proxy.port);
       const backend = new RedisBackend(url, { namespace });
-      // To be connected is not to know anything.
+      // Connects without loading any files.
       await backend.load([{ kind: 'path', path: '/', content: 0 }]);
       const fs = await openFileSystem(asyncStorage(backend));
       await warm?.(fs);

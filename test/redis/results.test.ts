@@ -12,7 +12,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 const MB = 2 ** 20;
 
-describe.skipIf(!hasOwnServer)('What became of operations', () => {
+describe.skipIf(!hasOwnServer)('The result of an operation', () => {
   let server: RedisServer;
   let place: RedisLocation;
 
@@ -25,14 +25,14 @@ describe.skipIf(!hasOwnServer)('What became of operations', () => {
     vi.useRealTimers();
   });
 
-  /** Results that the server keeps of all clients. */
+  /** Returns the number of results that the server keeps for all clients. */
   async function kept(): Promise<number> {
     const keys = (await server.control.call('KEYS', `*{${place.namespace}}:u:*`)) as string[];
     const counts = await Promise.all(keys.map((key) => server.control.call('HLEN', key)));
     return counts.reduce<number>((sum, count) => sum + Number(count), 0);
   }
 
-  it('is forgotten by the server once it has arrived, also where a request that only checks says so', async () => {
+  it('is removed from the server once the client has it, even if only a checking request confirms that', async () => {
     const backend = openBackend(place);
     const fs = await openFileSystem(asyncStorage(backend));
     const checks = Array.from({ length: 700 }, (_, i): Check => ({ kind: 'entry', path: `/absent${i}`, id: null }));
@@ -45,7 +45,7 @@ describe.skipIf(!hasOwnServer)('What became of operations', () => {
     await backend.close();
   });
 
-  it('is kept for a day, and by whoever goes on writing on and on', async () => {
+  it("is kept for a day after a client's last write", async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const own = { url: server.url, namespace: freshNamespace() };
     const backend = openBackend(own);
@@ -69,7 +69,7 @@ describe.skipIf(!hasOwnServer)('What became of operations', () => {
     await backend.close();
   });
 
-  it('where that cannot be had, holds nothing of what was sent', { timeout: 120_000 }, async () => {
+  it('that stays unknown does not keep the sent content in memory', { timeout: 120_000 }, async () => {
     const timeoutMs = 300;
     const backend = openBackend(place, timeoutMs);
     const fs = await openFileSystem(asyncStorage(backend, { timeoutMs, retries: 0 }));
@@ -90,7 +90,7 @@ describe.skipIf(!hasOwnServer)('What became of operations', () => {
         () => false,
       );
     while (!(await goesOn())) expect(performance.now()).toBeLessThan(deadline);
-    // What was on its way arrives first.
+    // Requests in transit arrive first.
     const held = (): number => {
       collectGarbage();
       return process.memoryUsage().arrayBuffers - before;

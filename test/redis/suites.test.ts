@@ -14,7 +14,7 @@ interface Server {
   close(): Promise<unknown>;
 }
 
-/** The suites on a connection that a user has made. */
+/** Runs the suites on a connection that the user has created. */
 function suitesOn(open: () => Promise<Server>, isWhole = true): void {
   let server: Server;
   const opened: AsyncStorage[] = [];
@@ -62,7 +62,7 @@ describe.skipIf(!hasServer)('One server, with ioredis 6', () => {
   });
 });
 
-// What stands above the seam is the same for both: all of it where SCRATCHFS_TEST_EVERYTHING is set.
+// Everything above the adapter is the same for both versions, so all of it runs only with SCRATCHFS_TEST_EVERYTHING.
 describe.skipIf(!hasServer)('One server, with ioredis 5', () => {
   suitesOn(async () => {
     const server = await TestServer.open();

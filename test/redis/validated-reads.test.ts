@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasOwnServer, hasServer, TestServer } from './servers/test-server.js';
 
-/** More writes than one request has: they are prepared, and become the state in one step. */
+/** More writes than one request has: they are staged, and become the state atomically. */
 const FILE_COUNT = 400;
 
 const CHANGES: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = {
@@ -41,13 +41,13 @@ const CHANGES: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = 
 
 let server: TestServer;
 
-describe.skipIf(!hasServer)('What was read again and again', () => {
+describe.skipIf(!hasServer)('Reads that were repeated', () => {
   beforeAll(async () => {
     server = await TestServer.open();
   });
   afterAll(() => server.close());
 
-  /** All that can be said of the state, so that every question has been asked before. */
+  /** Reads everything that depends on the changes, so that each answer is cached. */
   const look = async (fs: FileSystem): Promise<unknown> => ({
     text: await fs.readText('/d/f').catch((error: { code: string }) => error.code),
     other: await fs.exists('/d/g'),
@@ -58,16 +58,16 @@ describe.skipIf(!hasServer)('What was read again and again', () => {
 
   const cases = Object.entries(CHANGES).flatMap(([name, change]) => [
     { title: name, change, isMeanwhile: false },
-    { title: `${name}, looked at all the while,`, change, isMeanwhile: true },
+    { title: `${name} (with concurrent reads)`, change, isMeanwhile: true },
   ]);
 
-  it.each(cases)('is asked for anew after $title by somebody else', async ({ change, isMeanwhile }) => {
+  it.each(cases)('are loaded again after $title by another client', async ({ change, isMeanwhile }) => {
     const { url, namespace } = server.place();
     const [mine, theirs] = [new RedisStorage(url, { namespace }), new RedisStorage(url, { namespace })];
     const fs = await openFileSystem(mine, { files: { '/d/f': 'old' } });
     for (let i = 0; i < 3; i++) await look(fs);
     const other = await openFileSystem(theirs);
-    // Also what was read last before the very end.
+    // With `isMeanwhile`, reading goes on during the change.
     let isOver = !isMeanwhile;
     const looking = (async () => {
       while (!isOver) await look(fs);
@@ -77,13 +77,13 @@ describe.skipIf(!hasServer)('What was read again and again', () => {
     await looking;
     const fresh = new RedisStorage(url, { namespace });
     expect(await look(fs)).toEqual(await look(await openFileSystem(fresh)));
-    // What one has done oneself is nothing else.
+    // The client's own change invalidates them as well.
     await fs.writeFile('/own', 'own');
     for (let i = 0; i < 3; i++) expect(await look(fs)).toEqual(await look(other));
     for (const storage of [mine, theirs, fresh]) await storage.close();
   });
 
-  it.skipIf(!hasOwnServer)('costs the server no look at anything', async () => {
+  it.skipIf(!hasOwnServer)('cost the server no lookups', async () => {
     const { url, namespace } = server.place();
     const control = new Redis(url);
     const lookups = async (): Promise<number> =>

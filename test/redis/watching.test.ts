@@ -9,7 +9,7 @@ import { hasOwnServer } from './servers/test-server.js';
 
 const LONG_TIMEOUT = { timeout: 60_000 };
 
-/** Everything that a watcher is told, as it comes. */
+/** Returns the events that a watcher receives, filled as they arrive. */
 async function listen(fs: FileSystem): Promise<string[]> {
   const told: string[] = [];
   const events = fs.watch('/', { recursive: true, maxQueue: 100_000 });
@@ -22,7 +22,7 @@ async function listen(fs: FileSystem): Promise<string[]> {
 
 const textOf = ({ type, path, from }: WatchEvent): string => `${type} ${path}${from === undefined ? '' : ` < ${from}`}`;
 
-describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', () => {
+describe.skipIf(!hasOwnServer)('A watcher of a filesystem that other clients change', () => {
   let server: RedisServer;
   let proxy: TcpProxy;
   let place: RedisLocation;
@@ -48,7 +48,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
   });
 
   it(
-    'hears of each change once, in the order of the commits, of its own before they are done',
+    'receives each change once, in commit order, and its own changes before their calls return',
     LONG_TIMEOUT,
     async () => {
       const fs = await open(server.port);
@@ -74,7 +74,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
   );
 
   it(
-    'hears a transaction whole, a tree that is moved or removed once, and a rollback as an overflow',
+    'receives a transaction as a whole, a moved or removed tree as one event, and a rollback as an overflow',
     LONG_TIMEOUT,
     async () => {
       const [fs, other] = await Promise.all([open(server.port), open(server.port)]);
@@ -104,10 +104,10 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     expect(told).toEqual(Array.from({ length: 100 }, (_, i) => `create /${i}`));
   });
 
-  it('is told of an overflow where it was away for too long', LONG_TIMEOUT, async () => {
+  it('receives an overflow if it was disconnected for too long', LONG_TIMEOUT, async () => {
     const [fs, other] = await Promise.all([open(proxy.port), open(server.port)]);
     proxy.delayMs = 300;
-    // What is asked once the connection for news is made is cut on its way: it goes again, beside what is asked then.
+    // The connection is cut while the first request for news is in transit; the request is repeated.
     const asksForNews = new Promise((resolve) => {
       proxy.onCommand = ({ name }) => name === 'XREAD' && resolve(undefined);
     });
@@ -117,7 +117,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     proxy.isRefusing = true;
     proxy.cut();
     await other.writeFile('/unheard', '');
-    // What a watcher that is not heard of leaves behind expires: here at once.
+    // The traces of a silent watcher expire; here they are deleted immediately.
     await server.control.hdel(`scratchfs:{${place.namespace}}:m`, 'a');
     await server.control.del(stream());
     await other.writeFile('/unsaid', '');
@@ -128,7 +128,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     await expect.poll(() => told, { timeout: 20_000 }).toEqual(['overflow /', 'create /heard']);
   });
 
-  it('is told of an overflow where more has happened than is kept', LONG_TIMEOUT, async () => {
+  it('receives an overflow if more has happened than the server keeps', LONG_TIMEOUT, async () => {
     const [fs, other] = await Promise.all([open(proxy.port), open(server.port)]);
     const told = await listen(fs);
     await other.writeFile('/first', '');
@@ -142,7 +142,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     expect(told[1]).toBe('overflow /');
   });
 
-  it('is told of an overflow by a server that was restarted, and hears on', LONG_TIMEOUT, async () => {
+  it('receives an overflow from a restarted server, and later events', LONG_TIMEOUT, async () => {
     await server.stop();
     server = await RedisServer.start({ appendOnly: 'always' });
     place = { ...place, url: server.url };
@@ -166,7 +166,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     expect(told.slice(0, 2)).toEqual(['create /before', 'overflow /']);
   });
 
-  it('hears nothing of what a policy hides', LONG_TIMEOUT, async () => {
+  it('receives nothing that a policy hides', LONG_TIMEOUT, async () => {
     const [fs, other] = await Promise.all([open(server.port), open(server.port)]);
     await other.mkdir('/secret');
     const seen = restrict(fs, { check: () => {}, isVisible: (path) => !path.startsWith('/secret') });
@@ -177,32 +177,28 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     await expect.poll(() => told).toEqual(['create /open', 'remove /open']);
   });
 
-  it(
-    'pays for it alone: while nobody watches no command more is run, and afterwards neither',
-    LONG_TIMEOUT,
-    async () => {
-      const [fs, other] = await Promise.all([open(server.port), open(server.port)]);
-      const calls = async (): Promise<number> => {
-        await server.control.config('RESETSTAT');
-        await other.writeFile('/f', 'x');
-        const info = await server.control.info('commandstats');
-        const own = [...info.matchAll(/cmdstat_(\w+)(?:\|\w+)?:calls=(\d+)/g)].filter(
-          ([, name]) => !['config', 'info', 'evalsha'].includes(name as string),
-        );
-        return own.reduce((sum, [, , count]) => sum + Number(count), 0);
-      };
+  it('costs commands only while it watches, none before and none afterwards', LONG_TIMEOUT, async () => {
+    const [fs, other] = await Promise.all([open(server.port), open(server.port)]);
+    const calls = async (): Promise<number> => {
+      await server.control.config('RESETSTAT');
       await other.writeFile('/f', 'x');
-      const alone = await calls();
-      const events = fs.watch('/');
-      await fs.stat('/');
-      await other.writeFile('/f', 'x');
-      const watched = await calls();
-      expect(watched).toBeGreaterThan(alone);
-      await events.return?.();
-      await server.control.hset(`scratchfs:{${place.namespace}}:m`, 'a', 1);
-      await other.writeFile('/f', 'x');
-      await other.writeFile('/f', 'x');
-      expect(await calls()).toBe(alone);
-    },
-  );
+      const info = await server.control.info('commandstats');
+      const own = [...info.matchAll(/cmdstat_(\w+)(?:\|\w+)?:calls=(\d+)/g)].filter(
+        ([, name]) => !['config', 'info', 'evalsha'].includes(name as string),
+      );
+      return own.reduce((sum, [, , count]) => sum + Number(count), 0);
+    };
+    await other.writeFile('/f', 'x');
+    const alone = await calls();
+    const events = fs.watch('/');
+    await fs.stat('/');
+    await other.writeFile('/f', 'x');
+    const watched = await calls();
+    expect(watched).toBeGreaterThan(alone);
+    await events.return?.();
+    await server.control.hset(`scratchfs:{${place.namespace}}:m`, 'a', 1);
+    await other.writeFile('/f', 'x');
+    await other.writeFile('/f', 'x');
+    expect(await calls()).toBe(alone);
+  });
 });

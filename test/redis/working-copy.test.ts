@@ -33,7 +33,7 @@ describe.skipIf(!hasServer)('Redis', () => {
     },
   });
 
-  it('a storage that is lost refuses pushes and pulls; what is in memory stays', async () => {
+  it('a lost storage refuses pushes and pulls, and the copy in memory stays', async () => {
     const [connection] = connections as [Redis];
     const { namespace } = server.place();
     const storage = new RedisStorage(connection, { namespace });
@@ -50,7 +50,7 @@ describe.skipIf(!hasServer)('Redis', () => {
     await storage.close();
   });
 
-  it('5,000 files of 4 KB are opened with 20 commands, and a push costs what changed', async () => {
+  it('5,000 files of 4 KB are opened with 20 commands, and the cost of a push depends on the changes', async () => {
     const place = server.place();
     const proxy = await TcpProxy.open(Number(new URL(server.url).port || 6379));
     const others = new RedisStorage(place.url, { namespace: place.namespace });
@@ -64,7 +64,7 @@ describe.skipIf(!hasServer)('Redis', () => {
       });
     const { url, namespace } = withPort(place, proxy.port);
     const storage = new RedisStorage(url, { namespace });
-    // The server has every script that is needed below.
+    // From here on the server has every script that is used.
     await openWorkingCopy(storage, { paths: ['/src/d0'] });
     const cost = async (work: () => Promise<unknown>): Promise<number> => {
       proxy.forget();
@@ -89,7 +89,7 @@ describe.skipIf(!hasServer)('Redis', () => {
     await proxy.close();
   });
 
-  it('working copies of two namespaces know nothing of each other', async () => {
+  it('working copies of two namespaces do not see each other', async () => {
     const [connection] = connections as [Redis];
     const storages = [1, 2].map(() => new RedisStorage(connection, { namespace: server.place().namespace }));
     const copies = await Promise.all(storages.map((storage) => openWorkingCopy(storage)));
@@ -105,7 +105,7 @@ describe.skipIf(!hasServer)('Redis', () => {
   });
 });
 
-/** Over other clients: what stands above them is the same. */
+/** Runs the suite over other clients. Everything above the client is the same. */
 function alsoOn(
   open: () => Promise<{
     readonly clients: readonly (RedisClient & { disconnect(): void })[];

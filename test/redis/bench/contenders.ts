@@ -4,23 +4,26 @@ import { Redis } from 'ioredis';
 import { createStorage } from 'unstorage';
 import redisDriver from 'unstorage/drivers/redis';
 
-/** Something that keeps bytes under keys on a Redis server. */
+/** A client that stores bytes under keys on a Redis server. */
 export interface Contender {
   write(key: number, bytes: Buffer): Promise<unknown>;
   read(key: number): Promise<unknown>;
   close(): Promise<unknown> | unknown;
 }
 
-/** What ioredis makes of the scripts that it is given. */
+/** Commands that ioredis adds for the scripts it is given. */
 interface Scripts {
   luaSet(key: string, value: Buffer): Promise<unknown>;
   luaGetBuffer(key: string): Promise<Buffer | null>;
 }
 
-/** The directory or the prefix that all keys of a run have in common. */
+/** Directory or prefix common to all keys of a run. */
 const NAMESPACE = 'bench';
 
-/** Commands as they are, or those of a turn of the event loop gathered into one pipeline: ioredis can do either. */
+/**
+ * Returns a contender that sends plain commands. With auto-pipelining ioredis sends all commands of one turn of the
+ * event loop as one pipeline.
+ */
 const raw =
   (enableAutoPipelining: boolean) =>
   async (url: string): Promise<Contender> => {
@@ -49,7 +52,7 @@ const byLua =
     };
   };
 
-/** By the name that stands in the table. */
+/** Contenders by their name in the table. */
 export const CONTENDERS: Readonly<Record<string, (url: string) => Promise<Contender>>> = {
   'SET, GET': raw(false),
   'SET, GET, gathered': raw(true),

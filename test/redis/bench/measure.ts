@@ -16,7 +16,10 @@ const KEYS = 256;
 /** A Buffer: ioredis turns any other Uint8Array into text, four times as long. */
 const BYTES = Buffer.alloc(1_000, 0x61);
 
-/** Operations before the measurement, writes and reads in turn, so that V8 has optimized each client's code for both. */
+/**
+ * Operations before the measurement, alternating writes and reads, so that V8 has optimized each client's code for
+ * both.
+ */
 const WARM_UP_OPERATIONS = 30_000;
 const WARM_UP_TURNS = 3;
 

@@ -4,7 +4,7 @@ import { JOBS, type Jobs } from '../processes/jobs.js';
 import { RedisServer } from '../servers/redis-server.js';
 import { BASELINES, CONTENDERS } from './contenders.js';
 
-/** The Redis part of `npm run bench -- remote`. All contenders use one server. */
+/** Runs the Redis part of `npm run bench -- remote`. All contenders use one server. */
 export async function benchRedis(rounds: number): Promise<void> {
   const server = await RedisServer.start();
   try {

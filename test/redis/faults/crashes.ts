@@ -14,10 +14,13 @@ export interface CrashReport {
 
 const CLIENTS = 2;
 const WRITERS_OF_EACH = 4;
-/** Kills of one server: its log grows. */
+/** Kills per server. The append-only file grows with each. */
 const ROUNDS = 50;
 
-/** Kills a server with its log on again and again while clients write, starts it, and compares what is there with what was answered. */
+/**
+ * Repeatedly kills and restarts a server with an append-only file while clients write. Compares the state after each
+ * restart with the acknowledged operations.
+ */
 export async function killAndCompare(seed: number, kills: number, report: CrashReport): Promise<void> {
   const random = new Random(seed);
   const server = await RedisServer.start({ appendOnly: 'always' });

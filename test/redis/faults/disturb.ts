@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '@scratchfs/testkit';
 import type { RedisServer } from '../servers/redis-server.js';
 
-/** What an operator or a bad day does to a server while clients are at work, until it is over. */
+/**
+ * Disturbs a server while clients work (killed connections, pauses, flushed scripts, a frozen process) until `isOver`.
+ */
 export function disturb(server: RedisServer, seed: number): (isOver: () => boolean) => Promise<void> {
   const random = new Random(seed);
   const { control } = server;

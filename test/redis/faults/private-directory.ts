@@ -6,8 +6,8 @@ import { type HistoryStep, play, playOnModel, randomStep } from '../../faults/hi
 const MAX_POSSIBLE_STATES = 64;
 
 /**
- * A writer that is the only one in its directory, and so knows its expected content. An operation with a result has been
- * applied; one whose result was lost may or may not have been.
+ * A writer that is alone in its directory and therefore knows the expected content. An operation with a result has been
+ * applied; an operation whose result was lost may or may not have been.
  */
 export class PrivateDirectory {
   /** The possible states: one, until a result is lost. */
@@ -25,7 +25,7 @@ export class PrivateDirectory {
     this.#states = [new ModelFileSystem()];
   }
 
-  /** Makes the directory, before anything goes wrong. */
+  /** Creates the directory, before any fault is injected. */
   async begin(): Promise<void> {
     for (const path of ['', '/a', '/a/c', '/b']) {
       await this.fs.mkdir(this.directory + path);
@@ -35,7 +35,7 @@ export class PrivateDirectory {
     this.#states[0]?.writeFile(`${this.directory}/log`, '');
   }
 
-  /** One operation. */
+  /** Runs one random operation. */
   async step(): Promise<void> {
     this.#operations += 1;
     const step = within(this.directory, randomStep(this.random, `${this.directory}.${this.#operations}`));
@@ -58,7 +58,7 @@ export class PrivateDirectory {
     this.#states = distinct((possible.length === 0 ? after : possible).map(({ next }) => next));
   }
 
-  /** Compares with what is really there. */
+  /** Compares the expected content with the real state. */
   check(there: Dump): void {
     const mine = onlyIn(this.directory, there);
     const found = this.#states.map((state) => differences(onlyIn(this.directory, dumpSync(state)), mine));

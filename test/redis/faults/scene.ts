@@ -5,7 +5,9 @@ import { freshNamespace, type RedisLocation, stateAt, withClient } from '../clie
 import { type Copy, copyNamespace, putNamespace } from '../servers/namespaces.js';
 import type { RedisServer } from '../servers/redis-server.js';
 
-/** Files, links and directories on a server, to be copied for each trial; and what each change makes of them. */
+/**
+ * Files, links and directories on a server that are copied for each trial, with the expected state after each change.
+ */
 export class Scene {
   readonly changes: readonly (readonly [name: string, change: Change])[];
   readonly #after = new Map<string, Dump>();
@@ -20,7 +22,7 @@ export class Scene {
     this.changes = changesOf(names);
   }
 
-  /** @param names of the changes that are wanted; default all */
+  /** @param names of the changes to run; default all */
   static async prepare(server: RedisServer, names?: readonly string[]): Promise<Scene> {
     const place = { url: server.url, namespace: freshNamespace() };
     await withClient(place, plantCheckpointedScene, { clock: clock.read });
@@ -28,14 +30,14 @@ export class Scene {
     return new Scene(server, await stateAt(place), content, place.namespace, names);
   }
 
-  /** The scene again, under a name of its own. */
+  /** Copies the scene to a new namespace. */
   async copy(): Promise<RedisLocation> {
     const place = { url: this.server.url, namespace: freshNamespace() };
     await putNamespace(this.server.control, this.content, this.original, place.namespace);
     return place;
   }
 
-  /** What a change makes of the scene when nothing goes wrong. */
+  /** Returns the state after a change without faults. */
   async after(name: string, change: Change): Promise<Dump> {
     const known = this.#after.get(name);
     if (known !== undefined) return known;

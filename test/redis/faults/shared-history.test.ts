@@ -5,7 +5,7 @@ import { hasOwnServer } from '../servers/test-server.js';
 import { disturb } from './disturb.js';
 import { useProcesses, useServer } from './test-fixtures.js';
 
-/** All of them are found in memory; these show that the checker sees what happens on a server too. */
+/** Two of the bugs that the memory tests inject. They show that the checker also notices them on a server. */
 const BUGS = ['ignores all checks', 'drops the last write of a batch'];
 const LONG_TIMEOUT = { timeout: 240_000 };
 
@@ -27,7 +27,7 @@ describe.skipIf(!hasOwnServer)('8 clients × 100 operations in 3 processes', () 
     }
   });
 
-  it.each(BUGS)('would not be where a client %s', LONG_TIMEOUT, async (bug) => {
+  it.each(BUGS)('the checker finds a client that %s', LONG_TIMEOUT, async (bug) => {
     let found: string[] = [];
     for (let seed = 1; seed <= 8 && found.length === 0; seed++)
       found = await checkSharedHistory(redisRemote, processes.pool, on.place(), seed, { bug, operations: 50 });

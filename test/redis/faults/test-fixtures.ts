@@ -4,7 +4,7 @@ import { freshNamespace, type RedisLocation } from '../clients.js';
 import { JOBS, type Jobs } from '../processes/jobs.js';
 import { RedisServer, type RedisServerOptions } from '../servers/redis-server.js';
 
-/** A server of its own for the tests of a `describe`. */
+/** Starts a server for the tests of a `describe`. */
 export function useServer(options: RedisServerOptions = {}): { readonly server: RedisServer; place(): RedisLocation } {
   let server: RedisServer | undefined;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ export function useServer(options: RedisServerOptions = {}): { readonly server: 
   };
 }
 
-/** Processes for the tests of a `describe`. */
+/** Starts processes for the tests of a `describe`. */
 export function useProcesses(size = 3): { readonly pool: ProcessPool<Jobs> } {
   let pool: ProcessPool<Jobs> | undefined;
   beforeAll(() => {

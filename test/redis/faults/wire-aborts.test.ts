@@ -6,7 +6,7 @@ import { Scene } from './scene.js';
 import { useServer } from './test-fixtures.js';
 import { abortsOn } from './wire-aborts.js';
 
-describe.skipIf(!hasOwnServer)('an abort', () => {
+describe.skipIf(!hasOwnServer)('An abort', () => {
   const on = useServer();
 
   it('settles within a second at any command, all or nothing, and leaves no listener', {
@@ -14,7 +14,7 @@ describe.skipIf(!hasOwnServer)('an abort', () => {
   }, async () => {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
     const ground = abortsOn(await Scene.prepare(on.server));
-    // How many come too late depends on the machine.
+    // The number of aborts that come too late depends on the machine.
     for (let seed = 1; seed === 1 || (report.succeeded <= 5 && seed <= 5); seed++)
       await abortEverywhere(ground, seed, Infinity, report);
     expect(report.problems).toEqual([]);

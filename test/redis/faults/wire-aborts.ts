@@ -5,7 +5,7 @@ import { TcpProxy } from '../proxy/tcp-proxy.js';
 import { dropNamespace } from '../servers/namespaces.js';
 import type { Scene } from './scene.js';
 
-/** Changes of a scene that are aborted when one of their commands is on the way. */
+/** Returns a target that aborts each change of a scene at one of its commands. */
 export function abortsOn(scene: Scene): AbortTarget {
   return {
     before: scene.before,

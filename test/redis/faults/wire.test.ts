@@ -11,7 +11,7 @@ const LONG_TIMEOUT = { timeout: 240_000 };
 describe.skipIf(!hasOwnServer)('A change over a connection that fails', () => {
   const on = useServer();
 
-  it('is all or nothing, whatever happens at whichever command', LONG_TIMEOUT, async () => {
+  it('is all or nothing, whatever fault happens at whichever command', LONG_TIMEOUT, async () => {
     const report = emptyReport();
     const quick = COMMAND_FAULTS.filter((fault) => fault !== 'hang' && fault !== 'lost');
     await new WireTrials(await Scene.prepare(on.server, SOME_CHANGES), report).atEveryCommand(quick);
@@ -20,14 +20,14 @@ describe.skipIf(!hasOwnServer)('A change over a connection that fails', () => {
     expect(report.survived).toBeGreaterThan(report.faults / 4);
   });
 
-  it('is all or nothing where the server falls silent once', LONG_TIMEOUT, async () => {
+  it('is all or nothing if the server stops replying once', LONG_TIMEOUT, async () => {
     const report = emptyReport();
     await new WireTrials(await Scene.prepare(on.server, ['append']), report).atEveryCommand(['hang', 'lost'], [false]);
     expect(report.problems).toEqual([]);
     expect(report.faults).toBeGreaterThanOrEqual(2);
   });
 
-  it('is all or nothing where its request is cut at any byte', LONG_TIMEOUT, async () => {
+  it('is all or nothing if its request is cut at any byte', LONG_TIMEOUT, async () => {
     const report = emptyReport();
     const trials = new WireTrials(await Scene.prepare(on.server, SOME_CHANGES), report);
     await trials.atEveryByte('requests', { stride: 37 });
@@ -36,7 +36,7 @@ describe.skipIf(!hasOwnServer)('A change over a connection that fails', () => {
     expect(report.unknown).toBe(0);
   });
 
-  it('is reported as what it was where the reply is cut at any byte', LONG_TIMEOUT, async () => {
+  it('reports its true outcome if the reply is cut at any byte', LONG_TIMEOUT, async () => {
     const report = emptyReport();
     await new WireTrials(await Scene.prepare(on.server, ['append', 'rename']), report).atEveryByte('replies', {
       stride: 23,

@@ -7,9 +7,9 @@ import { dropNamespace } from '../servers/namespaces.js';
 import type { Scene } from './scene.js';
 
 export interface WireOptions {
-  /** Every so many bytes. Default 1. */
+  /** Distance between two cuts, in bytes. Default 1. */
   readonly stride?: number | undefined;
-  /** Where the first cut is. Default 0. */
+  /** Byte of the first cut. Default 0. */
   readonly from?: number | undefined;
 }
 
@@ -17,14 +17,17 @@ const TIMEOUT_MS = 1_000;
 const MAX_CALLS = 60;
 const LANES = 6;
 
-/** Makes changes over connections that are spoiled. */
+/** Runs changes over faulty connections. */
 export class WireTrials {
   constructor(
     private readonly scene: Scene,
     private readonly report: TrialReport,
   ) {}
 
-  /** Every fault at command 0, 1, 2 … of every change, once and where asked for from then on, until it is not reached. */
+  /**
+   * Injects every fault at command 0, 1, 2 … of every change, once or from that command on, until the change ends
+   * before the command.
+   */
   async atEveryCommand(faults: readonly CommandFault[], often: readonly boolean[] = [false, true]): Promise<void> {
     const rows = faults.flatMap((fault) => often.map((isForEver) => ({ fault, isForEver })));
     await this.#inLanes(rows, async (name, change, { fault, isForEver }) => {
@@ -38,7 +41,7 @@ export class WireTrials {
     });
   }
 
-  /** The connection ends after byte 0, 1, 2 … of what goes out, or of what comes in, while a change is made. */
+  /** Cuts the connection after byte 0, 1, 2 … of the requests or of the replies while a change runs. */
   async atEveryByte(direction: Direction, { stride = 1, from = 0 }: WireOptions = {}): Promise<void> {
     await this.#inLanes([false, true], async (name, change, isWarm) => {
       for (let at = from; ; at += stride) {
@@ -49,7 +52,7 @@ export class WireTrials {
     });
   }
 
-  /** Every change with every row, some of them at the same time: most of a trial is waiting. */
+  /** Runs every change with every row, several concurrently: most of a trial is waiting. */
   async #inLanes<Row>(
     rows: readonly Row[],
     work: (name: string, change: Change, row: Row) => Promise<void>,
@@ -62,7 +65,7 @@ export class WireTrials {
     await Promise.all(Array.from({ length: LANES }, lane));
   }
 
-  /** One change under one fault; answers whether the fault was reached. */
+  /** Runs one change under one fault. Reports whether the fault was reached. */
   async #trial(
     name: string,
     change: Change,
@@ -97,7 +100,7 @@ export class WireTrials {
   }
 }
 
-/** What a server says that cannot serve, and the ways in which a connection ends or falls silent. */
+/** Errors of a server that cannot serve, and the ways in which a connection ends or falls silent. */
 export const COMMAND_FAULTS: readonly CommandFault[] = [
   'before',
   'after',

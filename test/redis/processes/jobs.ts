@@ -3,7 +3,7 @@ import { measure } from '../bench/measure.js';
 import { redisRemote } from '../remote.js';
 import { openAndClose } from './open-and-close.js';
 
-/** What a process of the tests can be asked to do. */
+/** Jobs that a test process can run. */
 export const jobs = { ...sharedJobs(redisRemote), measure, openAndClose };
 export type Jobs = typeof jobs;
 export const JOBS = new URL(import.meta.url);

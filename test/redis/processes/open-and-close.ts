@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { RedisLocation } from '../clients.js';
 
-/** Runs a program that uses a storage, closes it and does nothing more; answers its exit code, or the signal that it took. */
+/** Runs a program that only uses a storage and closes it. Returns its exit code, or the signal that ended it. */
 export async function openAndClose({ url, namespace }: RedisLocation): Promise<number | string> {
   const program = fileURLToPath(new URL('./short-program.ts', import.meta.url));
   const child = spawn(process.execPath, [...process.execArgv, program, url, namespace], {

@@ -17,7 +17,7 @@ const frames = [
 ];
 
 describe('The stream of a connection', () => {
-  it('comes apart into the same frames, wherever it is cut', () => {
+  it('is split into the same frames, wherever it is cut', () => {
     const stream = Buffer.from(frames.join(''));
     for (let size = 1; size <= stream.length; size++) {
       const splitter = new FrameSplitter();
@@ -29,13 +29,13 @@ describe('The stream of a connection', () => {
     }
   });
 
-  it('keeps what is not complete', () => {
+  it('keeps the bytes of an incomplete frame', () => {
     const splitter = new FrameSplitter();
     expect(splitter.push(Buffer.from('+OK\r\n$5\r\nhel'))).toHaveLength(1);
     expect(splitter.rest.toString()).toBe('$5\r\nhel');
   });
 
-  it('is read as the words of a command', () => {
+  it('yields the words of a command', () => {
     expect(wordsOf(Buffer.from('*3\r\n$3\r\nSET\r\n$1\r\na\r\n$4\r\n1\r\n2\r\n'))).toEqual(['SET', 'a', '1\r\n2']);
   });
 });

@@ -1,11 +1,11 @@
 const CR = 13;
 const LF = 10;
 
-/** Cuts a stream of Redis' protocol into its frames: commands in one direction, replies in the other. */
+/** Cuts a stream of Redis's protocol into its frames: commands in one direction, replies in the other. */
 export class FrameSplitter {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** The frames that are complete with this chunk. */
+  /** Returns the frames that this chunk completes. */
   push(chunk: Buffer): Buffer[] {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const frames: Buffer[] = [];
@@ -16,13 +16,13 @@ export class FrameSplitter {
     return frames;
   }
 
-  /** What has come of a frame that is not complete. */
+  /** Bytes of a frame that is not complete yet. */
   get rest(): Buffer {
     return this.#rest;
   }
 }
 
-/** Where the first frame ends; 0 while some of it is still to come. */
+/** Returns the end of the first frame; 0 if it is not complete. */
 function frameEnd(buffer: Buffer): number {
   let at = 0;
   for (let open = 1; open > 0; open--) {
@@ -44,7 +44,7 @@ function endOfLine(buffer: Buffer, from: number): number {
   return at > from && buffer[at - 1] === CR ? at + 1 : 0;
 }
 
-/** The words of a command, as text; of long ones the beginning. */
+/** Returns the first eight words of a command as text, each cut to 200 bytes. */
 export function wordsOf(command: Buffer): string[] {
   const words: string[] = [];
   let at = endOfLine(command, 0);

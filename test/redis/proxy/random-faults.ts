@@ -1,7 +1,7 @@
 import { Random } from '@scratchfs/testkit';
 import type { CommandFault, ProxyPlan } from './tcp-proxy.js';
 
-/** Replies of a server that cannot serve just now, as it words them. */
+/** Error replies of a server that cannot serve at the moment, in its wording. */
 export const SERVER_ERRORS = {
   loading: 'LOADING Redis is loading the dataset in memory',
   readonly: "READONLY You can't write against a read only replica.",
@@ -26,7 +26,10 @@ const FAULTS: readonly CommandFault[] = [
   { error: SERVER_ERRORS.busy },
 ];
 
-/** Faults with a probability at each command, the same for the same seed and the same commands. */
+/**
+ * Returns a plan that injects faults with a probability at each command; the same seed and commands give the same
+ * faults.
+ */
 export function randomCommandFaults(seed: number, probability: number): ProxyPlan {
   const random = new Random(seed);
   return () => (random.chance(probability) ? random.pick(FAULTS) : 'none');

@@ -8,7 +8,7 @@ let server: RedisServer;
 let proxy: TcpProxy;
 const clients: Redis[] = [];
 
-/** A client that neither sends again nor connects again, so that it shows what the proxy does. */
+/** Connects a client that neither repeats commands nor reconnects, so that it shows the effect of the proxy. */
 async function connected(): Promise<Redis> {
   const client = new Redis({
     port: proxy.port,
@@ -25,7 +25,7 @@ async function connected(): Promise<Redis> {
 }
 
 const stored = () => server.control.get('key');
-/** Silence is heard for a moment; what is to come may take its time on a busy machine. */
+/** Time to expect silence, and time limit for a reply on a busy machine. */
 const [MOMENT_MS, LONG_MS] = [150, 30_000];
 const within = (ms: number, promise: Promise<unknown>): Promise<unknown> =>
   Promise.race([
@@ -57,7 +57,7 @@ describe.skipIf(findRedis() === undefined)('A proxy before a real server', () =>
     ['delayed', { delayMs: 20 }, 'OK', 'value'],
     ['answered for', { error: 'LOADING not yet' }, 'failed: LOADING not yet', null],
   ];
-  it.each(faults)('does to a command: %s', async (_, fault, answer, state) => {
+  it.each(faults)('handles a command as planned: %s', async (_, fault, answer, state) => {
     const client = await connected();
     proxy.plan = ({ name }) => (name === 'SET' ? fault : 'none');
     expect(await within(answer === 'silence' ? MOMENT_MS : LONG_MS, client.set('key', 'value'))).toBe(answer);
@@ -65,7 +65,7 @@ describe.skipIf(findRedis() === undefined)('A proxy before a real server', () =>
     expect(proxy.faults).toBe(fault === 'none' ? 0 : 1);
   });
 
-  it('keeps the order of replies when it answers one of several itself', async () => {
+  it('keeps the order of replies if it sends one of them itself', async () => {
     const client = await connected();
     proxy.plan = ({ index }) => (index === 1 ? { error: 'OOM enough' } : 'none');
     const answers = [client.set('key', 'value'), client.get('key'), client.strlen('key')];
@@ -76,7 +76,7 @@ describe.skipIf(findRedis() === undefined)('A proxy before a real server', () =>
     ]);
   });
 
-  it('keeps the order of commands of which one is delayed', async () => {
+  it('keeps the order of commands if one of them is delayed', async () => {
     const client = await connected();
     proxy.plan = ({ index }) => (index === 0 ? { delayMs: 30 } : 'none');
     expect(await Promise.all([client.set('key', 'value'), client.get('key')])).toEqual(['OK', 'value']);
@@ -93,12 +93,12 @@ describe.skipIf(findRedis() === undefined)('A proxy before a real server', () =>
       else expect(answer).toBe('failed: Connection is closed.');
       expect(await stored()).toBe(answer === 'OK' || direction === 'replies' ? 'value' : null);
     }
-    // The client takes a status for whole where only its last byte is missing.
+    // The client accepts a status reply if only its last byte is missing.
     const needed = { requests: '*3\r\n$3\r\nset\r\n$3\r\nkey\r\n$5\r\nvalue\r\n', replies: '+OK\r' };
     expect(answered).toBe(needed[direction].length);
   });
 
-  it('passes messages of a subscription on', async () => {
+  it('passes on the messages of a subscription', async () => {
     const client = await connected();
     const message = new Promise((resolve) => client.on('message', (_, text) => resolve(text)));
     await client.subscribe('channel');

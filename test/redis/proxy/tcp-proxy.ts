@@ -3,10 +3,10 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { FrameSplitter, wordsOf } from './frames.js';
 
 /**
- * What becomes of one command: `before`: the connection is cut and the server never sees it; `after`: the server gets it and
- * the connection is cut instead of the reply; `hang`: from it on nothing reaches the server; `lost`: from its reply on
- * nothing comes back; `delayMs`: it is passed on later; `error`, `reply`: it is answered with this error, or these bytes, and
- * the server never sees it.
+ * Fault of one command. `before`: the connection is cut and the server never receives the command. `after`: the server
+ * receives it and the connection is cut instead of the reply. `hang`: from this command on nothing reaches the server.
+ * `lost`: from its reply on nothing comes back. `delayMs`: it is passed on later. `error`, `reply`: the proxy replies
+ * with this error, or these bytes, and the server never receives the command.
  */
 export type CommandFault =
   | 'none'
@@ -20,7 +20,7 @@ export type CommandFault =
 
 /** A command on its way to the server. */
 export interface ProxiedCommand {
-  /** In the order of arrival, over all connections. */
+  /** Position in the order of arrival, over all connections. */
   readonly index: number;
   /** In upper case. */
   readonly name: string;
@@ -32,25 +32,25 @@ export type Direction = 'requests' | 'replies';
 
 const HARMLESS: ProxyPlan = () => 'none';
 
-/** A way to a server on loopback that delays, cuts and answers by plan; without a plan it only counts. */
+/** A proxy to a server on loopback that delays, cuts and replies according to a plan. Without a plan it only counts. */
 export class TcpProxy {
-  /** Decides about every command from now on. */
+  /** Decides about every later command. */
   plan: ProxyPlan = HARMLESS;
-  /** Told of every command, harmless or not. */
+  /** Called for every command, harmless or not. */
   onCommand: ((command: ProxiedCommand) => void) | undefined;
-  /** Told when a command is about to be passed on to the server. */
+  /** Called before a command is passed on to the server. */
   onPass: ((command: ProxiedCommand) => void) | undefined;
-  /** Told when a command has been answered by the server. */
+  /** Called after the server has replied to a command. */
   onReply: ((command: ProxiedCommand) => void) | undefined;
-  /** Of each connection one command at a time is passed on. */
+  /** Passes on one command at a time per connection. */
   isSerial = false;
-  /** No connection is accepted. */
+  /** Accepts no connections. */
   isRefusing = false;
-  /** Every command is passed on so much later. */
+  /** Delay of every command, in milliseconds. */
   delayMs = 0;
-  /** Commands since the proxy was made, or since {@link forget}. */
+  /** Commands since the proxy was opened, or since {@link forget}. */
   commands = 0;
-  /** How many commands a fault was done to, and how many connections were cut in the middle of a stream. */
+  /** Commands with an injected fault, plus connections that were cut in the middle of a stream. */
   faults = 0;
   readonly bytes: Record<Direction, number> = { requests: 0, replies: 0 };
   readonly #cuts: Record<Direction, number> = { requests: Number.POSITIVE_INFINITY, replies: Number.POSITIVE_INFINITY };
@@ -58,7 +58,7 @@ export class TcpProxy {
   readonly #server: Server;
 
   private constructor(
-    /** The port that new connections lead to. */
+    /** Port that new connections lead to. */
     public target: number,
   ) {
     this.#server = createServer((client) => {
@@ -68,7 +68,7 @@ export class TcpProxy {
     });
   }
 
-  /** @param target the port of the server */
+  /** @param target the server's port */
   static async open(target: number): Promise<TcpProxy> {
     const proxy = new TcpProxy(target);
     proxy.#server.listen(0, '127.0.0.1').unref();
@@ -86,12 +86,12 @@ export class TcpProxy {
     return this.#links.size;
   }
 
-  /** Cuts the connection that carries it when so many more bytes have passed; once. */
+  /** Cuts a connection once, after `bytes` more bytes have passed in this direction. */
   cutAfter(direction: Direction, bytes: number): void {
     this.#cuts[direction] = bytes;
   }
 
-  /** Ends plan, cuts and counts; what hangs stays so until its connection is cut. */
+  /** Resets plan, cuts and counters. Commands that hang do so until their connection is cut. */
   forget(): void {
     this.plan = HARMLESS;
     this.onCommand = undefined;
@@ -119,7 +119,7 @@ export class TcpProxy {
     await once(this.#server, 'close');
   }
 
-  /** @internal How many of so many bytes may pass; fewer than asked for is where the connection ends. */
+  /** @internal Returns how many of `length` bytes may pass; if fewer, the connection ends there. */
   admit(direction: Direction, length: number): number {
     const admitted = Math.min(length, this.#cuts[direction]);
     this.bytes[direction] += admitted;
@@ -136,7 +136,7 @@ export class TcpProxy {
   }
 }
 
-/** Where the reply of a command comes from, in the order in which replies are due. */
+/** Source of a command's reply, in the order in which replies are due. */
 type Due =
   | { readonly from: 'server'; readonly command: ProxiedCommand; readonly fault: CommandFault }
   | { readonly from: 'proxy'; readonly reply: string };
@@ -146,14 +146,14 @@ class Link {
   readonly #commands = new FrameSplitter();
   readonly #replies = new FrameSplitter();
   readonly #due: Due[] = [];
-  /** Commands that wait for the replies before theirs. */
+  /** Commands that wait for earlier replies. */
   readonly #held: (() => void)[] = [];
-  /** Commands that are passed on later keep their order. */
+  /** Delayed commands keep their order. */
   #ahead: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #isDeafened = false;
   #isSilenced = false;
-  /** Messages of a subscription are no replies. */
+  /** Messages of a subscription are not replies. */
   #isSubscribed = false;
 
   constructor(
@@ -255,7 +255,7 @@ class Link {
       socket.write(bytes);
       return;
     }
-    // What was admitted arrives before the connection ends.
+    // The admitted bytes arrive before the connection ends.
     if (admitted > 0) socket.write(bytes.subarray(0, admitted));
     socket.destroySoon();
     if (direction === 'requests') this.client.destroy();

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The path of redis-server, or undefined where this machine has none. */
+/** Returns the path of redis-server, or undefined if this machine has none. */
 export function findRedis(): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'];
   return folders.map((folder) => join(folder, 'redis-server')).find(isExecutable);
@@ -9,7 +9,7 @@ export function findRedis(): string | undefined {
 
 export function redisProgram(): string {
   const program = findRedis();
-  if (program === undefined) throw new Error('There is no redis-server on this machine');
+  if (program === undefined) throw new Error('No redis-server is installed on this machine');
   return program;
 }
 

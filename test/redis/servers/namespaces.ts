@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 
 const PAGE = 1_000;
 
-/** The keys of a namespace: its name stands in each of them, as the hash tag. */
+/** Returns the keys of a namespace, which all contain its name as the hash tag. */
 export async function keysOf(client: Redis, namespace: string): Promise<string[]> {
   const keys: string[] = [];
   for (let cursor = '0', isFirst = true; isFirst || cursor !== '0'; isFirst = false) {
@@ -18,7 +18,7 @@ export async function dropNamespace(client: Redis, namespace: string): Promise<v
   for (let at = 0; at < keys.length; at += PAGE) await client.unlink(keys.slice(at, at + PAGE));
 }
 
-/** What a namespace holds, as the server writes it down. */
+/** Keys of a namespace with their values as `DUMP` returns them. */
 export type Copy = readonly (readonly [key: string, value: Buffer])[];
 
 export async function copyNamespace(client: Redis, namespace: string): Promise<Copy> {

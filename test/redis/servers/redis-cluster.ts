@@ -26,7 +26,7 @@ export class RedisCluster {
     return client;
   }
 
-  /** The master that holds a key. */
+  /** Returns the master that holds a key. */
   async ownerOf(key: string): Promise<RedisServer> {
     const slot = await (this.nodes[0] as RedisServer).control.call('CLUSTER', 'KEYSLOT', key);
     const width = Math.ceil(SLOTS / MASTERS);

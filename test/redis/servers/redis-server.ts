@@ -9,19 +9,22 @@ import { redisProgram } from './find-redis.js';
 import { keptFolder, spawnKept } from './server-keeper.js';
 
 export interface RedisServerOptions {
-  /** Default: nothing is written to the disk. `always`: a write is on the disk before it is acknowledged. */
+  /** Default: nothing is written to disk. `always`: a write is on disk before it is acknowledged. */
   readonly appendOnly?: 'everysec' | 'always' | undefined;
   readonly password?: string | undefined;
-  /** More lines of redis.conf, by key. */
+  /** Further settings of redis.conf, by key. */
   readonly config?: Readonly<Record<string, string>> | undefined;
-  /** The port of a server that this one follows. */
+  /** Port of the master that this server replicates. */
   readonly replicaOf?: number | undefined;
   readonly cluster?: boolean | undefined;
 }
 
 const READY_WITHIN_MS = 20_000;
 
-/** A real redis-server of our own: a free port on loopback, a folder under the system's temporary one. */
+/**
+ * A real redis-server started by the tests: on a free port of loopback, with a folder in the system's temporary
+ * directory.
+ */
 export class RedisServer {
   #child: ChildProcess | undefined;
   #control: Redis | undefined;
@@ -47,7 +50,7 @@ export class RedisServer {
     return this.#child !== undefined;
   }
 
-  /** A client for what a test does to the server behind the storage's back. It finds the server again after a restart. */
+  /** A client for what a test does to the server directly. It reconnects after a restart. */
   get control(): Redis {
     if (this.#control === undefined) {
       this.#control = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
@@ -56,7 +59,7 @@ export class RedisServer {
     return this.#control;
   }
 
-  /** Milliseconds that the server's main thread has spent on a processor, whoever else was busy; undefined but on Linux. */
+  /** Returns the CPU time of the server's main thread, in milliseconds; undefined except on Linux. */
   cpuMs(): number | undefined {
     try {
       return Number(readFileSync(`/proc/${this.#child?.pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
@@ -65,7 +68,7 @@ export class RedisServer {
     }
   }
 
-  /** Starts the server, again after {@link kill}, and waits until it answers. */
+  /** Starts the server, for the first time or after {@link kill}, and waits until it replies. */
   async start(): Promise<void> {
     const child = spawnKept(redisProgram(), [...this.#arguments()]);
     this.#child = child;
@@ -95,7 +98,7 @@ export class RedisServer {
     }
   }
 
-  /** `kill -9`: nothing is flushed, nobody is told. */
+  /** Kills the process like `kill -9`: nothing is flushed, no connection is closed properly. */
   async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
@@ -105,7 +108,7 @@ export class RedisServer {
     await end;
   }
 
-  /** Stops the process where it is: connections stay open and nothing answers, until {@link resume}. */
+  /** Suspends the process: connections stay open without replies until {@link resume}. */
   freeze(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -146,7 +149,7 @@ export class RedisServer {
   }
 }
 
-/** A port that nobody listens on; small enough that a cluster's bus, 10,000 above, has one too. */
+/** Returns a free port, below 55,000: a cluster also uses the port 10,000 above. */
 async function freePort(): Promise<number> {
   for (;;) {
     const probe = createServer();

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Reads `+pid` and `-pid`; when its input ends, because we did in whatever way, it kills what is left and removes the
- * folder. It leads a group of its own, so that what kills ours does not reach it.
+ * Reads `+pid` and `-pid` lines. When its input ends, because the tests ended in any way, it kills the remaining
+ * processes and removes the folder. It leads its own process group, so that a signal to the tests' group does not reach
+ * it.
  */
 const SCRIPT = `
 trap '' INT TERM HUP
@@ -30,14 +31,14 @@ function keep(): { readonly child: ChildProcess; readonly folder: string } {
     const folder = mkdtempSync(join(tmpdir(), 'scratchfs-redis-'));
     const child = spawn('/bin/sh', ['-c', SCRIPT, folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
     child.unref();
-    // A pipe holds the event loop like a socket, and can be let go like one.
+    // A pipe holds the event loop open like a socket, and `unref` releases it in the same way.
     (child.stdin as unknown as { unref(): void }).unref();
     keeper = { child, folder };
   }
   return keeper;
 }
 
-/** A folder that is removed when this process has ended, in whatever way. */
+/** Creates a folder that is removed when this process has ended, in any way. */
 export function keptFolder(): string {
   folders += 1;
   const folder = join(keep().folder, String(folders));
@@ -45,7 +46,7 @@ export function keptFolder(): string {
   return folder;
 }
 
-/** Starts a program that is killed when this process has ended, in whatever way. */
+/** Starts a program that is killed when this process has ended, in any way. */
 export function spawnKept(program: string, args: readonly string[]): ChildProcess {
   const { child: guard } = keep();
   const child = spawn(program, args, { stdio: 'ignore' });

@@ -4,16 +4,19 @@ import { findRedis } from './find-redis.js';
 import { dropNamespace } from './namespaces.js';
 import { RedisServer } from './redis-server.js';
 
-/** The server that the user named. */
+/** URL of the server that the user named. */
 const given = process.env.SCRATCHFS_TEST_REDIS_URL || undefined;
 
-/** Whether tests that do a server no harm can run. `npm test` says where they cannot. */
+/** True if tests that leave a server usable can run. `npm test` reports if they cannot. */
 export const hasServer = given !== undefined || findRedis() !== undefined;
 
-/** Whether servers of our own can be started, to be stopped and spoiled. */
+/** True if the tests can start their own servers, to stop and disturb them. */
 export const hasOwnServer = findRedis() !== undefined;
 
-/** A server for tests that do it no harm: the user's, or one of our own. Each filesystem has a namespace of its own. */
+/**
+ * A server for tests that leave it usable: the user's, or one that is started here. Each filesystem has its own
+ * namespace.
+ */
 export class TestServer {
   readonly #namespaces: string[] = [];
 
@@ -27,14 +30,14 @@ export class TestServer {
     return new TestServer(given ?? (own as RedisServer).url, own);
   }
 
-  /** Room for a new filesystem. */
+  /** Returns the location of a new filesystem. */
   place(): RedisLocation {
     const namespace = freshNamespace();
     this.#namespaces.push(namespace);
     return { url: this.url, namespace };
   }
 
-  /** Leaves nothing behind. */
+  /** Removes everything that the tests created. */
   async close(): Promise<void> {
     if (this.own !== undefined) {
       await this.own.stop();
