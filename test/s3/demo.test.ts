@@ -23,7 +23,7 @@ describe.skipIf(!hasBucket)('The demo with --storage', { timeout: 240_000 }, () 
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('goes on in a bucket, every claim holds, and nothing is left there', async () => {
+  it('runs on a bucket, all claims hold, and it leaves nothing behind', async () => {
     const place = freshPlace();
     const { code, output } = await runExample('demo/src/main.ts', folder, '--storage', urlOf(place));
     expect(output).toMatch(/✓ (\d+) of \1 claims hold/);
@@ -36,7 +36,7 @@ describe.skipIf(!hasBucket)('The demo with --storage', { timeout: 240_000 }, () 
     });
   });
 
-  it('leaves alone what is not empty, and fails', async () => {
+  it('fails on a namespace that is not empty, and leaves it unchanged', async () => {
     const place = freshPlace();
     await withClient(s3Remote, place, (fs) => fs.writeFile('/mine', 'x'));
     const { code, output } = await runExample('demo/src/main.ts', folder, '--storage', urlOf(place));

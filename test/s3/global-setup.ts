@@ -5,7 +5,10 @@ import { startMoto } from './servers/moto-server.js';
 
 const BUCKET = 'tests';
 
-/** One server for all tests, unless `SCRATCHFS_TEST_S3_URL` names a bucket: its URL and keys stand in the environment then. */
+/**
+ * Starts one server for all tests, unless `SCRATCHFS_TEST_S3_URL` names a bucket, whose keys are then expected in the
+ * environment.
+ */
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (process.env.SCRATCHFS_TEST_S3_URL !== undefined || serverName === undefined) return undefined;
   const server = await (serverName === 'moto' ? startMoto() : CephGateway.start());

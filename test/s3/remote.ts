@@ -20,7 +20,7 @@ const FAULTS: readonly Fault[] = [
   { delayMs: 20 },
 ];
 
-/** The adapter over a bucket, for what is asked of all storages far away. */
+/** The adapter over a bucket, for the campaigns that all remote storages share. */
 export const s3Remote: Remote<Place> = {
   patience: { request: 1_000, operation: 60_000 },
 

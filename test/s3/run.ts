@@ -21,7 +21,7 @@ const release = new Release(process.argv.slice(2));
 const figures = new RemoteFigures(release, s3Remote, () => new ProcessPool<Jobs>(WORKERS, JOBS));
 
 const tearDown = await setup();
-// A run that is ended early leaves no store behind.
+// A run that is interrupted leaves no store behind.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void Promise.resolve(tearDown?.()).finally(() => process.exit(1)));
 if (process.env.SCRATCHFS_TEST_S3_URL === undefined)

@@ -4,8 +4,8 @@ import { backendSuite, type FileSystemSection, fileSystemSuite, storageSuite } f
 import { afterAll, describe, it } from 'vitest';
 import { clientOf, freshPlace, hasBucket } from './servers/test-bucket.js';
 
-// Random operations against the model take minutes over a network: packages/s3 has them on a store in memory, and all of it runs
-// here where SCRATCHFS_TEST_EVERYTHING is set.
+// Random operations against the model take minutes over a network. They run in packages/s3 on a store in memory, and
+// here only with SCRATCHFS_TEST_EVERYTHING.
 const SECTIONS: readonly FileSystemSection[] = [
   'paths',
   'entries',
@@ -27,7 +27,7 @@ const SECTIONS: readonly FileSystemSection[] = [
 ];
 const sections = process.env.SCRATCHFS_TEST_EVERYTHING === undefined ? SECTIONS : undefined;
 
-describe.skipIf(!hasBucket)('S3Storage on a client of the SDK', () => {
+describe.skipIf(!hasBucket)('S3Storage with a client of the SDK', () => {
   const client = hasBucket ? clientOf(freshPlace()) : undefined;
   const opened: AsyncStorage[] = [];
   afterAll(async () => {
@@ -43,7 +43,7 @@ describe.skipIf(!hasBucket)('S3Storage on a client of the SDK', () => {
     opened.push(storage);
     return storage;
   };
-  // Each waits for the store most of its time, and has a place of its own.
+  // Each test mostly waits for the store, and has its own place.
   const test = { describe, it: (name: string, body: () => Promise<void>) => it.concurrent(name, body, 120_000) };
 
   backendSuite({ test, create: () => s3Backend(client as NonNullable<typeof client>, place()) });

@@ -5,11 +5,14 @@ import { freshPlace } from './servers/test-bucket.js';
 
 export interface Throughput {
   readonly perSecond: number;
-  /** Requests for each operation. */
+  /** Requests per operation. */
   readonly requests: number;
 }
 
-/** So many writers of one process, each waiting for its write before the next, before a store that takes so long for a PUT. */
+/**
+ * Measures concurrent writers in one process, each waiting for its write before the next, on a store that takes `putMs`
+ * per PUT.
+ */
 export async function throughputAt(putMs: number, writers: number, operations: number): Promise<Throughput> {
   const place = freshPlace();
   const proxy = await HttpProxy.start(place.endpoint ?? '');

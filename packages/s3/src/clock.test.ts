@@ -8,7 +8,7 @@ import { SlowStore } from './testing/slow-store.js';
 const HOUR = 3_600_000;
 const MAX_MS = 10_000;
 
-/** Work in a time that passes as fast as it can, but no longer than it may take. */
+/** Runs work in fake time that passes as fast as it can, at most MAX_MS. */
 async function done<T>(work: Promise<T>): Promise<T> {
   let isDone = false;
   const end = (): void => {
@@ -27,7 +27,7 @@ describe('The clock of the machine', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  /** A reader that may be 200 ms behind and has just read what has been written again. */
+  /** Opens a reader with `maxStalenessMs` of 200 whose cached content another client has just overwritten. */
   async function behind(): Promise<FileSystem> {
     const store = new MapStore();
     const writer = await open(store);
@@ -39,20 +39,20 @@ describe('The clock of the machine', () => {
     return reader;
   }
 
-  it('back, nothing is read that is older than it may be', async () => {
+  it('set back lets nothing be read that is older than allowed', async () => {
     const reader = await behind();
     vi.setSystemTime(Date.now() - HOUR);
     await vi.advanceTimersByTimeAsync(200);
     expect(await done(reader.readText('/f'))).toBe('new');
   });
 
-  it('forward, as after it slept, nothing either', async () => {
+  it('set forward, as after a sleep, lets nothing old be read either', async () => {
     const reader = await behind();
     vi.setSystemTime(Date.now() + HOUR);
     expect(await done(reader.readText('/f'))).toBe('new');
   });
 
-  it('back while a client waits for its turn, it has its turn all the same', async () => {
+  it('set back while a client waits for its turn does not prolong the wait', async () => {
     const store = new MapStore();
     const random = new Random(7);
     const far = (): Promise<FileSystem> =>
@@ -62,7 +62,7 @@ describe('The clock of the machine', () => {
     for (let i = 0; i < 4; i++) await done(Promise.all([a.appendFile('/log', 'a'), b.appendFile('/log', 'b')]));
     await done(b.appendFile('/log', 'b'));
     await done(a.appendFile('/log', 'a'));
-    // The other one committed before it, and is waited for.
+    // The other client committed before it and goes first.
     const waiting = a.appendFile('/log', ' late');
     await vi.advanceTimersByTimeAsync(30);
     vi.setSystemTime(Date.now() - HOUR);

@@ -9,15 +9,15 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 
 afterEach(() => void vi.useRealTimers());
 
 interface Writers {
-  /** Milliseconds of a request of each client. */
+  /** Milliseconds per request, for each client. */
   readonly clients: readonly number[];
   readonly writes: number;
   readonly isShared: boolean;
-  /** Another one for each race over the same store. */
+  /** Differs between races over the same store. */
   readonly seed?: number;
 }
 
-/** Work in a time that passes as fast as it can. */
+/** Runs work in fake time that passes as fast as it can. */
 async function inOwnTime<T>(work: Promise<T>): Promise<T> {
   let isDone = false;
   const end = (): void => {
@@ -28,7 +28,7 @@ async function inOwnTime<T>(work: Promise<T>): Promise<T> {
   return work;
 }
 
-/** Clients that append at the same time; what became of each. */
+/** Lets clients append concurrently, and returns the outcome of each. */
 async function race(store: MapStore, { clients, writes, isShared, seed = 7 }: Writers) {
   const random = new Random(seed);
   const below = (n: number): number => random.below(n);
@@ -60,11 +60,11 @@ describe('Clients that compete for the head', () => {
   it('do not starve one whose requests take five times as long', async () => {
     const clients = [100, ...Array.from({ length: 11 }, () => 20)];
     const [slow] = await inOwnTime(race(new MapStore(), { clients, writes: 12, isShared: false }));
-    // It asks after eight, and each of the others may have been under way then.
+    // A client asks for priority after eight lost races; each of the others may have a commit in flight at that moment.
     expect(slow?.mostLost).toBeLessThanOrEqual(8 + 11);
   });
 
-  it('of one file take turns, and are done at about the same time', async () => {
+  it('that write one file take turns and finish at about the same time', async () => {
     const outcomes = await inOwnTime(
       race(new MapStore(), { clients: Array.from({ length: 12 }, () => 20), writes: 8, isShared: true }),
     );
@@ -73,7 +73,7 @@ describe('Clients that compete for the head', () => {
     expect(Math.max(...outcomes.map(({ mostLost }) => mostLost))).toBeLessThanOrEqual(8 + 11);
   });
 
-  it('wait for a client that asked to go first and is gone, but not for ever and not again', async () => {
+  it('wait for a client that requested priority and is gone, but only for a limited time and only once', async () => {
     const store = new MapStore();
     await store.put('turn', new TextEncoder().encode('gone 1 1 4000'));
     const outcomes = await inOwnTime(race(store, { clients: [120, 120, 120], writes: 3, isShared: false }));
@@ -82,7 +82,7 @@ describe('Clients that compete for the head', () => {
     expect(longest).toBeLessThan(25_000);
   });
 
-  it('wait once for all for a client that asked to go first, has committed before and will not again', async () => {
+  it('wait only once for a client that requested priority, has committed before and never does again', async () => {
     const store = new MapStore();
     await inOwnTime(race(store, { clients: [20], writes: 1, isShared: false, seed: 1 }));
     const { bytes } = (await store.readHead(undefined)) as { readonly bytes: Uint8Array };

@@ -5,7 +5,7 @@ import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
 
 const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
-/** Longer than a slice. */
+/** Longer than a time slice. */
 const LONG_MS = 20;
 
 let store: MapStore;
@@ -25,14 +25,14 @@ function batchOf(operationId: string, writes: Batch['writes'], checks: Batch['ch
   return { operationId, checks, writes, limits: {} };
 }
 
-/** Three files. When the second one is made the turn is used up, and before the third something else is done. */
+/** Returns a batch of three files. Creating the second uses up the time slice, so `work` runs before the third. */
 function batchAround(work: () => void, limits: Batch['limits'] = {}): Batch {
   let reads = 0;
   const second = {
     ...creationOf('second'),
     get content() {
       reads += 1;
-      // The first time it is only counted.
+      // The first read only counts the bytes.
       if (reads > 1) {
         events.push('second');
         for (const since = performance.now(); performance.now() - since < LONG_MS; );
@@ -55,7 +55,7 @@ function batchAround(work: () => void, limits: Batch['limits'] = {}): Batch {
   return { ...batchOf('around', [creationOf('first'), second, third]), limits };
 }
 
-/** The names that a client finds. */
+/** Returns the names that a client sees in the root. */
 async function namesIn(backend: ObjectTreeBackend): Promise<readonly string[]> {
   const [root] = await backend.load([{ kind: 'path', path: '/', content: 0 }]);
   const id = (root as Extract<LoadResult, { kind: 'path' }>).nodes[0]?.id as string;
@@ -63,7 +63,7 @@ async function namesIn(backend: ObjectTreeBackend): Promise<readonly string[]> {
   return (listing as Extract<LoadResult, { kind: 'list' }>).names;
 }
 
-/** The store, for a client whose swaps wait for something. */
+/** Returns the store with swaps that first wait for `what`. */
 function swappingAfter(what: () => Promise<unknown>): ObjectStore {
   return altered(store, {
     swapHead: async (bytes, expected) => {
@@ -76,7 +76,7 @@ function swappingAfter(what: () => Promise<unknown>): ObjectStore {
 const namesInStore = (): Promise<readonly string[]> => namesIn(new ObjectTreeBackend(store));
 
 describe('Between two slices of a commit', () => {
-  it('is invisible to its own client and to others', async () => {
+  it('the commit is invisible to its own client and to others', async () => {
     let seen: Promise<unknown> = Promise.resolve();
     const backend = new ObjectTreeBackend(swappingAfter(() => seen));
     await backend.commit(batchOf('before', [creationOf('before')]));
@@ -89,7 +89,7 @@ describe('Between two slices of a commit', () => {
     expect(await namesInStore()).toEqual(['before', 'first', 'second', 'third']);
   });
 
-  it('it can be withdrawn: then nothing of it is put anywhere', async () => {
+  it('it can be withdrawn, and then none of it is stored', async () => {
     const backend = new ObjectTreeBackend(store);
     await backend.commit(batchOf('before', [creationOf('before')]));
     const objects = store.objects.size;
@@ -105,7 +105,7 @@ describe('Between two slices of a commit', () => {
     expect(await namesInStore()).toEqual(['after', 'before']);
   });
 
-  it('the client can be closed: what is on its way is done and answered, what waits is not', async () => {
+  it('the client can be closed: commits in progress finish, queued ones are rejected', async () => {
     const backend = new ObjectTreeBackend(store);
     let rest: Promise<unknown> = Promise.resolve();
     const batch = batchAround(() => {
@@ -118,7 +118,7 @@ describe('Between two slices of a commit', () => {
     expect(await namesInStore()).toEqual(['first', 'second', 'third']);
   });
 
-  it('another commit of the client waits, and finds what this one has made', async () => {
+  it('another commit of the client waits, and sees the result of this one', async () => {
     const backend = new ObjectTreeBackend(store);
     let next: Promise<unknown> = Promise.resolve();
     const batch = batchAround(() => {
@@ -131,7 +131,7 @@ describe('Between two slices of a commit', () => {
     expect(await namesInStore()).toEqual(['first', 'next', 'second', 'third']);
   });
 
-  it('another client can commit: then it is prepared once more, on what that one has made', async () => {
+  it('another client can commit: then this one is prepared again on the new state', async () => {
     let committed: Promise<unknown> = Promise.resolve();
     const backend = new ObjectTreeBackend(swappingAfter(() => committed));
     await backend.commit(batchOf('before', [creationOf('before')]));
@@ -143,7 +143,7 @@ describe('Between two slices of a commit', () => {
     expect(await namesInStore()).toEqual(['before', 'first', 'other', 'second', 'third']);
   });
 
-  it('what goes with it is not touched where it is refused', async () => {
+  it('a refused batch leaves the other batches of its commit unchanged', async () => {
     const backend = new ObjectTreeBackend(store);
     const [before, refused, after] = await Promise.all([
       backend.commit(batchOf('before', [creationOf('before')])),

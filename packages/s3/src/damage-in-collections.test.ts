@@ -6,7 +6,7 @@ import { openTree as open } from './testing/open-tree.js';
 
 afterEach(() => void vi.restoreAllMocks());
 
-it('A collection during which others read damaged bytes of what it has read already reads that again', async () => {
+it('A collection reads bytes again that another request has received damaged', async () => {
   const store = new MapStore();
   const { fs } = await open(store);
   await fs.writeFile('/f', 'a');
@@ -36,7 +36,7 @@ it('A collection during which others read damaged bytes of what it has read alre
   );
   const read = backend.checkpointStore.load(kept.id, [{ kind: 'path', path: '/f', content: 0 }]);
   await vi.waitFor(() => expect(asked).toBe(1));
-  // The event loop has a turn after every page.
+  // The event loop turns after every page.
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => {
     now += 100;

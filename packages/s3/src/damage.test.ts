@@ -4,7 +4,7 @@ import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
 describe("The location of a file's content", () => {
-  /** Everything that was there when the file was written, but the last byte, which is the file's. */
+  /** Damages everything in the object except its last byte, which is the file's content. */
   const damages: Readonly<Record<string, readonly [string, (store: MapStore, name: string) => void]>> = {
     damaged: [
       'corrupt',
@@ -18,7 +18,7 @@ describe("The location of a file's content", () => {
   };
 
   for (const [how, [kind, damage]] of Object.entries(damages))
-    it(`${how}, all others are written all the same, also when things are to be brought together`, async () => {
+    it(`${how}: all other files can still be written, even by a commit that compacts`, async () => {
       const store = new MapStore();
       const { fs: writer } = await open(store);
       await writer.mkdir('/d');
@@ -32,7 +32,7 @@ describe("The location of a file's content", () => {
       expect([await fs.readText('/log'), await fs.readText('/d/g')]).toEqual(['149', 'beside it']);
       await expect(fs.readText('/d/f')).rejects.toMatchObject({ kind });
       expect((await fs.stat('/d/f')).size).toBe(12);
-      // From then on things are brought together again.
+      // From here on compaction works again.
       await fs.rm('/d/f');
       for (let i = 0; i < 70; i++) await fs.writeFile('/log', `${i}`);
       store.objects.delete(beside);
@@ -40,7 +40,7 @@ describe("The location of a file's content", () => {
     });
 
   for (const [how, [, damage]] of Object.entries(damages))
-    it(`${how}, the others are brought together, so that who comes later reads no more than without it`, async () => {
+    it(`${how}: the other files are compacted, so that later readers need no more requests than without the damage`, async () => {
       const store = new MapStore();
       const { fs: writer } = await open(store);
       for (let i = 0; i < 40; i++) await writer.mkdir(`/${i}`);

@@ -51,8 +51,8 @@ function moody(store: ObjectStore) {
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe('A fork is recorded in the head no longer', () => {
-  it('once it is closed, also where what it was forked from is closed and others have written since', async () => {
+describe('A fork is removed from the head', () => {
+  it('once it is closed, even if its parent is closed and others have written since', async () => {
     const shared = new MapStore();
     const { mood, store } = moody(shared);
     const { fs, backend } = await open(store);
@@ -71,7 +71,7 @@ describe('A fork is recorded in the head no longer', () => {
     expect([(await recorded(shared)).length, mood.isClosed]).toEqual([0, true]);
   });
 
-  it('once the store is there again that was down when the fork was closed', async () => {
+  it('once the store is back, if the store was down when the fork was closed', async () => {
     const shared = new MapStore();
     const { mood, store } = moody(shared);
     const { fs, backend } = await open(store, { retries: 0 });
@@ -139,7 +139,7 @@ describe('A fork is recorded in the head no longer', () => {
     expect(await recorded(shared)).toEqual([]);
   });
 
-  it('where it came only after its making was given up, by an abort or in time', async () => {
+  it('if its creation succeeded only after the call had been aborted or timed out', async () => {
     const shared = new MapStore();
     const { mood, store } = moody(shared);
     const backend = new ObjectTreeBackend(store);
@@ -154,7 +154,7 @@ describe('A fork is recorded in the head no longer', () => {
 });
 
 describe('A fork that was never closed', () => {
-  it('is forgotten by a collection that is told how old it may be, unless it is of the same client', async () => {
+  it('is forgotten by a collection with a maximum age, unless it belongs to the same client', async () => {
     const store: ObjectStore = new MapStore();
     let now = 1_000;
     const clock = (): number => now;
@@ -175,7 +175,7 @@ describe('A fork that was never closed', () => {
     await backend.collectGarbage({ forksOlderThanMs: 1_000 });
     expect(await recorded(store)).toHaveLength(2);
     expect([await own.readText('/b'), await young.readText('/a')]).toEqual(['own', 'a']);
-    // Nor does it lead others to what is gone.
+    // Nor can it be forked, because its state is gone.
     await expect(fork.fork()).rejects.toMatchObject({ kind: 'lost' });
     expect(await recorded(store)).toHaveLength(2);
     await backend.collectGarbage();
@@ -183,7 +183,7 @@ describe('A fork that was never closed', () => {
 });
 
 describe('A fork of a fork', () => {
-  it('keeps what it puts while a collector is at work that had read the head before', async () => {
+  it('keeps its objects while a collector runs that had read the head before', async () => {
     const store: ObjectStore = new MapStore();
     const { fs, backend } = await open(store, { maxCacheBytes: 0 });
     await fs.writeFile('/a', 'a');
@@ -218,7 +218,7 @@ describe('A fork of a fork', () => {
     await (await nested).writeFile('/b', 'b');
   });
 
-  it('can be forked again, fifty times over, and each writes for itself', async () => {
+  it('can be forked again, fifty levels deep, and each fork has its own content', async () => {
     const { fs } = await open(new MapStore());
     await fs.writeFile('/a', '0');
     const forks = [fs];
@@ -232,7 +232,7 @@ describe('A fork of a fork', () => {
     expect(texts).toEqual(forks.map((_, depth) => (depth === 0 ? '0' : `${depth}!`)));
   });
 
-  it('brings together what the forks before it have scattered, whatever lines of commits were drawn', async () => {
+  it('compacts what its ancestors have scattered, whichever ranges of commit numbers were drawn', async () => {
     for (const lines of [
       [3, 1, 2],
       [2, 3, 1],
@@ -250,7 +250,7 @@ describe('A fork of a fork', () => {
     }
   });
 
-  it('draws another line of commits than the one it was forked from: what both change differs', async () => {
+  it('draws another range of commit numbers than its parent, so that changes of both differ', async () => {
     const random = (below: number): number => (below > 2 ** 17 ? 4 : Math.floor(Math.random() * below));
     const { fs, backend } = await open(new MapStore(), { random });
     await fs.writeFile('/a', '');

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { runGarbageModel } from './testing/garbage-model.js';
 
-/** Of a release: SCRATCHFS_MODEL_RUNS=4000. */
+/** SCRATCHFS_MODEL_RUNS=4000 before a release. */
 const RUNS = Number(process.env.SCRATCHFS_MODEL_RUNS ?? 40);
 const FIRST = Number(process.env.SCRATCHFS_MODEL_SEED ?? 1);
 
-it('what was acknowledged is there once, however late requests arrive and whoever collects garbage meanwhile', {
+it('acknowledged writes are applied once, however late requests arrive and whichever client collects garbage', {
   timeout: 60_000 + RUNS * 1_000,
 }, async () => {
   let deleted = 0;

@@ -5,8 +5,8 @@ import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
-describe('Garbage that was found by a client whose clock is ahead', () => {
-  /** A client whose clock can be set, beside which another has found garbage an hour ahead of it. */
+describe('Garbage found by a client whose clock is ahead', () => {
+  /** Opens a client with a settable clock, after another client found garbage with a clock that is an hour ahead. */
   async function behind() {
     const store = new MapStore();
     let now = 1_000;
@@ -21,12 +21,12 @@ describe('Garbage that was found by a client whose clock is ahead', () => {
     return { store, backend, waiting, pass };
   }
 
-  it('is deleted at once where none is to stay', async () => {
+  it('is deleted immediately without olderThanMs', async () => {
     const { backend, waiting } = await behind();
     expect(await backend.collectGarbage()).toMatchObject({ deleted: waiting, waiting: 0 });
   });
 
-  it('stays as long as it is to, counted from when another found it too', async () => {
+  it('stays for olderThanMs from the moment when this client finds it too', async () => {
     const { store, backend, waiting, pass } = await behind();
     const collected = [];
     for (const ms of [0, 499, 1]) {
@@ -41,7 +41,7 @@ describe('Garbage that was found by a client whose clock is ahead', () => {
 });
 
 describe('A collection whose objects vanish', () => {
-  /** A client that knows nothing, and what happens before each object that it reads. */
+  /** Opens a client with an empty cache that runs `before` ahead of each object it reads. */
   async function disturbed(before: (fs: FileSystem, backend: ObjectTreeBackend, name: string) => Promise<void>) {
     const store = new MapStore();
     const { fs, backend } = await open(store);
@@ -54,7 +54,7 @@ describe('A collection whose objects vanish', () => {
     return { store, backend: new ObjectTreeBackend(altered(store, { get }), { maxCacheBytes: 0 }) };
   }
 
-  it('because others are quicker each time says that it may be tried again', async () => {
+  it('because others are faster each time fails with a retryable conflict', async () => {
     let writes = 0;
     const { backend } = await disturbed(async (fs, other) => {
       writes += 1;
@@ -64,14 +64,14 @@ describe('A collection whose objects vanish', () => {
     await expect(backend.collectGarbage()).rejects.toMatchObject({ kind: 'conflict', retryable: true });
   });
 
-  it('under the newest head says that the filesystem is lost', async () => {
+  it('under the newest head reports the filesystem as lost', async () => {
     const { store, backend } = await disturbed(async (_fs, _other, name) => void store.objects.delete(name));
     await expect(backend.collectGarbage()).rejects.toMatchObject({ kind: 'lost' });
   });
 });
 
-describe('A collection under way', () => {
-  /** The requests of a client that answer slowly, and garbage. */
+describe('A collection in progress', () => {
+  /** Opens a client with slow responses, on a store with garbage. */
   async function slow() {
     const store: ObjectStore = new MapStore();
     let requests = 0;
@@ -94,7 +94,7 @@ describe('A collection under way', () => {
   }
 
   for (const ms of [0, 10, 30, 50, 70])
-    it(`ends when the storage is closed after ${ms} ms, which then asks for nothing more`, async () => {
+    it(`ends when the storage is closed after ${ms} ms, and sends nothing more`, async () => {
       const { backend, requests } = await slow();
       const collected = backend.collectGarbage().catch((error: unknown) => error);
       await new Promise((resolve) => setTimeout(resolve, ms));
@@ -105,7 +105,7 @@ describe('A collection under way', () => {
       expect(requests()).toBe(asked);
     });
 
-  it('ends with the reason of who aborts it, and can be begun again', async () => {
+  it('rejects with the abort reason, and can be started again', async () => {
     const { backend } = await slow();
     const collected = backend.collectGarbage({ signal: AbortSignal.timeout(1) });
     await expect(collected).rejects.toMatchObject({ name: 'TimeoutError' });

@@ -8,7 +8,7 @@ interface Asked {
   readonly ContinuationToken?: string;
 }
 
-// What is sent is all that counts here.
+// The test only looks at the commands that are sent.
 class Command {
   constructor(readonly input: Asked) {}
 }
@@ -22,7 +22,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-describe('A page of a listing that has no names', () => {
+describe('A page of a listing without names', () => {
   /** A bucket that returns a listing and records the requests. */
   async function bucket(answer: (asked: Asked, count: number) => object) {
     const asked: Asked[] = [];
@@ -38,7 +38,7 @@ describe('A page of a listing that has no names', () => {
     return { store: new S3ObjectStore(place), asked };
   }
 
-  it('and is not the last is followed by the next one', async () => {
+  it('that is not the last is followed by the next one', async () => {
     const { store, asked } = await bucket((_, count) =>
       count < 3
         ? { IsTruncated: true, NextContinuationToken: `page ${count + 1}` }
@@ -52,7 +52,7 @@ describe('A page of a listing that has no names', () => {
     ]);
   });
 
-  it('and says nothing of the next one is an error, as are pages without an end', async () => {
+  it('that gives no token for the next one is an error, and so are endless pages', async () => {
     for (const [NextContinuationToken, most] of [
       [undefined, 1],
       ['again', 1_000],

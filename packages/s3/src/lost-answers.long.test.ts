@@ -11,7 +11,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
 
-/** So many clients a head remembers. */
+/** Number of clients that a head remembers. */
 const REMEMBERED = 256;
 
 const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
@@ -60,7 +60,7 @@ describe('A client whose reply is lost while others commit', () => {
 
   const text = async (): Promise<string> => (await open(store)).readText('/log');
 
-  it('finds it in the head as long as that remembers', async () => {
+  it('finds the outcome in the head while the head remembers it', async () => {
     mishap = async (swap) => {
       await swap();
       await othersCommit(REMEMBERED - 1);
@@ -70,7 +70,7 @@ describe('A client whose reply is lost while others commit', () => {
     expect(await text()).toBe('once;');
   });
 
-  it('says that it does not know where more have committed than a head remembers, and never writes twice', async () => {
+  it('reports an unknown outcome if more clients have committed than a head remembers, and never writes twice', async () => {
     mishap = async (swap) => {
       await swap();
       await othersCommit(REMEMBERED);
@@ -82,7 +82,7 @@ describe('A client whose reply is lost while others commit', () => {
     expect(await text()).toBe('once;next;');
   });
 
-  it('says so too where the request was sent twice by what lies beneath, and the second was refused', async () => {
+  it('reports an unknown outcome too if the SDK sent the request twice and the second was refused', async () => {
     mishap = async (swap) => {
       await swap();
       await othersCommit(REMEMBERED);
@@ -92,7 +92,7 @@ describe('A client whose reply is lost while others commit', () => {
     expect(await text()).toBe('once;');
   });
 
-  it('does not roll back a second time what others have written since', async () => {
+  it('does not repeat a rollback over later writes of others', async () => {
     const { id } = await fs.checkpoint();
     mishap = async (swap) => {
       await swap();
@@ -103,7 +103,7 @@ describe('A client whose reply is lost while others commit', () => {
     expect((await fs.readdir('/')).length).toBe(1 + REMEMBERED);
   });
 
-  it('writes what has lost against others, as long as the head remembers those before', async () => {
+  it('repeats a commit that lost the race while the head remembers the previous one', async () => {
     mishap = async (swap) => {
       await othersCommit(REMEMBERED - 1);
       return swap();
@@ -113,7 +113,7 @@ describe('A client whose reply is lost while others commit', () => {
   });
 });
 
-it('What became of a commit is told the same, also when its client has committed again meanwhile', async () => {
+it('The outcome of a commit stays the same after the client has committed again', async () => {
   const store = new MapStore();
   let isLost = false;
   let reads = 0;

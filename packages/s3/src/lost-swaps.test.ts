@@ -10,7 +10,7 @@ const LONG = { timeout: 60_000 };
 const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
 
 let store: ObjectStore;
-/** Milliseconds that have passed beside those that do. */
+/** Milliseconds added to the real time. */
 let passed: number;
 
 beforeEach(() => {
@@ -35,7 +35,10 @@ function creationOf(name: string): Batch {
   };
 }
 
-/** What is put in an object too large to be kept, with a file of two names: the new head cannot be opened without a request. */
+/**
+ * Returns a batch with an object too large for the cache and a file with two names, so that opening the new head takes
+ * a request.
+ */
 function largeOf(name: string): Batch {
   const writes: Batch['writes'][number][] = Array.from({ length: 64 }, (_, i) => ({
     kind: 'create',
@@ -50,7 +53,7 @@ function largeOf(name: string): Batch {
 }
 
 describe('A swap of the head', () => {
-  it('that is refused after one before it went unanswered is not taken for one that cannot happen any more', async () => {
+  it('that is refused after an earlier one got no reply may still happen', async () => {
     let swaps = 0;
     let late: () => Promise<unknown> = async () => {};
     const { fs } = await open(
@@ -78,7 +81,7 @@ describe('A swap of the head', () => {
     expect(await (await seenByAnother()).readText('/log')).toBe('once;');
   });
 
-  it('is not sent a second time when its failure says that trying again is useless', async () => {
+  it('is not repeated if its failure says that trying again is useless', async () => {
     let isLost = true;
     const { fs } = await open(
       through({
@@ -96,7 +99,7 @@ describe('A swap of the head', () => {
     expect(await (await seenByAnother()).readText('/log')).toBe('x');
   });
 
-  it('is sent again when its failure says that it did not happen and may work later', async () => {
+  it('is repeated if its failure says that it did not happen and may succeed later', async () => {
     let refusals = 0;
     const { backend } = await open(
       through({
@@ -132,7 +135,7 @@ describe('A swap of the head', () => {
     expect(await (await seenByAnother()).readText('/log')).toBe('x');
   });
 
-  it('has happened where what it has put is replaced and collected before it is read', LONG, async () => {
+  it('counts as done if its objects are replaced and collected before they are read', LONG, async () => {
     let isDone = false;
     const { backend } = await open(
       through({
@@ -151,7 +154,7 @@ describe('A swap of the head', () => {
     expect(await (await seenByAnother()).readdir('/')).toEqual([]);
   });
 
-  it('has happened where what it has put comes back damaged', LONG, async () => {
+  it('counts as done if its objects come back damaged', LONG, async () => {
     let isDamaged = false;
     const { backend } = await open(
       through({
@@ -172,7 +175,7 @@ describe('A swap of the head', () => {
     expect(await (await seenByAnother()).readdir('/')).toHaveLength(65);
   });
 
-  describe('of who was away while 256 others committed', () => {
+  describe('of a client that was idle while 256 others committed', () => {
     let fs: FileSystem;
     let kept: Checkpoint;
 
@@ -189,23 +192,23 @@ describe('A swap of the head', () => {
       passed += 30_000;
     });
 
-    it('is made on what they have left', LONG, async () => {
+    it('is based on what they have left', LONG, async () => {
       await fs.writeFile('/a', '2');
       expect(await (await seenByAnother()).readText('/a')).toBe('2');
     });
 
-    it('is made again where that leaves the same', LONG, async () => {
+    it('is repeated if that gives the same result', LONG, async () => {
       await fs.checkpoint('again');
       expect((await fs.checkpoints()).map(({ name }) => name)).toEqual(['kept', 'again']);
     });
 
-    it('is unknown where nothing says whether it was made', LONG, async () => {
+    it('is unknown if nothing shows whether it happened', LONG, async () => {
       await expect(fs.rollback(kept)).rejects.toBeInstanceOf(OutcomeUnknownError);
       await fs.rollback(kept);
     });
   });
 
-  it('counts as seen when it was sent: what may be old is not older for a slow answer', async () => {
+  it('counts as read when it was sent: a slow response does not extend maxStalenessMs', async () => {
     let isSlow = false;
     const way = through({
       swapHead: async (...what) => {
@@ -259,7 +262,7 @@ describe('An operation', () => {
     expect(swaps - before).toBe(1);
   });
 
-  it('that is aborted is told what became of it, however many go on', LONG, async () => {
+  it('that is aborted reports its true outcome, however many others run', LONG, async () => {
     const { fs } = await open(
       through({
         swapHead: async (...what) => {
@@ -293,7 +296,7 @@ describe('An operation', () => {
     }
   });
 
-  it('that has been forgotten after ten thousand others is unknown, not absent', LONG, async () => {
+  it('that was forgotten after ten thousand others is unknown, not absent', LONG, async () => {
     const { backend } = await open(store);
     await backend.commit(creationOf('x'));
     expect(await backend.outcome('never sent')).toBe('absent');
@@ -309,7 +312,7 @@ describe('An operation', () => {
 });
 
 describe('A failure', () => {
-  /** A client whose next swap loses its reply, after which heads are damaged; or whose next swap is refused. */
+  /** Opens a client whose next swap loses its reply, after which heads are damaged; or whose next swap is refused. */
   async function failing() {
     const mood = { losesAnswer: false, isDamaged: false, refuses: false };
     const { fs } = await open(
@@ -332,7 +335,7 @@ describe('A failure', () => {
     return { fs, mood };
   }
 
-  it('is unknown where its swap was sent and the head is damaged afterwards', LONG, async () => {
+  it('is unknown if its swap was sent and the head is damaged afterwards', LONG, async () => {
     const { fs, mood } = await failing();
     await fs.writeFile('/a', '1');
     const kept = await fs.checkpoint();
@@ -348,7 +351,7 @@ describe('A failure', () => {
     }
   });
 
-  it('has not happened where none was sent, or the only one was refused', async () => {
+  it('has not happened if no swap was sent, or the only one was refused', async () => {
     const { fs, mood } = await failing();
     const kept = await fs.checkpoint();
     mood.refuses = true;
@@ -356,7 +359,7 @@ describe('A failure', () => {
     await expect(fs.fork()).rejects.toMatchObject({ message: 'The store refuses it', mayHaveHappened: false });
   });
 
-  it('has not happened, and is said so by who has forgotten ten thousand others', LONG, async () => {
+  it('before its swap was sent is absent, even after ten thousand other operations', LONG, async () => {
     const { backend } = await open(
       through({
         put: async () => {
@@ -374,7 +377,7 @@ describe('A failure', () => {
     expect(await backend.outcome('0.0')).toBe('unknown');
   });
 
-  it('before its swap was sent is done where its batch comes again', async () => {
+  it('before its swap was sent does not prevent the same batch from succeeding later', async () => {
     let isDown = true;
     const { backend } = await open(
       through({

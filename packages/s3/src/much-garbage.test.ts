@@ -4,10 +4,10 @@ import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
-/** Together more than a list of garbage may have bytes. */
+/** More bytes in total than a list of garbage may have. */
 const NAMES = Array.from({ length: 72_000 }, (_, i) => `objects/1-1-0-${String(i).padStart(1_000, '0')}`);
 
-it('Garbage of any length stays as long as it is to, counted from when it was found', async () => {
+it('A garbage list of any length stays for olderThanMs, counted from when it was found', async () => {
   const store: ObjectStore & MapStore = new MapStore();
   const waiting = new Set<string>(NAMES);
   let now = 1_000;

@@ -2,7 +2,7 @@ import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import { expect, it } from 'vitest';
 import { openTree as open } from './testing/open-tree.js';
 
-/** A bucket, and stores under prefixes of it. */
+/** A bucket with stores under several prefixes. */
 class Bucket {
   readonly #keys = new Map<string, { readonly tag: string; readonly bytes: Uint8Array }>();
   #tags = 0;
@@ -37,7 +37,7 @@ class Bucket {
 }
 
 it.each(['objects', 'forks', 'trash', `forks/${'f'.repeat(20)}`, `trash/${'t'.repeat(20)}`, 'objects/1-1-1-a'])(
-  'A filesystem beneath %s of another is not collected with that',
+  'A collection does not touch another filesystem stored under its prefix %s',
   async (prefix) => {
     const bucket = new Bucket();
     const outer = await open(bucket.at(''));

@@ -11,7 +11,7 @@ import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
 describe('Several clients of one store', () => {
-  it('lose races and succeed all the same, each write once', async () => {
+  it('lose races and still succeed, each write applied once', async () => {
     const store = new MapStore();
     const clients = await Promise.all(Array.from({ length: 6 }, () => open(store)));
     await clients[0]?.fs.writeFile('/log', '');
@@ -25,7 +25,7 @@ describe('Several clients of one store', () => {
     expect(words.length).toBe(48);
   });
 
-  it('never exceed a limit that stands in the head, whatever they were told themselves', async () => {
+  it('never exceed a limit stored in the head, whatever limits they were opened with', async () => {
     const store = new MapStore();
     const clients = await Promise.all(Array.from({ length: 4 }, () => open(store, { limits: { maxTotalSize: 50 } })));
     const outcomes = await Promise.all(
@@ -43,7 +43,7 @@ describe('Several clients of one store', () => {
     expect((await (await open(store)).fs.stats()).totalSize).toBe(50);
   });
 
-  it('are told how many checkpoints there are where one is refused, also by a limit that only the head has', async () => {
+  it('learn how many checkpoints exist if one is refused, even by a limit that only the head has', async () => {
     const store = new MapStore();
     const { fs } = await open(store, { limits: { maxCheckpoints: 2 } });
     await fs.checkpoint('a');
@@ -61,7 +61,7 @@ describe('Several clients of one store', () => {
     });
   });
 
-  it('share a commit where operations of one process wait at the same time', async () => {
+  it('share a commit for concurrent operations of one process', async () => {
     const store = new CountingStore(new MapStore());
     const { fs } = await open(store);
     await fs.mkdir('/d');
@@ -71,7 +71,7 @@ describe('Several clients of one store', () => {
     expect((await fs.readdir('/d')).length).toBe(300);
   });
 
-  it('put no object that is much larger than 8 MiB, however many small files go together or are brought together', async () => {
+  it('put no object much larger than 8 MiB, however many small files are written or compacted together', async () => {
     const store = new MapStore();
     const { fs, backend } = await open(store);
     const largest = () => Math.max(...[...store.objects.values()].map(({ length }) => length));
@@ -91,8 +91,8 @@ describe('Several clients of one store', () => {
   });
 });
 
-describe('Who only reads, beside a writer that commits before every request', () => {
-  /** A reader that knows nothing, and what happens before each of its requests. */
+describe('A reader beside a writer that commits before every request', () => {
+  /** Opens a reader with an empty cache, and runs `before` ahead of each of its requests. */
   async function beside(before: (writer: ObjectTreeBackend, round: number) => Promise<void> = async () => {}) {
     const store: ObjectStore = new MapStore();
     const writer = await open(store);
@@ -132,7 +132,7 @@ describe('Who only reads, beside a writer that commits before every request', ()
     expect(rounds()).toBeGreaterThan(2);
   });
 
-  it('gets a snapshot, and whatever else reads much, of one state', async () => {
+  it('reads a snapshot and a diff from one state', async () => {
     const { fs, writer, rounds } = await beside();
     const copy = await openFileSystem(asyncStorage(new ObjectTreeBackend(new MapStore())));
     await restoreSnapshot(copy, await createSnapshot(fs));
@@ -143,7 +143,7 @@ describe('Who only reads, beside a writer that commits before every request', ()
     expect(rounds()).toBeLessThan(40);
   });
 
-  it('begins anew where what it reads is collected meanwhile', async () => {
+  it('starts again if the state that it reads is collected', async () => {
     const { fs } = await beside(async (writer, round) => {
       if (round === 3) await writer.collectGarbage();
     });
@@ -160,7 +160,7 @@ describe('Who only reads, beside a writer that commits before every request', ()
 describe('Copies of directories', () => {
   const NAMES = Array.from({ length: 400 }, (_, i) => `file-${i}`);
 
-  /** What lies in a directory without its ids, which every copy has of its own; and these. */
+  /** Returns the contents of a directory, and separately the ids, which differ in every copy. */
   async function look(fs: FileSystem, top: string) {
     const { entries } = await dump(fs);
     const beneath = entries.filter(({ path }) => path.startsWith(`${top}/`));
@@ -180,7 +180,7 @@ describe('Copies of directories', () => {
     });
   }
 
-  it('are nodes of their own, also of copies and of what changed in them', async () => {
+  it('are separate nodes, even copies of copies and of changed files', async () => {
     const store = new MapStore();
     const { fs } = await open(store);
     await plant(fs);
@@ -204,7 +204,7 @@ describe('Copies of directories', () => {
     expect(await other.readlink('/8/deep/er/link')).toBe('../file-1');
   });
 
-  it('stay what they are when what they were made of is changed, removed and collected', async () => {
+  it('stay unchanged when their originals are changed, removed and collected', async () => {
     const store = new MapStore();
     const { fs, backend } = await open(store);
     await plant(fs);
@@ -215,7 +215,7 @@ describe('Copies of directories', () => {
     await fs.rm('/d', { recursive: true });
     await backend.collectGarbage();
     expect(await look((await open(store)).fs, '/one')).toEqual(copied);
-    // Long enough for everything to be written again together.
+    // Enough commits for a compaction of everything.
     for (let i = 0; i < 140; i++) await fs.writeFile('/one/deep/er/log', `${i}`);
     await backend.collectGarbage();
     const { fs: other } = await open(store);
@@ -226,8 +226,8 @@ describe('Copies of directories', () => {
   });
 });
 
-describe('What one batch reads', () => {
-  /** A directory of 3,000 names, a hundred in each object, and a client that counts when it reads. */
+describe('The reads of one batch', () => {
+  /** Creates a directory of 3,000 names, a hundred per object, and a client that counts its reads. */
   async function scattered() {
     const store: ObjectStore = new MapStore();
     const { fs } = await open(store);
@@ -259,7 +259,7 @@ describe('What one batch reads', () => {
 
   const nameOf = (i: number): string => `/d/f${String(i).padStart(5, '0')}`;
 
-  it('of a directory that it changes and copies is what it changes, however many names there are', async () => {
+  it('depend on what it changes in a directory that it copies, not on the number of names', async () => {
     const { fs, reader, seen } = await scattered();
     await fs.transaction(async (tx) => {
       await tx.writeFile(nameOf(5), 'changed before');
@@ -280,7 +280,7 @@ describe('What one batch reads', () => {
     expect(await reader.readText(nameOf(7))).toBe('text 7');
   });
 
-  it('of a directory in which it gives a file another name, and which it copies, is read at the same time', async () => {
+  it('run concurrently if it links a file in a directory and copies the directory', async () => {
     const { fs, reader, seen } = await scattered();
     await fs.transaction(async (tx) => {
       await tx.link(nameOf(5), '/d/other');
@@ -293,7 +293,7 @@ describe('What one batch reads', () => {
 });
 
 describe('Contents that several files share', () => {
-  it('are moved once by a commit that brings things together', async () => {
+  it('are moved once by a commit that compacts', async () => {
     const store = new MapStore();
     const { fs } = await open(store);
     const bytes = 'x'.repeat(100_000);
@@ -308,8 +308,8 @@ describe('Contents that several files share', () => {
   });
 });
 
-describe('Contents that a commit moves and that loses its race', () => {
-  it('stay where they are to those who have read them, although what was put is collected', async () => {
+describe('Contents moved by a commit that loses its race', () => {
+  it('stay readable to clients that have read them, although the new objects are collected', async () => {
     const store: ObjectStore = new MapStore();
     let isMoved = false;
     let beforeSwap: (() => Promise<void>) | undefined;
@@ -350,7 +350,7 @@ describe('Contents that a commit moves and that loses its race', () => {
 describe('Copies of copies that were changed', () => {
   const ROUNDS = 40;
 
-  /** Each version is the one before with a file changed; what lies beside it is never touched. */
+  /** Creates versions, each a copy of the one before with one file changed. The other file is never changed. */
   async function plant(fs: FileSystem): Promise<void> {
     await fs.mkdir('/v0/lib/deep', { recursive: true });
     await fs.writeFile('/v0/lib/deep/file', 'lib', { mode: 0o640 });
@@ -361,7 +361,7 @@ describe('Copies of copies that were changed', () => {
     }
   }
 
-  /** What a client that knows nothing sees, and the ids of everything. */
+  /** Returns what a new client sees, with the ids of everything. */
   async function look(store: ObjectStore) {
     const { fs } = await open(store);
     const { entries } = await dump(fs);
@@ -376,7 +376,7 @@ describe('Copies of copies that were changed', () => {
     };
   }
 
-  it('are read, written, collected and brought together, however many lie on top of each other', async () => {
+  it('are read, written, collected and compacted, however many are nested', async () => {
     const store = new MapStore();
     const { fs, backend } = await open(store);
     await plant(fs);
@@ -421,12 +421,12 @@ describe('Copies of copies that were changed', () => {
     }
   });
 
-  it('are not written one by one by a commit that brings things together', async () => {
+  it('are not written one by one by a commit that compacts', async () => {
     const store = new MapStore();
     const { fs } = await open(store);
     await fs.mkdir('/t0');
     await fs.writeFile('/t0/f', 'x'.repeat(1_000));
-    // Nobody could read what lies beneath the last: 2^30 files.
+    // The last directory has 2^30 files under it, too many to read.
     for (let i = 1; i <= 30; i++) {
       await fs.mkdir(`/t${i}`);
       for (const name of ['x', 'y']) await fs.cp(`/t${i - 1}`, `/t${i}/${name}`, { recursive: true });
@@ -443,8 +443,8 @@ describe('Copies of copies that were changed', () => {
   });
 });
 
-describe('A client whose head may be old', () => {
-  it('asks for the newest where what an older one led to was collected', async () => {
+describe('A client with maxStalenessMs', () => {
+  it('reads the newest head if objects of an older one were collected', async () => {
     const store = new MapStore();
     const writer = await open(store);
     await writer.fs.writeFile('/f', 'x'.repeat(100_000));
@@ -461,8 +461,8 @@ describe('A client whose head may be old', () => {
   });
 });
 
-describe('A client that learns of a new head', () => {
-  it('whose files with several names are collected before it reads them asks for the next, however often', async () => {
+describe('A client that reads a new head', () => {
+  it('reads the next one, however often, if files with several names are collected before they are read', async () => {
     const store: ObjectStore = new MapStore();
     const writer = await open(store);
     await writer.fs.writeFile('/a', 'a');
@@ -480,7 +480,7 @@ describe('A client that learns of a new head', () => {
     expect(await fs.readText('/a')).toBe('7');
   });
 
-  it('is told that the filesystem is lost where they are gone', async () => {
+  it('fails with kind lost if objects are gone', async () => {
     const store = new MapStore();
     const writer = await open(store);
     await writer.fs.writeFile('/a', 'a');
@@ -491,7 +491,7 @@ describe('A client that learns of a new head', () => {
 });
 
 describe('A closed storage', () => {
-  it('keeps, lists, reads, restores and drops no checkpoints any more', async () => {
+  it('keeps, lists, reads, restores and drops no checkpoints', async () => {
     const store = new MapStore();
     const { fs, backend } = await open(store, { maxStalenessMs: 600_000 });
     const { id } = await fs.checkpoint('kept');
@@ -509,8 +509,8 @@ describe('A closed storage', () => {
   });
 });
 
-describe('What lies at the head', () => {
-  it('is refused where it is something else, and where it has gone or is another filesystem it is lost', async () => {
+describe('The object at the key of the head', () => {
+  it('is refused if it is something else, and reported as lost if it disappears or becomes another filesystem', async () => {
     const foreign = new MapStore();
     await foreign.swapHead(new TextEncoder().encode('{"hello": 1}'), undefined);
     const first = await open(foreign);
@@ -527,14 +527,14 @@ describe('What lies at the head', () => {
     await expect(fs.readText('/f')).rejects.toMatchObject({ kind: 'lost' });
   });
 
-  it('is not made where none is to be made', async () => {
+  it('is not created with create: false', async () => {
     const { fs } = await open(new MapStore(), { create: false });
     await expect(fs.readdir('/')).rejects.toMatchObject({ kind: 'lost' });
   });
 });
 
 describe('Garbage', () => {
-  it('is what was replaced, removed or dropped, and nothing else', async () => {
+  it('is exactly what was replaced, removed or dropped', async () => {
     const store = new MapStore();
     const { fs, backend } = await open(store);
     await fs.writeFile('/kept', 'a'.repeat(1_000));
@@ -551,7 +551,7 @@ describe('Garbage', () => {
     expect((await dump((await open(store)).fs)).stats.fileCount).toBe(2);
   });
 
-  it('stays for readers as long as they are to have, counted from when it was found', async () => {
+  it('stays for olderThanMs from when it was found', async () => {
     const store = new MapStore();
     let now = 1_000;
     const { fs, backend } = await open(store, { clock: () => now });
@@ -566,7 +566,7 @@ describe('Garbage', () => {
     expect(await fs.readText('/f')).toBe('9');
   });
 
-  it('is not what a fork stands on, nor what it wrote; only the filesystem itself is collected', async () => {
+  it("excludes what forks read or wrote; only the filesystem's own objects are collected", async () => {
     const store = new MapStore();
     const { fs, backend } = await open(store);
     await fs.writeFile('/f', 'beneath');

@@ -3,13 +3,13 @@ import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MapStore } from './testing/map-store.js';
 
-/** Two clients of one store, and what the second one asks its backend for. */
+/** Two clients of one store. Records what the second one requests from its backend. */
 describe('A client that has seen an older state', () => {
   let now: number;
   let first: FileSystem;
   let other: FileSystem;
   let asked: string[];
-  /** Runs before the second one commits. */
+  /** Runs before the second client commits. */
   let before: () => Promise<unknown>;
 
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describe('A client that has seen an older state', () => {
     );
   });
 
-  it('copies a directory with the times that it has given it itself, and does not lose to who makes names in it', async () => {
+  it('copies a directory with its own times at the first attempt, while another client creates names in it', async () => {
     now = 2_000;
     await other.rm('/d/a', { recursive: true });
     now = 3_000;
@@ -50,7 +50,7 @@ describe('A client that has seen an older state', () => {
     expect(asked.filter((what) => what === 'commit').length).toBe(1);
   });
 
-  it('fails by what is there now, which it has looked at, and not by what was', async () => {
+  it('reports errors from the current state, never from the older one', async () => {
     await other.writeFile('/d/seen', '');
     await first.rm('/d/f');
     await first.mkdir('/d/f');

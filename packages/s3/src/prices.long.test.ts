@@ -21,7 +21,7 @@ const FOLDERS = 100;
 const FILES_EACH = 50;
 const FILE_BYTES = 4_096;
 
-/** 5,000 files of 4 KB in 100 directories, made in one commit. */
+/** Creates 5,000 files of 4 KB in 100 directories in one commit. */
 async function makeTree({ fs }: Client): Promise<void> {
   await fs.transaction(async (tx) => {
     for (let folder = 0; folder < FOLDERS; folder++) {
@@ -33,7 +33,7 @@ async function makeTree({ fs }: Client): Promise<void> {
 }
 
 describe('Requests', () => {
-  it('a warm stat, a read of what is known and a listing ask for the head, or for nothing where they may be stale', async () => {
+  it('a warm stat, listing or read of a cached file costs one request for the head, and none with maxStalenessMs', async () => {
     const map = new MapStore();
     const { fs, store } = await open(map);
     await fs.writeFile('/f', 'text');
@@ -48,7 +48,7 @@ describe('Requests', () => {
     expect(await lax.store.costOf(() => lax.fs.stat('/f'))).toBe(0);
   });
 
-  it('a small write is an object and a swap; a checkpoint, a drop and a rollback are a swap each', async () => {
+  it('a small write costs an object and a swap; a checkpoint, a drop and a rollback cost a swap each', async () => {
     const { fs, store } = await open(new MapStore());
     await fs.writeFile('/f', 'text');
     expect(await store.costOf(() => fs.writeFile('/f', 'more'))).toBe(2);
@@ -63,7 +63,7 @@ describe('Requests', () => {
     expect(await store.costOf(() => fs.fork())).toBe(1);
   });
 
-  it('1,000 writes in one transaction, whole directories moved, copied and removed cost a few', async () => {
+  it('1,000 writes in one transaction cost a few requests, and so do a rename, copy and removal of whole directories', async () => {
     const { fs, store } = await open(new MapStore());
     await fs.mkdir('/d');
     const writes = await store.costOf(() =>
@@ -78,7 +78,7 @@ describe('Requests', () => {
     expect(await fs.readText('/copy/f999')).toBe('text 999');
   });
 
-  it('a tree of 5,000 files is opened and loaded in a few, and in less than 100 after 1,000 scattered commits', {
+  it('a tree of 5,000 files is loaded in a few requests, and in less than 100 after 1,000 scattered commits', {
     timeout: 240_000,
   }, async () => {
     const map = new MapStore();
@@ -92,7 +92,7 @@ describe('Requests', () => {
       (fs: FileSystem) => fs.rm('/copy', { recursive: true }),
     ]) {
       const { fs, store } = await open(map);
-      // By a client that knows nothing yet.
+      // By a client with an empty cache.
       expect(await store.costOf(() => work(fs))).toBeLessThanOrEqual(7);
     }
     const random = new Random(1);
@@ -110,7 +110,7 @@ describe('Requests', () => {
     expect(cost).toBeLessThanOrEqual(100);
   });
 
-  it('a directory of 20,000 entries is not written again for one change, and a diff reads what differs', {
+  it('a directory of 20,000 entries is not rewritten for one change, and a diff reads only what differs', {
     timeout: 120_000,
   }, async () => {
     const map = new MapStore();

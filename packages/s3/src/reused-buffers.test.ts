@@ -7,7 +7,7 @@ import { openTree } from './testing/open-tree.js';
 
 /** Requests after which an endless loop is stopped. */
 const MAX_GETS = 1_000;
-/** More than a piece that shares an object with others. */
+/** Larger than a piece that shares an object with others. */
 const PART_BYTES = 300_000;
 
 const CONTRACT = 'a store must not reuse the buffer';
@@ -39,7 +39,7 @@ describe('An object store that returns every object in the same buffer', () => {
     await fs.appendFile('/file', new Uint8Array(PART_BYTES).fill(2));
   });
 
-  it('fails a read with the part of the contract that it broke', async () => {
+  it('fails a read, and the error names the broken part of the contract', async () => {
     const fs = await openReusing();
     await expect(fs.readFile('/file')).rejects.toMatchObject({
       name: 'StorageError',
@@ -49,7 +49,7 @@ describe('An object store that returns every object in the same buffer', () => {
     });
   });
 
-  it('fails a listing of a checkpoint and a collection within bounds', async () => {
+  it('fails a listing of a checkpoint and a collection within a bounded number of requests', async () => {
     const { fs } = await openTree(store);
     for (let i = 0; i < 40; i++) {
       await fs.mkdir(`/d${i}`);

@@ -9,7 +9,7 @@ import { SingleWriter } from './single-writer.js';
 import { parseUrl } from './url.js';
 
 describe('A URL', () => {
-  it('says bucket, prefix, endpoint and region', () => {
+  it('gives bucket, prefix, endpoint and region', () => {
     expect(parseUrl('s3://Bucket.name/some%20agents/one?endpoint=http%3A%2F%2Flocalhost%3A9000&region=eu')).toEqual({
       bucket: 'Bucket.name',
       prefix: 'some agents/one',
@@ -40,7 +40,7 @@ describe('A URL', () => {
 });
 
 describe('Options', () => {
-  it('are checked, and only own ones are looked at', () => {
+  it('are validated, and inherited ones are ignored', () => {
     expect(parseOptions({ prefix: 'a' }).prefix).toBe('a/');
     expect(parseOptions(Object.create({ prefix: 'a' }) as S3StorageOptions).prefix).toBe('');
     for (const wrong of [{ unknown: 1 }, { prefix: 5 }, { singleWriter: 'yes' }, { timeoutMs: '5' }])
@@ -49,7 +49,7 @@ describe('Options', () => {
       expect(() => parseOptions(wrong)).toThrow(RangeError);
   });
 
-  it('must name a bucket with a client, and must not with a URL', () => {
+  it('must name a bucket with a client, and are refused with a URL', () => {
     const client = { send: () => {} } as never;
     expect(() => new S3Storage(client)).toThrow('needs a bucket');
     expect(() => new S3Storage({} as never, { bucket: 'b' })).toThrow('needs an S3Client');
@@ -101,24 +101,24 @@ describe('Errors of the SDK', () => {
   it.each([
     ['InvalidAccessKeyId', 403, 'AKIA-SECRET is unknown'],
     ['AuthorizationHeaderMalformed', 400, 'the value AKIA-SECRET is mal-formed'],
-    // The message that @aws-sdk/credential-provider-process makes of an error of child_process.exec.
+    // @aws-sdk/credential-provider-process builds this message from an error of child_process.exec.
     ['CredentialsProviderError', undefined, 'vault-aws --key AKIA-SECRET read: denied'],
     ['TokenProviderError', undefined, 'AKIA-SECRET has expired'],
     ['Error', undefined, 'Command failed: vault-aws --key AKIA-SECRET read\ndenied'],
     ['TypeError', undefined, 'Failed to parse URL from https://me:AKIA-SECRET@host'],
-  ])('that speak of credentials are not passed on: %s (%s)', (name, status, message) => {
+  ])('that mention credentials are not passed on: %s (%s)', (name, status, message) => {
     const error = toStorageError(sdkError(name, status, message), 'bucket');
     expect(inspect(error, { depth: Infinity })).not.toContain('AKIA');
   });
 
-  it('of commands and of those who provide credentials are not passed on, whatever their names are', () => {
+  it('of commands and credential providers are not passed on, whatever their names are', () => {
     for (const field of ['cmd', 'spawnargs', 'tryNextLink']) {
       const thrown = Object.assign(sdkError('Error', undefined, 'AKIA-SECRET'), { [field]: 'AKIA-SECRET' });
       expect(inspect(toStorageError(thrown, 'bucket'), { depth: Infinity })).not.toContain('AKIA');
     }
   });
 
-  it('have no control characters, and are not long, whatever the store calls them and says', () => {
+  it('have no control characters and a bounded length, whatever the store sends', () => {
     const name = `Bad\u001b[31m\u202e${'x'.repeat(10_000)}`;
     for (const status of [undefined, 403, 500]) {
       const error = toStorageError(sdkError(name, status, 'what\u001b[31m\nit\u0000says'), 'bucket\u0007');
@@ -130,14 +130,14 @@ describe('Errors of the SDK', () => {
     }
   });
 
-  it('that say what is wrong elsewhere are passed on', () => {
+  it('that describe other failures are passed on', () => {
     const error = toStorageError(sdkError('Error', undefined, 'connect ECONNREFUSED 127.0.0.1:9000'), 'bucket');
     expect(String(error.cause)).toContain('ECONNREFUSED');
   });
 });
 
 describe('The probe of conditional writes', () => {
-  /** A store that keeps one object, and holds to the conditions it is told to. */
+  /** Returns a store that keeps one object, and respects the given conditions. */
   function store(holdsTo: { readonly none: boolean; readonly match: boolean }, isThere = false) {
     let exists = isThere;
     let puts = 0;
@@ -150,7 +150,7 @@ describe('The probe of conditional writes', () => {
     return { put, puts: () => puts };
   }
 
-  it('passes where both are held to, and asks only once', async () => {
+  it('passes if the store respects both, and sends its requests only once', async () => {
     const { put, puts } = store({ none: true, match: true });
     const probe = new ConditionProbe(put);
     await Promise.all([probe.passed(undefined), probe.passed(undefined)]);
@@ -158,7 +158,7 @@ describe('The probe of conditional writes', () => {
     expect(puts()).toBe(3);
   });
 
-  it('refuses a store that ignores either, also where the probe is there already', async () => {
+  it('refuses a store that ignores either, even if the probe object already exists', async () => {
     for (const isThere of [false, true]) {
       await expect(
         new ConditionProbe(store({ none: false, match: true }, isThere).put).passed(undefined),
@@ -184,7 +184,7 @@ describe('A single writer', () => {
     expect(() => single.check()).not.toThrow();
   });
 
-  it('takes no head of its own for that of another, however late it sees it', () => {
+  it('recognizes its own heads, however late it sees them', () => {
     const single = new SingleWriter();
     const head = (byte: number) => ({ tag: `${byte}`, bytes: new Uint8Array([byte]) });
     const sawNone = single.willRead();
@@ -202,7 +202,7 @@ describe('A single writer', () => {
     expect(() => single.check()).toThrow('Another writer');
   });
 
-  it('remembers so many heads without an answer, of those that were refused none', () => {
+  it('remembers a bounded number of heads whose write got no reply, and none that were refused', () => {
     const head = (number: number) => ({ tag: `${number}`, bytes: new Uint8Array([number % 256, number >> 8]) });
     const writer = (): SingleWriter => {
       const single = new SingleWriter();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-// What is sent is all that counts here.
+// The test only looks at the commands that are sent.
 class Command {
   constructor(readonly input: unknown) {}
 }
@@ -16,7 +16,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-it('a single writer goes on where a read is answered after the write that followed the one it has seen', async () => {
+it('a single writer continues if a read returns after the write that followed the head it has seen', async () => {
   let body = new Uint8Array([1]);
   let reads = 0;
   let slowly: Promise<void> | undefined;
@@ -45,7 +45,7 @@ it('a single writer goes on where a read is answered after the write that follow
   expect(await write(4)).toBe('4');
 });
 
-it('a single writer knows a head of its own that comes late, however often it was refused since', async () => {
+it('a single writer recognizes its own late head, however many writes were refused since', async () => {
   let body = new Uint8Array([1]);
   const failures: Error[] = [];
   const send = async ({ input }: { readonly input: { readonly Body?: Uint8Array<ArrayBuffer> } }) => {

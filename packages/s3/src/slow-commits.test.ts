@@ -11,7 +11,7 @@ const MEBI = 2 ** 20;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-it('What is read while a commit is on its way is kept no longer than else', async () => {
+it('Contents read while a commit is in progress are not kept longer than others', async () => {
   const store: ObjectStore = new MapStore();
   const writer = await open(store);
   for (let i = 0; i < 40; i++) await writer.fs.writeFile(`/f${i}`, new Uint8Array(MEBI).fill(i));
@@ -20,7 +20,7 @@ it('What is read while a commit is on its way is kept no longer than else', asyn
   const swapped = new Promise<void>((resolve) => {
     swap = resolve;
   });
-  /** The results that are still referenced. */
+  /** The contents that are still referenced. */
   const answers: WeakRef<Uint8Array>[] = [];
   const { fs } = await open(
     altered(store, {

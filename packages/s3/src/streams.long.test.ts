@@ -9,20 +9,23 @@ import { SparseStore } from './testing/sparse-store.js';
 const LONG = { timeout: 300_000 };
 const MEBI = 2 ** 20;
 const CACHE = 16 * MEBI;
-/** What two clients may hold beside their caches, however large a file is: what the engine knows of it, and pages that are decoded. */
+/**
+ * Most bytes that two clients may hold besides their caches, whatever the file's size: the engine's nodes, and decoded
+ * pages.
+ */
 const BESIDE = 224 * MEBI;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Bytes that are in use. */
+/** Returns the bytes in use. */
 function used(): number {
   collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
 
-/** The most that has been in use beside what was and what the store has, looked at now and then. */
+/** Highest number of bytes in use, sampled now and then, without those in use before and those of the store. */
 class Peak {
   readonly #store: SparseStore;
   readonly #before = used();
@@ -68,7 +71,7 @@ describe('A large file', () => {
     ['1 GB in chunks of 1 MB', 1_024 * MEBI, MEBI],
     ['512 MB in chunks of 256 KB', 512 * MEBI, MEBI / 4],
     ['64 MB in chunks of 64 KB', 64 * MEBI, 65_536],
-  ])('of %s goes in and out as a stream in the memory of the cache and little more', LONG, async (_, size, chunk) => {
+  ])('of %s is streamed in and out within the memory of the cache and little more', LONG, async (_, size, chunk) => {
     const store = new SparseStore();
     const { fs } = await open(store, { maxCacheBytes: CACHE });
     const peak = new Peak(store);
@@ -80,7 +83,7 @@ describe('A large file', () => {
     expect(peak.bytes).toBeLessThan(2 * CACHE + BESIDE);
   });
 
-  it('is read in ranges, of which each costs the pieces that it lies in', LONG, async () => {
+  it('is read in ranges, each of which loads only the pieces that it touches', LONG, async () => {
     const store = new SparseStore();
     const size = 256 * MEBI;
     await streamIn((await open(store)).fs, size, MEBI, new Peak(store));
@@ -125,7 +128,7 @@ describe('A large file', () => {
       }
       if (error !== undefined) expect(error).toMatchObject({ name: 'AbortError' });
       const other = await open(store);
-      // What had been written before stays, as it does on a disk.
+      // Bytes that were already written stay, as on a disk.
       if (await other.fs.exists('/large')) {
         expect((await other.fs.stat('/large')).size % (20 * MEBI)).toBe(0);
         await other.fs.rm('/large');

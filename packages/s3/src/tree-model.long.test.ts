@@ -5,7 +5,7 @@ import { runTreeModel } from './testing/tree-model.js';
 
 const RUNS = 25;
 
-it('a filesystem, its checkpoints and forks hold what the model says, whoever collects garbage and however requests fare', async () => {
+it('a filesystem, its checkpoints and forks match the model, whichever client collects garbage and however requests fail', async () => {
   const sum = { changes: 0, forks: 0, rollbacks: 0, deleted: 0 };
   for (let seed = 1; seed <= RUNS; seed++) {
     const run = await runTreeModel(seed);
@@ -21,7 +21,7 @@ it('a filesystem, its checkpoints and forks hold what the model says, whoever co
   expect(sum.deleted).toBeGreaterThan(RUNS);
 });
 
-it('they would not where collectors took what forks have put for garbage', async () => {
+it('the model notices a collector that deletes the objects of forks', async () => {
   const forgetful = (store: ObjectStore): ObjectStore =>
     altered(store, {
       list: async (prefix, after) => {

@@ -5,7 +5,7 @@ import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
-/** Something that others wait for. */
+/** Returns a promise that others wait for, and its resolver. */
 function gate() {
   let pass = (): void => {};
   const passed = new Promise<void>((resolve) => {
@@ -14,10 +14,10 @@ function gate() {
   return { pass, passed };
 }
 
-describe('A store that answers with the whole head also where it is known', () => {
+describe('A store that returns the whole head even if the client knows it', () => {
   let store: ObjectStore;
   let fs: FileSystem;
-  /** Before a swap arrives, and before the answer to a read of the head does. */
+  /** Run before a swap arrives, and before a read of the head returns. */
   let beforeSwap: () => Promise<void>;
   let beforeHead: () => Promise<void>;
 
@@ -39,7 +39,7 @@ describe('A store that answers with the whole head also where it is known', () =
     await fs.writeFile('/f', 'old');
   });
 
-  it('and does so after a commit that came in between loses nobody anything', async () => {
+  it('after a commit in between loses no writes', async () => {
     const [sent, read, arriving, answering] = [gate(), gate(), gate(), gate()];
     beforeSwap = async () => {
       sent.pass();
@@ -47,7 +47,7 @@ describe('A store that answers with the whole head also where it is known', () =
     };
     const written = fs.writeFile('/f', 'new');
     await sent.passed;
-    // A head is asked for later than the swap was sent, and seen before it arrives.
+    // The head is requested after the swap was sent, and read before the swap arrives.
     await new Promise((resolve) => setTimeout(resolve, 5));
     beforeHead = async () => {
       read.pass();
@@ -62,7 +62,7 @@ describe('A store that answers with the whole head also where it is known', () =
     expect(await fs.readText('/f')).toBe('new');
   });
 
-  it('and with an older one than it has answered before has lost the filesystem', async () => {
+  it('and an older one than before makes the client report the filesystem as lost', async () => {
     const older = await store.readHead(undefined);
     await fs.writeFile('/f', 'new');
     const now = await store.readHead(undefined);

@@ -14,28 +14,28 @@ import s3Driver from 'unstorage/drivers/s3';
 import { clientOf, type Place, urlOf } from '../servers/test-bucket.js';
 import { signBodies } from './sign-bodies.js';
 
-/** A tree of texts in a bucket, as something keeps it there. Paths are without a slash in front. */
+/** A client that keeps a tree of texts in a bucket. Paths have no leading slash. */
 export interface Contender {
-  /** All at once, where it can. */
+  /** Creates all files, concurrently if the contender can. */
   plant(files: ReadonlyMap<string, string>): Promise<unknown>;
   write(path: string, text: string): Promise<unknown>;
-  /** Many at once, where it can. */
+  /** Writes several files, concurrently if the contender can. */
   writeMany(files: ReadonlyMap<string, string>): Promise<unknown>;
   read(path: string): Promise<unknown>;
   stat(path: string): Promise<unknown>;
-  /** Everything, contents too. */
+  /** Reads everything, contents included. */
   load(): Promise<unknown>;
   rename(from: string, to: string): Promise<unknown>;
   copy(from: string, to: string): Promise<unknown>;
   remove(folder: string): Promise<unknown>;
-  /** A state that one can go back to. */
+  /** Saves a state that can be restored. */
   checkpoint(): Promise<unknown>;
   close(): Promise<unknown>;
 }
 
 const AT_ONCE = 8;
 
-/** By the name that stands in the table. Each opens anew: it knows nothing yet. */
+/** Contenders by their name in the table. Each call opens a client with an empty cache. */
 export const CONTENDERS: Readonly<Record<string, (place: Place) => Promise<Contender>>> = {
   S3Storage: async (place) => {
     const storage = new S3Storage(urlOf(place));
@@ -129,7 +129,7 @@ export const CONTENDERS: Readonly<Record<string, (place: Place) => Promise<Conte
         region,
       }),
     });
-    // It lists the whole bucket, and no more than 1,000 keys: each run has a bucket to itself.
+    // The driver lists the whole bucket, at most 1,000 keys, so each run has its own bucket.
     const key = (path: string): string => path.replaceAll('/', ':');
     const under = (folder: string): Promise<string[]> => storage.getKeys(key(folder));
     const write = (path: string, text: string): Promise<unknown> => storage.setItemRaw(key(path), text);

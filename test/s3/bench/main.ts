@@ -9,7 +9,7 @@ import { type PriceList, S3_STANDARD } from './prices.js';
 const prices: PriceList = process.env.S3_PRICES === undefined ? S3_STANDARD : JSON.parse(process.env.S3_PRICES);
 
 const tearDown = await setup();
-// A run that is ended early leaves no store behind.
+// A run that is interrupted leaves no store behind.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void Promise.resolve(tearDown?.()).finally(() => process.exit(1)));
 
@@ -41,7 +41,7 @@ const JOBS: Readonly<Record<string, (contender: Contender) => Promise<unknown>>>
   'copy a folder of 50': (c) => c.copy('src/part-2', 'src/copy'),
   'remove a folder of 50': (c) => c.remove('src/copy'),
 };
-/** By one that knows nothing yet. */
+/** Jobs of a client with an empty cache. */
 const FRESH: typeof JOBS = {
   'open and load all 500 files': (c) => c.load(),
   'keep a checkpoint of all': (c) => c.checkpoint(),
@@ -63,7 +63,7 @@ function costOf(seen: readonly Seen[]): Cost {
   return cost;
 }
 
-/** A list is asked for at the bucket itself. */
+/** Reports whether a URL names an object. Listings are requested from the bucket itself. */
 function isObject(url: string): boolean {
   return (url.split('?')[0] as string).split('/').filter((part) => part !== '').length > 1;
 }
@@ -89,7 +89,7 @@ for (const open of Object.values(CONTENDERS)) {
     proxy.forget();
   };
   for (const [job, work] of Object.entries(JOBS)) {
-    // Known already: a client's second look.
+    // The files are in the cache: a client's second read.
     if (job.endsWith('known already')) await work(contender);
     proxy.forget();
     await work(contender);

@@ -1,13 +1,13 @@
-/** What a store asks for 1,000 requests of a class, in US dollars; deleting costs nothing. */
+/** Prices of 1,000 requests of each class, in US dollars. Deletes are free. */
 export interface PriceList {
   readonly name: string;
-  /** When it was read. */
+  /** Month of the price list. */
   readonly date: string;
   /** PUT, COPY, POST, LIST. */
   readonly writes: number;
-  /** GET, HEAD and what else reads. */
+  /** GET, HEAD and other reads. */
   readonly reads: number;
 }
 
-/** S3 Standard in us-east-1. Give the bench another one as JSON, in `S3_PRICES`. */
+/** S3 Standard in us-east-1. `S3_PRICES` gives the benchmark another list as JSON. */
 export const S3_STANDARD: PriceList = { name: 'S3 Standard, us-east-1', date: '2026-11', writes: 0.005, reads: 0.0004 };

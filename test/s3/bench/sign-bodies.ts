@@ -1,8 +1,8 @@
 import { AwsClient } from 'aws4fetch';
 
 /**
- * unstorage's driver leaves the bodies of what it puts unsigned, which the Ceph gateway refuses without TLS: until the answer is
- * called, they are signed here. The requests stay the same in number and kind.
+ * Signs the bodies that unstorage's driver uploads, until the returned function is called. The driver leaves them
+ * unsigned, which the Ceph gateway refuses without TLS. Number and kind of the requests stay the same.
  */
 export function signBodies(region: string): () => void {
   const client = new AwsClient({

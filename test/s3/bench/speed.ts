@@ -5,7 +5,7 @@ import { JOBS, type Jobs } from '../processes/jobs.js';
 import { freshPlace } from '../servers/test-bucket.js';
 import { CONTENDERS } from './contenders.js';
 
-/** The S3 part of `npm run bench -- remote`. All contenders use one store; each measurement has a bucket of its own. */
+/** Runs the S3 part of `npm run bench -- remote`. All contenders use one store; each measurement has its own bucket. */
 export async function benchS3(rounds: number): Promise<void> {
   const tearDown = await setup();
   if (process.env.SCRATCHFS_TEST_S3_URL === undefined) {

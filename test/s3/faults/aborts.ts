@@ -6,7 +6,7 @@ import { backendOn, fileSystemOn, type Scene } from './scene.js';
 
 const TIMEOUT_MS = 30_000;
 
-/** Changes of a scene that are aborted when one of their requests is on the way. */
+/** Returns a target that aborts each change of a scene at one of its requests. */
 export function abortsOn(scene: Scene, endpoint: string): AbortTarget {
   return {
     before: scene.before,

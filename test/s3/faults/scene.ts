@@ -7,13 +7,15 @@ import { changesOf, clock, dumpWithCheckpoints, plantCheckpointedScene } from '.
 import type { Change } from '../../faults/remote/trial.js';
 import { clientOf, freshPlace, type Place } from '../servers/test-bucket.js';
 
-/** Files, links and directories in a bucket, to be copied for each trial; and what each change makes of them. */
+/**
+ * Files, links and directories in a bucket that are copied for each trial, with the expected state after each change.
+ */
 export class Scene {
   readonly changes: readonly (readonly [name: string, change: Change])[];
   readonly #after = new Map<string, Promise<Dump>>();
 
   private constructor(
-    /** Without a proxy. */
+    /** A client without a proxy. */
     readonly client: S3Client,
     readonly before: Dump,
     private readonly objects: ReadonlyMap<string, Uint8Array>,
@@ -22,7 +24,7 @@ export class Scene {
     this.changes = changesOf(names);
   }
 
-  /** @param names of the changes that are wanted; default all */
+  /** @param names of the changes to run; default all */
   static async prepare(names?: readonly string[]): Promise<Scene> {
     const place = freshPlace();
     const client = clientOf(place);
@@ -34,7 +36,7 @@ export class Scene {
     return new Scene(client, before, await objectsOf(client, place), names);
   }
 
-  /** The scene again, in a place of its own. */
+  /** Copies the scene to a new place. */
   async copy(): Promise<Place> {
     const place = freshPlace();
     const { bucket: Bucket, prefix } = place;
@@ -46,7 +48,7 @@ export class Scene {
     return place;
   }
 
-  /** What a change makes of the scene when nothing goes wrong. */
+  /** Returns the state after a change without faults. */
   after(name: string, change: Change): Promise<Dump> {
     let after = this.#after.get(name);
     if (after === undefined) {
@@ -56,7 +58,7 @@ export class Scene {
     return after;
   }
 
-  /** The state as a client sees it that has never seen anything before. @throws where the counters are not a recount */
+  /** Returns the state as a new client sees it. @throws if the counters differ from a recount */
   stateAt(place: Place): Promise<Dump> {
     return this.#reading(place);
   }
@@ -85,7 +87,7 @@ export function fileSystemOn(backend: Backend, timeoutMs?: number): Promise<File
   return openFileSystem(asyncStorage(backend, { clock: clock.read, timeoutMs }), { clock: clock.read });
 }
 
-/** By their names without the prefix. */
+/** Returns the objects under a prefix by their names without it. */
 async function objectsOf(client: S3Client, { bucket: Bucket, prefix }: Place): Promise<Map<string, Uint8Array>> {
   const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix: `${prefix}/` }));
   const objects = new Map<string, Uint8Array>();

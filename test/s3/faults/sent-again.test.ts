@@ -4,7 +4,7 @@ import { clientOf, freshPlace, hasBucket } from '../servers/test-bucket.js';
 import { backendOn, fileSystemOn } from './scene.js';
 
 describe.skipIf(!hasBucket)('A swap of the head that the SDK sends twice', () => {
-  it('counts once where the first was taken without an answer and the second is refused', {
+  it('counts once if the first one succeeds without a response and the second is refused', {
     timeout: 60_000,
   }, async () => {
     const place = freshPlace();

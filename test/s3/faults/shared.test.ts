@@ -21,11 +21,11 @@ describe.skipIf(!hasBucket)('Clients in three processes', () => {
     expect(await checkSharedHistory(s3Remote, pool, freshPlace(), 1, { operations: 25 })).toEqual([]);
   });
 
-  it('are linearizable over requests that fail', LONG, async () => {
+  it('are linearizable with failing requests', LONG, async () => {
     expect(await checkSharedHistory(s3Remote, pool, freshPlace(), 12, { operations: 15, faults: 0.02 })).toEqual([]);
   });
 
-  it('would not be where one ignores all checks', LONG, async () => {
+  it('are not linearizable if one ignores all checks, and the checker notices', LONG, async () => {
     let found: string[] = [];
     for (let seed = 1; seed <= 8 && found.length === 0; seed++)
       found = await checkSharedHistory(s3Remote, pool, freshPlace(), seed, {
@@ -35,7 +35,7 @@ describe.skipIf(!hasBucket)('Clients in three processes', () => {
     expect(found).not.toEqual([]);
   });
 
-  it('never exceed a limit, 16 of them, and the counters equal a recount', LONG, async () => {
+  it('never exceed a limit with 16 writers, and the counters equal a recount', LONG, async () => {
     const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
     await raceAcrossProcesses(s3Remote, pool, freshPlace(), 1, 20, report);
     expect(report.problems).toEqual([]);
@@ -43,7 +43,7 @@ describe.skipIf(!hasBucket)('Clients in three processes', () => {
     expect(report.refused).toBeGreaterThan(5);
   });
 
-  it('never see half of what one writes and another restores, in no snapshot and by no reader', LONG, async () => {
+  it('never see a partial write or restore, in any snapshot or read', LONG, async () => {
     const report: PairReport = { snapshots: 0, writes: 0, restores: 0, problems: [] };
     for (let go = 0; go === 0 || (report.writes + report.restores <= 2 && go < 5); go++)
       await snapshotsAcrossProcesses(s3Remote, pool, freshPlace(), 3, report);

@@ -5,7 +5,7 @@ import { type Fault, HttpProxy } from '../proxy/http-proxy.js';
 import { clientOf, type Place } from '../servers/test-bucket.js';
 import { backendOn, fileSystemOn, type Scene } from './scene.js';
 
-/** The ways in which a request may fail, each of which passes. */
+/** Faults of a single request. */
 export const ALL_FAULTS: readonly Fault[] = [
   'dropped',
   'done and dropped',
@@ -23,16 +23,16 @@ export const ALL_FAULTS: readonly Fault[] = [
   { delayMs: 10 },
 ];
 
-/** Of a request: silence is over then. */
+/** Timeout of one request, in milliseconds, after which silence ends. */
 const TIMEOUT_MS = 400;
 const RETRIES = 2;
-/** In one row. */
+/** Most trials in one row. */
 const MOST_PLACES = 2_000;
-/** Requests of a change whose answers are cut. */
+/** Requests per change whose responses are cut. */
 const MOST_CUT = 6;
 const LANES = 4;
 
-/** One kind of trial, with a plan for each place in which something may befall it: 0, 1, 2 … until that is not reached. */
+/** A series of trials, with a plan for position 0, 1, 2 … until the change ends before that position. */
 interface Row {
   readonly name: string;
   readonly change: Change;
@@ -40,11 +40,11 @@ interface Row {
   readonly plan: (at: number) => (index: number) => Fault;
   readonly stride: number;
   readonly isWarm: boolean;
-  /** How often the SDK sends a request by itself. */
+  /** Attempts per request by the SDK. */
   readonly attempts: number;
 }
 
-/** A way to the store that can be spoiled. */
+/** A proxy to the store, with its clients. */
 class Lane {
   readonly #clients = new Map<number, S3Client>();
 
@@ -69,7 +69,7 @@ class Lane {
   }
 }
 
-/** Makes changes over requests that fail. */
+/** Runs changes over failing requests. */
 export class Trials {
   constructor(
     private readonly scene: Scene,
@@ -78,8 +78,9 @@ export class Trials {
   ) {}
 
   /**
-   * Every fault at request 0, 1, 2 … of every change until it is not reached: once or from then on, by a client that knows the tree or
-   * does not, with and without the SDK's own retries; in an order that the seed says, until so many faults were done.
+   * Injects every fault at request 0, 1, 2 … of every change until the change ends before it: once or from then on, for
+   * a client with or without a warm cache, with and without the SDK's own retries. The seed decides the order; ends
+   * after `wanted` faults.
    */
   async atEveryRequest(faults: readonly Fault[], seed: number, wanted: number): Promise<void> {
     const rows: Row[] = [];
@@ -95,7 +96,7 @@ export class Trials {
     await this.#inLanes(shuffled(rows, seed), wanted);
   }
 
-  /** The answer to each request of each change ends after byte 0, 1, 2 …, or after some of these. */
+  /** Cuts the response to each request of each change after byte 0, `stride`, 2 × `stride` …. */
   async atEveryByte(stride: number): Promise<void> {
     const rows: Row[] = [];
     for (const [name, change] of this.scene.changes)
@@ -122,7 +123,7 @@ export class Trials {
     await Promise.all(Array.from({ length: LANES }, work));
   }
 
-  /** One change under one plan; answers whether anything befell it. */
+  /** Runs one change under one plan. Reports whether a fault was injected. */
   async #trial(lane: Lane, row: Row, at: number): Promise<boolean> {
     const { scene } = this;
     const { proxy } = lane;

@@ -11,8 +11,8 @@ import { followUp } from '../../faults/remote/trial.js';
 const TIMEOUT_MS = 30_000;
 
 /**
- * Changes of a tree in a store in memory that are aborted when one of their requests is on the way.
- * @param names of the changes that are wanted; default all
+ * Returns a target that aborts each change of a tree in a store in memory at one of its requests.
+ * @param names of the changes to run; default all
  */
 export async function abortGround(names?: readonly string[]): Promise<AbortTarget> {
   const original = new MapStore();
@@ -34,7 +34,7 @@ export async function abortGround(names?: readonly string[]): Promise<AbortTarge
   };
 }
 
-/** The way to a store, whose requests take a time or are silent from one on. */
+/** A connection to a store whose requests are delayed, or get no response from one on. */
 class Line implements ThrottledLine, TurnScheduler {
   requests = 0;
   readonly random = new Random(1);
@@ -43,7 +43,7 @@ class Line implements ThrottledLine, TurnScheduler {
   #listener: ((index: number) => void) | undefined;
   #silent: ((error: Error) => void)[] = [];
 
-  /** All goes well again: the connections that were silent are noticed to be lost. */
+  /** Ends all faults: the silent connections fail as lost. */
   forget(): void {
     for (const lose of this.#silent.splice(0)) lose(new StorageError('unavailable', 'The connection was lost'));
     this.requests = 0;
@@ -65,7 +65,7 @@ class Line implements ThrottledLine, TurnScheduler {
     this.#listener?.(this.requests - 1);
   }
 
-  /** On the way there, and on the way back. */
+  /** Delays a request, and likewise its response. */
   async turn(): Promise<void> {
     if (this.#pace === 'hanging' && this.requests > this.#silentFrom)
       await new Promise<never>((_, reject) => this.#silent.push(reject));

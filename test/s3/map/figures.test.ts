@@ -10,7 +10,7 @@ import { freshPlace, localPool, mapRemote } from './remote.js';
 const LONG = { timeout: 120_000 };
 
 describe('Clients of an object tree over a store in memory', () => {
-  it('differ from a filesystem in memory in nothing, times and counters included', LONG, async () => {
+  it('behave exactly like a filesystem in memory, times and counters included', LONG, async () => {
     const { difference, operations } = await compareForms(20_261_124, 2_000, onTree);
     expect([difference, operations]).toEqual([undefined, 2_000]);
   });
@@ -22,15 +22,11 @@ describe('Clients of an object tree over a store in memory', () => {
     expect(await history(1, { operations: 25 })).toEqual([]);
   });
 
-  it(
-    'are linearizable over requests that get lost, come late or twice, and answers that are damaged',
-    LONG,
-    async () => {
-      expect(await history(2, { operations: 25, faults: 0.03 })).toEqual([]);
-    },
-  );
+  it('are linearizable with lost, delayed or duplicated requests and damaged responses', LONG, async () => {
+    expect(await history(2, { operations: 25, faults: 0.03 })).toEqual([]);
+  });
 
-  it('would not be where one ignores all checks', LONG, async () => {
+  it('are not linearizable if one ignores all checks, and the checker notices', LONG, async () => {
     expect(await history(3, { operations: 25, bug: 'ignores all checks' })).not.toEqual([]);
   });
 

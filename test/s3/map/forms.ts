@@ -5,7 +5,7 @@ import { createFileSystem } from 'scratchfs';
 import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
 import type { Forms } from '../../differential/forms.js';
 
-/** Memory by its `…Sync` methods, and an object tree over a store in memory by promises: a new one for each sequence. */
+/** The `…Sync` methods in memory, and the promises over an object tree in memory, with a new tree for each sequence. */
 export const onTree: Forms = {
   operations: ALL_OPERATIONS,
   openSync: (clock) => createFileSystem({ clock }),

@@ -12,13 +12,13 @@ import { Pool, type Worker } from '../../faults/remote/process-pool.js';
 import type { Remote } from '../../faults/remote/remote.js';
 import { type SharedJobs, sharedJobs } from '../../faults/remote/shared-jobs.js';
 
-/** A store in memory, by its name, and how its requests fare. */
+/** Name of a store in memory, and of the fault plan for its requests. */
 export interface MapPlace {
   readonly name: string;
   readonly line?: string | undefined;
 }
 
-/** Turns of the event loop that a request takes at most. */
+/** Most turns of the event loop that a request takes. */
 const TURNS = 3;
 
 const stores = new Map<string, MapStore>();
@@ -32,12 +32,12 @@ export function freshPlace(): MapPlace {
   return { name };
 }
 
-/** What was there is forgotten. */
+/** Deletes a store. */
 export function forget({ name }: MapPlace): void {
   stores.delete(name);
 }
 
-/** Requests overtake each other, in an order that a seed decides. */
+/** Lets requests overtake each other, in an order that a seed decides. */
 function turnsOf(seed: number): TurnScheduler {
   const random = new Random(seed);
   return {
@@ -48,7 +48,7 @@ function turnsOf(seed: number): TurnScheduler {
   };
 }
 
-/** The object tree of S3 over a store in memory: every client has a cache of its own, and its requests take turns. */
+/** The object tree of S3 over a store in memory. Every client has its own cache, and its requests take turns. */
 export const mapRemote: Remote<MapPlace> = {
   patience: { request: 1_000, operation: 60_000 },
 
@@ -81,7 +81,7 @@ export const mapRemote: Remote<MapPlace> = {
   },
 };
 
-/** Workers that do their jobs here: all share what is in memory. */
+/** Returns workers that run their jobs in this process and share its memory. */
 export function localPool(size: number): Pool<SharedJobs<MapPlace>> {
   const worker = (): Worker<SharedJobs<MapPlace>> => {
     const jobs = sharedJobs(mapRemote);

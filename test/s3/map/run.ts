@@ -19,7 +19,7 @@ function place(): MapPlace {
   return last;
 }
 
-/** Clients that change, keep, roll back and fork beside collectors, against a model. */
+/** Runs clients that change, checkpoint, roll back and fork concurrently with garbage collectors, against a model. */
 async function model(): Promise<Outcome> {
   const problems: string[] = [];
   let [runs, changes, forks] = [0, 0, 0];
@@ -34,7 +34,7 @@ async function model(): Promise<Outcome> {
   return { figure: `${runs} runs with ${changes} changes and ${forks} forks`, problems };
 }
 
-// Many operations fail, and nobody reads where.
+// Many operations fail, and no stack trace is read.
 Error.stackTraceLimit = 0;
 
 const isGood = await release.run({

@@ -3,7 +3,7 @@ import { measure } from '../bench/measure.js';
 import { s3Remote } from '../remote.js';
 import { writerJobs } from './writers.js';
 
-/** What a process of the tests can be asked to do. */
+/** Jobs that a test process can run. */
 export const jobs = { ...sharedJobs(s3Remote), ...writerJobs, measure };
 export type Jobs = typeof jobs;
 export const JOBS = new URL(import.meta.url);

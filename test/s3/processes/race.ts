@@ -6,22 +6,25 @@ import { JOBS, type Jobs } from './jobs.js';
 
 export interface RaceOptions {
   readonly processes: number;
-  /** In each process, with a client of its own. */
+  /** Writers per process, each with its own client. */
   readonly writers: number;
   readonly writes: number;
-  /** Into one file; else each has its own. */
+  /** True if all append to one file; false if each has its own. */
   readonly isShared: boolean;
 }
 
 export interface Race {
   readonly problems: readonly string[];
-  /** Milliseconds of each writer, sorted. */
+  /** Milliseconds that each writer took, sorted. */
   readonly times: readonly number[];
-  /** The longest that one write took, in milliseconds. */
+  /** Duration of the slowest write, in milliseconds. */
   readonly slowestMs: number;
 }
 
-/** Processes that append to files of one filesystem, all at the same time: every write must be there once, and in its writer's order. */
+/**
+ * Appends to files of one filesystem from several processes concurrently. Every write must be there once, in its
+ * writer's order.
+ */
 export async function race({ processes, writers, writes, isShared }: RaceOptions): Promise<Race> {
   const place = freshPlace();
   const shared = isShared ? '/log' : undefined;

@@ -6,7 +6,7 @@ export interface Writing {
   readonly place: Place;
   readonly names: readonly string[];
   readonly count: number;
-  /** Where all append what each has to itself. */
+  /** File that all writers append to; undefined if each has its own. */
   readonly shared?: string | undefined;
 }
 
@@ -15,12 +15,12 @@ export interface Written {
   readonly slowestMs: number;
 }
 
-/** Jobs of a process in which some write. */
+/** Jobs of a process with writers. */
 export const writerJobs = {
-  /** Does nothing: a process that has answered is there, with all its modules. */
+  /** Does nothing: once the process has replied, it has loaded all modules. */
   async wake(_: undefined): Promise<void> {},
 
-  /** Each with a client of its own, all at the same time, every write acknowledged before the next. */
+  /** Writes concurrently with one client per name, each write acknowledged before the next. */
   async write({ place, names, count, shared }: Writing): Promise<Written[]> {
     const writers = names.map((name) =>
       withClient(s3Remote, place, async (fs) => {

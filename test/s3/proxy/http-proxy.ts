@@ -3,10 +3,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * What befalls a request: nothing; the connection breaks before it is sent on, or after the store has done it; it is never answered,
- * done or not; the store does it twice and the second answer counts; the connection breaks and the store does it later; the
- * store does it and the answer is an error, or is cut in the middle, or has a wrong bit; it is not sent on and the answer is an error;
- * it is sent on later; its answer comes no earlier than so long after it; the answer ends after so many bytes.
+ * Fault of one request. `dropped`, `done and dropped`: the connection breaks before it is forwarded, or after the store
+ * has handled it. `silence`, `done and silence`: no response, likewise. `twice`: the store handles it twice and the
+ * second response counts. `late`: the connection breaks and the store handles it later. `done and 500`, `cut`,
+ * `flipped`: the store handles it and the response is an error, ends in the middle, or has a wrong bit. A number: not
+ * forwarded, the response has this error status. Objects: forwarded later, answered no earlier than `takesMs` after it,
+ * or cut after `cutAt` bytes.
  */
 export type Fault =
   | 'none'
@@ -31,7 +33,7 @@ export type Fault =
 export interface Seen {
   readonly method: string;
   readonly url: string;
-  /** How many were seen before it, since the proxy was last told to forget. */
+  /** Number of requests before this one, since the proxy was last reset. */
   readonly index: number;
   readonly body: number;
 }
@@ -44,14 +46,14 @@ interface Answer {
 
 const LATE_MS = 25;
 
-/** A proxy before a store: it forwards every request as it is, unless the plan has something else in mind. */
+/** A proxy to a store. It forwards every request unchanged, unless the plan says otherwise. */
 export class HttpProxy {
-  /** Decides what befalls the next request. */
+  /** Decides the fault of the next request. */
   plan: (request: Seen) => Fault = () => 'none';
-  /** Hears of every request before it is sent on. */
+  /** Called for every request before it is forwarded. */
   onRequest: (request: Seen) => void = () => {};
   readonly seen: Seen[] = [];
-  /** Faults that were done. */
+  /** Injected faults. */
   faults = 0;
   readonly #target: URL;
   readonly #server: Server;
@@ -79,7 +81,7 @@ export class HttpProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** No more faults; counts begin anew. Connections that are silent are ended. */
+  /** Removes plan and listener, resets the counts and ends silent connections. */
   forget(): void {
     this.plan = () => 'none';
     this.onRequest = () => {};
@@ -88,7 +90,7 @@ export class HttpProxy {
     for (const socket of this.#sockets) if (this.#silent.has(socket)) socket.destroy();
   }
 
-  /** Once everything that was to come later has come. */
+  /** Resolves once all delayed requests have been handled. */
   async settled(): Promise<void> {
     while (this.#late.size > 0) await Promise.all(this.#late);
   }
@@ -115,7 +117,7 @@ export class HttpProxy {
     else if (answer === 'silence') this.#silent.add(incoming.socket);
     else if (fault === 'cut') cut(outgoing, answer, Infinity, answer.body.length >> 1);
     else if (typeof fault === 'object' && 'cutAt' in fault) {
-      // An answer that ends where it ends anyway is whole.
+      // A cut after the last byte changes nothing.
       if (cut(outgoing, answer, fault.cutAt)) this.faults += 1;
     } else {
       outgoing.writeHead(answer.status, [...answer.headers]);
@@ -164,7 +166,7 @@ export class HttpProxy {
     }
   }
 
-  /** With the headers as they were signed. */
+  /** Forwards a request with its headers unchanged, as they were signed. */
   #forward({ method, url, rawHeaders }: IncomingMessage, body: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const { hostname, port } = this.#target;
@@ -203,7 +205,10 @@ function flipped(answer: Answer): Answer {
   return { ...answer, body };
 }
 
-/** Sends so many bytes of an answer, with so many of its body, and breaks the connection; answers whether that left anything out. */
+/**
+ * Sends the first `bytes` bytes of a response, with at most `ofBody` bytes of its body, and breaks the connection.
+ * Reports whether anything was left out.
+ */
 function cut(
   outgoing: ServerResponse,
   { status, headers, body }: Answer,

@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { answers, STARTED_WITHIN_MS } from './answers.js';
 import { CEPH_FOLDER } from './find-server.js';
 import { freePort } from './free-port.js';
 import type { TestServer } from './test-bucket.js';
+import { STARTED_WITHIN_MS, waitUntilReady } from './wait-until-ready.js';
 
 const run = promisify(execFile);
 
@@ -16,7 +16,7 @@ export const SECRET_KEY = 'testtest';
 
 const ATTEMPTS = 4;
 
-/** A Ceph gateway of one's own: a monitor, a store in memory and the gateway, in a chroot, on private ports. */
+/** A private Ceph gateway: a monitor, a store in memory and the gateway, in a chroot, on free ports. */
 export class CephGateway implements TestServer {
   readonly endpoint: string;
   readonly name: string;
@@ -31,8 +31,8 @@ export class CephGateway implements TestServer {
   }
 
   /**
-   * A store that is started right after its monitor sometimes ends at once with "wrong fsid" (Ceph 20.2.4, one start in
-   * about 12): everything is then begun anew, on other ports.
+   * Starts a gateway. A store that starts right after its monitor sometimes ends with "wrong fsid" (Ceph 20.2.4, one
+   * start in about 12), so a failed start is repeated on other ports.
    */
   static async start(): Promise<CephGateway> {
     for (let attempt = 1; ; attempt++) {
@@ -92,7 +92,7 @@ export class CephGateway implements TestServer {
       await does('radosgw-admin', 'user', 'create', ...user);
       begin('radosgw', '-n', 'client.rgw', '-f');
       const endpoint = `http://127.0.0.1:${gateway}`;
-      await answers(endpoint, oneEnded.signal);
+      await waitUntilReady(endpoint, oneEnded.signal);
       return new CephGateway(endpoint, await cephVersion(), folder, children);
     } catch (error) {
       await stopAll(children, folder);
@@ -105,7 +105,7 @@ export class CephGateway implements TestServer {
   }
 }
 
-/** As `radosgw --version` says it. */
+/** Returns the version that `radosgw --version` prints. */
 async function cephVersion(): Promise<string> {
   const { stdout } = await run('chroot', [CEPH_FOLDER, 'radosgw', '--version']);
   return /version (\S+)/.exec(stdout)?.[1] ?? 'unknown';
@@ -120,7 +120,7 @@ async function inChroot(signal: AbortSignal, program: string, ...args: string[])
   }
 }
 
-/** The gateway first, then what it stands on. */
+/** Stops the gateway first, then the processes it depends on. */
 async function stopAll(children: readonly ChildProcess[], folder: string): Promise<void> {
   for (const child of [...children].reverse()) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -131,7 +131,7 @@ async function stopAll(children: readonly ChildProcess[], folder: string): Promi
     await ended;
   }
   rmSync(folder, { recursive: true, force: true });
-  // The last one takes the mounts away: who removes the folder must not remove this machine's devices by it.
+  // The last process unmounts: deleting the folder must not delete this machine's devices through the mounts.
   if (readdirSync(dirname(folder)).length > 0) return;
   for (const name of ['dev', 'proc']) await run('umount', [join(CEPH_FOLDER, name)]).catch(() => {});
 }
@@ -144,7 +144,7 @@ async function mountOnce(name: string, args: readonly string[]): Promise<void> {
     .some((line) => line.split(' ')[1] === target);
   if (!isMounted) {
     await run('mount', [...args, target]);
-    // Devices can be written to all the same, and stay as they are themselves.
+    // Read-only protects the device files themselves; writing to the devices still works.
     await run('mount', ['-o', 'remount,bind,ro', target]);
   }
   if (!existsSync(target)) throw new Error(`${target} cannot be mounted`);

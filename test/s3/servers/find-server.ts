@@ -3,14 +3,14 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'scratchfs');
-/** Both need the rights of root, for chroot. */
+/** Both servers need root for chroot. */
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
-/** The folders that `.ci/s3-server.mjs` fetches servers into, and keeps. */
+/** Folders in which `.ci/s3-server.mjs` keeps the servers that it has downloaded. */
 export const CEPH_FOLDER = process.env.SCRATCHFS_CEPH_FOLDER ?? join(cache, 'ceph');
 export const MOTO_FOLDER = join(cache, 'moto');
 
-/** Which server the tests are to have, of those that can be started here. */
+/** The server to test on; undefined if none can be started on this machine. */
 export const serverName: 'ceph' | 'moto' | undefined =
   process.env.SCRATCHFS_TEST_S3_SERVER === 'moto'
     ? found('moto', join(MOTO_FOLDER, 'usr/bin/python3'))

@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
-import { answers } from './answers.js';
 import { MOTO_FOLDER } from './find-server.js';
 import { freePort } from './free-port.js';
 import type { TestServer } from './test-bucket.js';
+import { waitUntilReady } from './wait-until-ready.js';
 
-/** moto, which keeps buckets in memory: there in a second, and not choosy about who asks. */
+/** Starts moto, which keeps buckets in memory. It is ready within a second and accepts any credentials. */
 export async function startMoto(): Promise<TestServer> {
   const port = await freePort();
   const python = ['chroot', MOTO_FOLDER, 'python3'] as const;
@@ -21,7 +21,7 @@ export async function startMoto(): Promise<TestServer> {
   const ended = new AbortController();
   child.once('exit', (code) => ended.abort(new Error(`moto ended with ${code}`)));
   const endpoint = `http://127.0.0.1:${port}`;
-  await answers(endpoint, ended.signal);
+  await waitUntilReady(endpoint, ended.signal);
   return {
     name: `moto ${stdout.trim()}`,
     endpoint,

@@ -1,17 +1,17 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 
-/** Whether there is a store to test on, for tests: the set-up of all of them has said where. */
+/** True if there is a store to test on: the global setup has set its URL. */
 export const hasBucket = process.env.SCRATCHFS_TEST_S3_URL !== undefined;
 
-/** What the tests talk to where the user names no bucket. */
+/** A server that the tests start if the user names no bucket. */
 export interface TestServer {
-  /** With its version. */
+  /** Name and version. */
   readonly name: string;
   readonly endpoint: string;
   stop(): Promise<void>;
 }
 
-/** A filesystem's place: a plain value, so that other processes can be told. */
+/** Location of a filesystem, as a plain value that can be sent to other processes. */
 export interface Place {
   readonly endpoint: string | undefined;
   readonly region: string;
@@ -21,7 +21,7 @@ export interface Place {
 
 let places = 0;
 
-/** A place that no other test has, in this process or another. */
+/** Returns a place that no other test uses, in this process or another. */
 export function freshPlace(): Place {
   const url = process.env.SCRATCHFS_TEST_S3_URL;
   if (url === undefined) throw new Error('There is no store to test on');

@@ -15,7 +15,7 @@ interface Environment {
 
 let places = 0;
 
-/** The suites inside a Worker, on a client of the SDK that has been made for one. */
+/** Runs the suites inside a Worker, with an SDK client that was created for it. */
 export default {
   async fetch(_: Request, environment: Environment): Promise<Response> {
     const { ENDPOINT, BUCKET, PREFIX, REGION, ACCESS_KEY, SECRET_KEY } = environment;

@@ -6,7 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestResult } from '../../runtimes/src/runner.js';
 import { freshPlace, hasBucket } from '../servers/test-bucket.js';
 
-/** What the SDK has for browsers reads XML with `DOMParser`, which a Worker lacks; beside it lies a parser that needs nothing. */
+/**
+ * The SDK's browser build parses XML with `DOMParser`, which a Worker lacks. A parser without dependencies is next to
+ * it.
+ */
 const ownXmlParser: Plugin = {
   name: 'xml parser without DOMParser',
   setup({ onLoad }) {
@@ -16,7 +19,7 @@ const ownXmlParser: Plugin = {
   },
 };
 
-/** With the parts of the SDK that are made for the web, and without Node's modules. */
+/** Bundles the worker with the SDK's browser modules and without Node's. */
 async function bundle(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('./worker.ts', import.meta.url))],
@@ -52,7 +55,7 @@ describe.skipIf(!hasBucket)('S3Storage inside workerd', () => {
   }, 120_000);
   afterAll(() => worker?.dispose());
 
-  it('passes the suite of storages, checkpoints, transactions, and collects garbage', {
+  it('passes the storage suite, keeps checkpoints and transactions, and collects garbage', {
     timeout: 300_000,
   }, async () => {
     const response = await worker.dispatchFetch('http://tests.invalid/');
