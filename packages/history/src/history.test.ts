@@ -67,7 +67,7 @@ async function fill(fileSystem: FileSystem): Promise<void> {
 
 describe.each([
   ['memory', () => new MemoryStorage()],
-  ['a far storage', () => asyncMemoryStorage()],
+  ['a remote storage', () => asyncMemoryStorage()],
 ])('a history of a filesystem on %s', (_name, storage) => {
   it('has the ids that git gives the same content', async () => {
     const fileSystem = await openFileSystem(storage());

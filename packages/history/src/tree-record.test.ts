@@ -46,9 +46,10 @@ async function filled(fs: FileSystem, random: Random): Promise<FileSystem> {
 
 const FORMS: Readonly<Record<string, (random: Random) => Promise<FileSystem>>> = {
   'in memory': async () => openFileSystem(new MemoryStorage()),
-  'far away': () => openFileSystem(asyncMemoryStorage()),
+  remote: () => openFileSystem(asyncMemoryStorage()),
   'over another in memory': async (random) => overlay(await filled(openFileSystem(new MemoryStorage()), random)),
-  'over another far away': async (random) => overlay(await filled(await openFileSystem(asyncMemoryStorage()), random)),
+  'over another remote one': async (random) =>
+    overlay(await filled(await openFileSystem(asyncMemoryStorage()), random)),
 };
 
 describe('a history with records of directories', () => {

@@ -18,7 +18,7 @@ const chosen =
       ];
 
 describe.each(chosen)('$policy over $backend, $layer', (world) => {
-  it('lets no method read, change or make out what is outside', async () => {
+  it('lets no method read, change or detect anything outside', async () => {
     expect(await attack(world)).toEqual([]);
   }, 60_000);
 });

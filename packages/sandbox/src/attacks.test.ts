@@ -7,7 +7,7 @@ import { BACKENDS, PLAIN } from './testing/worlds.js';
 describe.each(worlds({ memory: BACKENDS['memory'] as () => FileSystem }, [PLAIN]))(
   '$policy over $backend, $layer',
   (world) => {
-    it('lets no method read, change or make out what is outside', async () => {
+    it('lets no method read, change or detect anything outside', async () => {
       expect(await attack(world)).toEqual([]);
     }, 60_000);
   },

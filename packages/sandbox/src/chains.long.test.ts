@@ -8,7 +8,7 @@ const PROBES = Number(process.env['SANDBOX_PROBES'] ?? 20_000);
 const FIRST_SEED = Number(process.env['SANDBOX_FIRST_SEED'] ?? 0);
 const PER_CHAIN = 200;
 
-it(`a child never has more than its parent, in ${PROBES} probes of random chains over trees that change`, () => {
+it(`a child never has more rights than its parent, in ${PROBES} probes of random chains over changing trees`, () => {
   let allowed = 0;
   for (let i = 0; i * PER_CHAIN < PROBES; i++) {
     const seed = FIRST_SEED + i;
@@ -16,6 +16,6 @@ it(`a child never has more than its parent, in ${PROBES} probes of random chains
     expect(result.wrong, `seed ${seed}`).toEqual([]);
     allowed += result.allowed;
   }
-  // Probes that are refused on both sides say nothing.
+  // A probe that is refused on both sides proves nothing.
   expect(allowed).toBeGreaterThan(PROBES / 20);
 }, 3_600_000);

@@ -6,7 +6,7 @@ import { parseDeriveOptions } from './derive.js';
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('parseSandboxConfig', () => {
-  it('fills in the defaults of the root form: nothing is readonly, and nothing is capped', () => {
+  it('fills in the defaults of the root form: not readonly, no size cap', () => {
     const config = parseSandboxConfig({ root: { root: '.' } });
     expect(config).toEqual({
       root: { root: '.', readonly: false, suffixes: undefined, maxFileBytes: undefined },
@@ -23,7 +23,7 @@ describe('parseSandboxConfig', () => {
     });
   });
 
-  it('reads the same from snake_case and from camelCase', () => {
+  it('accepts the same fields in snake_case and in camelCase', () => {
     const snake = parseSandboxConfig({
       paths: {
         a: {
@@ -50,12 +50,12 @@ describe('parseSandboxConfig', () => {
     expect(snake.requireOsSandbox).toBe(true);
   });
 
-  it('reads what it has answered as the same again', () => {
+  it('returns its own result unchanged', () => {
     const config = parseSandboxConfig({ root: { root: '/x', readonly: true, suffixes: ['.a'], max_file_bytes: 0 } });
     expect(parseSandboxConfig(config)).toEqual(config);
   });
 
-  it('takes null for no restriction', () => {
+  it('treats null as no restriction', () => {
     const data = { root: { root: '.', suffixes: null, max_file_bytes: null }, paths: null };
     expect(parseSandboxConfig(data).root).toMatchObject({ suffixes: undefined, maxFileBytes: undefined });
   });
@@ -66,7 +66,7 @@ describe('parseSandboxConfig', () => {
     expect(parseSandboxConfig(Object.assign(Object.create(null), { root: { root: '.' } })).root?.root).toBe('.');
   });
 
-  it('answers frozen copies: what becomes of the data afterwards has no effect', () => {
+  it('returns frozen copies, so that later changes to the data have no effect', () => {
     const data = { paths: { a: { root: 'a', suffixes: ['.md'] } } };
     const config = parseSandboxConfig(data);
     data.paths.a.suffixes.push('.key');
@@ -77,7 +77,7 @@ describe('parseSandboxConfig', () => {
     }
   });
 
-  it('does not look at prototypes, polluted ones included', () => {
+  it('ignores prototypes, even polluted ones', () => {
     const prototype = Object.prototype as unknown as Record<string, unknown>;
     prototype['readonly'] = false;
     prototype['mode'] = 'rw';
@@ -94,7 +94,7 @@ describe('parseSandboxConfig', () => {
     }
   });
 
-  it('takes __proto__ as a name like any other', () => {
+  it('accepts __proto__ as a name like any other', () => {
     const config = parseSandboxConfig(JSON.parse('{"paths":{"__proto__":{"root":"p"}}}'));
     expect(Object.entries(config.paths ?? {}).map(([name, { root }]) => [name, root])).toEqual([['__proto__', 'p']]);
     expect(() => parseSandboxConfig(JSON.parse('{"root":{"root":"."},"__proto__":{}}'))).toThrow(
@@ -215,7 +215,7 @@ describe('parseSandboxConfig', () => {
     expect(() => parseSandboxConfig(data)).toThrow(/^(?!.*\n)/);
   });
 
-  it('escapes and cuts keys and values in its messages', () => {
+  it('escapes and shortens keys and values in its messages', () => {
     const long = `\u001b[31m${'x'.repeat(1000)}`;
     for (const data of [
       { [long]: 1 },
@@ -237,7 +237,7 @@ describe('parseSandboxConfig', () => {
 });
 
 describe('parseDeriveOptions', () => {
-  it('reads a worker in snake_case, with one path or several', () => {
+  it('accepts snake_case, and one path or several', () => {
     expect(parseDeriveOptions({ allow_read: '/src', allow_write: ['/out', '/tmp'], readonly: null })).toEqual({
       allowRead: ['/src'],
       allowWrite: ['/out', '/tmp'],
@@ -247,7 +247,7 @@ describe('parseDeriveOptions', () => {
     });
   });
 
-  it('keeps an explicit empty list apart from none', () => {
+  it('distinguishes an empty list from an absent one', () => {
     expect(parseDeriveOptions({ allowWrite: [] }).allowWrite).toEqual([]);
     expect(parseDeriveOptions({}).allowWrite).toBeUndefined();
   });
@@ -267,7 +267,7 @@ describe('parseDeriveOptions', () => {
     expect(() => parseDeriveOptions(data)).toThrow(message);
   });
 
-  it('reads a list once: one that changes while it is read cannot slip something in', () => {
+  it('reads a list only once, so that a changing list cannot add entries', () => {
     let reads = 0;
     const list = new Proxy(['/src'], {
       getOwnPropertyDescriptor: (target, key) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DeriveOptions } from './derive.js';
 import { Sandbox } from './sandbox.js';
-import { farMemory, memory, message, refusal } from './testing/memory.js';
+import { asyncMemory, memory, message, refusal } from './testing/memory.js';
 import { workerSandbox } from './worker-sandbox.js';
 
 const FILES = {
@@ -17,8 +17,8 @@ const program = () => new Sandbox(memory(FILES), { root: { root: '/' } });
 
 const ADVICE = 'Ask for paths among those of the parent, or leave the entry out.';
 
-describe('an entry of an allow list', () => {
-  it('that is a file opens the directory it is in', async () => {
+describe('an entry of an allowlist', () => {
+  it('that is a file allows the directory that contains it', async () => {
     const child = await program().derive({ allowRead: '/src/lib/b.ts' });
     expect(child.readableRoots).toEqual(['/src/lib']);
     expect(await refusal(() => program().derive({ allowRead: '/src/a.ts', strictEntries: true }))).toBe(
@@ -27,7 +27,7 @@ describe('an entry of an allow list', () => {
     expect((await program().derive({ allowRead: '/src', strictEntries: true })).readableRoots).toEqual(['/src']);
   });
 
-  it('that does not exist allows what will be there, and no more when that is a file', async () => {
+  it('that does not exist yet allows what is created there, and nothing more if that is a file', async () => {
     const parent = program();
     const child = await parent.derive({ allowWrite: '/new' });
     await parent.write('/new', 'a file');
@@ -36,7 +36,7 @@ describe('an entry of an allow list', () => {
     expect(await child.canRead('/newer')).toBe(false);
   });
 
-  it('that becomes a file later opens nothing else', async () => {
+  it('that later becomes a file allows nothing else', async () => {
     const fileSystem = memory({ '/a/b/c': 'c', '/a/secret': 's' });
     const child = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({ allowRead: '/a/b' });
     fileSystem.rmSync('/a/b', { recursive: true });
@@ -45,13 +45,13 @@ describe('an entry of an allow list', () => {
     expect(await child.canRead('/a/secret')).toBe(false);
   });
 
-  it('goes by whole names', async () => {
+  it('matches whole names', async () => {
     const child = await program().derive({ allowRead: '/src' });
     expect(await child.canRead('/src_evil/c.ts')).toBe(false);
     expect(await refusal(() => child.read('/src_evil/c.ts'))).toBe('PathNotInSandboxError');
   });
 
-  it('that is a link allows what it leads to now, by both names', async () => {
+  it('that is a link allows its current target, by both names', async () => {
     const fileSystem = memory(FILES);
     const child = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({ allowRead: '/links/lib' });
     expect(child.readableRoots).toEqual(['/src/lib']);
@@ -81,7 +81,7 @@ describe('an entry of an allow list', () => {
   });
 });
 
-describe('a child that would have more than its parent', () => {
+describe('a child that requests more than its parent has', () => {
   it.each<[string, DeriveOptions]>([
     ['another directory', { allowRead: '/out' }],
     ['a directory around', { allowRead: '/' }],
@@ -94,7 +94,7 @@ describe('a child that would have more than its parent', () => {
     expect(await refusal(() => parent.derive(options))).toBe('SandboxPermissionEscalationError');
   });
 
-  it('hears what was asked for, what the parent has, and what to do', async () => {
+  it("is refused with the request, the parent's rights and a suggestion", async () => {
     const parent = await program().derive({ allowRead: '/src', allowWrite: ['/out', '/src/lib'] });
     expect(await message(() => parent.derive({ allowWrite: '/src' }))).toBe(
       "Cannot create child sandbox with allowWrite '/src': the parent may not write there. Child sandboxes may only restrict access.\n" +
@@ -137,7 +137,7 @@ describe('a child that would have more than its parent', () => {
     );
   });
 
-  it('hears that the top of a sandbox with names is none of them, and what a readonly parent takes', async () => {
+  it('is refused if it requests the top of a sandbox with names, or writes in a readonly parent', async () => {
     const named = new Sandbox(memory(FILES), { paths: { src: { root: '/src' } } });
     for (const top of ['.', '/'])
       expect(await message(() => named.derive({ allowRead: top }))).toContain('outside the parent sandbox');
@@ -148,7 +148,7 @@ describe('a child that would have more than its parent', () => {
     );
   });
 
-  it('is not one where it only reads what its parent writes', async () => {
+  it('is allowed if it only reads what its parent may write', async () => {
     const parent = await program().derive({ allowWrite: '/out' });
     expect((await parent.derive({ allowRead: '/out' })).writableRoots).toEqual([]);
     const readonly = await program().derive({ allowRead: '/src' });
@@ -156,7 +156,7 @@ describe('a child that would have more than its parent', () => {
     expect([child.readableRoots, child.writableRoots]).toEqual([['/src/lib'], []]);
   });
 
-  it('cannot be made by options that are dressed up', async () => {
+  it('cannot be created with disguised options', async () => {
     const parent = await program().derive({ allowRead: '/src' });
     const dressed: unknown[] = [
       { readonly: 'false' },
@@ -181,8 +181,8 @@ describe('a child that would have more than its parent', () => {
 });
 
 describe('generations', () => {
-  it('restrict to any depth, over storages near and far', async () => {
-    for (const fileSystem of [memory(FILES), await farMemory(FILES)]) {
+  it('restrict at any depth, over synchronous and asynchronous storages', async () => {
+    for (const fileSystem of [memory(FILES), await asyncMemory(FILES)]) {
       let sandbox: Sandbox = new Sandbox(fileSystem, { root: { root: '/' } });
       for (let i = 0; i < 50; i++) sandbox = await sandbox.derive({ inherit: true });
       expect((await sandbox.read('/src/a.ts')).content).toBe('a');
@@ -206,14 +206,14 @@ describe('generations', () => {
 });
 
 describe('workerSandbox', () => {
-  it('gives a worker of a program without a sandbox no access', async () => {
+  it('gives a worker no access if the program has no sandbox', async () => {
     const worker = await workerSandbox(undefined, { inherit: true, allow_write: '/x' });
     expect([worker.readableRoots, worker.writableRoots]).toEqual([[], []]);
     expect(await refusal(() => worker.read('/x'))).toBe('PathNotInSandboxError');
     expect(await refusal(() => worker.fileSystem.writeFile('/x', ''))).toBe('PathNotInSandboxError');
   });
 
-  it('gives a worker what its definition says, and its callee never more', async () => {
+  it('gives a worker the rights of its definition, and never more to its callee', async () => {
     const worker = await workerSandbox(program(), { allow_read: ['/src', '/out'], allow_write: ['/out'] });
     expect([worker.readableRoots, worker.writableRoots]).toEqual([['/src', '/out'], ['/out']]);
     expect((await workerSandbox(program())).readableRoots).toEqual([]);
@@ -224,7 +224,7 @@ describe('workerSandbox', () => {
     );
   });
 
-  it('refuses a definition that is none', async () => {
+  it('refuses an invalid definition', async () => {
     expect(await message(() => workerSandbox(program(), { allow_raed: '/' }))).toContain(
       "derive has no field 'allow_raed'",
     );

@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { DeriveOptions } from './derive.js';
 import { Sandbox } from './sandbox.js';
-import { farMemory, memory } from './testing/memory.js';
+import { asyncMemory, memory } from './testing/memory.js';
 
-/** Where things lie in the filesystem: nobody who has a sandbox only may read of it. */
+/** The real location of the files, which no error of the sandbox may show. */
 const HIDDEN = '/srv/customer-4711/private';
 const FILES = {
   [`${HIDDEN}/notes/a.md`]: 'a',
@@ -81,9 +81,9 @@ async function errorsOf(sandbox: Sandbox, paths: readonly string[]): Promise<Map
   return errors;
 }
 
-describe.each(['memory', 'far memory'])('the errors of a sandbox over %s', (name) => {
+describe.each(['memory', 'async memory'])('the errors of a sandbox over %s', (name) => {
   const open = async () => {
-    const fileSystem = name === 'memory' ? memory(FILES) : await farMemory(FILES);
+    const fileSystem = name === 'memory' ? memory(FILES) : await asyncMemory(FILES);
     const paths = {
       notes: { root: './notes', mode: 'rw' as const, suffixes: ['.md'], maxFileBytes: 100 },
       ro: { root: './ro' },
@@ -91,7 +91,7 @@ describe.each(['memory', 'far memory'])('the errors of a sandbox over %s', (name
     return new Sandbox(fileSystem, { paths }, { basePath: HIDDEN });
   };
 
-  it('show no path of the filesystem, in no field and no cause', async () => {
+  it('show no path of the filesystem, in any field or cause', async () => {
     const errors = await errorsOf(await open(), [...PLAIN, ...HOSTILE]);
     expect(errors.size).toBeGreaterThan(200);
     for (const [call, error] of errors) {
@@ -102,7 +102,7 @@ describe.each(['memory', 'far memory'])('the errors of a sandbox over %s', (name
     }
   });
 
-  it('carry no control character that a value brought in, and stay short', async () => {
+  it('carry no control characters from values, and stay short', async () => {
     const errors = await errorsOf(await open(), [...PLAIN, ...HOSTILE]);
     for (const [call, { message }] of errors) {
       expect(message.replaceAll('\n', ''), call).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
@@ -112,7 +112,7 @@ describe.each(['memory', 'far memory'])('the errors of a sandbox over %s', (name
     }
   });
 
-  it('have a code, or are a programmer’s mistake', async () => {
+  it("have a code, or report a programmer's mistake", async () => {
     for (const [call, error] of await errorsOf(await open(), [...PLAIN, ...HOSTILE])) {
       const hasCode = /^E[A-Z]+$/.test(String((error as { code?: unknown }).code));
       expect(hasCode || error instanceof TypeError || error instanceof RangeError, `${call}: ${error}`).toBe(true);

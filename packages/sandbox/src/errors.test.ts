@@ -50,26 +50,26 @@ describe('the errors of a sandbox', () => {
     expect(error.name).toBe(error.constructor.name);
   });
 
-  it('are file errors with a code, for programs that know nothing of sandboxes', () => {
+  it('are file errors with a code, for programs that only know FsError', () => {
     const error = new PathNotWritableError('a', []);
     expect(isFsError(error, 'EROFS')).toBe(true);
     expect(error).toMatchObject({ errno: -30, path: 'a' });
     expect(error).toBeInstanceOf(FsError);
   });
 
-  it('have one base class, under three names', () => {
+  it('have one base class with three names', () => {
     expect(SandboxViolation).toBe(SandboxError);
     expect(FileSandboxError).toBe(SandboxError);
     expect(new SandboxPermissionEscalationError('x', words, 'y')).toBeInstanceOf(SandboxViolation);
     expect(new SandboxError('EACCES', 'x').name).toBe('SandboxError');
   });
 
-  it('are known by a tag, so that those of another copy of the package are known too', () => {
+  it('are recognized by a tag, even if they come from another copy of the package', () => {
     expect(isSandboxError({ [Symbol.for('scratchfs.SandboxError')]: true })).toBe(true);
     for (const other of [new FsError('EACCES'), null, undefined, 'x']) expect(isSandboxError(other)).toBe(false);
   });
 
-  it('escape control characters and cut what is long, in paths and in roots', () => {
+  it('escape control characters and shorten long paths and roots', () => {
     const path = `\u001b[31m\n${'x'.repeat(300)}`;
     for (const error of [
       new PathNotInSandboxError(path, [path]),
@@ -86,7 +86,7 @@ describe('the errors of a sandbox', () => {
     }
   });
 
-  it('are told again about a path as another caller wrote it', () => {
+  it('can be restated with the path that another caller passed', () => {
     const told = (error: SandboxError): string => restated(error, 'given', words).message;
     expect(told(new PathNotInSandboxError('/inner', []))).toBe(
       "Cannot access 'given': path is outside sandbox.\nReadable paths: /src, /docs",
@@ -105,7 +105,7 @@ describe('the errors of a sandbox', () => {
     );
   });
 
-  it('are made of what a policy refuses', () => {
+  it('are created from the refusals of a policy', () => {
     const made = [
       refusalError({ kind: 'outside' }, 'p', words),
       refusalError({ kind: 'notWritable' }, 'p', words),

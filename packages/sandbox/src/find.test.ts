@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { find, findName } from './find.js';
 import { memory } from './testing/memory.js';
 
-it('a path whose links change while they are followed ends after 40 of them', () => {
+it('a path whose links keep changing ends after 40 of them', () => {
   let looked = 0;
   const changing = {
     realpathSync: (path: string) => {
@@ -19,7 +19,7 @@ it('a path whose links change while they are followed ends after 40 of them', ()
   expect(looked).toBe(40);
 });
 
-/** A filesystem that knows no real path, and what is asked of it. */
+/** Returns a filesystem without realpath support, and the paths that are requested from it. */
 function asked(look: (path: string) => string) {
   const looks: string[] = [];
   const fileSystem = {
@@ -35,7 +35,7 @@ function asked(look: (path: string) => string) {
   return { looks, fileSystem: fileSystem as unknown as SyncFileSystem };
 }
 
-describe('what is not there yet', () => {
+describe('a missing path', () => {
   const fileSystem = memory({
     '/a/b/file': 'x',
     '/a/rel': { symlink: 'x//./y' },
@@ -60,7 +60,7 @@ describe('what is not there yet', () => {
     expect(runCallsSync(find(fileSystem, path))).toEqual({ path: expected, kind: undefined });
   });
 
-  it('is looked for no further than where the first name is missing', () => {
+  it('is searched only up to the first missing name', () => {
     const { looks, fileSystem } = asked((path) => {
       if (path === '/a') return 'directory';
       throw new FsError('ENOENT', { path });
@@ -69,12 +69,12 @@ describe('what is not there yet', () => {
     expect(looks).toEqual(['/a', '/a/b']);
   });
 
-  it('is a directory where the last link leads to the one that it lies in', () => {
+  it('is a directory if the last link leads to its own directory', () => {
     const { fileSystem } = asked((path) => (path === '/a' ? 'directory' : 'symlink'));
     expect(runCallsSync(find(fileSystem, '/a/l'))).toEqual({ path: '/a', kind: 'directory' });
   });
 
-  it.each(['EACCES', 'EPERM'] as const)('is not taken for missing where looking fails with %s', (code) => {
+  it.each(['EACCES', 'EPERM'] as const)('is an error, not missing, if the lookup fails with %s', (code) => {
     const { fileSystem } = asked((path) => {
       throw new FsError(code, { path });
     });
@@ -82,7 +82,7 @@ describe('what is not there yet', () => {
   });
 });
 
-it('a name itself is found where the links that lead to it go, and not followed', () => {
+it('a name is found by following the links in front of it, but not the name itself', () => {
   const fileSystem = memory({ '/a/b/file': 'x', '/a/way': { symlink: 'b' }, '/a/b/link': { symlink: 'file' } });
   const named = (path: string) => runCallsSync(findName(fileSystem, path));
   expect(named('/a/way/link')).toEqual({ path: '/a/b/link', kind: 'symlink' });

@@ -15,7 +15,7 @@ function setUp(): { readonly beneath: SyncFileSystem; readonly sandbox: Sandbox<
   return { beneath, sandbox: new Sandbox(beneath, config) };
 }
 
-/** Something that is another path each time it is looked at. */
+/** Returns a text object that is another path each time it is read. */
 function changing(...paths: readonly string[]): string {
   let at = 0;
   const next = (): string => paths[Math.min(at++, paths.length - 1)] as string;
@@ -41,8 +41,8 @@ const METHODS = [
   'derive',
 ] as const;
 
-describe('arguments that are not what they seem', () => {
-  it.each(METHODS)('%s takes text only, and never asks an object twice', async (method) => {
+describe('hostile arguments', () => {
+  it.each(METHODS)('%s accepts only text, and never reads an object twice', async (method) => {
     const { beneath, sandbox } = setUp();
     const call = sandbox[method] as (...args: unknown[]) => Promise<unknown>;
     for (const given of [
@@ -61,7 +61,7 @@ describe('arguments that are not what they seem', () => {
     expect(beneath.readTextSync('/secret/key')).toBe(CANARY);
   });
 
-  it('the filesystem takes text and URLs only, in every method that takes a path', async () => {
+  it('the filesystem accepts only text and URLs, in every method that takes a path', async () => {
     const { sandbox } = setUp();
     const fs = sandbox.fileSystem as unknown as Record<string, (...args: unknown[]) => unknown>;
     for (const name of [
@@ -84,7 +84,7 @@ describe('arguments that are not what they seem', () => {
     }
   });
 
-  it('paths as URLs and as bytes lead no further than text', async () => {
+  it('paths as URLs and as bytes reach no more than text', async () => {
     const { beneath, sandbox } = setUp();
     beneath.symlinkSync('/secret', '/pub/rw/out');
     for (const each of ALL_PROBES) {
@@ -104,7 +104,7 @@ describe('arguments that are not what they seem', () => {
     expect(beneath.readdirSync('/secret')).toEqual(['key']);
   });
 
-  it('no option makes a method follow what it may not: dereferenced copies, filters, recursive listings', async () => {
+  it('no option makes a method follow a forbidden link: dereferenced copies, filters, recursive listings', async () => {
     const { beneath, sandbox } = setUp();
     beneath.symlinkSync('/secret', '/pub/rw/out');
     const fs = sandbox.fileSystem as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
@@ -128,7 +128,7 @@ describe('arguments that are not what they seem', () => {
     expect(tell(seen)).not.toContain('key');
   });
 
-  it('read asks an option only once', async () => {
+  it('read reads an option only once', async () => {
     const { sandbox } = setUp();
     const options = Object.defineProperty({}, 'maxChars', { enumerable: true, get: () => 1 });
     await expect(sandbox.read('pub/ok.txt', options)).rejects.toThrow(TypeError);
@@ -158,7 +158,7 @@ describe('a polluted prototype', () => {
     expect(parseSandboxConfig({ root: { root: '/', readonly: true } }).root?.readonly).toBe(true);
   });
 
-  it('adds nothing to a child, nor to what calls are given', async () => {
+  it('adds nothing to a child or to the arguments of calls', async () => {
     const { sandbox, beneath } = setUp();
     for (const [key, value] of Object.entries({
       inherit: true,
@@ -185,7 +185,7 @@ describe('a polluted prototype', () => {
     expect(beneath.existsSync('/secret/key')).toBe(true);
   });
 
-  it('cannot listen in on what a sandbox keeps', async () => {
+  it('cannot intercept the internals of a sandbox', async () => {
     const heard: unknown[] = [];
     for (const key of ['fileSystem', 'namespace', 'policy', 'roots', 'guards', 'executor', 'inner', 'lower']) {
       Object.defineProperty(Object.prototype, key, {
@@ -200,13 +200,13 @@ describe('a polluted prototype', () => {
     }
     const { sandbox } = setUp();
     await sandbox.read('pub/ok.txt');
-    // Fields are defined, not assigned, so that no setter hears of them.
+    // Fields are defined, not assigned, so that no setter is called.
     expect(heard.filter((value) => typeof (value as FileSystem | undefined)?.readFile === 'function')).toEqual([]);
   });
 });
 
-describe('what changes between a check and a use', () => {
-  it('is looked at again: a link that is turned while a call waits leads nowhere new', async () => {
+describe('a change between a check and its use', () => {
+  it('is noticed: a link that is redirected during a call leads nowhere new', async () => {
     const { sandbox, beneath } = setUp();
     beneath.symlinkSync('mine.txt', '/pub/rw/link');
     for (let i = 0; i < 200; i++) {
@@ -224,7 +224,7 @@ describe('what changes between a check and a use', () => {
     }
   });
 
-  it('a walk does not go into what became a link out while it was under way', async () => {
+  it('during a walk does not let it enter a directory that became a link', async () => {
     const { sandbox, beneath } = setUp();
     for (let i = 0; i < 50; i++) beneath.mkdirSync(`/pub/d${i}/e`, { recursive: true });
     const seen: string[] = [];
@@ -239,7 +239,7 @@ describe('what changes between a check and a use', () => {
     expect((await sandbox.listFiles('pub')).filter((path) => path.includes('key'))).toEqual([]);
   });
 
-  it('what was opened stays what it is, and what is no longer allowed is refused', async () => {
+  it('does not affect the identity of open files, and revokes access that is no longer allowed', async () => {
     const { sandbox, beneath } = setUp();
     const handle = await sandbox.fileSystem.open('/pub/rw/mine.txt', 'r+');
     beneath.renameSync('/pub/rw/mine.txt', '/secret/mine.txt');
@@ -249,7 +249,7 @@ describe('what changes between a check and a use', () => {
     await handle.close();
   });
 
-  it('configuration and options that are changed afterwards change nothing', async () => {
+  it('of configuration or options after their use has no effect', async () => {
     const beneath = memory(FILES);
     const paths = { pub: { root: '/pub', mode: 'ro' as 'ro' | 'rw' } };
     const sandbox = new Sandbox(beneath, { paths });
@@ -267,8 +267,8 @@ describe('what changes between a check and a use', () => {
   });
 });
 
-describe('what can be reached', () => {
-  it('nobody makes a sandbox out of the inside of another one', () => {
+describe('reachable objects', () => {
+  it('do not allow a sandbox to be built from the internals of another one', () => {
     const { sandbox, beneath } = setUp();
     for (const inside of [
       sandbox,
@@ -280,7 +280,7 @@ describe('what can be reached', () => {
     }
   });
 
-  it('methods borrowed from another sandbox work on that one, or not at all', async () => {
+  it('methods borrowed from another sandbox act on the receiver, or fail', async () => {
     const { sandbox } = setUp();
     const child = await sandbox.derive();
     const borrowed = sandbox.read as (this: unknown, path: string) => Promise<unknown>;
@@ -293,7 +293,7 @@ describe('what can be reached', () => {
     expect(await refusal(() => masked.read('pub/ok.txt'))).toBe('TypeError');
   });
 
-  it('another filesystem put into the place of the guarded one is not used', async () => {
+  it('a filesystem put in place of the guarded one is not used', async () => {
     const { sandbox, beneath } = setUp();
     const child = await sandbox.derive({ allowRead: 'rw' });
     expect(() => Object.assign(child, { fileSystem: beneath })).toThrow(TypeError);

@@ -2,7 +2,7 @@ import { type FileSystem, isFsError, type SyncFileSystem } from '@scratchfs/core
 import { dump } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from './sandbox.js';
-import { farMemory, memory } from './testing/memory.js';
+import { asyncMemory, memory } from './testing/memory.js';
 import { ALL_PROBES, PROBES, type Probe, type PublicName, probe, probeSync } from './testing/probes.js';
 import { outcomeOf, tell } from './testing/tell.js';
 import { FILES } from './testing/worlds.js';
@@ -12,29 +12,29 @@ const INSIDE = '/jail/pub/rw/mine.txt';
 
 const STORAGES: Readonly<Record<string, () => Promise<FileSystem>>> = {
   memory: async () => memory(FILES),
-  'far memory': () => farMemory(FILES),
+  'async memory': () => asyncMemory(FILES),
 };
 
-/** What has no path, with the test below or in `whole.test.ts` that looks at it. */
+/** Members that take no path, with the title of the test (below or in `whole.test.ts`) that covers each. */
 const WHOLE: Partial<Record<PublicName, string>> = {
   kind: 'a constant',
   capabilities: 'a constant',
-  limits: 'limits and statistics tell nothing of what is outside',
-  stats: 'limits and statistics tell nothing of what is outside',
-  checkpoint: 'checkpoints of others are not there',
-  checkpoints: 'checkpoints of others are not there',
-  rollback: 'rollback changes only what may be written',
-  drop: 'checkpoints of others are not there',
+  limits: 'limits and statistics reveal nothing of what is outside',
+  stats: 'limits and statistics reveal nothing of what is outside',
+  checkpoint: 'checkpoints of others are invisible',
+  checkpoints: 'checkpoints of others are invisible',
+  rollback: 'rollback changes only writable entries, and nothing if it would need more',
+  drop: 'checkpoints of others are invisible',
   fork: 'a fork has the same policy',
   transaction: 'a transaction has the same policy',
-  run: 'operations and cursors of strangers see what may be read',
-  iterate: 'operations and cursors of strangers see what may be read',
-  compare: 'operations and cursors of strangers see what may be read',
-  toJSON: 'toJSON holds what may be read',
-  close: 'close ends the view only',
+  run: 'operations and cursors of untrusted code see only readable entries',
+  iterate: 'operations and cursors of untrusted code see only readable entries',
+  compare: 'operations and cursors of untrusted code see only readable entries',
+  toJSON: 'toJSON holds only readable entries',
+  close: 'close ends only the view',
 };
 
-/** Every function that can be reached by a name on the object or its prototypes. */
+/** Returns the names of all methods of an object and its prototypes. */
 function methodsOf(object: object): string[] {
   const names = new Set<string>();
   for (let at: object = object; at !== Object.prototype; at = Object.getPrototypeOf(at) as object) {
@@ -51,7 +51,7 @@ describe.each(Object.keys(STORAGES))('every method of a sandbox’s filesystem o
     return { beneath, fileSystem: new Sandbox(beneath, CONFIG).fileSystem };
   };
 
-  it('is known to the tests, in both forms', async () => {
+  it('is covered by a probe, in both forms', async () => {
     const { fileSystem } = await open();
     const known = Object.keys(PROBES);
     const unknown = methodsOf(fileSystem).filter(
@@ -63,7 +63,7 @@ describe.each(Object.keys(STORAGES))('every method of a sandbox’s filesystem o
     }
   });
 
-  /** Runs work for every probe in every form, and answers what is wrong with it. */
+  /** Runs a check for every probe in every form, and returns the violations. */
   const all = async (
     check: (each: Probe, run: (path: string) => Promise<string>, form: string) => Promise<string | undefined>,
   ) => {
@@ -91,7 +91,7 @@ describe.each(Object.keys(STORAGES))('every method of a sandbox’s filesystem o
 
   const asks: readonly string[] = ['exists', 'isFile', 'isDirectory'];
 
-  it('refuses NUL, before anything else', async () => {
+  it('refuses NUL before anything else', async () => {
     const wrong = await all(async (each, run) => {
       for (const path of ['\0', '/jail/pub/a\0b', '/secret/\0', '../\0']) {
         const outcome = await run(path);
@@ -103,7 +103,7 @@ describe.each(Object.keys(STORAGES))('every method of a sandbox’s filesystem o
     expect(wrong).toEqual([]);
   });
 
-  it('refuses writes where it may only read, and reads there', async () => {
+  it('refuses writes in a read-only directory, and allows reads', async () => {
     const wrong = await all(async (each, run) => {
       for (const path of ['/jail/pub/ok.txt', '/jail/pub/dir', '/jail/pub/rw/to-ok']) {
         const takesLink = [
@@ -129,7 +129,7 @@ describe.each(Object.keys(STORAGES))('every method of a sandbox’s filesystem o
     expect(wrong.filter((text) => !/^(promise|sync) (cp|copyFile)|^(cp|copyFile) changed/.test(text))).toEqual([]);
   });
 
-  it('is not begun where its signal is aborted', async () => {
+  it('does not start if its signal is aborted', async () => {
     const reason = new Error('stop');
     const wrong: string[] = [];
     const { beneath, fileSystem } = await open();
@@ -140,7 +140,7 @@ describe.each(Object.keys(STORAGES))('every method of a sandbox’s filesystem o
           (answer) => answer,
           (thrown: unknown) => thrown,
         );
-        // A watcher has nothing to begin: it ends, or has been refused.
+        // A watcher has nothing to start: it ends, or has been refused.
         const isEnded = error === reason || (each.name === 'watch' && /done=true|PathNotInSandbox/.test(tell(error)));
         if (!isEnded) wrong.push(`${each.name} ${path}: ${tell(error)}`);
       }
@@ -149,7 +149,7 @@ describe.each(Object.keys(STORAGES))('every method of a sandbox’s filesystem o
     expect(tell(await dump(beneath))).toBe(before);
   });
 
-  it('answers errors with a code', async () => {
+  it('fails with errors that have a code', async () => {
     const { fileSystem } = await open();
     const error = await fileSystem.readFile('/secret/key').catch((thrown: unknown) => thrown);
     expect(isFsError(error, 'EACCES')).toBe(true);

@@ -68,7 +68,7 @@ describe('paths with one root', () => {
     expect(space({ root: { root: '/' } }).show('/a')).toBe('/a');
   });
 
-  it('takes entries of allow lists that are absolute', () => {
+  it('accepts only absolute entries in allowlists', () => {
     expect(['/src', '\\src', 'src', '.'].map((entry) => program.isEntry(entry))).toEqual([true, true, false, false]);
   });
 });
@@ -122,7 +122,7 @@ describe('paths with names', () => {
     'notes x',
   ])('%s is outside', (given) => expect(worker.locate(given)).toBeUndefined());
 
-  it('shows a path by the innermost of the roots it lies in', () => {
+  it('shows a path under the innermost root that contains it', () => {
     expect(worker.show('/home/me/notes/a')).toBe('notes/a');
     expect(worker.show('/home/me/notes')).toBe('notes');
     expect(worker.show('/home/me/x')).toBe('all/me/x');
@@ -130,12 +130,12 @@ describe('paths with names', () => {
     expect(worker.show('/data/cc')).toBeUndefined();
   });
 
-  it('takes any form as an entry of an allow list', () => {
+  it('accepts any form as an entry of an allowlist', () => {
     expect(['notes', 'notes/a', 'notes:a'].every((entry) => worker.isEntry(entry))).toBe(true);
   });
 });
 
-describe('text that is no path', () => {
+describe('text that is not a path', () => {
   it.each([
     ['NUL', 'a\0b', TypeError],
     ['a lone surrogate', 'a\ud800', 'EINVAL'],
@@ -152,7 +152,7 @@ describe('text that is no path', () => {
     }
   });
 
-  // Each takes some tens of milliseconds; what is not linear would take minutes.
+  // Each takes some tens of milliseconds; a quadratic algorithm would take minutes.
   it.each(['../', './', 'a/../', '\\', 'x:', '~'])(
     'takes less than 2 s of CPU, however often %s is repeated',
     (piece) => {
@@ -181,7 +181,7 @@ describe('roots in a configuration', () => {
   });
 
   it.each(['..', '../..', '/..', '~', '~/x', 'C:\\x', '//server', 'a/../../..'])(
-    '%s is refused: it is no directory of the filesystem',
+    '%s is refused because it is not a directory of the filesystem',
     (root) => {
       expect(() => sandboxRoots(parseSandboxConfig({ root: { root } }), '/')).toThrow(/^sandbox\.root\.root must/);
       expect(() => sandboxRoots(parseSandboxConfig({ paths: { a: { root } } }), '/')).toThrow(
@@ -190,7 +190,7 @@ describe('roots in a configuration', () => {
     },
   );
 
-  it('have one name each', () => {
+  it('are refused if two names have the same root', () => {
     const config = parseSandboxConfig({ paths: { a: { root: 'x' }, b: { root: './x/', mode: 'rw' } } });
     expect(() => sandboxRoots(config, '/')).toThrow('sandbox.paths.a and sandbox.paths.b have the same root');
   });

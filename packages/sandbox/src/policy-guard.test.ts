@@ -12,7 +12,7 @@ const guardOf = (config: SandboxConfig, policy: Policy = new RootPolicy(roots(co
   new PolicyGuard(roots(config), policy, policy);
 
 const whole = { root: { root: '/' } };
-/** Reads `/src`, writes `/src` and `/out`; `/link` is a link that one of its lists goes through. */
+/** Reads `/src`, writes `/src` and `/out`. `/link` is a link on the way to an entry. */
 const child = guardOf(
   whole,
   new ChildPolicy(new RootPolicy(roots(whole)), ['/src', '/deep/er'], ['/src', '/out'], ['/link']),
@@ -20,7 +20,7 @@ const child = guardOf(
 
 type Asked = readonly [access: AccessRequest['access'], path: string, kind?: EntryKind | undefined, size?: number];
 
-/** What a guard throws, or undefined. */
+/** Returns the error that a guard throws, or undefined. */
 function answer(guard: PolicyGuard, [access, path, kind, size]: Asked, syscall = 'stat'): unknown {
   try {
     guard.check({ path, access, kind, size, syscall, given: `as given: ${path}` });
@@ -34,20 +34,20 @@ const named = (guard: PolicyGuard, asked: Asked, syscall?: string) =>
   (answer(guard, asked, syscall) as Error | undefined)?.name;
 
 describe('the guard of a policy', () => {
-  it('keeps the directories that it begins with, and nothing else, where they are', () => {
+  it('protects root directories from removal, and nothing else', () => {
     expect(answer(child, ['remove', '/src', 'directory'], 'rmdir')).toMatchObject({
       code: 'EBUSY',
       syscall: 'rmdir',
       path: 'as given: /src',
-      message: expect.stringContaining('A directory that the sandbox begins with stays where it is'),
+      message: expect.stringContaining('A root directory of the sandbox cannot be moved or removed'),
     });
     expect(answer(child, ['remove', '/src/sub', 'directory'])).toBeUndefined();
     expect(answer(child, ['write', '/src', 'directory'])).toBeUndefined();
-    // A file or a link that has the name is no directory to begin with.
+    // A file or a link of that name is not a root directory.
     for (const kind of ['file', 'symlink'] as const) expect(answer(child, ['remove', '/src', kind])).toBeUndefined();
   });
 
-  it('leaves it to the filesystem to say that its root stays', () =>
+  it('leaves it to the filesystem to protect `/`', () =>
     expect(answer(guardOf(whole), ['remove', '/', 'directory'])).toBeUndefined());
 
   it.each([
@@ -71,14 +71,14 @@ describe('the guard of a policy', () => {
     expect(named(child, [access, path, kind])).toBe(expected),
   );
 
-  it('lets into a directory that is only written what is renamed, and nothing out of it', () => {
+  it('allows a rename into a write-only directory, but not out of it', () => {
     expect(named(child, ['write', '/out/x', 'file'], 'rename')).toBeUndefined();
     expect(named(child, ['remove', '/out/x', 'file'], 'rename')).toBe('PathNotInSandboxError');
     expect(named(child, ['remove', '/out/x', 'file'], 'unlink')).toBeUndefined();
     expect(named(child, ['write', '/out/x', 'file'], 'link')).toBe('PathNotInSandboxError');
   });
 
-  it('caps what is read of files, the cap included', () => {
+  it('caps reads of files; the cap itself is allowed', () => {
     const guard = guardOf({ root: { root: '/', maxFileBytes: 10 } });
     expect(named(guard, ['read', '/f', 'file', 10])).toBeUndefined();
     expect(answer(guard, ['read', '/f', 'file', 11])).toMatchObject({ fileBytes: 11, maxFileBytes: 10 });
@@ -91,7 +91,7 @@ describe('the guard of a policy', () => {
       expect(named(guard, asked), asked.join(' ')).toBeUndefined();
   });
 
-  it('speaks of the place before it speaks of the ending', () => {
+  it('reports the location before the suffix', () => {
     const guard = guardOf({
       paths: { docs: { root: '/docs', suffixes: ['.md'] }, notes: { root: '/notes', mode: 'rw', suffixes: ['.md'] } },
     });
@@ -103,22 +103,22 @@ describe('the guard of a policy', () => {
   });
 });
 
-describe('what a guard shows', () => {
-  it('is what leads somewhere, if it is a directory', () => {
+describe('an entry visible through a guard', () => {
+  it('is on the way to a root, if it is a directory', () => {
     expect(child.isVisible('/deep', 'directory')).toBe(true);
     for (const kind of ['file', 'symlink', undefined] as const) expect(child.isVisible('/deep', kind)).toBe(false);
     expect(child.isVisible('/link', 'symlink')).toBe(true);
     expect(child.isVisible('/other', 'directory')).toBe(false);
   });
 
-  it('is the root too where nothing can be listed, and no name in it', () => {
+  it('is `/` even if it cannot be listed, and no name in it', () => {
     const blind = new ChildPolicy(new RootPolicy(roots(whole)), [], ['/'], []);
     const guard = guardOf(whole, new ChildPolicy(blind, [], ['/box/in'], []));
     expect(guard.isVisible('/', 'directory')).toBe(true);
     expect(guard.isVisible('/box', 'directory')).toBe(false);
   });
 
-  it('is a file that may be read and has one of the endings', () => {
+  it('is a file that may be read and has one of the suffixes', () => {
     const guard = guardOf({ root: { root: '/docs', suffixes: ['.md'] } });
     expect(guard.isVisible('/docs/a.md', 'file')).toBe(true);
     expect(guard.isVisible('/docs/a.exe', 'file')).toBe(false);
@@ -127,7 +127,7 @@ describe('what a guard shows', () => {
   });
 });
 
-describe('a whole tree', () => {
+describe('access to a whole tree', () => {
   it.each([
     ['/src/sub', whole, true],
     ['/', { root: { root: '/src' } }, false],

@@ -5,7 +5,7 @@ import { rootOf } from './namespace.js';
 import type { Policy } from './policy.js';
 import { hasSuffix, type SandboxRoot } from './sandbox-root.js';
 
-const ROOT_STAYS_HINT = 'A directory that the sandbox begins with stays where it is';
+const ROOT_STAYS_HINT = 'A root directory of the sandbox cannot be moved or removed';
 
 type Access = AccessRequest['access'];
 type Kind = AccessRequest['kind'];

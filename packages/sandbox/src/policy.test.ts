@@ -42,14 +42,14 @@ describe('the policy of a configuration', () => {
     ['/x/yy', 'u'],
   ])('%s: %s, by the innermost root', (path, expected) => expect(rights(base, path)).toBe(expected));
 
-  it('names its roots in their order', () => {
+  it('lists its roots in order', () => {
     expect(base.readableRoots).toEqual(['/p', '/p/out', '/p/out/keys', '/x/y']);
     expect(base.writableRoots).toEqual(['/p/out', '/x/y']);
   });
 });
 
 describe('the policy of a child', () => {
-  it('allows what its lists and its parent allow', () => {
+  it('allows what both its lists and its parent allow', () => {
     const child = new ChildPolicy(base, ['/p'], ['/p/out/sub', '/x'], []);
     expect(child.readableRoots).toEqual(['/p', '/p/out', '/p/out/keys']);
     expect(child.writableRoots).toEqual(['/p/out/sub', '/x/y']);
@@ -62,7 +62,7 @@ describe('the policy of a child', () => {
     expect(rights(child, '/x/z')).toBe('u');
   });
 
-  it('names the roots within its prefixes, and no prefix twice', () => {
+  it("lists the parent's roots within its prefixes, and no prefix twice", () => {
     expect(new ChildPolicy(base, ['/p', '/p/a', '/p/a'], [], []).readableRoots).toEqual([
       '/p',
       '/p/out',
@@ -72,14 +72,14 @@ describe('the policy of a child', () => {
     expect(new ChildPolicy(base, ['/p/out/keys/x'], [], []).readableRoots).toEqual(['/p/out/keys/x']);
   });
 
-  it('goes by whole names, not by their beginnings', () => {
+  it('matches whole names, not prefixes of names', () => {
     const child = new ChildPolicy(base, ['/p/a'], [], []);
     expect(rights(child, '/p/a')).toBe('rlu');
     expect(rights(child, '/p/ab')).toBe('u');
     expect(rights(child, '/p/a_evil/x')).toBe('u');
   });
 
-  it('lists what its parent lists, and where that only writes no way to its own roots', () => {
+  it('lists what its parent lists, except on the way to roots in a write-only directory', () => {
     const writer = new ChildPolicy(base, [], ['/p/out', '/x'], []);
     const inner = new ChildPolicy(writer, [], ['/p/out/a/b'], []);
     const lists = (policy: Policy): string[] =>
@@ -91,20 +91,20 @@ describe('the policy of a child', () => {
     expect(lists(new ChildPolicy(base, ['/p/out/a'], [], []))).toEqual(['/', '/p', '/p/out', '/p/out/a', '/p/out/a/b']);
   });
 
-  it('without lists is its parent', () => {
+  it('without lists equals its parent', () => {
     const child = new ChildPolicy(base, undefined, undefined, []);
     for (const path of ['/', '/p', '/p/out', '/p/out/keys/k', '/x/y/z'])
       expect(rights(child, path)).toBe(rights(base, path));
     expect(child.readableRoots).toEqual(base.readableRoots);
   });
 
-  it('with empty lists is nothing', () => {
+  it('with empty lists allows nothing', () => {
     const child = new ChildPolicy(base, [], [], []);
     for (const path of ['/', '/p', '/p/out/a']) expect(rights(child, path).replace('u', '')).toBe('');
     expect([...child.readableRoots, ...child.writableRoots]).toEqual([]);
   });
 
-  it('sees the links its lists go through, where its parent sees them', () => {
+  it('shows the links on the way to its entries if its parent shows them', () => {
     const child = new ChildPolicy(base, ['/p/real'], [], ['/p/links/a', '/outside/b']);
     expect([child.isEntry('/p/links/a'), child.isOnTheWay('/p/links')]).toEqual([true, true]);
     expect([child.isEntry('/outside/b'), child.isOnTheWay('/outside')]).toEqual([false, false]);

@@ -30,7 +30,7 @@ describe('pieceOf', () => {
     expect(pieceOf('abc', { maxChars: 0, offset: 0 })).toMatchObject({ content: '', truncated: true, totalChars: 3 });
   });
 
-  it('gives the whole text again when it is read on at offset + charsRead', () => {
+  it('returns the whole text when reading continues at offset + charsRead', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 7 }), (text, maxChars) => {
         let all = '';
@@ -50,7 +50,7 @@ describe('pieceOf', () => {
 });
 
 describe('checkPiece', () => {
-  it('fills in 20,000 characters from the start', () => {
+  it('defaults to 20,000 characters from the start', () => {
     expect(checkPiece(undefined)).toEqual({ maxChars: 20_000, offset: 0 });
     expect(checkPiece({ offset: 5, maxChars: 0 })).toEqual({ maxChars: 0, offset: 5 });
   });
@@ -60,7 +60,7 @@ describe('checkPiece', () => {
     expect(() => checkPiece({ maxChars: number })).toThrow(RangeError);
   });
 
-  it('refuses what is no number, and options it does not know', () => {
+  it('refuses values that are not numbers, and unknown options', () => {
     expect(() => checkPiece({ offset: '5' as never })).toThrow("offset must be a number, not '5'");
     expect(() => checkPiece({ max: 5 } as never)).toThrow("read has no option 'max'");
     expect(() => checkPiece(5 as never)).toThrow(TypeError);

@@ -93,7 +93,7 @@ describe('sandboxes, parents and children, rule by rule', () => {
     expect([await dropBox.canRead('/docs/x.md'), await dropBox.canWrite('/docs/x.md')]).toEqual([false, true]);
   });
 
-  it('6. inherit gives all that the parent has, and allow lists restrict it', async () => {
+  it("6. inherit gives all of the parent's rights, and allowlists restrict them", async () => {
     const parent = program();
     const all = await parent.derive({ inherit: true });
     expect([all.readableRoots, all.writableRoots]).toEqual([['/'], ['/']]);
@@ -105,7 +105,7 @@ describe('sandboxes, parents and children, rule by rule', () => {
     expect([await frozen.canRead('/src/a.py'), await frozen.canWrite('/src/a.py')]).toEqual([true, false]);
   });
 
-  it('7. readonly only ever takes away, and sandboxes with names are as they were', async () => {
+  it('7. readonly only removes rights, and sandboxes with names are unchanged', async () => {
     const readonly = program(true);
     expect(await message(() => readonly.derive({ inherit: true, readonly: false }))).toMatch(
       /^Cannot create child sandbox with readonly=False: parent sandbox is readonly\. Child sandboxes may only restrict access\.\n/,

@@ -3,7 +3,7 @@ import { mount, observe } from '@scratchfs/core/layers';
 import { MemoryStorage } from '@scratchfs/memory';
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from './sandbox.js';
-import { farMemory, memory, message, refusal } from './testing/memory.js';
+import { asyncMemory, memory, message, refusal } from './testing/memory.js';
 import { BACKENDS } from './testing/worlds.js';
 
 const FILES = {
@@ -35,7 +35,7 @@ const named = () =>
   );
 
 describe('read', () => {
-  it('answers a piece of the file and says what is left', async () => {
+  it('returns a piece of the file and the remaining length', async () => {
     const sandbox = named();
     expect(await sandbox.read('portfolio/a.md')).toEqual({
       content: 'one two',
@@ -57,7 +57,7 @@ describe('read', () => {
     expect(await sandbox.read('/a')).toMatchObject({ truncated: true, charsRead: 20_000, totalChars: 20_001 });
   });
 
-  it('refuses other suffixes, also behind a link, and case counts', async () => {
+  it('refuses other suffixes, even behind a link; case matters', async () => {
     const sandbox = named();
     for (const path of ['portfolio/key.pem', 'portfolio/to-key.md', 'portfolio/NOTES.MD', 'portfolio/noext']) {
       expect(await message(() => sandbox.read(path))).toBe(
@@ -70,7 +70,7 @@ describe('read', () => {
     expect((await sandbox.read('portfolio/to-sub/b.pdf')).content).toBe('pdf');
   });
 
-  it('takes an empty suffix for files without one', async () => {
+  it('accepts an empty suffix for files without one', async () => {
     const files = { '/README': 'r', '/.env': 'e', '/a.md': 'a', '/b.': 'b' };
     const sandbox = new Sandbox(memory(files), { root: { root: '/', suffixes: ['', '.md'] } });
     expect(await sandbox.listFiles()).toEqual(['/.env', '/README', '/a.md']);
@@ -79,7 +79,7 @@ describe('read', () => {
     expect(new Sandbox(memory(files), { root: { root: '/', suffixes: [] } }).listFilesSync()).toEqual([]);
   });
 
-  it('refuses what is larger than the cap, which does not hold for writes', async () => {
+  it('refuses files larger than the cap, which does not apply to writes', async () => {
     const sandbox = named();
     expect(await message(() => sandbox.read('portfolio/big.md'))).toBe(
       "Cannot read 'portfolio/big.md': file too large (101 bytes).\nMaximum allowed: 100 bytes",
@@ -97,7 +97,7 @@ describe('read', () => {
     );
   });
 
-  it('tells of missing files with the path as it was given, and never with that of the filesystem', async () => {
+  it('reports missing files under the given path, never under that of the filesystem', async () => {
     for (const path of ['portfolio/x.md', 'portfolio:x.md', '/portfolio/sub/../x.md']) {
       const error = await named()
         .read(path)
@@ -114,7 +114,7 @@ describe('read', () => {
 });
 
 describe('write', () => {
-  it('makes the directories that lead to the file', async () => {
+  it('creates the directories that lead to the file', async () => {
     const sandbox = named();
     await sandbox.write('portfolio/x/y/z.md', 'deep');
     sandbox.writeSync('portfolio:x/y/s.md', 'sync');
@@ -124,8 +124,8 @@ describe('write', () => {
     expect((await sandbox.read('portfolio/x/y/z.md')).content).toBe('again');
   });
 
-  it('works over several filesystems, where nothing is done at once', async () => {
-    const far = await farMemory({ '/x': 'x' });
+  it('works over several filesystems, without atomic steps', async () => {
+    const far = await asyncMemory({ '/x': 'x' });
     const fileSystem = observe(mount(far, { '/mnt': memory() }), () => {});
     const sandbox = new Sandbox(fileSystem, { root: { root: '/' } });
     await sandbox.write('/mnt/a/b/c', 'deep');
@@ -136,7 +136,7 @@ describe('write', () => {
     expect(await refusal(() => child.write('/mnt/a/new/d', ''))).toBe('PathNotWritableError');
   });
 
-  it('leaves nothing behind where it cannot be done', async () => {
+  it('leaves nothing behind on failure', async () => {
     const fileSystem = memory(FILES);
     const sandbox = new Sandbox(fileSystem, { root: { root: '/work', suffixes: ['.md'] } });
     const before = JSON.stringify(fileSystem);
@@ -147,14 +147,14 @@ describe('write', () => {
     expect(JSON.stringify(fileSystem)).toBe(before);
   });
 
-  it('leaves no directories behind where there is no room for the file', async () => {
+  it('leaves no directories behind if the file does not fit', async () => {
     const fileSystem = openFileSystem(new MemoryStorage(), { limits: { maxNodeCount: 3 } });
     const sandbox = new Sandbox(fileSystem, { root: { root: '/' } });
     expect(await refusal(() => sandbox.write('/a/b/c/d', ''))).toBe('ENOSPC');
     expect(fileSystem.readdirSync('/')).toEqual([]);
   });
 
-  it('is refused in what may only be read', async () => {
+  it('is refused in a read-only directory', async () => {
     expect(await message(() => named().write('pipeline/p.txt', ''))).toBe(
       "Cannot write to 'pipeline/p.txt': path is read-only.\nWritable paths: portfolio",
     );
@@ -162,7 +162,7 @@ describe('write', () => {
 });
 
 describe('listFiles', () => {
-  it('lists files of all suffixes that are allowed, hidden ones too, and links to them', async () => {
+  it('lists files of all allowed suffixes, hidden ones too, and links to them', async () => {
     expect(await named().listFiles('portfolio')).toEqual([
       'portfolio/.hidden.md',
       'portfolio/a.md',
@@ -172,7 +172,7 @@ describe('listFiles', () => {
     ]);
   });
 
-  it('takes patterns that begin in the directory', async () => {
+  it('matches patterns relative to the directory', async () => {
     const sandbox = named();
     expect(await sandbox.listFiles('portfolio', '*.md')).toEqual([
       'portfolio/.hidden.md',
@@ -205,7 +205,7 @@ describe('listFiles', () => {
     expect(await child.listFiles('portfolio')).toEqual(['portfolio/sub/b.pdf']);
   });
 
-  it('lists what is there where one of the directories is missing', async () => {
+  it('skips roots that are missing', async () => {
     const link = { root: '/work/portfolio/to-sub' };
     const paths = { a: { root: '/work/pipeline' }, b: { root: '/nowhere' }, c: { root: '/etc/passwd.md' }, link };
     const sandbox = new Sandbox(memory(FILES), { paths });
@@ -214,7 +214,7 @@ describe('listFiles', () => {
     expect(await refusal(() => sandbox.listFiles('link'))).toBe('PathNotInSandboxError');
   });
 
-  it('writes paths with one root as read takes them', async () => {
+  it('returns paths in the form that read accepts', async () => {
     const sandbox = new Sandbox(memory(FILES), { root: { root: '/work' } });
     expect(await sandbox.listFiles('pipeline')).toEqual(['/pipeline/p.txt']);
     expect(await sandbox.listFiles('.', '*/p.txt')).toEqual(['/pipeline/p.txt']);
@@ -225,7 +225,7 @@ describe('listFiles', () => {
     expect(await child.canRead('/work')).toBe(false);
   });
 
-  it('lists a file of a root within a root once, by its inner name, and beneath the outer one by that', async () => {
+  it('lists a file of a nested root once, under its inner name, or under the outer one if that is listed', async () => {
     const paths = { all: { root: '/work' }, pipe: { root: '/work/pipeline' } };
     const sandbox = new Sandbox(memory(FILES), { paths });
     expect(await sandbox.listFiles('.', '**/*.txt')).toEqual(['pipe/p.txt']);
@@ -234,8 +234,8 @@ describe('listFiles', () => {
   });
 });
 
-describe('what a sandbox says of a path', () => {
-  it('is where it lies in the filesystem', async () => {
+describe('what a sandbox reports of a path', () => {
+  it('is its location in the filesystem', async () => {
     const sandbox = named();
     expect(await sandbox.resolve('portfolio/to-a.md')).toBe('/work/portfolio/a.md');
     expect(await sandbox.resolve('portfolio/to-a.md', { follow: false })).toBe('/work/portfolio/to-a.md');
@@ -251,7 +251,7 @@ describe('what a sandbox says of a path', () => {
     expect(() => sandbox.locate('.')).toThrow('path is outside sandbox');
   });
 
-  it('follows links that lead to nothing yet, as a write would', async () => {
+  it('follows links to missing targets, as a write would', async () => {
     const fileSystem = memory({
       '/a/link': { symlink: 'x/../new' },
       '/a/abs': { symlink: '/a/other/new' },
@@ -272,7 +272,7 @@ describe('what a sandbox says of a path', () => {
     expect(await sandbox.canRead('/loop')).toBe(false);
   });
 
-  it('is not hidden by a storage that failed', async () => {
+  it('is an error if the storage failed', async () => {
     const storage = new MemoryStorage();
     const broken = new Sandbox(openFileSystem(storage, { files: FILES }), { paths: { a: { root: '/work' } } });
     storage.close();
@@ -289,7 +289,7 @@ describe('what a sandbox says of a path', () => {
     }
   });
 
-  it('is what a read or a write would be refused with', async () => {
+  it('is the error of a read or a write', async () => {
     const sandbox = named();
     await sandbox.check('portfolio/a.md', 'write');
     sandbox.checkSync('portfolio/new.md', 'write');
@@ -303,7 +303,7 @@ describe('what a sandbox says of a path', () => {
     sandbox.checkSync('portfolio/to-out.md', 'write', { follow: false });
   });
 
-  it('are the approvals of the place it leads to, and of the one it is written as', async () => {
+  it("includes the approvals of the link's target and of the path as written", async () => {
     const sandbox = named();
     expect(await sandbox.approvals('portfolio/a.md')).toEqual({ read: false, write: true });
     expect(sandbox.approvalsSync('pipeline/p.txt')).toEqual({ read: true, write: true });
@@ -311,7 +311,7 @@ describe('what a sandbox says of a path', () => {
     expect(await sandbox.approvals('portfolio/to-out.md')).toEqual({ read: false, write: true });
   });
 
-  it('is false where it is no path at all', async () => {
+  it('is false if it is not a path', async () => {
     const sandbox = named();
     for (const path of ['', 'a\0b', '\ud800', 'x'.repeat(5000), '../x']) {
       expect([await sandbox.canRead(path), sandbox.canWriteSync(path), sandbox.canReadSync(path)]).toEqual([
@@ -325,7 +325,7 @@ describe('what a sandbox says of a path', () => {
 });
 
 describe('explain', () => {
-  it('tells an error of the filesystem about the paths that were given', () => {
+  it('restates an error of the filesystem with the given paths', () => {
     const sandbox = named();
     const error = new FsError('EXDEV', {
       syscall: 'rename',
@@ -355,14 +355,14 @@ describe('explain', () => {
     });
   });
 
-  it('leaves other errors as they are', () => {
+  it('leaves other errors unchanged', () => {
     for (const error of [new TypeError('x'), new StorageError('timeout', 'x'), 'text'])
       expect(named().explain(error, 'p')).toBe(error);
   });
 });
 
 describe.each(Object.keys(BACKENDS))('a directory of a filesystem as the root, over %s', (name) => {
-  it('is / for whoever holds the sandbox, and nothing around it is there', async () => {
+  it('is / for the user of the sandbox, and hides everything around it', async () => {
     const fileSystem = await (BACKENDS[name] as () => FileSystem | Promise<FileSystem>)();
     const sandbox = new Sandbox(fileSystem, { root: { root: '/jail/pub' } });
     expect((await sandbox.read('/ok.txt')).content).toBe('ok');
@@ -378,7 +378,7 @@ describe.each(Object.keys(BACKENDS))('a directory of a filesystem as the root, o
 });
 
 describe('a sandbox', () => {
-  it('carries what its program may do beside files, for its children too', async () => {
+  it('passes network and requireOsSandbox on to its children', async () => {
     const sandbox = new Sandbox(memory(), { root: { root: '/' }, network: true, requireOsSandbox: true });
     expect([sandbox.network, sandbox.requireOsSandbox]).toEqual([true, true]);
     const child = sandbox.deriveSync({ allowRead: '/' });
@@ -387,7 +387,7 @@ describe('a sandbox', () => {
     expect([named().network, named().requireOsSandbox]).toEqual([false, false]);
   });
 
-  it('cannot be made of what is no configuration, nor of the insides of another one', () => {
+  it('cannot be created from an invalid configuration, nor from the internals of another sandbox', () => {
     for (const config of [undefined, {}, { root: '/' }, named(), Object.create(named())]) {
       expect(() => new Sandbox(memory(), config as never)).toThrow(TypeError);
     }
@@ -400,13 +400,13 @@ describe('a sandbox', () => {
     expect(() => new Sandbox({} as never, { root: { root: '/' } })).toThrow(TypeError);
   });
 
-  it('shows nothing of what is behind it', async () => {
+  it('exposes none of its internals', async () => {
     const sandbox = named();
     expect(Object.keys(sandbox).sort()).toEqual(['network', 'readableRoots', 'requireOsSandbox', 'writableRoots']);
     expect([Object.isFrozen(sandbox.readableRoots), Object.isFrozen(sandbox.writableRoots)]).toEqual([true, true]);
   });
 
-  it('gives a callee with a configuration of its own no more than the caller', async () => {
+  it('gives a callee with its own configuration no more than the caller has', async () => {
     const caller = await new Sandbox(memory(FILES), { root: { root: '/work' } }).derive({
       allowRead: '/portfolio/sub',
     });

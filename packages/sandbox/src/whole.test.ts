@@ -14,13 +14,13 @@ import { asyncMemoryStorage, MemoryStorage } from '@scratchfs/memory';
 import { dump } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from './sandbox.js';
-import { farMemory, memory, refusal } from './testing/memory.js';
+import { asyncMemory, memory, refusal } from './testing/memory.js';
 import { tell } from './testing/tell.js';
 import { CANARY, FILES } from './testing/worlds.js';
 
 const BENEATH: Readonly<Record<string, () => Promise<FileSystem>>> = {
   memory: async () => memory(FILES),
-  'far memory': () => farMemory(FILES),
+  'async memory': () => asyncMemory(FILES),
   overlay: async () => overlay(memory(FILES)),
 };
 const paths = { pub: { root: '/jail/pub' }, rw: { root: '/jail/pub/rw', mode: 'rw' as const } };
@@ -31,19 +31,19 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s', (name) => {
+describe.each(Object.keys(BENEATH))('operations on the whole filesystem, over %s', (name) => {
   const open = async () => {
     const beneath = await (BENEATH[name] as () => Promise<FileSystem>)();
     const sandbox = new Sandbox(beneath, { paths });
     return { beneath, sandbox, fileSystem: sandbox.fileSystem as FileSystem };
   };
-  /** All that may not be written. */
+  /** Returns everything that the sandbox may not write. */
   const outside = async (beneath: FileSystem): Promise<string> => {
     const { entries } = await dump(beneath);
     return tell(entries.filter(({ path }) => !path.startsWith('/jail/pub/rw')));
   };
 
-  it('limits and statistics tell nothing of what is outside', async () => {
+  it('limits and statistics reveal nothing of what is outside', async () => {
     const { beneath, fileSystem } = await open();
     const before = await fileSystem.stats();
     expect(before).toMatchObject({ fileCount: 12, directoryCount: 4 });
@@ -54,7 +54,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     expect((await fileSystem.stats()).totalSize).toBe(before.totalSize + 5);
   });
 
-  it('walks, searches and listings show what may be seen', async () => {
+  it('walks, searches and listings show only readable entries', async () => {
     const { fileSystem } = await open();
     const seen = (await all(fileSystem.walk('/'))).map(({ path }) => path);
     expect(seen.every((path) => path === '/jail' || path.startsWith('/jail/pub'))).toBe(true);
@@ -68,7 +68,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     expect((await fileSystem.readdir('/', { withFileTypes: true })).map(({ path }) => path)).toEqual(['/jail']);
   });
 
-  it('a snapshot holds what may be read', async () => {
+  it('a snapshot holds only readable entries', async () => {
     const { fileSystem } = await open();
     const bytes = await createSnapshot(fileSystem);
     const text = new TextDecoder('latin1').decode(bytes);
@@ -80,7 +80,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     expect(copy.existsSync('/secret')).toBe(false);
   });
 
-  it('a restore changes only what may be written, or nothing', async () => {
+  it('a restore changes only writable entries, or nothing', async () => {
     const { beneath, fileSystem } = await open();
     const bytes = await createSnapshot(fileSystem);
     await fileSystem.writeFile('/jail/pub/rw/mine.txt', 'changed');
@@ -98,7 +98,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     expect(tell(await dump(beneath))).toBe(all);
   });
 
-  it('checkpoints of others are not there', async () => {
+  it('checkpoints of others are invisible', async () => {
     const { beneath, fileSystem } = await open();
     const theirs = await beneath.checkpoint('theirs');
     const ours = await fileSystem.checkpoint('ours');
@@ -111,7 +111,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     expect((await beneath.checkpoints()).map((each) => each.name)).toEqual(['theirs']);
   });
 
-  it('rollback changes only what may be written, and nothing where it would need more', async () => {
+  it('rollback changes only writable entries, and nothing if it would need more', async () => {
     const { beneath, fileSystem } = await open();
     const point = await fileSystem.checkpoint();
     await fileSystem.writeFile('/jail/pub/rw/mine.txt', 'changed');
@@ -135,7 +135,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     expect(tell(await dump(beneath))).toBe(before);
   });
 
-  it('a diff shows what may be read', async () => {
+  it('a diff shows only readable entries', async () => {
     const { beneath, fileSystem } = await open();
     const point = await fileSystem.checkpoint();
     await beneath.writeFile('/secret/key', `${CANARY} changed`);
@@ -178,7 +178,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     expect(await beneath.readText('/jail/pub/rw/x')).toBe('x');
   });
 
-  it('operations and cursors of strangers see what may be read', async () => {
+  it('operations and cursors of untrusted code see only readable entries', async () => {
     const { beneath, fileSystem } = await open();
     const before = tell(await dump(beneath));
     const names = (view: View): string => {
@@ -209,7 +209,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     expect(tell(await dump(beneath))).toBe(before);
   });
 
-  it('watchers hear of what may be seen, under names that may be seen', async () => {
+  it('watchers receive events of visible entries, under visible names', async () => {
     const { beneath, fileSystem } = await open();
     const stop = new AbortController();
     const heard: string[] = [];
@@ -232,7 +232,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     expect(heard.some((event) => event.includes('/jail/pub/rw/seen'))).toBe(true);
   });
 
-  it('open files obey: what has been moved out cannot be read or written any more', async () => {
+  it('open files lose access when their file is moved out', async () => {
     const { beneath, fileSystem } = await open();
     const handle: FileHandle = await fileSystem.open('/jail/pub/rw/mine.txt', 'r+');
     await beneath.rename('/jail/pub/rw/mine.txt', '/secret/taken');
@@ -244,7 +244,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     await handle.close();
   });
 
-  it('hard links need the right to write, and to read, on the file', async () => {
+  it('hard links need the right to read and to write the file', async () => {
     const { fileSystem } = await open();
     expect(await refusal(() => fileSystem.link('/jail/pub/ok.txt', '/jail/pub/rw/stolen'))).toBe(
       'PathNotWritableError',
@@ -254,7 +254,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     expect(await fileSystem.readText('/jail/pub/rw/second')).toBe('mine');
   });
 
-  it('close ends the view only', async () => {
+  it('close ends only the view', async () => {
     const { beneath, fileSystem } = await open();
     await fileSystem.close();
     expect(await refusal(() => fileSystem.readText('/jail/pub/ok.txt'))).toBe('EBADF');
@@ -263,7 +263,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
 });
 
 describe('a sandbox over a synchronous filesystem', () => {
-  it('toJSON holds what may be read', () => {
+  it('toJSON holds only readable entries', () => {
     const { fileSystem } = new Sandbox(memory(FILES), { paths });
     const text = JSON.stringify(fileSystem);
     expect(text).toContain('mine.txt');
@@ -281,7 +281,7 @@ describe('a sandbox over a synchronous filesystem', () => {
 });
 
 describe('limits', () => {
-  it.each(['memory', 'far memory'])('say which one was met, and not what others use, over %s', async (name) => {
+  it.each(['memory', 'async memory'])('say which one was reached, and not what others use, over %s', async (name) => {
     const limits = { maxTotalSize: 1000 };
     const beneath =
       name === 'memory'

@@ -4,7 +4,7 @@ import { memory, refusal } from './testing/memory.js';
 
 const FILES = { '/src/a.ts': 'a', '/out/report': 'CANARY', '/out/sub/deep': 'CANARY' };
 
-/** A box for letters: what is in it cannot be read, what is put in stays. */
+/** Returns a sandbox with a drop box: files can be put in, but not read. */
 const dropBox = async () => {
   const fileSystem = memory(FILES);
   const sandbox = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({
@@ -15,7 +15,7 @@ const dropBox = async () => {
 };
 
 describe('a directory that may be written but not read', () => {
-  it('takes new files, and more for those that are there', async () => {
+  it('accepts new files and appends', async () => {
     const { beneath, sandbox, view } = await dropBox();
     await sandbox.write('/out/new/letter', 'x');
     await view.appendFile('/out/report', '+');
@@ -27,7 +27,7 @@ describe('a directory that may be written but not read', () => {
     expect([await sandbox.canRead('/out/x'), await sandbox.canWrite('/out/x')]).toEqual([false, true]);
   });
 
-  it('gives nothing of them away', async () => {
+  it('reveals nothing of its files', async () => {
     const { sandbox, view } = await dropBox();
     const refused: Record<string, () => unknown> = {
       read: () => sandbox.read('/out/report'),
@@ -47,7 +47,7 @@ describe('a directory that may be written but not read', () => {
     expect(await view.readdir('/')).toEqual(['out', 'src']);
   });
 
-  it('is no more to a child that may write deeper in it: not even the way there is listed', async () => {
+  it('stays unlisted for a child that may write deeper in it', async () => {
     const fileSystem = memory({ ...FILES, '/out/sub/x/old': 'CANARY' });
     const parent = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({ allowRead: [], allowWrite: '/out' });
     const child = await parent.derive({ allowRead: [], allowWrite: '/out/sub/x' });
@@ -63,7 +63,7 @@ describe('a directory that may be written but not read', () => {
     expect(await refusal(() => child.write('/out/sub/y', ''))).toBe('PathNotInSandboxError');
   });
 
-  it('cannot be read by giving its files another name, or linking to them', async () => {
+  it('cannot be read by renaming or linking its files', async () => {
     const fileSystem = memory(FILES);
     const sandbox = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({
       allowRead: '/src',
@@ -95,7 +95,7 @@ describe('a suffix policy', () => {
     };
   };
 
-  it('holds for both names of a rename, a link and a copy', async () => {
+  it('applies to both names of a rename, a link and a copy', async () => {
     const { beneath, view } = open();
     const refused: Record<string, () => unknown> = {
       'rename to': () => view.rename('/w/a.md', '/w/a.exe'),
@@ -117,7 +117,7 @@ describe('a suffix policy', () => {
     expect(JSON.stringify(beneath)).toBe(before);
   });
 
-  it('refuses a tree as a whole where something in it has another suffix', async () => {
+  it('refuses an operation on a tree that contains another suffix', async () => {
     const { beneath, view } = open();
     const before = JSON.stringify(beneath);
     for (const work of [
@@ -132,7 +132,7 @@ describe('a suffix policy', () => {
     expect(beneath.readTextSync('/w/f/c.md')).toBe('c');
   });
 
-  it('lets directories and links have any name, and shows no other files', async () => {
+  it('lets directories and links have any name, and hides other files', async () => {
     const { view } = open();
     await view.mkdir('/w/dir.with.dots');
     await view.symlink('a.md', '/w/latest');
@@ -144,8 +144,8 @@ describe('a suffix policy', () => {
   });
 });
 
-describe('a cap on what is read', () => {
-  it('is asked before a byte is read, by every method that reads, and by open files too', async () => {
+describe('a size cap', () => {
+  it('is checked before a byte is read, by every method that reads, and by open files too', async () => {
     const fileSystem = memory({ '/w/big': 'x'.repeat(11), '/w/small': 'x' });
     const view = new Sandbox(fileSystem, { root: { root: '/w', maxFileBytes: 10 } }).fileSystem;
     const handle = view.openSync('/w/small', 'r+');
@@ -169,8 +169,8 @@ describe('a cap on what is read', () => {
   });
 });
 
-describe('what leads to a root', () => {
-  it('can be looked at and listed as far as it leads there, and not be changed', async () => {
+describe('the directories above a root', () => {
+  it('can be listed as far as they lead to it, and not changed', async () => {
     const fileSystem = memory({ '/a/b/c/x': 'x', '/a/b/y': 'CANARY', '/a/z': 'CANARY' });
     const sandbox = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({ allowWrite: '/a/b/c' });
     const view = sandbox.fileSystem;
@@ -195,7 +195,7 @@ describe('what leads to a root', () => {
     expect(fileSystem.readTextSync('/a/b/c/x')).toBe('x');
   });
 
-  it('ends at a root, which stays', async () => {
+  it('do not include the root, which cannot be moved or removed', async () => {
     const fileSystem = memory({ '/a/rw/x': 'x', '/a/rw2/y': 'y' });
     const sandbox = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({ allowWrite: ['/a/rw', '/a/rw2'] });
     const view = sandbox.fileSystem;

@@ -4,7 +4,7 @@ import { asyncMemoryStorage, createFileSystem, type FileSystem, MemoryStorage } 
 
 const FORMS: readonly (readonly [string, () => Promise<FileSystem>])[] = [
   ['memory', async () => createFileSystem()],
-  ['a storage far away', async () => createFileSystem({ storage: asyncMemoryStorage() })],
+  ['a remote storage', async () => createFileSystem({ storage: asyncMemoryStorage() })],
   ['the far form of a storage', async () => createFileSystem({ storage: asyncForm(new MemoryStorage()) })],
 ];
 

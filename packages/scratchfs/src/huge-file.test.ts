@@ -6,7 +6,7 @@ import { createFileSystem, type FileSystem, MemoryStorage } from './index.js';
 
 const FORMS: readonly (readonly [string, () => Promise<FileSystem>])[] = [
   ['memory', async () => createFileSystem()],
-  ['a storage far away', async () => createFileSystem({ storage: asyncForm(new MemoryStorage()) })],
+  ['a remote storage', async () => createFileSystem({ storage: asyncForm(new MemoryStorage()) })],
 ];
 
 describe.each(FORMS)('a file too large for one array, over %s', (_, open) => {

@@ -13,7 +13,7 @@ export function memory(files: InitialFiles = {}): SyncFileSystem {
 }
 
 /** Returns the same through the remote engine. */
-export function farMemory(files: InitialFiles = {}): Promise<FileSystem> {
+export function asyncMemory(files: InitialFiles = {}): Promise<FileSystem> {
   const clock = testClock();
   return openFileSystem(asyncMemoryStorage({ clock }), { files, clock });
 }

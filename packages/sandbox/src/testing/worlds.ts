@@ -1,7 +1,7 @@
 import type { FileSystem, InitialFiles } from '@scratchfs/core';
 import { mount, observe, overlay, readonly } from '@scratchfs/core/layers';
 import { Sandbox } from '../sandbox.js';
-import { farMemory, memory } from './memory.js';
+import { asyncMemory, memory } from './memory.js';
 
 /** Content of every file that must not be read. */
 export const CANARY = 'CANARY-8a1f';
@@ -59,12 +59,12 @@ export type Backends = Readonly<Record<string, () => FileSystem | Promise<FileSy
 
 export const BACKENDS: Backends = {
   memory: () => memory(FILES),
-  'far memory': () => farMemory(FILES),
+  'async memory': () => asyncMemory(FILES),
   overlay: () => overlay(memory(FILES)),
-  'an overlay of far memory': async () => overlay(await farMemory(FILES)),
+  'an overlay of async memory': async () => overlay(await asyncMemory(FILES)),
   'a read-only one': () => readonly(memory(FILES)),
   'an overlay of a read-only one': () => overlay(readonly(memory(FILES))),
-  mount: async () => mount(memory(FILES), { '/jail/pub/rw/mnt': await farMemory() }),
+  mount: async () => mount(memory(FILES), { '/jail/pub/rw/mnt': await asyncMemory() }),
   observe: () => observe(memory(FILES), () => {}),
   'another sandbox': () => new Sandbox(memory(FILES), { root: { root: '/' } }).fileSystem,
 };
