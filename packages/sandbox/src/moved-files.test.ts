@@ -2,14 +2,14 @@ import { type FileHandle, type FileSystem, type InitialFiles, isFsError } from '
 import { overlay } from '@scratchfs/core/layers';
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from './sandbox.js';
-import { farMemory, memory } from './testing/memory.js';
+import { asyncMemory, memory } from './testing/memory.js';
 
 const FILES: InitialFiles = { '/work/a.txt': 'abcdef', '/private/customer-4711/key': 'key' };
 const HIDDEN = 'customer-4711';
 
 const BACKENDS: Readonly<Record<string, () => FileSystem | Promise<FileSystem>>> = {
   memory: () => memory(FILES),
-  'asynchronous memory': () => farMemory(FILES),
+  'asynchronous memory': () => asyncMemory(FILES),
   'an overlay': () => overlay(memory(FILES)),
 };
 
