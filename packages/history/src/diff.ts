@@ -43,6 +43,12 @@ export interface VersionDiff {
   readonly renamed: readonly RenamedPath[];
 }
 
+/** A diff to format, for example one read from JSON. */
+export interface FormattableDiff extends Omit<VersionDiff, 'renamed'> {
+  /** Default: none. */
+  readonly renamed?: readonly RenamedPath[] | undefined;
+}
+
 export interface VersionDiffOptions extends RepositoryCall {
   /** Pairs removed files with added ones. Default false. */
   readonly renames?: boolean | Omit<RenameOptions, 'signal'> | undefined;
@@ -129,7 +135,7 @@ interface Pair {
 }
 
 /** Returns the files of a diff, sorted by path. */
-function pairsOf({ added, removed, changed, renamed }: VersionDiff): Pair[] {
+function pairsOf({ added, removed, changed, renamed = [] }: FormattableDiff): Pair[] {
   const pairs: Pair[] = [
     ...added.map(({ path, ...after }) => ({ path, oldPath: undefined, before: undefined, after })),
     ...removed.map(({ path, ...before }) => ({ path, oldPath: undefined, before, after: undefined })),
@@ -142,7 +148,7 @@ function pairsOf({ added, removed, changed, renamed }: VersionDiff): Pair[] {
 /** Formats a diff as unified text that `git apply` accepts, one file at a time. */
 export async function* formatDiffParts(
   reader: ObjectReader,
-  diff: VersionDiff,
+  diff: FormattableDiff,
   options: FormatVersionDiffOptions = {},
 ): AsyncGenerator<string> {
   for (const pair of pairsOf(diff)) {
@@ -179,7 +185,7 @@ const NOTHING = new Uint8Array();
 /** Converts a diff to data, one file at a time. */
 export async function* fileDiffs(
   reader: ObjectReader,
-  diff: VersionDiff,
+  diff: FormattableDiff,
   { context = 3, signal }: FormatVersionDiffOptions = {},
 ): AsyncGenerator<FileDiff> {
   for (const pair of pairsOf(diff)) {

@@ -3,6 +3,7 @@ import { applyTree, restoreEntry } from './checkout.js';
 import {
   diffTrees,
   type FileDiff,
+  type FormattableDiff,
   type FormatVersionDiffOptions,
   fileDiffs,
   formatDiffParts,
@@ -207,14 +208,14 @@ export class History {
    * and the function names of hunks. Without `binary`, it only says that contents differ if they are binary or not
    * UTF-8.
    */
-  async formatDiff(diff: VersionDiff, options?: FormatVersionDiffOptions): Promise<string> {
+  async formatDiff(diff: FormattableDiff, options?: FormatVersionDiffOptions): Promise<string> {
     let text = '';
     for await (const part of formatDiffParts(this.#reader, diff, options)) text += part;
     return text;
   }
 
   /** Converts a diff to data for a user interface, one file at a time. */
-  fileDiffs(diff: VersionDiff, options?: FormatVersionDiffOptions): AsyncGenerator<FileDiff> {
+  fileDiffs(diff: FormattableDiff, options?: FormatVersionDiffOptions): AsyncGenerator<FileDiff> {
     return fileDiffs(this.#reader, diff, options);
   }
 

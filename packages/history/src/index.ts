@@ -3,6 +3,7 @@ export type {
   ChangedPath,
   DiffLine,
   FileDiff,
+  FormattableDiff,
   FormatVersionDiffOptions,
   RenamedPath,
   VersionDiff,

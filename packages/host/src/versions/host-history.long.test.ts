@@ -61,6 +61,9 @@ describe('the life of a work tree', () => {
     const shown = await versions.formatDiffForDisplay(diff);
     expect(shown).toContain('\u001b[31m-let x = 1;');
     expect(shown).toContain('\u001b[32m+const x = 1;');
+    const { renamed: _, ...rest } = diff;
+    expect(await versions.formatDiffForDisplay(rest)).toBe(shown);
+    expect(await versions.formatDiffForDisplay({ added: [], removed: [], changed: [] })).toBe('');
     await versions.rollback(start, work);
     expect(text(work, 'src/a.ts')).toBe('let x = 1;\n');
     expect(readdirSync(work).sort()).toEqual(['b.txt', 'src']);

@@ -5,6 +5,7 @@ import { systemClock } from '@scratchfs/core';
 import {
   type Commit,
   type CommitOptions,
+  type FormattableDiff,
   type FormatVersionDiffOptions,
   History,
   HistoryError,
@@ -283,12 +284,12 @@ export class HostHistory implements AsyncDisposable {
   }
 
   /** Formats a diff as unified text, coloured by default. */
-  formatDiffForDisplay(diff: VersionDiff, options?: FormatVersionDiffOptions): Promise<string> {
+  formatDiffForDisplay(diff: FormattableDiff, options?: FormatVersionDiffOptions): Promise<string> {
     const [first] = [
       ...diff.added,
       ...diff.removed,
       ...diff.changed.map(({ after }) => after),
-      ...diff.renamed.map(({ after }) => after),
+      ...(diff.renamed ?? []).map(({ after }) => after),
     ];
     return this.historyOf(first?.id).formatDiff(diff, { color: true, ...options });
   }
