@@ -18,7 +18,7 @@ const REASONS = {
   ENOSPC: [-28, 'no space left on device'],
   ENOTDIR: [-20, 'not a directory'],
   ENOTEMPTY: [-39, 'directory not empty'],
-  ENOTSUP: [-95, 'operation not supported on socket'],
+  ENOTSUP: [-95, 'operation not supported'],
   EPERM: [-1, 'operation not permitted'],
   EROFS: [-30, 'read-only file system'],
   ESTALE: [-116, 'stale file handle'],
