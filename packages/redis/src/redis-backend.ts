@@ -15,6 +15,7 @@ import { runIdempotent } from './commit/idempotent-command.js';
 import { isAborted, throwIfAborted } from './connection/abort.js';
 import type { RedisClient } from './connection/connection.js';
 import { MAIN_STATE } from './connection/keys.js';
+import { renewLease } from './connection/renew-lease.js';
 import { type Durability, readDurability } from './connection/server-info.js';
 import { runStateCommand } from './connection/state-commands.js';
 import { LoadQueue } from './load/load-queue.js';
@@ -37,7 +38,7 @@ class StateBackend implements Backend {
   readonly #field: string;
   readonly #commitQueue: CommitQueue;
   readonly #loadQueue: LoadQueue;
-  readonly #renewal: NodeJS.Timeout | undefined;
+  readonly #stopRenewal: (() => void) | undefined;
   #forks = 0;
   #closed = false;
 
@@ -55,9 +56,7 @@ class StateBackend implements Backend {
       this.watch = (listener) => changeFeed.listen(listener);
       return;
     }
-    const renew = (): void => void runStateCommand(session, field, 'renew', [FORK_LEASE_MS]).catch(() => {});
-    this.#renewal = setInterval(renew, FORK_LEASE_MS / 6);
-    this.#renewal.unref();
+    this.#stopRenewal = renewLease(session, field, FORK_LEASE_MS);
   }
 
   get settings(): Settings {
@@ -115,7 +114,7 @@ class StateBackend implements Backend {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    clearInterval(this.#renewal);
+    this.#stopRenewal?.();
     if (this.#field !== MAIN_STATE)
       await runStateCommand(this.#shared.session, MAIN_STATE, 'giveBack', [this.#field]).catch(() => {});
     await this.#shared.release();

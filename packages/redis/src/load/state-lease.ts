@@ -1,4 +1,5 @@
 import type { ClientSession } from '../connection/client-session.js';
+import { renewLease } from '../connection/renew-lease.js';
 import { runStateCommand } from '../connection/state-commands.js';
 
 /** Time for which the server keeps a pinned state whose client has ended without releasing it. An open lease is renewed. */
@@ -6,7 +7,7 @@ const LEASE_MS = 300_000;
 
 /** A pinned state: one more reference to the root of the current state, kept in a field of the head under a lease. */
 export class StateLease {
-  readonly #renewal: NodeJS.Timeout;
+  readonly #stopRenewal: () => void;
 
   private constructor(
     private readonly session: ClientSession,
@@ -14,10 +15,7 @@ export class StateLease {
     readonly field: string,
     private readonly owner: string,
   ) {
-    this.#renewal = setInterval(() => {
-      runStateCommand(session, field, 'renew', [LEASE_MS]).catch(() => {});
-    }, LEASE_MS / 6);
-    this.#renewal.unref();
+    this.#stopRenewal = renewLease(session, field, LEASE_MS);
   }
 
   /** Pins the current state of a field. @throws StorageError */
@@ -29,7 +27,7 @@ export class StateLease {
 
   /** Gives the state back in the background. If that request is lost, the lease expires. */
   release(): void {
-    clearInterval(this.#renewal);
+    this.#stopRenewal();
     runStateCommand(this.session, this.owner, 'giveBack', [this.field]).catch(() => {});
   }
 }
