@@ -3,7 +3,6 @@ import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { asyncMemoryStorage } from '@scratchfs/memory';
 import { RedisStorage } from '@scratchfs/redis';
 import { differences, dump } from '@scratchfs/testkit';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keysOf } from '../../packages/redis/src/connection/keys.js';
 import { checkLayout } from '../../packages/redis/src/testing/layout-check.js';
@@ -15,20 +14,15 @@ const STEPS = 150;
 
 describe.skipIf(!hasServer)('layout', () => {
   let server: TestServer;
-  let control: Redis;
   beforeAll(async () => {
     server = await TestServer.open();
-    control = new Redis(server.url);
   });
-  afterAll(async () => {
-    control.disconnect();
-    await server.close();
-  });
+  afterAll(() => server.close());
 
   const open = ({ url, namespace }: RedisLocation, clock?: () => number): Promise<FileSystem> =>
     openFileSystem(new RedisStorage(url, { namespace, clock }), { clock });
   const wrong = ({ namespace }: RedisLocation): Promise<string[]> =>
-    checkLayout(control, keysOf('scratchfs:', namespace));
+    checkLayout(server.control, keysOf('scratchfs:', namespace));
 
   for (const seed of [1, 2, 3]) {
     it(`states, copies, forks and contents equal those in memory, and all references are counted (seed ${seed})`, async () => {

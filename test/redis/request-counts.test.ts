@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asyncStorage, openFileSystem } from '@scratchfs/core';
 import { RedisBackend } from '@scratchfs/redis';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBudgetFiles, REQUEST_BUDGETS, type RequestBudget } from '../faults/round-trips.js';
 import { type RedisLocation, withClient, withPort } from './clients.js';
@@ -39,11 +38,9 @@ describe.skipIf(!hasServer)('The cost of an operation in commands', () => {
   let server: TestServer;
   let proxy: TcpProxy;
   let place: RedisLocation;
-  let control: Redis;
 
   beforeAll(async () => {
     server = await TestServer.open();
-    control = new Redis(server.url);
     proxy = await TcpProxy.open(Number(new URL(server.url).port || 6379));
     place = server.place();
     await withClient(place, async (fs) => {
@@ -60,14 +57,13 @@ describe.skipIf(!hasServer)('The cost of an operation in commands', () => {
     });
   }, 120_000);
   afterAll(async () => {
-    control.disconnect();
     await proxy.close();
     await server.close();
   });
 
   /** Waits until the garbage of earlier operations is freed, so that it does not count for later ones. */
   const isSwept = async (): Promise<void> => {
-    while ((await control.llen(`scratchfs:{${place.namespace}}:q`)) > 0) await sleep(20);
+    while ((await server.control.llen(`scratchfs:{${place.namespace}}:q`)) > 0) await sleep(20);
   };
 
   for (const [name, { work, warm, ...price }] of Object.entries({ ...REQUEST_BUDGETS, ...MORE_PRICES })) {

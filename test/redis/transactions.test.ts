@@ -1,6 +1,5 @@
 import { type FileSystem, openFileSystem } from '@scratchfs/core';
 import { RedisStorage } from '@scratchfs/redis';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keysOf } from '../../packages/redis/src/connection/keys.js';
 import { checkLayout } from '../../packages/redis/src/testing/layout-check.js';
@@ -20,15 +19,10 @@ async function openTwice({ url, namespace }: RedisLocation): Promise<[FileSystem
 
 describe.skipIf(!hasServer)('transactions beside a writer that never rests', () => {
   let server: TestServer;
-  let control: Redis;
   beforeAll(async () => {
     server = await TestServer.open();
-    control = new Redis(server.url);
   });
-  afterAll(async () => {
-    control.disconnect();
-    await server.close();
-  });
+  afterAll(() => server.close());
 
   /** Runs work while another client gives all files the same new number, again and again. */
   async function beside(work: (fs: FileSystem, place: RedisLocation) => Promise<void>): Promise<void> {
@@ -67,9 +61,9 @@ describe.skipIf(!hasServer)('transactions beside a writer that never rests', () 
         expect(texts.join('').length).toBe(size);
       }
       const keys = keysOf('scratchfs:', namespace);
-      const pins = async () => (await control.hkeys(keys.head)).filter(isPrivateField);
+      const pins = async () => (await server.control.hkeys(keys.head)).filter(isPrivateField);
       await expect.poll(pins).toEqual([]);
-      expect(await control.hkeys(keys.head)).not.toContainEqual(expect.stringMatching(/^l\//));
+      expect(await server.control.hkeys(keys.head)).not.toContainEqual(expect.stringMatching(/^l\//));
     });
   });
 
@@ -99,12 +93,12 @@ describe.skipIf(!hasServer)('transactions beside a writer that never rests', () 
       await tx.readText('/d/f0');
       for (const path of FILES) await other.writeFile(path, `${runs}`);
       expect(await tx.readText('/d/f1')).toBe('1');
-      expect((await control.hkeys(keys.head)).filter(isPrivateField)).toHaveLength(runs - 1);
-      if (runs === 2) expect(await checkLayout(control, keys)).toEqual([]);
+      expect((await server.control.hkeys(keys.head)).filter(isPrivateField)).toHaveLength(runs - 1);
+      if (runs === 2) expect(await checkLayout(server.control, keys)).toEqual([]);
     });
     expect(runs).toBe(2);
     await other.writeFile('/d/f0', 'last');
-    await expect.poll(() => checkLayout(control, keys)).toEqual([]);
+    await expect.poll(() => checkLayout(server.control, keys)).toEqual([]);
     await Promise.all([fs.close(), other.close()]);
   });
 });

@@ -20,10 +20,15 @@ export const hasOwnServer = findRedis() !== undefined;
 export class TestServer {
   readonly #namespaces: string[] = [];
 
+  /** A connection for looking at keys. It connects with its first command. */
+  readonly control: Redis;
+
   private constructor(
     readonly url: string,
     private readonly own: RedisServer | undefined,
-  ) {}
+  ) {
+    this.control = new Redis(url, { lazyConnect: true });
+  }
 
   static async open(): Promise<TestServer> {
     const own = given === undefined ? await RedisServer.start() : undefined;
@@ -39,15 +44,12 @@ export class TestServer {
 
   /** Removes everything that the tests created. */
   async close(): Promise<void> {
-    if (this.own !== undefined) {
-      await this.own.stop();
-      return;
-    }
-    const control = new Redis(this.url);
     try {
-      for (const namespace of this.#namespaces) await dropNamespace(control, namespace);
+      if (this.own === undefined)
+        for (const namespace of this.#namespaces) await dropNamespace(this.control, namespace);
     } finally {
-      control.disconnect();
+      this.control.disconnect();
+      await this.own?.stop();
     }
   }
 }
