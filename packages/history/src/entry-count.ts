@@ -16,8 +16,8 @@ export class EntryCount {
   constructor(readonly allowed: number) {}
 
   /**
-   * Adds entries of one directory. Call it before the directory is entered.
-   * @param pathLength characters of the directory's path
+   * Adds entries of one directory, before it is entered, or a single entry.
+   * @param pathLength length of the directory's path, or of the single entry's own
    * @throws HistoryError `too-large`
    */
   add(entries: number, pathLength: number): void {

@@ -28,12 +28,12 @@ const USES: readonly Use[] = [
 
 describe.each(Object.entries(BACKENDS))('over %s', (_name, create) => {
   it('an open file that was moved out of the sandbox is named as it was opened', async () => {
-    const beneath = await create();
-    const { fileSystem } = new Sandbox(beneath, { paths: { work: { root: '/work', mode: 'rw' } } });
+    const lower = await create();
+    const { fileSystem } = new Sandbox(lower, { paths: { work: { root: '/work', mode: 'rw' } } });
     const handle = await fileSystem.open('/work/a.txt', 'r+');
     const reader = fileSystem.createReadStream('/work/a.txt', { highWaterMark: 1 }).getReader();
     await reader.read();
-    await beneath.rename('/work/a.txt', `/private/${HIDDEN}/a.txt`);
+    await lower.rename('/work/a.txt', `/private/${HIDDEN}/a.txt`);
     for (const use of [...USES, () => reader.read()]) {
       const error: unknown = await use(handle).catch((caught: unknown) => caught);
       if (!isFsError(error)) throw new Error('The open file could be used after it was moved out');

@@ -138,10 +138,10 @@ function locate(view: View, { file, path }: HeldFile, syscall: string): FileNode
   const node = file.detached === undefined ? view.peek(file.path, false, access, syscall, path) : undefined;
   if (node !== undefined && node.kind !== SYMLINK && node.id === file.id) return node;
   const inode = view.tree.inodes.get(file.id)?.node;
-  const held = file.detached ?? (inode?.kind === FILE ? inode : undefined);
+  const nameless = file.detached ?? (inode?.kind === FILE ? inode : undefined);
   // It was not found by its path, so the guard has not been asked.
-  view.context.guard?.check(file.path, access, syscall, path, held);
-  if (held !== undefined) return held;
+  view.context.guard?.check(file.path, access, syscall, path, nameless);
+  if (nameless !== undefined) return nameless;
   throw new FsError('ESTALE', { ...details, hint: 'Another client has moved or removed the open file' });
 }
 
