@@ -2,7 +2,7 @@ import { checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
 import { trustedApi } from '../engine/internals.js';
 import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
-import { MAX_ARRAY } from '../engine/view/contents.js';
+import { fileBytes, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { type EntryKind, statMode } from '../entry.js';
 import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
@@ -309,11 +309,11 @@ const BINARY = new Uint8Array(1);
 const OTHER_BINARY = new Uint8Array(2);
 
 function isTooLarge(node: Leaf | undefined): boolean {
-  return node?.kind === FILE && node.size > MAX_ARRAY;
+  return node?.kind === FILE && node.size > MAX_ARRAY_BYTES;
 }
 
 function contentOf(view: View, node: Leaf, path: string): Uint8Array | string {
-  return node.kind === SYMLINK ? node.target : view.bytes(node, path);
+  return node.kind === SYMLINK ? node.target : fileBytes(view, node, path);
 }
 
 /** Returns git's mode: of a file's mode, git only keeps the executable bit. */

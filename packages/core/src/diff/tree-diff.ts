@@ -1,7 +1,7 @@
 import type { Cursor } from '../engine/cursor.js';
 import { isSameBeneath, isSameContent } from '../engine/remote/same-stored.js';
 import { NotLoaded } from '../engine/source.js';
-import { MAX_ARRAY } from '../engine/view/contents.js';
+import { loadedFile, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { compareNames, joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
@@ -192,9 +192,10 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     if (before.size !== after.size) return false;
     if (isSameContent(before, after)) return true;
     // Content that cannot be loaded as one array is not compared: it counts as changed.
-    if (before.size > MAX_ARRAY && (before.data instanceof Unloaded || after.data instanceof Unloaded)) return false;
-    const left: ContentNode = this.before.loaded(before);
-    const right: ContentNode = this.after.loaded(after);
+    if (before.size > MAX_ARRAY_BYTES && (before.data instanceof Unloaded || after.data instanceof Unloaded))
+      return false;
+    const left: ContentNode = loadedFile(this.before, before);
+    const right: ContentNode = loadedFile(this.after, after);
     return this.after.tree.shared.contents.equal(left, right);
   }
 }

@@ -16,6 +16,8 @@ import {
   Unloaded,
 } from '../tree/node.js';
 import { type Location, Tree, type TreeState } from '../tree/tree.js';
+import type { OpenFiles } from './open-files.js';
+import { loadedFile } from './view/contents.js';
 import { PathView } from './view/paths.js';
 
 /**
@@ -25,6 +27,14 @@ import { PathView } from './view/paths.js';
  * Methods that change something cannot fail; their caller has checked everything.
  */
 export class View extends PathView {
+  /** In a transaction on a remote storage: the files opened in it. */
+  inner: OpenFiles | undefined;
+
+  /** Records that an operation failed because of the depth of everything under a directory, which it has listed. */
+  relyOnDepth(_directory: DirectoryNode): void {
+    // Over a remote storage the listings are enough.
+  }
+
   /** Adds a new node under a free name. */
   create(parent: Location, name: string, node: Node): void {
     this.tree.insert(parent, name, node);
@@ -158,7 +168,7 @@ export class View extends PathView {
     const linked = new Set<NodeId>();
     for (const open of this.openFiles?.openUnder(path) ?? []) {
       const node = this.trace(open);
-      if (node?.kind === FILE) this.loaded(node);
+      if (node?.kind === FILE) loadedFile(this, node);
       if (node !== undefined && this.tree.inodes.has(node.id)) linked.add(node.id);
     }
     if (linked.size === 0) return undefined;

@@ -2,6 +2,7 @@ import type { Cursor } from '../engine/cursor.js';
 import { present } from '../engine/operations/read.js';
 import { withContents } from '../engine/remote/prefetch.js';
 import { NotLoaded } from '../engine/source.js';
+import { passingBytes } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { quote, StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';
@@ -145,7 +146,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
       isBinary(contents.slice(node as ContentNode, 0, BINARY_PROBE_BYTES))
     )
       return undefined;
-    const bytes = isLoaded ? this.view.passing(node) : this.#loaded(candidate);
+    const bytes = isLoaded ? passingBytes(this.view, node) : this.#loaded(candidate);
     return bytes === undefined || isBinary(bytes) ? undefined : bytes;
   }
 
@@ -155,12 +156,12 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
    */
   #loaded({ node, path }: Candidate): Uint8Array | undefined {
     try {
-      return this.view.passing(node);
+      return passingBytes(this.view, node);
     } catch (error) {
       if (!(error instanceof NotLoaded)) throw error;
       if (++this.#loads > MAX_LOADS)
         throw new StorageError('conflict', `A file changed each time it was to be searched: ${quote(path)}`);
-      if (this.#loads === 1) this.view.all(this.#queue, (each) => this.view.passing(each.node));
+      if (this.#loads === 1) this.view.all(this.#queue, (each) => passingBytes(this.view, each.node));
       const now = this.#renewed(node, path);
       if (now === undefined || now.size > this.plan.maxFileSize) return undefined;
       const [first] = this.#queue;
@@ -168,7 +169,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
         this.#queuedBytes += now.size - first.node.size;
         this.#queue[0] = { path, node: now };
       }
-      return this.view.passing(now);
+      return passingBytes(this.view, now);
     }
   }
 

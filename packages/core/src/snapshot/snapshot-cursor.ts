@@ -1,7 +1,7 @@
 import type { Cursor } from '../engine/cursor.js';
 import { keepKind } from '../engine/keep-kind.js';
 import { PREFETCH_BYTES, withContents } from '../engine/remote/prefetch.js';
-import { MAX_ARRAY } from '../engine/view/contents.js';
+import { loadedFile, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { type Step, TreeWalk } from '../engine/walk.js';
 import { FsError } from '../errors.js';
@@ -87,9 +87,9 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
   #writer(node: FileNode, path: string): ContentWriter {
     const { contents } = this.#view.tree.shared;
     // Refused before loading, as for content in memory.
-    if (node.size > MAX_ARRAY) allocate(node.size, path);
+    if (node.size > MAX_ARRAY_BYTES) allocate(node.size, path);
     if (node.data instanceof Unloaded) this.#loadWithSiblings(node, path);
-    const loaded = this.#view.loaded(node);
+    const loaded = loadedFile(this.#view, node);
     this.#checkHoles(contents.holes(loaded), path);
     return writerOf(contents, loaded);
   }
@@ -142,7 +142,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
       if (size > PREFETCH_BYTES) break;
       files.push(entry);
     }
-    this.#view.all(files, (file) => this.#view.loaded(file));
+    this.#view.all(files, (file) => loadedFile(this.#view, file));
   }
 }
 

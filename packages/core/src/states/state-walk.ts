@@ -1,6 +1,7 @@
 import { UNKNOWN_VERSION, type Version } from '../backend.js';
 import { withContents } from '../engine/remote/prefetch.js';
 import { type Siblings, siblingAt, siblingsIn } from '../engine/siblings.js';
+import { fileBytes } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { directoryAt } from '../engine/walk.js';
 import type { EntryKind } from '../entry.js';
@@ -121,7 +122,7 @@ export class StateWalk {
   bytes(): Uint8Array<ArrayBuffer> {
     const node = this.#met?.node;
     if (node?.kind !== FILE) throw new TypeError('Only a file has bytes: call right after it was met');
-    return this.#view.bytes(node, '');
+    return fileBytes(this.#view, node, '');
   }
 
   get #siblings(): Siblings {

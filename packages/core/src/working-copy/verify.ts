@@ -1,6 +1,7 @@
 import { UNKNOWN_VERSION } from '../backend.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
 import { type Need, NotLoaded } from '../engine/source.js';
+import { loadedFile } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { pathSegments } from '../paths.js';
 import { DIRECTORY, type DirectoryNode, FILE, type Node, SYMLINK } from '../tree/node.js';
@@ -110,7 +111,7 @@ class Verifier {
       return isSameNode(view.tree.shared.contents, node, known);
     const { size, meta } = known;
     if (node.size !== size || node.meta.mtime !== meta.mtime || !isSameOwner(node.meta, meta)) return false;
-    return isSameNode(view.tree.shared.contents, view.loaded(node) as typeof node, known);
+    return isSameNode(view.tree.shared.contents, loadedFile(view, node) as typeof node, known);
   }
 
   #isSameTree(location: Location, known: DirectoryNode): boolean {

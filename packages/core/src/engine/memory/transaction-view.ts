@@ -1,7 +1,6 @@
 import type { Metadata, NodeId } from '../../backend.js';
 import type { EntryKind } from '../../entry.js';
 import { joinPath } from '../../paths.js';
-import type { ContentNode } from '../../tree/content.js';
 import type { Entries } from '../../tree/entries.js';
 import {
   DIRECTORY,
@@ -18,6 +17,7 @@ import type { Context } from '../context.js';
 import type { Access } from '../guard.js';
 import type { OpenFiles } from '../open-files.js';
 import type { Source } from '../source.js';
+import { checkReach } from '../view/limits.js';
 import { View } from '../view.js';
 import { locationAt, nodeAt, type TransactionRecord } from './transaction-record.js';
 
@@ -79,18 +79,8 @@ export class TransactionView extends View {
     super.relyOnNode(node);
   }
 
-  override loaded(node: FileNode): ContentNode {
-    this.relyOnNode(node);
-    return super.loaded(node);
-  }
-
-  override checkReach(top: Location, target: string, syscall: string, path: string): void {
-    try {
-      super.checkReach(top, target, syscall, path);
-    } catch (error) {
-      this.relyOnTree(top.directory);
-      throw error;
-    }
+  override relyOnDepth(directory: DirectoryNode): void {
+    this.relyOnTree(directory);
   }
 
   override create(parent: Location, name: string, node: Node): void {
@@ -167,7 +157,7 @@ export class TransactionView extends View {
       const directory = wholeAt(view, source, fromName);
       // Entries that others added concurrently may reach too deep.
       const target = joinPath(at.path, toName);
-      if (directory !== undefined) view.checkReach(directory, target, 'rename', target);
+      if (directory !== undefined) checkReach(view, directory, target, 'rename', target);
       view.move(source, fromName, at, toName);
     });
   }

@@ -16,6 +16,8 @@ import {
 } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 import { checkBoolean, checkOptions } from '../arguments.js';
+import { fileBytes, loadedFile } from '../view/contents.js';
+import { checkFileSize, checkReach, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
 import { DIRECTORY_MODE, makePath } from './names.js';
 import { present } from './read.js';
@@ -97,7 +99,7 @@ function copyAll(view: View, source: string, destination: string, copy: Copy): v
     view.context.guard?.checkTree(view, fromLocation, 'read', 'cp', source);
     view.context.guard?.checkTree(view, fromLocation, 'write', 'cp', destination, toPath);
     view.loadTree(fromLocation);
-    if (to === undefined) view.checkReach(fromLocation, toPath, 'cp', destination);
+    if (to === undefined) checkReach(view, fromLocation, toPath, 'cp', destination);
   }
   if (to === undefined) copyNode(view, fromLocation?.directory ?? from, fromPath, parent, name, copy, destination);
   else if (fromLocation !== undefined && toLocation !== undefined)
@@ -147,7 +149,7 @@ function merge(view: View, source: Location, destination: Location, copy: Copy, 
         if (taken === undefined) {
           if (node.kind === DIRECTORY) {
             const location = view.tree.childLocation(a, name, node);
-            checks.push(() => view.checkReach(location, dest, 'cp', dest));
+            checks.push(() => checkReach(view, location, dest, 'cp', dest));
           }
           steps.push(() => copyNode(view, node, path, b, name, copy, dest));
         } else if (node.kind === DIRECTORY && taken.kind === DIRECTORY) {
@@ -193,8 +195,8 @@ function copyOnto(
   const goesOn = parent.directory.entries.get(name)?.kind === LINKED || view.openFiles?.isOpen(there.id) === true;
   const freed = there.kind === DIRECTORY || goesOn ? 0 : there.size;
   const growth = node.size - freed;
-  view.checkFileSize(node.size, 0, 'cp', destination);
-  if (growth > 0) view.reserve(growth, 0, 'cp', destination);
+  checkFileSize(view, node.size, 0, 'cp', destination);
+  if (growth > 0) reserve(view, growth, 0, 'cp', destination);
   view.remove(parent, name);
   insertAny(view, node, nodePath, parent, name, copy);
 }
@@ -209,13 +211,13 @@ function copyNode(
   destination: string,
 ): void {
   if (node.kind !== DIRECTORY) {
-    view.checkFileSize(node.size, 0, 'cp', destination);
-    view.reserve(node.size, 1, 'cp', destination);
+    checkFileSize(view, node.size, 0, 'cp', destination);
+    reserve(view, node.size, 1, 'cp', destination);
     insertAny(view, node, nodePath, parent, name, copy);
     return;
   }
   view.learnMeta(node);
-  view.reserve(node.size + linkedBytes(view, node), node.files + node.directories + 1, 'cp', destination);
+  reserve(view, node.size + linkedBytes(view, node), node.files + node.directories + 1, 'cp', destination);
   view.copyTree(node, nodePath, parent, name, copyMeta(view, node.meta, copy), copy.preserve);
 }
 
@@ -239,8 +241,8 @@ function insertCopy(
   meta: Metadata,
   path: string,
 ): void {
-  view.checkFileSize(file.size, 0, 'copyfile', path);
-  view.reserve(file.size, 1, 'copyfile', path);
+  checkFileSize(view, file.size, 0, 'copyfile', path);
+  reserve(view, file.size, 1, 'copyfile', path);
   view.copyLeaf(file, filePath, parent, name, meta);
 }
 
@@ -253,12 +255,12 @@ function overwrite(
   mode: number,
   path: string,
 ): void {
-  view.checkFileSize(file.size, to.size, 'copyfile', path);
-  view.reserve(file.size - to.size, 0, 'copyfile', path);
+  checkFileSize(view, file.size, to.size, 'copyfile', path);
+  reserve(view, file.size - to.size, 0, 'copyfile', path);
   const now = view.now();
   const next = new FileNode(to.id, { ...to.meta, mode, mtime: now, ctime: now });
-  view.tree.shared.contents.share(next as ContentNode, view.loaded(file));
-  const parts = view.recorder === undefined ? [] : [{ offset: 0, bytes: view.bytes(file, path) }];
+  view.tree.shared.contents.share(next as ContentNode, loadedFile(view, file));
+  const parts = view.recorder === undefined ? [] : [{ offset: 0, bytes: fileBytes(view, file, path) }];
   view.setContent(parent, name, to, next, parts);
 }
 

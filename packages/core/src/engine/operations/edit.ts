@@ -7,6 +7,8 @@ import type { Location } from '../../tree/tree.js';
 import { checkBoolean, checkOptions } from '../arguments.js';
 import { decodedStrictly, encoded, LONG_TEXT } from '../scheduling/long-text.js';
 import { runSteps, type Steps } from '../scheduling/time-slice.js';
+import { fileBytes, fileText } from '../view/contents.js';
+import { checkFileSize, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
 import { fill, modified, replaceContent, writable } from './write.js';
@@ -25,7 +27,7 @@ export function editFile(view: View, path: string, edit: Edit): number {
 /** Edits a file; or returns the bytes of a long one, for {@link edited} to process and {@link putEdited} to store. */
 export function editOrRead(view: View, path: string, edit: Edit): number | Uint8Array {
   const place = placeOf(view, path, edit);
-  return place.file.size < LONG_TEXT ? editAt(view, place, path, edit) : view.bytes(place.file, path);
+  return place.file.size < LONG_TEXT ? editAt(view, place, path, edit) : fileBytes(view, place.file, path);
 }
 
 function editAt(view: View, place: Place, path: string, { search, replacement }: Edit): number {
@@ -46,7 +48,7 @@ export function* edited(before: Uint8Array, path: string, edit: Edit): Steps<{ a
 export function putEdited(view: View, path: string, edit: Edit, before: Uint8Array, after: Uint8Array): boolean {
   const place = placeOf(view, path, edit);
   const { file } = place;
-  if (file.size !== before.length || !sameBytes(view.bytes(file, path), before, file.size)) return false;
+  if (file.size !== before.length || !sameBytes(fileBytes(view, file, path), before, file.size)) return false;
   put(view, place, after, path);
   return true;
 }
@@ -78,8 +80,8 @@ function meansAll({ options }: Edit): boolean {
 function put(view: View, { file, parent, name }: Place, content: string | Uint8Array, path: string): void {
   const next = new FileNode(file.id, modified(view, file.meta));
   fill(view, next, content);
-  view.checkFileSize(next.size, file.size, 'write', path);
-  view.reserve(next.size - file.size, 0, 'write', path);
+  checkFileSize(view, next.size, file.size, 'write', path);
+  reserve(view, next.size - file.size, 0, 'write', path);
   replaceContent(view, parent, name, file, next);
 }
 
@@ -93,8 +95,8 @@ function checkWellFormed(text: string, name: string): void {
 }
 
 function textOf(view: View, file: FileNode, path: string): string {
-  const text = view.text(file, path);
-  return text.includes('\ufffd') ? runSteps(strict(view.bytes(file, path), path)) : text;
+  const text = fileText(view, file, path);
+  return text.includes('\ufffd') ? runSteps(strict(fileBytes(view, file, path), path)) : text;
 }
 
 /** Decodes a file that is to be written back: bytes that are not UTF-8 would be lost. */

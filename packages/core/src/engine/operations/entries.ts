@@ -6,6 +6,8 @@ import { DIRECTORY, DirectoryNode, FILE, FileNode, type Node, SYMLINK, type Tree
 import { type Location, symlinkNode } from '../../tree/tree.js';
 import { checkInteger, checkMode, checkOneOf, contentBytes } from '../arguments.js';
 import type { Cursor } from '../cursor.js';
+import { fileBytes } from '../view/contents.js';
+import { checkFileSize, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
 import { MappedCursor, TreeWalk } from '../walk.js';
 import { checkTarget, DIRECTORY_MODE } from './names.js';
@@ -73,7 +75,7 @@ export function pathsUnder(view: View, prefix = '/'): Cursor<string> {
 export function entriesUnder(view: View, prefix = '/'): Cursor<FileEntry> {
   return new EntriesUnder(view, prefix, (path, name, entry) => {
     const node = view.tree.resolve(entry) as Node;
-    const content = node.kind === FILE ? view.bytes(node, path) : new Uint8Array(0);
+    const content = node.kind === FILE ? fileBytes(view, node, path) : new Uint8Array(0);
     return { ...infoOf(view, path, name, entry), content };
   });
 }
@@ -198,16 +200,16 @@ function put(view: View, entry: CheckedEntry): void {
   } else {
     const next = new FileNode(there.id, meta);
     fill(view, next, entry.content);
-    view.checkFileSize(next.size, there.size, 'set', path);
-    view.reserve(next.size - there.size, 0, 'set', path);
+    checkFileSize(view, next.size, there.size, 'set', path);
+    reserve(view, next.size - there.size, 0, 'set', path);
     replaceContent(view, parent, name, there, next);
   }
 }
 
 function insert(view: View, location: Location, name: string, node: Node, path: string): void {
   const size = node.kind === DIRECTORY ? 0 : node.size;
-  view.checkFileSize(size, 0, 'set', path);
-  view.reserve(size, 1, 'set', path);
+  checkFileSize(view, size, 0, 'set', path);
+  reserve(view, size, 1, 'set', path);
   const { meta } = location.directory;
   view.create(location, name, node);
   view.restoreMeta(location, meta);

@@ -6,6 +6,7 @@ import { checkMode, checkNewMode, checkSize, checkTime, copyBytes } from '../arg
 import type { Access } from '../guard.js';
 import type { OpenFile, OpenFiles } from '../open-files.js';
 import { mayChange, type OpenMode } from '../open-how.js';
+import { checkArraySize, fileBytes, readFileRange } from '../view/contents.js';
 import type { View } from '../view.js';
 import { checkOwner, ownedBy } from './metadata.js';
 import { makeStats } from './read.js';
@@ -64,16 +65,16 @@ export function open(view: View, path: string, how: OpenMode, mode?: number): Op
 
 export function readAt(view: View, held: HeldFile, into: Uint8Array, position: number): number {
   const node = fileOf(locate(view, held, 'read'), held, 'read');
-  return position >= node.size ? 0 : view.read(node, into, position);
+  return position >= node.size ? 0 : readFileRange(view, node, into, position);
 }
 
 /** Returns everything from a position to the end. */
 export function readFrom(view: View, held: HeldFile, position: number): Uint8Array<ArrayBuffer> {
   const node = fileOf(locate(view, held, 'read'), held, 'read');
-  if (position === 0) return view.bytes(node, held.path);
-  view.checkArray(node.size - position, held.path);
+  if (position === 0) return fileBytes(view, node, held.path);
+  checkArraySize(node.size - position, held.path);
   const rest = new Uint8Array(Math.max(0, node.size - position));
-  if (rest.byteLength > 0) view.read(node, rest, position);
+  if (rest.byteLength > 0) readFileRange(view, node, rest, position);
   return rest;
 }
 

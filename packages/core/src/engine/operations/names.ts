@@ -7,6 +7,7 @@ import { type Location, symlinkNode } from '../../tree/tree.js';
 import { checkBoolean, checkMode, checkOptions } from '../arguments.js';
 import type { Aim } from '../composed-guard.js';
 import type { Access } from '../guard.js';
+import { checkFileSize, checkReach, reserve } from '../view/limits.js';
 import { isTooLong } from '../view/paths.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
@@ -26,7 +27,7 @@ export function mkdir(view: View, path: string, options?: MkdirOptions): string 
 }
 
 export function makeDirectory(view: View, parent: Location, name: string, mode: number, path: string): DirectoryNode {
-  view.reserve(0, 1, 'mkdir', path);
+  reserve(view, 0, 1, 'mkdir', path);
   const directory = DirectoryNode.empty(view.tree.owner, view.context.newId(), view.newMeta(mode));
   view.create(parent, name, directory);
   return directory;
@@ -78,7 +79,7 @@ function makeRest(
   }
   for (const name of names) checkName(name, syscall);
   if (isTooLong(at)) throw new FsError('ENAMETOOLONG', { syscall, path });
-  view.reserve(0, names.length, syscall, path);
+  reserve(view, 0, names.length, syscall, path);
   let location = start;
   for (const name of names) {
     const directory = DirectoryNode.empty(view.tree.owner, view.context.newId(), view.newMeta(mode));
@@ -191,7 +192,7 @@ function move(view: View, from: string, to: string): void {
     view.context.guard?.checkTree(view, location, 'remove', 'rename', from);
     view.context.guard?.checkTree(view, location, 'write', 'rename', to, targetPath);
     view.loadTree(location);
-    view.checkReach(location, targetPath, 'rename', to);
+    checkReach(view, location, targetPath, 'rename', to);
   }
   if (there !== undefined) view.remove(toParent, toName);
   view.move(parent, name, toParent, toName);
@@ -246,7 +247,7 @@ export function link(view: View, existing: string, path: string): void {
     const { parent, name } = view.at;
     if (view.find(path, false, 'write', 'link', kindName(node)) !== undefined) throw new FsError('EEXIST');
     if (node.kind === DIRECTORY) throw new FsError('EPERM');
-    view.reserve(0, 1, 'link', path);
+    reserve(view, 0, 1, 'link', path);
     view.addLink(parent, name, view.at.parent, view.at.name, node as FileNode | SymlinkNode);
   });
 }
@@ -257,8 +258,8 @@ export function symlink(view: View, target: string, path: string): void {
     if (view.find(path, false, 'write', 'symlink', 'symlink') !== undefined) throw new FsError('EEXIST');
     const { parent, name } = view.at;
     const node = symlinkNode(view.context.newId(), view.newMeta(0o777), target);
-    view.checkFileSize(node.size, 0, 'symlink', path);
-    view.reserve(node.size, 1, 'symlink', path);
+    checkFileSize(view, node.size, 0, 'symlink', path);
+    reserve(view, node.size, 1, 'symlink', path);
     view.create(parent, name, node);
   });
 }

@@ -16,6 +16,7 @@ import {
 } from '../../tree/node.js';
 import { checkBoolean, checkInteger, checkOneOf, checkOptions } from '../arguments.js';
 import { LONG_TEXT } from '../scheduling/long-text.js';
+import { fileBytes, fileText } from '../view/contents.js';
 import type { View } from '../view.js';
 
 const NO_BYTES = new Uint8Array(0);
@@ -62,13 +63,13 @@ export function readlink(view: View, path: string): string {
 
 export function readFile(view: View, path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer> | string {
   const file = findFile(view, path);
-  return wantsText(options) ? view.text(file, path) : view.bytes(file, path);
+  return wantsText(options) ? fileText(view, file, path) : fileBytes(view, file, path);
 }
 
 /** {@link readFile}, but returns bytes if the text is so long that it is decoded in slices. */
 export function readFileOrBytes(view: View, path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer> | string {
   const file = findFile(view, path);
-  return wantsText(options) && file.size < LONG_TEXT ? view.text(file, path) : view.bytes(file, path);
+  return wantsText(options) && file.size < LONG_TEXT ? fileText(view, file, path) : fileBytes(view, file, path);
 }
 
 function wantsText(options: ReadFileOptions | undefined): boolean {
@@ -79,13 +80,13 @@ function wantsText(options: ReadFileOptions | undefined): boolean {
 }
 
 export function readText(view: View, path: string): string {
-  return view.text(findFile(view, path), path);
+  return fileText(view, findFile(view, path), path);
 }
 
 /** Returns the text, or the bytes if it is so long that it is decoded in slices. */
 export function readTextOrBytes(view: View, path: string): string | Uint8Array {
   const file = findFile(view, path);
-  return file.size < LONG_TEXT ? view.text(file, path) : view.bytes(file, path);
+  return file.size < LONG_TEXT ? fileText(view, file, path) : fileBytes(view, file, path);
 }
 
 export function readLines(view: View, path: string): string[] {
@@ -184,7 +185,7 @@ export function infoOf(view: View, path: string, name: string, entry: TreeNode):
 }
 
 function withContentOf(view: View, info: EntryInfo, node: Node): FileEntry {
-  return { ...info, content: node.kind === FILE ? view.bytes(node, info.path) : NO_BYTES.slice() };
+  return { ...info, content: node.kind === FILE ? fileBytes(view, node, info.path) : NO_BYTES.slice() };
 }
 
 /** Returns the stats of the node that the last `find` reached. */

@@ -6,6 +6,8 @@ import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, FileNode, type Node, Unloaded } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 import { checkMode, checkOneOf, checkOptions, checkSize, contentBytes, copyBytes } from '../arguments.js';
+import { loadedFile } from '../view/contents.js';
+import { checkFileSize, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
 
@@ -45,8 +47,8 @@ function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', m
   fill(view, next, data);
   const { size } = next;
   if (size !== file.size) {
-    view.checkFileSize(size, file.size, 'write', path);
-    view.reserve(size - file.size, 0, 'write', path);
+    checkFileSize(view, size, file.size, 'write', path);
+    reserve(view, size - file.size, 0, 'write', path);
   }
   replaceContent(view, parent, name, file, next);
 }
@@ -70,8 +72,8 @@ export function createFile(
   path: string,
 ): FileNode {
   const size = typeof data === 'string' ? utf8Length(data) : contentBytes(data).length;
-  view.checkFileSize(size, 0, 'open', path);
-  view.reserve(size, 1, 'open', path);
+  checkFileSize(view, size, 0, 'open', path);
+  reserve(view, size, 1, 'open', path);
   const file = new FileNode(view.context.newId(), view.newMeta(mode));
   fill(view, file, data);
   view.create(parent, name, file);
@@ -119,13 +121,13 @@ export function patch(
 export function patched(view: View, file: FileNode, bytes: Uint8Array, position: number, path: string): FileNode {
   const size = Math.max(file.size, position + bytes.byteLength);
   checkSize(size, 'write', path);
-  view.checkFileSize(size, file.size, 'write', path);
-  view.reserve(size - file.size, 0, 'write', path);
+  checkFileSize(view, size, file.size, 'write', path);
+  reserve(view, size - file.size, 0, 'write', path);
   const next = new FileNode(file.id, modified(view, file.meta));
   if (file.data instanceof Unloaded && view.recorder !== undefined) {
     next.data = file.data.with({ offset: position, bytes: copyBytes(bytes) });
     next.size = size;
-  } else view.tree.shared.contents.patch(next as ContentNode, view.loaded(file), view.tree.owner, position, bytes);
+  } else view.tree.shared.contents.patch(next as ContentNode, loadedFile(view, file), view.tree.owner, position, bytes);
   return next;
 }
 
@@ -140,14 +142,14 @@ export function truncate(view: View, path: string, length = 0): void {
 
 /** Returns the file truncated or extended by zeros to a length, limits checked; not in the tree yet. */
 export function resized(view: View, file: FileNode, length: number, path: string): FileNode {
-  view.checkFileSize(length, file.size, 'ftruncate', path);
-  view.reserve(length - file.size, 0, 'ftruncate', path);
+  checkFileSize(view, length, file.size, 'ftruncate', path);
+  reserve(view, length - file.size, 0, 'ftruncate', path);
   const next = new FileNode(file.id, modified(view, file.meta));
   if (length === 0) return next;
   if (file.data instanceof Unloaded && view.recorder !== undefined) {
     next.data = file.data.with({ cut: length });
     next.size = length;
-  } else view.tree.shared.contents.resize(next as ContentNode, view.loaded(file), view.tree.owner, length);
+  } else view.tree.shared.contents.resize(next as ContentNode, loadedFile(view, file), view.tree.owner, length);
   return next;
 }
 

@@ -14,6 +14,7 @@ import { rootMeta } from '../defaults.js';
 import { OpenFiles } from '../open-files.js';
 import { View } from '../view.js';
 import { limitError } from './limit-error.js';
+import { checkFileSize, checkReach, reserve, usedBytes } from './limits.js';
 
 interface Given {
   readonly limits?: Limits;
@@ -46,7 +47,7 @@ function refusal(call: () => void): object | undefined {
 }
 
 describe('room for bytes', () => {
-  const ask = (given: Given, bytes: number) => refusal(() => viewOf(given).reserve(bytes, 0, 'write', '/a'));
+  const ask = (given: Given, bytes: number) => refusal(() => reserve(viewOf(given), bytes, 0, 'write', '/a'));
 
   it('is there up to the limit, and not beyond', () => {
     const given = { limits: { maxTotalSize: 100 }, size: 60 };
@@ -80,7 +81,7 @@ describe('room for bytes', () => {
   it('counts what has several names once more', () => {
     const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60 });
     view.tree.linkedSize = 30;
-    expect(refusal(() => view.reserve(11, 0, 'link', '/a'))).toMatchObject({ used: 90, requested: 101 });
+    expect(refusal(() => reserve(view, 11, 0, 'link', '/a'))).toMatchObject({ used: 90, requested: 101 });
   });
 
   it('counts files that have lost their name within a transaction only', () => {
@@ -89,16 +90,16 @@ describe('room for bytes', () => {
     const gone = new FileNode('gone', rootMeta(0));
     view.tree.shared.contents.fromBytes(gone as ContentNode, new Uint8Array(30));
     view.inner.setDetached(view.inner.open('gone', '/gone'), gone);
-    expect(refusal(() => view.reserve(11, 0, 'write', '/a'))).toMatchObject({ used: 90, requested: 101 });
-    view.reserve(10, 0, 'write', '/a');
+    expect(refusal(() => reserve(view, 11, 0, 'write', '/a'))).toMatchObject({ used: 90, requested: 101 });
+    reserve(view, 10, 0, 'write', '/a');
   });
 
   it('is asked of the storage as it is now before it is refused, and only then', () => {
     const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60 });
     const asked = vi.spyOn(view, 'relyOnTotals');
-    view.reserve(40, 0, 'write', '/a');
+    reserve(view, 40, 0, 'write', '/a');
     expect(asked).toHaveBeenCalledTimes(0);
-    expect(refusal(() => view.reserve(41, 0, 'write', '/a'))).toBeDefined();
+    expect(refusal(() => reserve(view, 41, 0, 'write', '/a'))).toBeDefined();
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
@@ -110,13 +111,13 @@ describe('room for bytes', () => {
     view.changes = [];
     for (let made = 0; made < 5; made++) {
       view.changes.push({ type: 'create', path: `/${made}` });
-      view.reserve(1, 0, 'write', '/a');
+      reserve(view, 1, 0, 'write', '/a');
     }
     expect(copy).toHaveBeenCalledTimes(0);
     view.remove(view.tree.rootLocation, 'file');
-    expect(refusal(() => view.reserve(41, 0, 'write', '/a'))).toMatchObject({ used: 60, requested: 101 });
+    expect(refusal(() => reserve(view, 41, 0, 'write', '/a'))).toMatchObject({ used: 60, requested: 101 });
     view.changes.push({ type: 'create', path: '/more' });
-    expect(refusal(() => view.reserve(41, 0, 'write', '/a'))).toMatchObject({ used: 60, requested: 101 });
+    expect(refusal(() => reserve(view, 41, 0, 'write', '/a'))).toMatchObject({ used: 60, requested: 101 });
     expect(copy).toHaveBeenCalledTimes(1);
   });
 
@@ -129,7 +130,7 @@ describe('room for bytes', () => {
     const change = (): WeakRef<object> => {
       view.changes = [];
       view.remove(view.tree.rootLocation, 'directory');
-      view.reserve(1, 0, 'write', '/a');
+      reserve(view, 1, 0, 'write', '/a');
       const removed = new WeakRef(view.changes[0]?.node as object);
       view.changes = undefined;
       return removed;
@@ -138,7 +139,7 @@ describe('room for bytes', () => {
     await setTimeout(1);
     collect();
     expect(removed.deref()).toBeUndefined();
-    expect(view.usedBytes()).toBe(60);
+    expect(usedBytes(view)).toBe(60);
   });
 
   it('ends without a limit where sums would no longer be exact', () => {
@@ -149,7 +150,7 @@ describe('room for bytes', () => {
 });
 
 describe('room for names', () => {
-  const ask = (given: Given, nodes: number) => refusal(() => viewOf(given).reserve(0, nodes, 'mkdir', '/a'));
+  const ask = (given: Given, nodes: number) => refusal(() => reserve(viewOf(given), 0, nodes, 'mkdir', '/a'));
 
   it('is there up to the limit, and not beyond; files and directories count', () => {
     const given = { limits: { maxNodeCount: 4 } };
@@ -169,20 +170,20 @@ describe('room for names', () => {
 
   it('is refused for bytes first', () => {
     const view = viewOf({ limits: { maxNodeCount: 0, maxTotalSize: 0 } });
-    expect(refusal(() => view.reserve(1, 1, 'open', '/a'))).toMatchObject({ limit: 'maxTotalSize' });
+    expect(refusal(() => reserve(view, 1, 1, 'open', '/a'))).toMatchObject({ limit: 'maxTotalSize' });
   });
 
   it('that is not there is told as the guard has it', () => {
     const shown = new FsError('ENOSPC', { path: '/hidden' });
     const guard = { shown: () => shown } as unknown as ComposedGuard;
-    expect(() => viewOf({ limits: { maxNodeCount: 0 }, guard }).reserve(0, 1, 'open', '/a')).toThrow(shown);
-    expect(() => viewOf({ limits: { maxTotalSize: 0 }, guard }).reserve(1, 0, 'open', '/a')).toThrow(shown);
+    expect(() => reserve(viewOf({ limits: { maxNodeCount: 0 }, guard }), 0, 1, 'open', '/a')).toThrow(shown);
+    expect(() => reserve(viewOf({ limits: { maxTotalSize: 0 }, guard }), 1, 0, 'open', '/a')).toThrow(shown);
   });
 });
 
 describe('the size of one file', () => {
   const ask = (limits: Limits, size: number, before: number) =>
-    refusal(() => viewOf({ limits }).checkFileSize(size, before, 'ftruncate', '/a'));
+    refusal(() => checkFileSize(viewOf({ limits }), size, before, 'ftruncate', '/a'));
 
   it('is allowed up to the limit; a larger one may shrink, and stay as it is', () => {
     expect(ask({ maxFileSize: 10 }, 10, 0)).toBeUndefined();
@@ -225,7 +226,7 @@ describe('how deep a directory may come to lie', () => {
 
   const ask = (names: readonly string[], target: string) => {
     const { view, directory } = chain(names);
-    return refusal(() => view.checkReach(at(view, directory), target, 'rename', '/top'));
+    return refusal(() => checkReach(view, at(view, directory), target, 'rename', '/top'));
   };
 
   it('is a thousand names with all that is in it', () => {
@@ -263,13 +264,13 @@ describe('how deep a directory may come to lie', () => {
   it('is looked at where it is near, whatever was there once', () => {
     const { view, directory } = chain(Array.from({ length: 990 }, () => 'a'));
     const { tree } = view;
-    expect(refusal(() => view.checkReach(at(view, directory), '/b'.repeat(20), 'rename', '/top'))).toMatchObject({
+    expect(refusal(() => checkReach(view, at(view, directory), '/b'.repeat(20), 'rename', '/top'))).toMatchObject({
       limit: 'depth',
     });
     const top = tree.childLocation(tree.rootLocation, 'top', directory);
     tree.detach(top, 'a', directory.entries.get('a') as DirectoryNode);
     const emptied = tree.root.entries.get('top') as DirectoryNode;
-    expect(refusal(() => view.checkReach(at(view, emptied), '/b'.repeat(20), 'rename', '/top'))).toBeUndefined();
+    expect(refusal(() => checkReach(view, at(view, emptied), '/b'.repeat(20), 'rename', '/top'))).toBeUndefined();
   });
 });
 

@@ -5,13 +5,13 @@ import type { Location } from '../../tree/tree.js';
 import type { Change } from '../changes.js';
 import type { OpenFiles } from '../open-files.js';
 import { withListings } from '../remote/prefetch.js';
-import { ContentView } from './contents.js';
+import type { View } from '../view.js';
 import { limitError, MAX_FILE_SIZE } from './limit-error.js';
 
-/** Bytes. Sums of sizes above this might lose precision. */
-const EXACT = 2 ** 40;
-/** Part of the maximum path length up to which a directory may move without measuring its unknown content. */
-const SHORT = 1 / 8;
+/** Sums of sizes above this might lose precision. */
+const MAX_UNCHECKED_BYTES = 2 ** 40;
+/** Share of the maximum depth and path length up to which a directory may move without measuring its unknown content. */
+const UNMEASURED_SHARE = 1 / 8;
 
 /** Predicts the open files after the changes of an operation so far. */
 interface Ahead {
@@ -25,125 +25,121 @@ interface Ahead {
 /** Keyed by the list of changes, so that it is collected with it: it holds removed nodes. */
 const AHEAD = new WeakMap<readonly Change[], Ahead>();
 
-/** Checks the limits of a filesystem. Must be called before anything changes. */
-export abstract class LimitView extends ContentView {
-  /** In a transaction on a remote storage: the files opened in it. */
-  inner: OpenFiles | undefined;
+/**
+ * Returns the bytes of files with a name and of open files without one, including those whose name this operation
+ * removed.
+ */
+export function usedBytes(view: View): number {
+  return (
+    view.tree.root.size +
+    view.tree.linkedSize +
+    (view.openFiles === undefined ? 0 : detachedBytes(view, view.openFiles))
+  );
+}
 
-  /**
-   * Returns the bytes of files with a name and of open files without one, including those whose name this operation
-   * removed.
-   */
-  usedBytes(): number {
-    return (
-      this.tree.root.size +
-      this.tree.linkedSize +
-      (this.openFiles === undefined ? 0 : this.#detachedBytes(this.openFiles))
-    );
+function detachedBytes(view: View, outer: OpenFiles): number {
+  const openFiles = openFilesAhead(view, outer);
+  return openFiles.detached.size + (view.inner === undefined ? 0 : openFiles.detachedBeyond(view.inner));
+}
+
+/** Returns the open files after the changes so far. */
+function openFilesAhead(view: View, openFiles: OpenFiles): OpenFiles {
+  const { changes } = view;
+  if (changes === undefined || changes.length === 0 || !openFiles.hasAny) return openFiles;
+  let ahead = AHEAD.get(changes);
+  if (ahead === undefined || changes[ahead.count - 1] !== ahead.last)
+    AHEAD.set(changes, (ahead = { openFiles: undefined, count: 0, last: undefined }));
+  const more = changes.slice(ahead.count);
+  if (more.some(isAboutOpenFiles)) {
+    ahead.openFiles ??= openFiles.copy();
+    ahead.openFiles.follow(more, view.tree);
   }
+  ahead.count = changes.length;
+  ahead.last = changes.at(-1);
+  return ahead.openFiles ?? openFiles;
+}
 
-  #detachedBytes(outer: OpenFiles): number {
-    const openFiles = this.#ahead(outer);
-    return openFiles.detached.size + (this.inner === undefined ? 0 : openFiles.detachedBeyond(this.inner));
+/** @throws FsError ENOSPC if there is no room for `bytes` more bytes and `nodes` more names */
+export function reserve(view: View, bytes: number, nodes: number, syscall: string, path: string): void {
+  const { maxTotalSize, maxNodeCount } = view.context.limits;
+  if (bytes > 0 && (maxTotalSize !== undefined || bytes > MAX_UNCHECKED_BYTES)) {
+    const allowed = maxTotalSize ?? Number.MAX_SAFE_INTEGER;
+    const used = usedBefore(view, bytes, allowed, () => usedBytes(view));
+    if (used + bytes > allowed)
+      throw shownError(view, limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path));
   }
-
-  /** Returns the open files after the changes so far. */
-  #ahead(openFiles: OpenFiles): OpenFiles {
-    const { changes } = this;
-    if (changes === undefined || changes.length === 0 || !openFiles.hasAny) return openFiles;
-    let ahead = AHEAD.get(changes);
-    if (ahead === undefined || changes[ahead.count - 1] !== ahead.last)
-      AHEAD.set(changes, (ahead = { openFiles: undefined, count: 0, last: undefined }));
-    const more = changes.slice(ahead.count);
-    if (more.some(isAboutOpenFiles)) {
-      ahead.openFiles ??= openFiles.copy();
-      ahead.openFiles.follow(more, this.tree);
-    }
-    ahead.count = changes.length;
-    ahead.last = changes.at(-1);
-    return ahead.openFiles ?? openFiles;
-  }
-
-  /** @throws FsError ENOSPC if there is no room for `bytes` more bytes and `nodes` more names */
-  reserve(bytes: number, nodes: number, syscall: string, path: string): void {
-    const { maxTotalSize, maxNodeCount } = this.context.limits;
-    if (bytes > 0 && (maxTotalSize !== undefined || bytes > EXACT)) {
-      const allowed = maxTotalSize ?? Number.MAX_SAFE_INTEGER;
-      const used = this.#used(bytes, allowed, () => this.usedBytes());
-      if (used + bytes > allowed)
-        throw this.#shown(limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path));
-    }
-    if (nodes > 0 && maxNodeCount !== undefined) {
-      const used = this.#used(nodes, maxNodeCount, () => this.tree.root.files + this.tree.root.directories);
-      if (used + nodes > maxNodeCount) {
-        throw this.#shown(limitError('ENOSPC', 'maxNodeCount', used, used + nodes, maxNodeCount, syscall, path));
-      }
+  if (nodes > 0 && maxNodeCount !== undefined) {
+    const used = usedBefore(view, nodes, maxNodeCount, () => view.tree.root.files + view.tree.root.directories);
+    if (used + nodes > maxNodeCount) {
+      throw shownError(view, limitError('ENOSPC', 'maxNodeCount', used, used + nodes, maxNodeCount, syscall, path));
     }
   }
+}
 
-  #shown(error: FsError): unknown {
-    return this.context.guard === undefined ? error : this.context.guard.shown(error);
+function shownError(view: View, error: FsError): unknown {
+  return view.context.guard === undefined ? error : view.context.guard.shown(error);
+}
+
+/** Returns the usage. Before it makes an operation fail, it is read from the storage again. */
+function usedBefore(view: View, more: number, allowed: number, count: () => number): number {
+  if (count() + more > allowed) view.relyOnTotals();
+  return count();
+}
+
+/** @throws FsError EFBIG if one file must not have this size */
+export function checkFileSize(view: View, size: number, before: number, syscall: string, path: string): void {
+  const allowed = view.context.limits.maxFileSize ?? MAX_FILE_SIZE;
+  if (size > allowed && size > before) throw limitError('EFBIG', 'maxFileSize', before, size, allowed, syscall, path);
+}
+
+/** @throws FsError if a directory at `target` would exceed the maximum depth or path length with everything in it */
+export function checkReach(view: View, top: Location, target: string, syscall: string, path: string): void {
+  const { height, reach } = top.directory;
+  const depth = pathSegments(target).length;
+  if (depth + height <= MAX_DEPTH && (target.length + reach) * 3 <= MAX_PATH_BYTES) return;
+  if (height === Number.POSITIVE_INFINITY && isHarmless(top.path, target)) return;
+  const { levels, bytes } = measureDepth(view, top);
+  const length = utf8Length(target) + bytes;
+  const isTooDeep = depth + levels > MAX_DEPTH;
+  if (isTooDeep || length > MAX_PATH_BYTES) view.relyOnDepth(top.directory);
+  if (isTooDeep) {
+    throw new FsError('ENAMETOOLONG', {
+      syscall,
+      path,
+      limit: 'depth',
+      requested: depth + levels,
+      allowed: MAX_DEPTH,
+    });
   }
-
-  /** Returns the usage. Before it makes an operation fail, it is read from the storage again. */
-  #used(more: number, allowed: number, count: () => number): number {
-    if (count() + more > allowed) this.relyOnTotals();
-    return count();
+  if (length > MAX_PATH_BYTES) {
+    throw new FsError('ENAMETOOLONG', { syscall, path, limit: 'path', requested: length, allowed: MAX_PATH_BYTES });
   }
+}
 
-  /** @throws FsError EFBIG if one file must not have this size */
-  checkFileSize(size: number, before: number, syscall: string, path: string): void {
-    const allowed = this.context.limits.maxFileSize ?? MAX_FILE_SIZE;
-    if (size > allowed && size > before) throw limitError('EFBIG', 'maxFileSize', before, size, allowed, syscall, path);
-  }
-
-  /** @throws FsError if a directory at `target` would exceed the maximum depth or path length with everything in it */
-  checkReach(top: Location, target: string, syscall: string, path: string): void {
-    const { height, reach } = top.directory;
-    const depth = pathSegments(target).length;
-    if (depth + height <= MAX_DEPTH && (target.length + reach) * 3 <= MAX_PATH_BYTES) return;
-    if (height === Number.POSITIVE_INFINITY && isHarmless(top.path, target)) return;
-    const { levels, bytes } = this.#measure(top);
-    const length = utf8Length(target) + bytes;
-    if (depth + levels > MAX_DEPTH) {
-      throw new FsError('ENAMETOOLONG', {
-        syscall,
-        path,
-        limit: 'depth',
-        requested: depth + levels,
-        allowed: MAX_DEPTH,
+/** Returns the depth of a directory in levels and in bytes of path; loads unknown parts level by level. */
+function measureDepth(view: View, top: Location): { readonly levels: number; readonly bytes: number } {
+  let levels = 0;
+  let bytes = 0;
+  let level = [{ location: top, length: 0 }];
+  for (let depth = 1; level.length > 0; depth++) {
+    try {
+      view.all(level, ({ location }) => view.list(location));
+    } catch (error) {
+      throw withListings(error);
+    }
+    const next: typeof level = [];
+    for (const { location, length } of level) {
+      location.directory.entries.forEach((entry, name) => {
+        const below = length + 1 + utf8Length(name);
+        levels = depth;
+        bytes = Math.max(bytes, below);
+        if (entry.kind === DIRECTORY)
+          next.push({ location: view.tree.childLocation(location, name, entry), length: below });
       });
     }
-    if (length > MAX_PATH_BYTES) {
-      throw new FsError('ENAMETOOLONG', { syscall, path, limit: 'path', requested: length, allowed: MAX_PATH_BYTES });
-    }
+    level = next;
   }
-
-  /** Returns the depth of a directory in levels and in bytes of path; loads unknown parts level by level. */
-  #measure(top: Location): { readonly levels: number; readonly bytes: number } {
-    let levels = 0;
-    let bytes = 0;
-    let level = [{ location: top, length: 0 }];
-    for (let depth = 1; level.length > 0; depth++) {
-      try {
-        this.all(level, ({ location }) => this.list(location));
-      } catch (error) {
-        throw withListings(error);
-      }
-      const next: typeof level = [];
-      for (const { location, length } of level) {
-        location.directory.entries.forEach((entry, name) => {
-          const below = length + 1 + utf8Length(name);
-          levels = depth;
-          bytes = Math.max(bytes, below);
-          if (entry.kind === DIRECTORY)
-            next.push({ location: this.tree.childLocation(location, name, entry), length: below });
-        });
-      }
-      level = next;
-    }
-    return { levels, bytes };
-  }
+  return { levels, bytes };
 }
 
 function isAboutOpenFiles({ type }: Change): boolean {
@@ -155,6 +151,7 @@ function isHarmless(source: string, target: string): boolean {
   const isLessThan = (depth: number, bytes: number): boolean =>
     pathSegments(target).length <= depth && utf8Length(target) <= bytes;
   return (
-    isLessThan(MAX_DEPTH * SHORT, MAX_PATH_BYTES * SHORT) || isLessThan(pathSegments(source).length, utf8Length(source))
+    isLessThan(MAX_DEPTH * UNMEASURED_SHARE, MAX_PATH_BYTES * UNMEASURED_SHARE) ||
+    isLessThan(pathSegments(source).length, utf8Length(source))
   );
 }

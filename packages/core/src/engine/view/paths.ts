@@ -14,14 +14,14 @@ import {
 import { DIRECTORY, FILE, LINKED, type Node, SYMLINK } from '../../tree/node.js';
 import type { Aim, ComposedGuard } from '../composed-guard.js';
 import type { Access } from '../guard.js';
-import { LimitView } from './limits.js';
+import { LoadingView } from './loading.js';
 import { PathCursor } from './path-cursor.js';
 
 const NOT_FAST = Symbol('not fast');
 const REFUSED = Symbol('refused');
 
 /** Resolves paths: follows links and calls the guard. */
-export abstract class PathView extends LimitView {
+export abstract class PathView extends LoadingView {
   /** The position of the last lookup. */
   readonly at = new PathCursor(this.tree);
   /** True if a lookup was for a write. */

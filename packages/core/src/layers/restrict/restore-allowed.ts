@@ -2,6 +2,8 @@ import type { Metadata, NodeId } from '../../backend.js';
 import type { ComposedGuard } from '../../engine/composed-guard.js';
 import type { Access } from '../../engine/guard.js';
 import { isSameBeneath, isSameContent } from '../../engine/remote/same-stored.js';
+import { fileBytes, loadedFile } from '../../engine/view/contents.js';
+import { checkFileSize, reserve } from '../../engine/view/limits.js';
 import type { View } from '../../engine/view.js';
 import { FsError } from '../../errors.js';
 import { compareNames, joinPath } from '../../paths.js';
@@ -127,8 +129,8 @@ class Restore {
       const same = before?.kind === FILE && before.size === after.size ? before : undefined;
       return same !== undefined && isSameContent(same, after) ? [] : [{ same, after }];
     });
-    this.wanted.all(files, ({ after }) => this.wanted.loaded(after));
-    this.view.all(files, ({ same }) => same && this.view.loaded(same));
+    this.wanted.all(files, ({ after }) => loadedFile(this.wanted, after));
+    this.view.all(files, ({ same }) => same && loadedFile(this.view, same));
   }
 
   /** Plans the changes of a name. Returns true if the entries under it have to be compared. */
@@ -198,7 +200,7 @@ class Restore {
       return before.kind !== FILE && after.kind !== FILE && before.target === after.target;
     if (before.size !== after.size) return false;
     if (isSameContent(before, after)) return true;
-    return this.view.tree.shared.contents.equal(this.view.loaded(before), this.wanted.loaded(after));
+    return this.view.tree.shared.contents.equal(loadedFile(this.view, before), loadedFile(this.wanted, after));
   }
 
   #write(path: string, after: Leaf): void {
@@ -210,10 +212,10 @@ class Restore {
       this.#insert(path, symlinkNode(view.context.newId(), after.meta, (after as { target: string }).target));
       return;
     }
-    view.checkFileSize(after.size, before.size, syscall, path);
-    view.reserve(after.size - before.size, 0, syscall, path);
+    checkFileSize(view, after.size, before.size, syscall, path);
+    reserve(view, after.size - before.size, 0, syscall, path);
     const next = this.#copy(after, before.id);
-    const parts = view.recorder === undefined ? [] : [{ offset: 0, bytes: view.bytes(next, path) }];
+    const parts = view.recorder === undefined ? [] : [{ offset: 0, bytes: fileBytes(view, next, path) }];
     view.setContent(parent, name, before, next, parts);
   }
 
@@ -224,7 +226,7 @@ class Restore {
       this.#metas.push({ path, meta: node.meta });
     } else if (node.kind === FILE) {
       // Loaded before anything changes.
-      this.wanted.loaded(node);
+      loadedFile(this.wanted, node);
       this.#steps.push(() => this.#createFile(path, node, entry));
     } else this.#steps.push(() => this.#insert(path, symlinkNode(view.context.newId(), node.meta, node.target)));
   }
@@ -240,22 +242,22 @@ class Restore {
     const [from, fromName] = this.#place(first);
     const [parent, name] = this.#place(path);
     const file = view.tree.resolve(from.directory.entries.get(fromName)) as FileNode;
-    view.reserve(0, 1, this.syscall, path);
+    reserve(view, 0, 1, this.syscall, path);
     view.addLink(from, fromName, parent, name, file);
     view.setMeta(parent, name, view.tree.resolve(parent.directory.entries.get(name)) as Node, node.meta);
   }
 
   #copy(node: FileNode, id: NodeId): FileNode {
     const copy = new FileNode(id, node.meta);
-    this.view.tree.shared.contents.share(copy as ContentNode, this.wanted.loaded(node));
+    this.view.tree.shared.contents.share(copy as ContentNode, loadedFile(this.wanted, node));
     return copy;
   }
 
   #insert(path: string, node: Node): void {
     const { view, syscall } = this;
     const size = node.kind === DIRECTORY ? 0 : node.size;
-    view.checkFileSize(size, 0, syscall, path);
-    view.reserve(size, 1, syscall, path);
+    checkFileSize(view, size, 0, syscall, path);
+    reserve(view, size, 1, syscall, path);
     view.create(...this.#place(path), node);
   }
 
