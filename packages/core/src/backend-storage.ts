@@ -62,6 +62,15 @@ export class BackendStorage implements AsyncStorage {
   async stats(options?: CallOptions): Promise<FileSystemStats> {
     return this.#executor.run(this.#context, reading.stats, signalIn(options));
   }
+  /**
+   * Deletes the filesystem, its checkpoints and forks. Afterwards every client that has it open, this one included, gets
+   * a `StorageError` of kind `lost`; a storage that is opened later creates an empty filesystem. After a failure, call
+   * it again.
+   * @throws StorageError `unsupported` if the storage cannot do that
+   */
+  async destroy(options?: CallOptions): Promise<void> {
+    await this.#executor.destroy(signalIn(options));
+  }
   /** Closes the backend too. Later calls reject with a `StorageError` of kind `closed`. */
   async close(): Promise<void> {
     await this.#executor.close();

@@ -355,5 +355,7 @@ export interface Backend {
    * declared.
    */
   watch?(tell: (changes: readonly Announcement[]) => void): () => void;
+  /** Deletes the filesystem with its checkpoints and forks. It may be called again after a failure. */
+  destroy?(call?: BackendCall): Promise<void>;
   close(): Promise<void>;
 }

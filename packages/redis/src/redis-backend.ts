@@ -13,6 +13,7 @@ import { RedisCheckpointStore } from './checkpoint-store.js';
 import { CommitQueue } from './commit/commit-queue.js';
 import { runIdempotent } from './commit/idempotent-command.js';
 import { isAborted, throwIfAborted } from './connection/abort.js';
+import type { ClientSession } from './connection/client-session.js';
 import type { RedisClient } from './connection/connection.js';
 import { MAIN_STATE } from './connection/keys.js';
 import { renewLease } from './connection/renew-lease.js';
@@ -128,8 +129,18 @@ class StateBackend implements Backend {
 
 /** A filesystem in Redis as a `Backend`. Applications use `RedisStorage`. */
 export class RedisBackend extends StateBackend {
+  readonly #session: ClientSession;
+
   /** @throws TypeError, RangeError for invalid options or an invalid URL */
   constructor(target: RedisClient | string, options?: RedisStorageOptions) {
-    super(new SharedResources(target, options), MAIN_STATE);
+    const shared = new SharedResources(target, options);
+    super(shared, MAIN_STATE);
+    this.#session = shared.session;
+  }
+
+  /** Deletes all keys of the filesystem, those of its clients' results included, in one atomic step. */
+  async destroy(call?: BackendCall): Promise<void> {
+    throwIfAborted(call);
+    await this.#session.destroy();
   }
 }

@@ -45,6 +45,6 @@ export class SharedResources {
     if (this.#userCount > 0) return;
     this.sweeper.stop();
     this.changeFeed.close();
-    await this.connection.close();
+    await this.session.close();
   }
 }

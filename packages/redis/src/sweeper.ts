@@ -39,7 +39,7 @@ export class Sweeper {
   }
 
   #sweep(): void {
-    runStateCommand(this.session, this.field, 'sweep').then(
+    runStateCommand(this.session, this.field, 'sweep', [this.session.client]).then(
       (reply) => this.notice(Number(replyText(reply[3]))),
       () => {},
     );

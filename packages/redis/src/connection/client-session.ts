@@ -151,6 +151,39 @@ export class ClientSession {
     throw new StorageError('unavailable', 'The Redis server keeps forgetting: it is being restarted again and again');
   }
 
+  /**
+   * Deletes all keys of the filesystem in one atomic step, after asking for the keys of its clients. No handshake comes
+   * first, so that a filesystem of another layout version can be deleted too.
+   * @throws StorageError `lost` if another filesystem has replaced the one that this client knows
+   */
+  async destroy(): Promise<void> {
+    const { head, objects, references, queue, changes, results } = this.keys;
+    let identity = '?';
+    let clients: string[] = [];
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const keys = [head, objects, references, queue, changes, ...clients.map((client) => results(client))];
+      const reply = splitReply(await this.connection.runSource(scripts.destroy, keys, [identity, ...clients]));
+      const [kind, a = '', ...rest] = reply.map((part) => replyText(part));
+      if (kind === 'T') this.#refuse(kind, a, rest[0] ?? '');
+      if (kind === 'K') {
+        this.#fail('The filesystem was deleted by destroy()');
+        return;
+      }
+      // A filesystem that is gone since the first attempt leaves only keys without an identity.
+      const known = identity === '?' ? this.#token.split(':')[0] : identity;
+      if (known !== '' && a !== '' && a !== known) this.#refuse('N', '', '');
+      [identity, clients] = [a, rest];
+    }
+    throw new StorageError('conflict', 'The filesystem was not deleted: clients kept connecting during the call');
+  }
+
+  /** Closes the connection and deletes this client's results, because it will never ask for them again. */
+  async close(): Promise<void> {
+    const { head, results } = this.keys;
+    const last = { script: scripts.leave, keys: [head, results(this.client)], args: [this.client] };
+    await this.connection.close(this.#hasResults ? last : undefined);
+  }
+
   #areResultsFresh(now: number, generation: number): boolean {
     const { at, generation: renewedOver } = this.#resultsRenewed;
     return generation === renewedOver && Math.abs(now - at) <= RESULTS_RENEWAL_MS;
@@ -230,11 +263,12 @@ export class ClientSession {
     const jump = randomInt(MAX_EPOCH_JUMP);
     const needsResults = this.#hasResults ? '0' : '1';
     const args = [LAYOUT_VERSION, this.#token, identity, epoch, this.#rootMeta, 'root', this.settings.ttlMs];
+    const moreArgs = [jump, needsResults, this.client];
     const reply = await this.connection
-      .run(scripts.handshake, keys, [...args, hasRestarted ? '1' : '0', jump, needsResults])
+      .run(scripts.handshake, keys, [...args, hasRestarted ? '1' : '0', ...moreArgs])
       .catch((error: unknown) => {
         if (!isMissingScript(error)) throw error;
-        return this.connection.runSource(scripts.handshake, keys, [...args, '1', jump, needsResults]);
+        return this.connection.runSource(scripts.handshake, keys, [...args, '1', ...moreArgs]);
       });
     const [kind, a, b, c] = splitReply(reply).map((part) => replyText(part));
     if (kind === 'K') this.#accept(a as string, Number(b), c as string);

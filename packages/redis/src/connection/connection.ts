@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '@scratchfs/core';
 import { Cluster, Redis } from 'ioredis';
 import type { Reply } from '../format/reply/replies.js';
@@ -14,11 +15,21 @@ export interface RedisClient {
 
 type OwnClient = Redis | Cluster;
 
+/** A script that runs when a connection is closed. */
+interface LastScript {
+  readonly script: Script;
+  readonly keys: readonly string[];
+  readonly args: readonly Argument[];
+}
+
 /** Attempts to connect after which requests that lost their connection fail. */
 const MAX_CONNECT_ATTEMPTS = 8;
 const MAX_RECONNECT_MS = 1_000;
 /** Time that a request waits for a connection before the server counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 2_500;
+
+/** Maximum time that closing waits for its last script. */
+const MAX_LAST_SCRIPT_MS = 1_000;
 
 const reconnectDelayMs = (attempt: number): number => Math.min(25 * 2 ** Math.min(attempt, 6), MAX_RECONNECT_MS);
 
@@ -132,10 +143,17 @@ export class Connection {
     }));
   }
 
-  async close(): Promise<void> {
+  /** Closes the connection. If it is up, a last script runs before; its failure is ignored, and its result is not waited for long. */
+  async close(last?: LastScript): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#client.disconnect();
+    const client = this.#client;
+    if (last !== undefined && client.status === 'ready') {
+      const { script, keys, args } = last;
+      const done = client.callBuffer('eval', script.text, keys.length, ...keys, ...args).catch(() => {});
+      await Promise.race([done, sleep(MAX_LAST_SCRIPT_MS, undefined, { ref: false })]);
+    }
+    client.disconnect();
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 

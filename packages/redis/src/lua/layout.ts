@@ -23,6 +23,12 @@ export const NODE_BYTES = 24;
 /** Bytes of a chunk of one segment that are not content: its header and the segment's. */
 export const CHUNK_OVERHEAD = 34;
 
+/**
+ * Prefix of the head's fields that name the clients with stored results, so that `destroy` finds their keys. The value is the server
+ * time in milliseconds at which those results have certainly expired.
+ */
+export const RESULTS_FIELD = 'u/';
+
 /** Sizes of the stored formats (`format/stored`) and helpers that all scripts share. */
 export const LAYOUT = lua`
 local DIRECTORY = '>c1ddddddddddI4c33c44c24'

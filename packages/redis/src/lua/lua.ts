@@ -1,2 +1,2 @@
-/** Marks text as Lua. Backslashes are kept. Only numbers are interpolated. */
+/** Marks text as Lua. Backslashes are kept. Only constants are interpolated. */
 export const lua = String.raw;

@@ -1,6 +1,10 @@
+import { RESULTS_FIELD } from './layout.js';
 import { lua } from './lua.js';
 
-/** The expiry of the client's results, `KEYS[5]`: a day, renewed when the client asks for it. */
+/**
+ * The expiry of the client's results, `KEYS[5]`: a day, renewed when the client asks for it. They protect a client that asks
+ * again because a reply was lost. A client that closes never asks again, and deletes them (`commands/destroy.ts`).
+ */
 export const RESULT_RETENTION = lua`
 local RESULTS_MS = '86400000'
 
@@ -8,5 +12,11 @@ local RESULTS_MS = '86400000'
 -- first write, and never this one.
 local function renewResults()
   redis.call('PEXPIRE', KEYS[5], RESULTS_MS)
+end
+
+-- Names the client in the head. A commit renews the results for another day at most a few minutes after the last registration.
+local function registerResults(client)
+  local time = redis.call('TIME')
+  redis.call('HSET', KEYS[1], '${RESULTS_FIELD}' .. client, ('%.0f'):format(time[1] * 1000 + RESULTS_MS + 3600000))
 end
 `;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ANNOUNCE } from './announce.js';
 import { COMMIT } from './commands/commit.js';
 import { COMMIT_REQUEST } from './commands/commit-request.js';
+import { DESTROY, LEAVE } from './commands/destroy.js';
 import { FAST_PATH } from './commands/fast-path.js';
 import { FREE } from './commands/free.js';
 import { HANDSHAKE } from './commands/handshake.js';
@@ -101,4 +102,6 @@ export const scripts = {
   free: script('free', 'nothing', PREAMBLE, LAYOUT, REFERENCES, FREE),
   outcome: script('outcome', 'results', PREAMBLE, RESULT_RETENTION, IDEMPOTENCY, OUTCOME),
   watch: script('watch', 'results and changes', PREAMBLE, WATCH),
+  destroy: script('destroy', 'nothing', DESTROY),
+  leave: script('leave', 'nothing', LEAVE),
 } as const;

@@ -478,6 +478,12 @@ export class RemoteExecutor implements Executor {
     throw gaveUp(MAX_TRANSACTIONS);
   }
 
+  async destroy(signal?: AbortSignal): Promise<void> {
+    const { destroy } = this.#backend;
+    if (destroy === undefined) throw new StorageError('unsupported', 'This storage cannot delete its filesystem');
+    await this.#client.retrying(signal, (call) => destroy.call(this.#backend, call));
+  }
+
   async close(): Promise<void> {
     await this.#backend.close();
   }

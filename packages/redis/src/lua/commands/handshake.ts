@@ -6,8 +6,8 @@ import { lua } from '../lua.js';
  *
  * `ARGV`: 1 layout version; 2 the token that the client knows, or ''; 3 identity for a new filesystem, or ''; 4 '1' to begin an
  * epoch; 5 and 6 the new root's metadata and node id; 7 time to live in milliseconds, or 0; 8 '1' if the server has restarted,
- * so that watchers may have missed changes; 9 a random number for a new epoch; 10 '1' to create the client's results. A client
- * that does not know yet that its results are lost is told by the next script.
+ * so that watchers may have missed changes; 9 a random number for a new epoch; 10 '1' to create the client's results; 11 the client's
+ * name. A client that does not know yet that its results are lost is told by the next script.
  *
  * Returns the token, the counter, and the counter at the end of the epoch that the client knows.
  */
@@ -51,6 +51,7 @@ if known and tonumber(known) ~= epoch then
   if not ended then return { 'N' } end
 end
 if ARGV[10] == '1' then redis.call('HSETNX', KEYS[5], 'f', 0) end
+registerResults(ARGV[11])
 renewResults()
 local ttl = tonumber(ARGV[7])
 if ttl > 0 then for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end end

@@ -1,4 +1,4 @@
-import { DIRECTORY_AT } from '../layout.js';
+import { DIRECTORY_AT, RESULTS_FIELD } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
@@ -140,8 +140,13 @@ function actions.giveBack(key)
   return 'ok'
 end
 
-function actions.sweep()
+-- Deletes states whose lease has expired, and the names of clients whose results have.
+function actions.sweep(client)
   local time, expired = milliseconds(), {}
+  if redis.call('EXISTS', KEYS[5]) == 1 then registerResults(client) end
+  each('${RESULTS_FIELD}', function(name, deadline)
+    if tonumber(deadline) < time then redis.call('HDEL', KEYS[1], '${RESULTS_FIELD}' .. name) end
+  end)
   each('l/', function(key, deadline)
     if tonumber(deadline) < time then expired[#expired + 1] = key end
   end)
