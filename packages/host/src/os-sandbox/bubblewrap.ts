@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { textOf } from '../process-start.js';
 import type { AllLimits } from './limits.js';
+import { seccompFilter } from './seccomp-filter.js';
 
 /** Thrown if the operating system cannot confine a command. The command was not run. */
 export class OsSandboxUnavailableError extends Error {
@@ -51,9 +52,16 @@ const NETWORK = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/s
 /** Directories of the command that are kept in memory. */
 const IN_MEMORY = ['/dev/shm', '/tmp'];
 
-/** Descriptors through which bubblewrap reads its arguments and the script reports that the sandbox is set up. */
+/** Files that list the keys of the caller. */
+const KEYS = ['/proc/keys', '/proc/key-users'];
+
+/**
+ * Descriptors through which bubblewrap reads its arguments, the script reports that the sandbox is set up, and
+ * bubblewrap reads the filter of system calls.
+ */
 const ARGUMENTS = 3;
 const STARTED = 4;
+const FILTER = 5;
 
 /**
  * First program inside the sandbox: it sets the limits for itself and its children, reports that the sandbox is set up,
@@ -96,6 +104,11 @@ export function startConfined(
   confinement: Confinement,
 ): { readonly child: ChildProcess; readonly started: Promise<boolean> } {
   const bubblewrap = findBubblewrap();
+  const filter = seccompFilter(process.arch);
+  if (filter === undefined)
+    throw new OsSandboxUnavailableError(
+      `The command was not run: the filter that keeps it from keyrings exists for x64 and arm64 only, and this is ${process.arch}`,
+    );
   const { limits } = confinement;
   const numbers = [Math.ceil(limits.memoryBytes / 1_024), Math.ceil(limits.fileBytes / 512), limits.processes].map(
     String,
@@ -108,17 +121,16 @@ export function startConfined(
       env: {},
       cwd: '/',
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...instead(nothing)],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', ...instead(nothing)],
       ...(process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}),
     });
-    const pipes = child.stdio as unknown as readonly [null, Readable, Readable, Writable, Readable];
-    // bubblewrap may end before it has read its arguments.
-    pipes[ARGUMENTS].on('error', () => undefined);
-    pipes[ARGUMENTS].end(
-      argumentsOf(confinement)
-        .map((argument) => `${argument}\0`)
-        .join(''),
-    );
+    const pipes = child.stdio as unknown as readonly [null, Readable, Readable, Writable, Readable, Writable];
+    const given = argumentsOf(confinement).map((argument) => `${argument}\0`);
+    for (const [pipe, content] of [[pipes[ARGUMENTS], given.join('')] as const, [pipes[FILTER], filter] as const]) {
+      // bubblewrap may end before it has read everything.
+      pipe.on('error', () => undefined);
+      pipe.end(content);
+    }
     const started = new Promise<boolean>((resolve) => {
       let said = '';
       pipes[STARTED].on('data', (chunk: Buffer) => {
@@ -141,9 +153,9 @@ export function startConfined(
 function instead(nothing: number): (number | 'ignore')[] {
   const leaking = readdirSync('/proc/self/fd')
     .map(Number)
-    .filter((fd) => fd > STARTED && !closesOnExec(fd));
-  const last = Math.max(STARTED, ...leaking);
-  return Array.from({ length: last - STARTED }, (_, i) => (leaking.includes(STARTED + 1 + i) ? nothing : 'ignore'));
+    .filter((fd) => fd > FILTER && !closesOnExec(fd));
+  const last = Math.max(FILTER, ...leaking);
+  return Array.from({ length: last - FILTER }, (_, i) => (leaking.includes(FILTER + 1 + i) ? nothing : 'ignore'));
 }
 
 function closesOnExec(descriptor: number): boolean {
@@ -167,7 +179,17 @@ function argumentsOf({ bindings, network, limits, environment, directory }: Conf
     String(NOBODY),
   ];
   if (network) args.push('--share-net');
-  args.push('--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--hostname', 'sandbox', '--clearenv');
+  args.push(
+    '--seccomp',
+    String(FILTER),
+    '--cap-drop',
+    'ALL',
+    '--new-session',
+    '--die-with-parent',
+    '--hostname',
+    'sandbox',
+    '--clearenv',
+  );
   for (const [name, value] of Object.entries(environment)) args.push('--setenv', name, value);
   args.push('--ro-bind', '/usr', '/usr');
   for (const path of PROGRAMS) {
@@ -178,6 +200,7 @@ function argumentsOf({ bindings, network, limits, environment, directory }: Conf
   for (const path of network ? [...LOADING, ...NETWORK] : LOADING) args.push('--ro-bind-try', path, path);
   const size = String(limits.memoryBytes);
   args.push('--proc', '/proc', '--dev', '/dev');
+  for (const path of KEYS) if (existsSync(path)) args.push('--ro-bind', devNull, path);
   for (const path of IN_MEMORY) args.push('--size', size, '--tmpfs', path);
   for (const { host, inside, isWritable } of bindings) args.push(isWritable ? '--bind' : '--ro-bind', host, inside);
   args.push('--remount-ro', '/dev', '--remount-ro', '/', '--chdir', directory);
