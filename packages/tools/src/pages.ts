@@ -10,27 +10,45 @@ export const MAX_RESULT_LENGTH = 60_000;
 /** Maximum length of one line of a result, in UTF-16 code units. */
 const MAX_LINE_LENGTH = 10_000;
 
+/** Lines of a page, and the size of the list that they come from. */
+export interface PageContent {
+  /** Lines from the offset on. */
+  readonly lines: readonly string[];
+  /** Number of lines of the whole list, as far as they were counted. */
+  readonly total: number;
+  /** False if the list was not counted to its end. Default true. */
+  readonly isCounted?: boolean;
+}
+
+/** Formats a page of a list that is known as a whole. See {@link formatPage}. */
+export function pageOf(lines: readonly string[], page: Page, what: string, tool: string): string {
+  const { offset, limit } = page;
+  return formatPage({ lines: lines.slice(offset, offset + limit), total: lines.length }, offset, what, tool);
+}
+
 /**
- * Formats the lines of a page. The last line says how to get the rest. The page ends before its limit if its lines
- * would exceed {@link MAX_RESULT_LENGTH}.
+ * Formats the lines of a page. The last line says how to get the rest. The page ends early if its lines would exceed
+ * {@link MAX_RESULT_LENGTH}.
  */
-export function pageOf(lines: readonly string[], { offset, limit }: Page, what: string, tool: string): string {
+export function formatPage(content: PageContent, offset: number, what: string, tool: string): string {
+  const { lines, total, isCounted = true } = content;
   const shown: string[] = [];
   let length = 0;
-  for (const whole of lines.slice(offset, offset + limit)) {
+  for (const whole of lines) {
     const line = cutLine(whole);
     length += line.length + 1;
     if (length > MAX_RESULT_LENGTH && shown.length > 0) break;
     shown.push(line);
   }
   const next = offset + shown.length;
+  const count = isCounted ? `${total}` : `at least ${total}`;
   if (shown.length === 0) {
-    return lines.length === 0
-      ? `No ${what}.`
-      : `[There are ${lines.length} ${what}: offset ${offset} is past the last.]`;
+    return total === 0
+      ? `No ${what}${isCounted ? '' : ' so far'}.`
+      : `[There are ${count} ${what}: offset ${offset} is past the last.]`;
   }
-  if (next < lines.length) {
-    shown.push(`[${what} ${offset + 1} to ${next} of ${lines.length}. To go on, call ${tool} with offset ${next}.]`);
+  if (next < total) {
+    shown.push(`[${what} ${offset + 1} to ${next} of ${count}. To go on, call ${tool} with offset ${next}.]`);
   }
   return shown.join('\n');
 }

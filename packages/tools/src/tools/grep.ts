@@ -1,7 +1,7 @@
 import { type GrepMatch, grep as search } from '@scratchfs/core/search';
 import type { Authorizer } from '../authorizer.js';
 import { type LinearMatcher, linearMatcher, SearchStopped } from '../linear-matcher.js';
-import { pageOf } from '../pages.js';
+import { formatPage } from '../pages.js';
 import type { ToolCallOptions } from '../tool.js';
 import { type Definition, inWordsOf, limit, offset, path, quote, yes } from './define.js';
 
@@ -39,7 +39,7 @@ export const grep: Definition = {
   },
   required: ['pattern'],
   async run(authorizer, input: Input, call) {
-    const { pattern, path: top = '.', literal, offset: start, limit: count } = input;
+    const { pattern, path: top = '.', literal, offset: start } = input;
     const matcher = literal ? undefined : linearMatcher(pattern, input.ignore_case);
     await authorizer.permit(
       {
@@ -50,9 +50,10 @@ export const grep: Definition = {
       },
       call,
     );
-    const found = await matchesIn(authorizer, top, input, matcher, start + count + 1, call);
-    const blocks = found.matches.map((match) => blockOf(authorizer.sandbox.show(match.path) ?? match.path, match));
-    const notes = [pageOf(blocks, { offset: start, limit: count }, 'matches', 'grep')];
+    const found = await matchesIn(authorizer, top, input, matcher, call);
+    const lines = found.shown.map((match) => blockOf(authorizer.sandbox.show(match.path) ?? match.path, match));
+    const { total, isCounted } = found;
+    const notes = [formatPage({ lines, total, isCounted }, start, 'matches', 'grep')];
     if (found.isStopped) notes.push('[The search was stopped, because it took too long: narrow it with path or glob.]');
     if (matcher?.hasCut === true)
       notes.push(`[Of longer lines only the first ${matcher.maxLine} characters were searched.]`);
@@ -60,21 +61,33 @@ export const grep: Definition = {
   },
 };
 
+/** Matches that are counted at most after the page is full. */
+const MAX_COUNTED_MATCHES = 10_000;
+/** Time for counting after the page is full, in milliseconds. */
+const COUNTING_MS = 500;
+
 interface Found {
-  readonly matches: readonly GrepMatch[];
+  /** Matches of the page. */
+  readonly shown: readonly GrepMatch[];
+  readonly total: number;
+  /** False if there may be more matches than `total`. */
+  readonly isCounted: boolean;
+  /** True if the search took too long. */
   readonly isStopped: boolean;
 }
 
 async function matchesIn(
   authorizer: Authorizer,
   top: string,
-  { pattern, glob, ignore_case: ignoreCase, context }: Input,
+  { pattern, glob, ignore_case: ignoreCase, context, offset: start, limit: count }: Input,
   matcher: LinearMatcher | undefined,
-  maxMatches: number,
   call: ToolCallOptions,
 ): Promise<Found> {
   const { sandbox } = authorizer;
   const paths = rootsOf(authorizer, top);
+  const full = start + count + 1;
+  const maxMatches = Math.max(MAX_COUNTED_MATCHES, full);
+  const counting = new AbortController();
   const options = {
     paths,
     dot: true,
@@ -82,22 +95,32 @@ async function matchesIn(
     maxMatches,
     ...(glob === undefined ? {} : { glob: `**/${glob}` }),
     ...(matcher === undefined ? { ignoreCase } : {}),
-    ...call,
+    signal: call.signal === undefined ? counting.signal : AbortSignal.any([call.signal, counting.signal]),
   };
-  const matches: GrepMatch[] = [];
+  const shown: GrepMatch[] = [];
+  let total = 0;
+  let timeout: ReturnType<typeof setTimeout> | undefined;
   try {
     await inWordsOf(
       authorizer,
       async () => {
-        for await (const match of search(sandbox.fileSystem, matcher ?? pattern, options)) matches.push(match);
+        for await (const match of search(sandbox.fileSystem, matcher ?? pattern, options)) {
+          if (total >= start && total < start + count) shown.push(match);
+          total += 1;
+          if (total === full) timeout = setTimeout(() => counting.abort(), COUNTING_MS);
+        }
       },
       top,
     );
   } catch (error) {
-    if (error instanceof SearchStopped) return { matches, isStopped: true };
-    throw error;
+    call.signal?.throwIfAborted();
+    // The page is full, so a search that ends while it only counts is no failure.
+    if (!(error instanceof SearchStopped) && !counting.signal.aborted) throw error;
+    return { shown, total, isCounted: false, isStopped: total < full };
+  } finally {
+    clearTimeout(timeout);
   }
-  return { matches, isStopped: false };
+  return { shown, total, isCounted: total < maxMatches, isStopped: false };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isFsError } from '@scratchfs/core';
 import { diff as compare, formatDiff } from '@scratchfs/core/diff';
 import { InputError } from '../input.js';
-import { pageOf } from '../pages.js';
+import { formatPage } from '../pages.js';
 import { counted, type Definition, limit, offset, path, quote } from './define.js';
 
 interface CheckpointInput {
@@ -53,6 +53,8 @@ export const rollback: Definition = {
 
 /** Maximum length of a whole diff, in UTF-16 code units. Pages are taken from it. */
 const MAX_DIFF_LENGTH = 2_000_000;
+/** The last line of a diff that was cut. No other line of a diff starts with a bracket. */
+const CUT = /^\[Cut after /;
 
 interface DiffInput {
   readonly from: string;
@@ -86,7 +88,12 @@ export const diff: Definition = {
     const nameOf = (place: string): string => authorizer.sandbox.show(place) ?? place;
     const options = { nameOf, maxLength: MAX_DIFF_LENGTH, ...call };
     const text = await explained(() => formatDiff(fileSystem, from, to, options), from);
-    if (text !== '') return pageOf(text.trimEnd().split('\n'), { offset: start, limit: count }, 'lines', 'diff');
+    if (text !== '') {
+      const lines = text.trimEnd().split('\n');
+      const isCounted = !CUT.test(lines.at(-1) as string);
+      const shown = lines.slice(start, start + count);
+      return formatPage({ lines: shown, total: lines.length, isCounted }, start, 'lines', 'diff');
+    }
     const { added, removed, changed } = await compare(fileSystem, from, to, call);
     const rest = added.length + removed.length + changed.length;
     return rest === 0 ? 'Nothing has changed.' : `No file has changed, but ${counted(rest, 'other entry')}.`;
