@@ -30,24 +30,24 @@ describe('replaceExact', () => {
     expect(replaceExact('a\na\n', 'a', 'aa', true)).toEqual({ text: 'aa\naa\n', count: 2 });
   });
 
-  test('without all, more than one is refused with the lines, overlaps counted', () => {
+  test('without all, more than one occurrence is refused with the lines, overlaps counted', () => {
     expect(hintOf(() => replaceExact(TEXT, 'const', 'let'))).toMatch(/occurs 2 times, starting on line 1, 2\./);
     expect(hintOf(() => replaceExact('x\naaa', 'aa', 'b'))).toMatch(/occurs 2 times, starting on line 2\./);
     expect(hintOf(() => replaceExact('a\n'.repeat(100), 'a', 'b'))).toMatch(/more than 10 times, .*line 1, 2, .* 10\./);
   });
 
-  test('what is not found is refused with the nearest line', () => {
+  test('a text that is not found is refused with the nearest line', () => {
     expect(hintOf(() => replaceExact(TEXT, 'return a - b;', ''))).toMatch(/nearest line is 4: ' {2}return a \+ b;'/);
     expect(hintOf(() => replaceExact(TEXT, '\treturn a + b;', ''))).toMatch(/like line 4, .*white space/);
     expect(hintOf(() => replaceExact(TEXT, 'completely different', ''))).toMatch(/read the file first/);
     expect(hintOf(() => replaceExact('', 'a', ''))).toMatch(/read the file first/);
   });
 
-  test('says so where only the line ends differ', () => {
+  test('says so if only the line ends differ', () => {
     expect(hintOf(() => replaceExact('a\r\nb\r\n', 'a\nb', ''))).toContain('\\r\\n');
   });
 
-  test('refuses the empty piece and what is no text', () => {
+  test('refuses an empty search text and arguments that are not strings', () => {
     expect(hintOf(() => replaceExact('a', '', 'b'))).toMatch(/must not be empty/);
     expect(() => replaceExact('a', 1 as unknown as string, 'b')).toThrow(TypeError);
     expect(() => replaceExact('a', 'a', undefined as unknown as string)).toThrow(TypeError);
@@ -56,7 +56,7 @@ describe('replaceExact', () => {
   test('carries no control character of the file into its message', () => {
     const message = hintOf(() => replaceExact('return \u001b[31m1 + 2\u009b;\n', 'return [31m1 + 3;', ''));
     expect(message).toMatch(/line is 1/);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters must not occur
     expect(message).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
   });
 

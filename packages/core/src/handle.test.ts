@@ -5,7 +5,7 @@ import { MemoryExecutor } from './engine/memory/memory-executor.js';
 import { ExecutorSyncStorage } from './executor-storage.js';
 import { Tree } from './tree/tree.js';
 
-it('changes a file in place, by promises too: no state is kept that nobody asked for', async () => {
+it('changes a file in place, through promises too: without a checkpoint no older state is kept', async () => {
   const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
   const fs = openFileSystem(storage, { files: { '/f': 'a'.repeat(100_000) } });
   const handle = await fs.open('/f', 'r+');

@@ -9,7 +9,7 @@ describe('limits', () => {
     expect(parseLimits({ maxTotalSize: undefined, maxNodeCount: 0 })).toEqual({ maxNodeCount: 0 });
   });
 
-  it('are a frozen copy of what was given', () => {
+  it('are a frozen copy of the given object', () => {
     const given = { maxTotalSize: 1, maxFileSize: 2, maxNodeCount: 3, maxCheckpoints: 4 };
     const limits = parseLimits(given);
     expect(limits).toEqual(given);
@@ -39,12 +39,12 @@ describe('limits', () => {
     },
   );
 
-  it('are a plain object: what an array, a map or a prototype holds is not dropped in silence', () => {
+  it('must be a plain object: entries of an array, a map or a prototype are not silently ignored', () => {
     for (const given of [[], new Map(), Object.create({ maxTotalSize: 5 })])
       expect(() => parseLimits(given as object)).toThrow(new TypeError('limits must be a plain object'));
   });
 
-  it('are there for sums that would no longer be exact, also where none was given', () => {
+  it('have an upper bound even if none are given, so that sums stay exact', () => {
     const fs = sample();
     for (let i = 0; i < 1023; i++) {
       fs.writeFileSync(`/${i}`, '');

@@ -16,7 +16,7 @@ import {
   utf8Length,
 } from './paths.js';
 
-/** What a refusal says that people and programs look at. */
+/** Returns the parts of an error that people and programs read, or the result. */
 function refusal(call: () => unknown): object {
   try {
     return { answer: call() };
@@ -67,7 +67,7 @@ describe('normalizePath', () => {
     expect(normalizePath(normal)).toBe(normal);
   });
 
-  it('refuses what is no path, and says why', () => {
+  it('refuses an invalid path, with the reason', () => {
     expect(refusal(() => normalizePath('', 'open'))).toEqual({ code: 'ENOENT', syscall: 'open' });
     for (const [value, kind] of [
       [undefined, 'undefined'],
@@ -107,7 +107,7 @@ describe('normalizePath', () => {
   it.each([
     ['x', 1],
     ['…', 3],
-  ])('takes 4,096 bytes of %s and no more', (character, bytes) => {
+  ])('accepts 4,096 bytes of %s and no more', (character, bytes) => {
     const name = `/${character.repeat(Math.floor(MAX_NAME_BYTES / bytes))}`;
     const whole = name.repeat(MAX_PATH_BYTES / 256);
     expect(utf8Length(whole)).toBe(MAX_PATH_BYTES);
@@ -118,7 +118,7 @@ describe('normalizePath', () => {
     expect(refusal(() => normalizePath(`${whole}/x`, 'open', false))).toEqual(expected);
   });
 
-  it('takes a thousand names and no more, whatever their length', () => {
+  it('accepts a thousand names and no more, whatever their length', () => {
     const deep = '/a'.repeat(MAX_DEPTH);
     expect(normalizePath(deep)).toBe(deep);
     expect(normalizePath(`${deep}/b/..`)).toBe(deep);
@@ -158,19 +158,19 @@ describe('isWithin', () => {
 });
 
 describe('checkName', () => {
-  it('takes a name as it is', () => {
+  it('returns a name unchanged', () => {
     for (const name of ['a', '...', '.a', ' ', '__proto__', '~', 'C:', '😀', 'x'.repeat(255)])
       expect(checkName(name)).toBe(name);
   });
 
-  it('refuses what would be another path', () => {
+  it('refuses a name that would lead to another path', () => {
     const hint = 'A name must not be empty, ., .. or contain / or \\';
     for (const name of ['', '.', '..', '/', 'a/b', '\\', 'a\\b', '..\\x']) {
       expect(refusal(() => checkName(name, 'checkout'))).toEqual({ code: 'EINVAL', syscall: 'checkout', hint });
     }
   });
 
-  it('refuses what is no text, and what is too long', () => {
+  it('refuses values that are not strings, and long names', () => {
     expect(refusal(() => checkName(null as unknown as string))).toEqual({
       type: 'TypeError',
       message: 'The name must be a string, not null',
@@ -194,8 +194,8 @@ describe('names that begin or end with a dot', () => {
   });
 });
 
-describe('a path that is surely normal', () => {
-  // Whatever is taken apart has its text checked first.
+describe('the fast path for normalized paths', () => {
+  // The slow path checks the text first.
   const isTakenApart = (path: string): boolean => {
     const check = vi.spyOn(String.prototype, 'isWellFormed');
     try {
@@ -221,7 +221,7 @@ describe('a path that is surely normal', () => {
   });
 
   it.each(['a', '//', '/a/', '/a//b', '/.', '/a/..', '/a/./b', '/a\\b', '/😀', `/${'x'.repeat(86)}`, '/a'.repeat(683)])(
-    'is any other one not (%j)',
+    'takes the slow path for any other one (%j)',
     (path) => {
       expect(isTakenApart(path)).toBe(true);
     },
@@ -229,7 +229,7 @@ describe('a path that is surely normal', () => {
 });
 
 describe('checkText', () => {
-  it('names what it looked at', () => {
+  it('names the argument', () => {
     expect(refusal(() => checkText(7 as unknown as string, 'target'))).toMatchObject({
       message: 'The target must be a string, not number',
     });

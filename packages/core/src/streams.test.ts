@@ -8,7 +8,7 @@ const createFileSystem = (options: Parameters<typeof openFileSystem>[1] = {}) =>
   openFileSystem(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0), options);
 
 describe('createReadStream', () => {
-  it('takes any size of chunk, and makes room for 16 MiB at most', async () => {
+  it('accepts any chunk size, and allocates at most 16 MiB', async () => {
     const fs = createFileSystem({ files: { '/small': 'text', '/large': '' } });
     fs.truncateSync('/large', 2 ** 24 + 1);
     const sizes: Record<string, number[]> = { '/small': [], '/large': [] };

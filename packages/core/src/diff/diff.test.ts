@@ -25,7 +25,7 @@ function paths(fs: SyncFileSystem, from: string | undefined, to?: string) {
   return { added: added.map((e) => e.path), removed: removed.map((e) => e.path), changed: changed.map((e) => e.path) };
 }
 
-/** The fastest of some runs, because other processes can only slow them. */
+/** Returns the least CPU time of five runs, because other processes can only slow a run. */
 function leastCpu(work: () => void): number {
   const runs = Array.from({ length: 5 }, () => {
     const before = process.cpuUsage();
@@ -73,7 +73,7 @@ describe('diff', () => {
     });
   });
 
-  test('goes both ways, between checkpoints and the current state', async () => {
+  test('compares checkpoints and the current state in both directions', async () => {
     const fs = open(FILES);
     const first = fs.checkpointSync();
     fs.writeFileSync('/x', '1');
@@ -86,7 +86,7 @@ describe('diff', () => {
     expect(paths(fs, 'second', 'second')).toEqual({ added: [], removed: [], changed: [] });
   });
 
-  test('content that is equal again, and times, are no change', () => {
+  test('content that was changed back, and times, are not a change', () => {
     const fs = open(FILES);
     fs.checkpointSync('before');
     fs.writeFileSync('/a/one', 'other');
@@ -122,7 +122,7 @@ describe('diff', () => {
     expect(paths(fs, 'before')).toEqual({ added: [], removed: ['/a/x'], changed: ['/b/y'] });
   });
 
-  test('equals a comparison of two whole dumps, after any operations', () => {
+  test('equals a comparison of two complete dumps, after any operations', () => {
     const names = fc.constantFrom('a', 'b', 'a/x', 'a/y', 'b/x', 'b/x/z', 'c');
     const operation = fc.tuple(
       fc.constantFrom('write', 'mkdir', 'rm', 'rename', 'chmod', 'link', 'symlink', 'cp'),
@@ -141,7 +141,7 @@ describe('diff', () => {
         else if (kind === 'symlink') fs.symlinkSync(second, first);
         else fs.cpSync(first, second, { recursive: true });
       } catch {
-        // Most sequences hold some operation that does not fit.
+        // Most sequences contain an operation that is not possible.
       }
     };
     const dump = (fs: SyncFileSystem) =>
@@ -170,7 +170,7 @@ describe('diff', () => {
     );
   });
 
-  test('costs what changed, not what there is', () => {
+  test('costs time for what changed, not for what exists', () => {
     const files = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`/d${i % 200}/e${i % 50}/f${i}`, 'x']));
     const fs = open(files);
     fs.checkpointSync('before');
@@ -183,11 +183,11 @@ describe('diff', () => {
       for (let i = 0; i < 10; i++) expect(paths(fs, 'before').changed).toEqual(['/d7/e7/f7']);
     });
     const all = leastCpu(() => expect(diffSync(fs, 'nothing').added.length).toBeGreaterThan(20_000));
-    // The one is some two hundred times the other; both were measured here and now.
+    // The factor is about two hundred; both were measured in this run.
     expect(few / 10).toBeLessThan(all / 5);
   });
 
-  test('refuses a checkpoint that is not there', async () => {
+  test('refuses a checkpoint that does not exist', async () => {
     const fs = open();
     expect(() => diffSync(fs, 'nothing')).toThrow('ENOENT');
     await expect(diff(fs, open().checkpointSync())).rejects.toThrow('ENOENT');
@@ -196,7 +196,7 @@ describe('diff', () => {
 });
 
 describe('formatDiff', () => {
-  test('is a patch that makes the one state of the other', async () => {
+  test('is a patch that turns one state into the other', async () => {
     const fs = open({ ...FILES, '/x y/é': 'a\nb\nc\n', '/was/file': 'f', '/exe': '#!\n' });
     fs.symlinkSync('one', '/a/link');
     fs.checkpointSync('before');
@@ -228,7 +228,7 @@ describe('formatDiff', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('calls paths what it is told to', async () => {
+  test('prints paths as the `path` option says', async () => {
     const fs = open({ '/work/notes/a': 'one\n' });
     fs.checkpointSync('before');
     fs.writeFileSync('/work/notes/a', 'two\n');
@@ -237,7 +237,7 @@ describe('formatDiff', () => {
     expect(text).toContain('+++ b/notes/a\n');
   });
 
-  test('is cut behind a line where it gets too long, and says how much is missing', async () => {
+  test('is cut after a line if it gets too long, and says how much is missing', async () => {
     const fs = open({});
     fs.checkpointSync('before');
     for (const name of ['/a', '/b', '/c', '/d']) fs.writeFileSync(name, `${'x'.repeat(9)}\n`.repeat(100));
@@ -261,7 +261,7 @@ describe('formatDiff', () => {
     );
   });
 
-  test('paints, and refuses what it does not know', () => {
+  test('prints colours, and refuses unknown options', () => {
     const fs = open({ '/f': 'a\n' });
     fs.checkpointSync('before');
     fs.writeFileSync('/f', 'b\n');

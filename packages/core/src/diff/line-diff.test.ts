@@ -18,7 +18,9 @@ function apply(a: readonly string[], b: readonly string[], changes: readonly Lin
 const cost = (changes: readonly LineChange[]) =>
   changes.reduce((sum, change) => sum + change.aEnd - change.aStart + change.bEnd - change.bStart, 0);
 
-/** Removed and added lines of the shortest way, by the table of all prefixes. */
+/**
+ * Returns the number of removed and added lines of a shortest edit script, by dynamic programming over all prefixes.
+ */
 function shortest(a: readonly string[], b: readonly string[]): number {
   let row = new Array<number>(b.length + 1).fill(0);
   for (const line of a) {
@@ -45,7 +47,7 @@ function milliseconds(run: () => void): number {
 }
 
 describe('diffLines', () => {
-  test('leads from one text to the other by the fewest lines', () => {
+  test('turns one text into the other with the fewest changed lines', () => {
     fc.assert(
       fc.property(pair, ([a, b]) => {
         const changes = diffLines(a, b);
@@ -56,7 +58,7 @@ describe('diffLines', () => {
     );
   });
 
-  test('is right with any limit of its work', () => {
+  test('is correct with any limit of its work', () => {
     fc.assert(
       fc.property(pair, fc.nat(40), ([a, b], maxWork) => {
         expect(apply(a, b, diffLines(a, b, { maxWork }))).toEqual(b);
@@ -65,7 +67,7 @@ describe('diffLines', () => {
     );
   });
 
-  test('names changes by their lines, apart from each other', () => {
+  test('returns the changed line ranges, none adjacent to another', () => {
     expect(diffLines(['a', 'b', 'c'], ['a', 'x', 'c', 'd'])).toEqual([
       { aStart: 1, aEnd: 2, bStart: 1, bEnd: 2 },
       { aStart: 3, aEnd: 3, bStart: 3, bEnd: 4 },
@@ -75,14 +77,14 @@ describe('diffLines', () => {
     expect(diffLines([], ['__proto__'])).toEqual([{ aStart: 0, aEnd: 0, bStart: 0, bEnd: 1 }]);
   });
 
-  test('shows an addition as far down as it goes, as diff does', () => {
+  test('moves an addition as far down as possible, as diff does', () => {
     expect(diffLines(['{', 'x', '}'], ['{', 'x', '}', '{', 'x', '}'])).toEqual([
       { aStart: 3, aEnd: 3, bStart: 3, bEnd: 6 },
     ]);
     expect(diffLines(['a', 'a', 'b'], ['a', 'b'])).toEqual([{ aStart: 1, aEnd: 2, bStart: 1, bEnd: 1 }]);
   });
 
-  test('bounds its work where nearly everything differs', () => {
+  test('bounds its work if nearly everything differs', () => {
     let state = 1;
     const random = (below: number) => {
       state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x297a2d39) >>> 0;
@@ -104,7 +106,7 @@ describe('diffLines', () => {
     }
   }, 30_000);
 
-  test('refuses a limit that is none', () => {
+  test('refuses an invalid limit', () => {
     for (const maxWork of [-1, 0.5, Number.NaN]) expect(() => diffLines([], [], { maxWork })).toThrow(RangeError);
   });
 });

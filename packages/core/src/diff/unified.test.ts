@@ -58,13 +58,13 @@ describe('formatUnified', () => {
     );
   });
 
-  test('is empty where nothing differs', () => {
+  test('is empty if nothing differs', () => {
     expect(formatUnified({ path: 'a', before: 'x', after: 'x' })).toBe('');
     expect(formatUnified({ path: 'a', before: Uint8Array.of(0, 1), after: Uint8Array.of(0, 1) })).toBe('');
     expect(formatUnified({ path: 'a', before: undefined, after: undefined })).toBe('');
   });
 
-  test('git apply and patch both make the new file from the old one, whatever the texts and context', () => {
+  test('git apply and patch both turn the old file into the new one, whatever the texts and the context', () => {
     fc.assert(
       fc.property(
         fc.array(texts, { minLength: 20, maxLength: 20 }),
@@ -92,7 +92,7 @@ describe('formatUnified', () => {
     );
   }, 60_000);
 
-  test('prints the hunks of GNU diff where the shortest way is the only one', () => {
+  test('prints the hunks of GNU diff if there is only one shortest edit script', () => {
     const word = fc.integer({ min: 0, max: 1e9 }).map((n) => `unique ${n}`);
     fc.assert(
       fc.property(
@@ -148,7 +148,7 @@ describe('formatUnified', () => {
     expect([moved('a b'), moved('c')]).toEqual([undefined, 'y\n']);
   });
 
-  test('changes modes, also without content', () => {
+  test('changes modes, with or without content', () => {
     const patch = formatUnified({ path: 'a', before: 'x', after: 'x', oldMode: '100644', newMode: '100755' });
     expect(patch).toBe('diff --git a/a b/a\nold mode 100644\nnew mode 100755\n');
     const folder = inFolder({ a: 'x' });
@@ -156,7 +156,7 @@ describe('formatUnified', () => {
     expect(run(folder, 'stat', ['-c', '%a', 'a']).toString().trim()).toBe('755');
   });
 
-  test('names with spaces, quotes, tabs, newlines and other letters reach git', () => {
+  test('prints names with spaces, quotes, tabs, newlines and non-ASCII letters as git reads them', () => {
     for (const path of [
       'with space',
       'tab\there',
@@ -188,7 +188,7 @@ describe('formatUnified', () => {
     expect(patch).toContain('-\ufeffa\r\n+a\n');
   });
 
-  test('paints as git does, and lets no content drive the terminal', () => {
+  test("prints git's colours, and escapes control characters of the content", () => {
     const painted = formatUnified({ path: 'a\u001b', before: 'x\n', after: '\u001b[2Jy\t\u009b\n' }, { color: true });
     expect(painted.split('\n')).toEqual([
       '\u001b[1mdiff --git "a/a\\033" "b/a\\033"\u001b[m',
@@ -201,14 +201,14 @@ describe('formatUnified', () => {
     ]);
   });
 
-  test('refuses a context that is none', () => {
+  test('refuses an invalid context', () => {
     for (const context of [-1, 1.5, Number.NaN]) {
       expect(() => formatUnified({ path: 'a', before: '', after: 'x' }, { context })).toThrow(RangeError);
     }
   });
 });
 
-/** The content of a file; patch removes a file that became empty. */
+/** Returns the content of a file, '' if it is missing, because patch removes a file that became empty. */
 function contentOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -11,7 +11,7 @@ class Options {
 }
 
 describe('options', () => {
-  it('that are an instance of a class are those of the moment of the call', async () => {
+  it('that are an instance of a class are read at the time of the call', async () => {
     const fs = await openFileSystem(asyncStorage(sampleBackend()));
     for (const data of ['short', 'x'.repeat(LONG_TEXT)]) {
       const options = new Options();
@@ -23,7 +23,7 @@ describe('options', () => {
     }
   });
 
-  it('have no signal that they inherit', async () => {
+  it('ignore an inherited signal', async () => {
     const fs = sample({ '/f': 'f', '/long': 'é'.repeat(LONG_TEXT) });
     const options = Object.create({ signal: AbortSignal.abort() }) as CallOptions;
     await fs.writeFile('/f', 'new', options);
@@ -37,7 +37,7 @@ describe('options', () => {
     expect(names).toEqual(['/d', '/f', '/long']);
   });
 
-  it('have the signal that is their own, whatever else they are', async () => {
+  it('use their own signal, whatever class they are of', async () => {
     const fs = sample({ '/f': 'f' });
     const own = Object.assign(new Options(), { signal: AbortSignal.abort() });
     await expect(fs.writeFile('/f', 'new', own)).rejects.toThrow(/abort/);

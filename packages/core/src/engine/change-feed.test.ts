@@ -8,7 +8,7 @@ import { ChangeFeed } from './change-feed.js';
 type Tell = (changes: readonly Announcement[]) => void;
 
 describe('a change feed with a source', () => {
-  it('forgets who listened where the source cannot be started, and starts it for the next', () => {
+  it('drops the listener if the source cannot be started, and starts the source for the next one', () => {
     let tell: Tell | undefined;
     let starts = 0;
     const feed = new ChangeFeed(undefined, (heard) => {
@@ -24,7 +24,7 @@ describe('a change feed with a source', () => {
     expect([heard, starts]).toEqual([['second'], 2]);
   });
 
-  it('starts the source anew also where it could not be stopped', () => {
+  it('starts the source again even if it could not be stopped', () => {
     let starts = 0;
     const source = () => {
       starts += 1;
@@ -40,7 +40,7 @@ describe('a change feed with a source', () => {
 });
 
 describe('watch over a backend', () => {
-  it('that cannot be started leaves nothing behind that a signal could disturb', async () => {
+  it('that cannot be started leaves no abort listener behind', async () => {
     const watch = (): never => {
       throw new Error('no connection');
     };
@@ -59,7 +59,7 @@ describe('watch over a backend', () => {
     await fs.close();
   });
 
-  it('asks the backend for changes only where it declares that it tells them', async () => {
+  it('subscribes to the backend only if its capabilities say that it reports changes', async () => {
     let starts = 0;
     const watch = () => {
       starts += 1;

@@ -32,7 +32,7 @@ const CALLS: Readonly<Record<string, (fs: FileSystem, options: object) => Promis
 };
 
 describe.each(Object.keys(FORMS))('%s', (form) => {
-  it.each(Object.keys(CALLS))('%s heeds its own options, and none that it would inherit', async (name) => {
+  it.each(Object.keys(CALLS))('%s uses its own options and ignores inherited ones', async (name) => {
     const fs = await (FORMS[form] as () => Promise<FileSystem>)();
     await fs.checkpoint('before');
     const call = CALLS[name] as (fs: FileSystem, options: object) => Promise<unknown>;

@@ -32,8 +32,8 @@ async function open() {
   return { fs, commits, code };
 }
 
-describe('open with flags that have no name', () => {
-  it('is one step on a remote storage, whether it creates or truncates', async () => {
+describe('open with flags as an object', () => {
+  it('takes one commit on a remote storage, whether it creates or truncates', async () => {
     const { fs, commits } = await open();
     const made = await fs.open('/d/new', { write: true, create: true });
     await made.write(new TextEncoder().encode('x'));
@@ -47,7 +47,7 @@ describe('open with flags that have no name', () => {
     expect(commits.length).toBe(3);
   });
 
-  it('keeps what a file has, and writes where it is told or at the end', async () => {
+  it('keeps the content without `truncate`, and writes at the given position or appends', async () => {
     const { fs } = await open();
     const kept = await fs.open('/d/file', { write: true, create: true });
     await kept.write(new TextEncoder().encode('X'), 0);
@@ -75,7 +75,7 @@ describe('open with flags that have no name', () => {
     expect(commits).toEqual([]);
   });
 
-  it('refuses what says nothing', async () => {
+  it('refuses flags that open for neither reading nor writing, and unknown ones', async () => {
     const { fs } = await open();
     for (const flags of [{}, { create: true }, { read: true, exclusive: true }, { read: 1 }, { reed: true }, null, 5])
       await expect(fs.open('/d/file', flags as never)).rejects.toThrow(/Error|flags|opened|exclusive|read|option/);

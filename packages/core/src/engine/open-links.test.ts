@@ -12,7 +12,7 @@ const text = async (handle: { readFile(): Promise<Uint8Array> }): Promise<string
   new TextDecoder().decode(await handle.readFile());
 
 describe('an open file on a remote storage', () => {
-  it('goes on under a name that it was not opened by, nor given since the last rollback', async () => {
+  it('stays usable under a name that is neither the one it was opened by nor older than the last rollback', async () => {
     const fs = await openFileSystem(farStorage(), { files: { '/g/e': 'other', '/g/g': 'mine' } });
     await fs.mkdir('/deep/er', { recursive: true });
     await fs.link('/g/g', '/deep/er/c');
@@ -31,7 +31,7 @@ describe('an open file on a remote storage', () => {
     await handle.close();
   });
 
-  it('does not look for itself under a name that a rollback has taken away', async () => {
+  it('is not looked for under a name that a rollback has removed', async () => {
     const fs = await openFileSystem(farStorage(), { files: { '/a': 'mine' } });
     const checkpoint = await fs.checkpoint();
     await fs.link('/a', '/before');
@@ -43,7 +43,7 @@ describe('an open file on a remote storage', () => {
     await handle.close();
   });
 
-  it('goes on where the directory with the name it was opened by is removed', async () => {
+  it('stays usable if the directory with the name it was opened by is removed', async () => {
     const storage = farStorage();
     const maker = await openFileSystem(storage, { files: { '/a/x': 'mine' } });
     await maker.mkdir('/b');

@@ -43,7 +43,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect((await fs.stat('/far/away')).isDirectory()).toBe(true);
     });
 
-    it('hides what lies beneath a mount point', async () => {
+    it('hides the entries under a mount point', async () => {
       const { fs, root } = mounted(['/home', '/b']);
       expect(await fs.readdir('/home')).toEqual(['d', 'f']);
       expect(await codeOf(() => fs.readText('/home/notes'))).toBe('ENOENT');
@@ -51,7 +51,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(root.readTextSync('/home/notes')).toBe('mine');
     });
 
-    it('walks through all of them, and runs code over all as one tree', async () => {
+    it('walks all filesystems, and runs a view function over all of them as one tree', async () => {
       const { fs } = mounted();
       const paths: string[] = [];
       for await (const { path } of fs.walk('/')) paths.push(path);
@@ -92,7 +92,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await fs.readText('/home/new')).toBe('x');
     });
 
-    it('makes a directory that leads to a mount point when something is written into it', async () => {
+    it('creates the directories on the path to a mount point when something is written into one', async () => {
       const { fs, root } = mounted();
       expect(root.existsSync('/far')).toBe(false);
       await fs.writeFile('/far/away/file', 'x');
@@ -118,7 +118,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await fs.readdir('/far')).toEqual(['a']);
     });
 
-    it('refuses to rename and link across, and to take a mount point away', async () => {
+    it('refuses to rename and link across filesystems, and to remove a mount point', async () => {
       const { fs } = mounted();
       expect(await codeOf(() => fs.rename('/mnt/a/f', '/f'))).toBe('EXDEV');
       expect(await codeOf(() => fs.link('/mnt/a/f', '/far/away/b/g'))).toBe('EXDEV');
@@ -131,7 +131,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await codeOf(() => fs.unlink('/far'))).toBe('EISDIR');
     });
 
-    it('copies across, contents and links and times', async () => {
+    it('copies across filesystems: contents, links and times', async () => {
       const { fs, a, root } = mounted();
       a.symlinkSync('x', '/d/l');
       a.utimesSync('/d/x', 5, 6);
@@ -149,7 +149,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await codeOf(() => fs.cp('/mnt', '/mnt/a/d', { recursive: true }))).toBe('EINVAL');
     });
 
-    it('speaks of paths as the caller gave them', async () => {
+    it('reports paths as the caller gave them', async () => {
       const { fs } = mounted();
       await expect(fs.readFile('/mnt/a/../a/missing')).rejects.toMatchObject({ path: '/mnt/a/../a/missing' });
       await expect(fs.readFile('/mnt/a/missing')).rejects.toThrow(
@@ -167,7 +167,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await fs.mkdtemp('/mnt/a/')).toMatch(/^\/mnt\/a\/\w{6}$/);
     });
 
-    it('tells files of two filesystems apart', async () => {
+    it('distinguishes files of two filesystems with equal inode numbers', async () => {
       const { fs } = mounted();
       const of = async (path: string): Promise<string> => {
         const { dev, ino } = await fs.stat(path);
@@ -177,7 +177,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(new Set(all).size).toBe(4);
     });
 
-    it('goes back everywhere, forks everywhere, counts everything once', async () => {
+    it('rolls back and forks all filesystems, and counts each one once', async () => {
       const { root, a, fs } = mounted();
       expect((await fs.stats()).fileCount).toBe(5);
       expect((await mount(wrap(root), { '/x': wrap(a), '/y': wrap(a) }).stats()).fileCount).toBeGreaterThan(3);
@@ -195,7 +195,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await codeOf(() => fs.rollback(checkpoint))).toBe('ENOENT');
     });
 
-    it('rolls nothing back where one filesystem has lost its part', async () => {
+    it('rolls back nothing if one filesystem has lost its checkpoint', async () => {
       const { a, fs } = mounted();
       await fs.checkpoint('before');
       await fs.unlink('/home/notes');
@@ -204,7 +204,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await fs.exists('/home/notes')).toBe(false);
     });
 
-    it('keeps no checkpoint where one filesystem cannot', async () => {
+    it('keeps no checkpoint if one filesystem cannot', async () => {
       const { root, a } = parts();
       const fs = mount(wrap(root), { '/a': readonly(a) });
       expect(await codeOf(() => fs.checkpoint())).toBe('ENOTSUP');
@@ -213,7 +213,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await codeOf(() => fs.transaction(async () => {}))).toBe('ENOTSUP');
     });
 
-    it('tells of changes in every filesystem, but not of hidden ones', async () => {
+    it('reports changes in every filesystem, except hidden ones', async () => {
       const { fs, root, a } = mounted(['/home', '/b']);
       const events: WatchEvent[] = [];
       const watcher = fs.watch('/', { recursive: true });
@@ -227,7 +227,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(events.map(({ path }) => path).sort()).toEqual(['/home/f', '/new']);
     });
 
-    it('ends alone', async () => {
+    it('closes without closing its filesystems', async () => {
       const { fs, a } = mounted();
       await fs.close();
       expect(await codeOf(() => fs.readText('/mnt/a/f'))).toBe('EBADF');
@@ -237,7 +237,7 @@ for (const [form, wrap] of Object.entries(forms)) {
 }
 
 describe('mount', () => {
-  it('does a synchronous transaction whole over all filesystems', async () => {
+  it('commits a synchronous transaction in all filesystems', async () => {
     const { root, a } = parts();
     const fs = mount(root, { '/a': a });
     fs.transactionSync((inside) => {
@@ -255,7 +255,7 @@ describe('mount', () => {
     expect([root.readTextSync('/home/notes'), a.readTextSync('/f')]).toEqual(['both', 'both']);
   });
 
-  it('does a synchronous transaction nowhere where one filesystem has another under way', async () => {
+  it('commits a synchronous transaction in no filesystem if one has another transaction open', async () => {
     const { root, a, b } = parts();
     const fs = mount(root, { '/a': a, '/b': mount(b, {}) });
     const paths = ['/home/notes', '/a/f', '/b/f'];
@@ -269,7 +269,7 @@ describe('mount', () => {
     }
   });
 
-  it('does a synchronous transaction everywhere where a storage is closed meanwhile', () => {
+  it('commits a synchronous transaction in all filesystems even if a storage is closed during it', () => {
     const executor = MemoryExecutor.create(rootMeta(0));
     const storage = new ExecutorSyncStorage(executor, () => 0);
     const a = sample();
@@ -283,7 +283,7 @@ describe('mount', () => {
     expect(() => fs.readTextSync('/f')).toThrow(StorageError);
   });
 
-  it('answers why a watch of one filesystem failed, also where another cannot be ended', async () => {
+  it('rejects with the error of the first failed watch, even if another one cannot be ended', async () => {
     const { root, a } = parts();
     const failing = (part: Partial<AsyncIterator<WatchEvent>>): FileSystem => {
       const iterator = { next: () => new Promise<never>(() => {}), ...part, [Symbol.asyncIterator]: () => iterator };
@@ -295,7 +295,7 @@ describe('mount', () => {
     await expect(watcher.next()).rejects.toThrow('broken');
   });
 
-  it('lies in a mount, and under an overlay', async () => {
+  it('works inside a mount and under an overlay', async () => {
     const { root, a, b } = parts();
     const fs = mount(root, { '/x': mount(a, { '/y': b }) });
     expect(fs.readTextSync('/x/y/f')).toBe('in b');
@@ -307,14 +307,14 @@ describe('mount', () => {
     expect(fs.readTextSync('/x/y/f')).toBe('in b');
   });
 
-  it('holds several mount points, one within another', () => {
+  it('takes several mount points, one inside another', () => {
     const { root, a, b } = parts();
     const fs = mount(root, { '/x': a, '/x/y': b });
     expect(fs.readdirSync('/x')).toEqual(['d', 'f', 'y']);
     expect(fs.readTextSync('/x/y/f')).toBe('in b');
   });
 
-  it('refuses what cannot be mounted', () => {
+  it('refuses invalid mount points and filesystems', () => {
     const { root, a } = parts();
     expect(() => mount(root, { '/': a })).toThrow(TypeError);
     expect(() => mount(root, { '/a': a, '/a/': a })).toThrow(TypeError);

@@ -14,7 +14,7 @@ function watched(files: Readonly<Record<string, string>> = {}) {
 }
 
 describe('observe', () => {
-  it('tells of every operation once, in both forms, with its paths as given', async () => {
+  it('reports every operation once, in both forms, with its paths as given', async () => {
     const { fs, told } = watched();
     await fs.mkdir('d');
     fs.writeFileSync('/d/../f', 'x');
@@ -24,7 +24,7 @@ describe('observe', () => {
     expect(told()).toEqual(['mkdir d', 'writeFile /d/../f', 'rename /f /d/f', 'stat /d/f', 'stats']);
   });
 
-  it('tells of what was refused, with the error', async () => {
+  it('reports failed operations, with the error', async () => {
     const { fs, events, told } = watched();
     expect(await codeOf(() => fs.readFile('/missing'))).toBe('ENOENT');
     expect(() => fs.mkdirSync(5 as never)).toThrow(TypeError);
@@ -32,7 +32,7 @@ describe('observe', () => {
     expect(told()).toEqual(['readFile /missing refused', 'mkdir refused']);
   });
 
-  it('gives times by the clock of the filesystem, and bytes where content moves', async () => {
+  it("gives times by the filesystem's clock, and bytes for operations that move content", async () => {
     const { fs, events } = watched();
     await fs.writeFile('/f', 'héllo');
     await fs.readFile('/f');
@@ -44,7 +44,7 @@ describe('observe', () => {
     expect(Object.isFrozen(events[0])).toBe(true);
   });
 
-  it('tells of handles and of what streams are made of', async () => {
+  it('reports the operations of handles and streams', async () => {
     const { fs, told } = watched();
     const handle = await fs.open('/f', 'w');
     await handle.write('abc');
@@ -61,7 +61,7 @@ describe('observe', () => {
     ]);
   });
 
-  it('marks what happens in a transaction and tells of its end', async () => {
+  it('marks operations in a transaction and reports its end', async () => {
     const { fs, events } = watched();
     await fs.transaction(async (inside) => {
       await inside.writeFile('/a', '1');
@@ -77,7 +77,7 @@ describe('observe', () => {
     ]);
   });
 
-  it('tells the attempts of a transaction apart that had to run again', async () => {
+  it('numbers the attempts of a transaction that had to run again', async () => {
     const { fs, events } = watched({ '/n': '0' });
     let runs = 0;
     await fs.transaction(async (inside) => {
@@ -94,7 +94,7 @@ describe('observe', () => {
     ]);
   });
 
-  it('tells of a walk that is left early, and of one that cannot begin', async () => {
+  it('reports a walk that is left early, and one that cannot begin', async () => {
     const { fs, told } = watched({ '/a': '', '/b': '' });
     for await (const _ of fs.walk('/')) break;
     fs.walkSync('/').next();
@@ -116,7 +116,7 @@ describe('observe', () => {
     ]);
   });
 
-  it('keeps an error of the listener from the operation', async () => {
+  it('does not let an error of the listener fail the operation', async () => {
     const errors: unknown[] = [];
     const fail = new Error('full');
     const onListenerError = (error: unknown) => errors.push(error);
@@ -134,7 +134,7 @@ describe('observe', () => {
     expect(await rejecting.readText('/f')).toBe('x');
   });
 
-  it('tells of refusals of a layer beneath, and ends without it', async () => {
+  it('reports refusals of a lower layer, and closes without closing that', async () => {
     const events: OperationEvent[] = [];
     const base = sample({ '/f': 'x' });
     const fs = observe(promises(readonly(base)), (event) => {
@@ -151,7 +151,7 @@ describe('observe', () => {
     ]);
   });
 
-  it('refuses a listener that is none', () => {
+  it('refuses an invalid listener', () => {
     expect(() => observe(sample(), undefined as never)).toThrow(TypeError);
     expect(() => observe(sample(), () => {}, { clok: 1 } as never)).toThrow(TypeError);
   });

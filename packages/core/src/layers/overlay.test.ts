@@ -18,7 +18,7 @@ const forms: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>> = {
 
 for (const [form, layer] of Object.entries(forms)) {
   describe(`overlay of ${form}`, () => {
-    it('keeps what is written, moved and removed from what is beneath', async () => {
+    it('leaves the lower filesystem unchanged by writes, moves and removals', async () => {
       const base = sample(FILES);
       const fs = layer(base);
       await fs.writeFile('/d/a', 'changed');
@@ -33,7 +33,7 @@ for (const [form, layer] of Object.entries(forms)) {
       expect(base.toJSON()).toEqual(FILES);
     });
 
-    it('has what was removed removed, also where it is made again', async () => {
+    it('does not show removed entries again after their directory is created again', async () => {
       const fs = layer(sample(FILES));
       await fs.rm('/d', { recursive: true });
       await fs.mkdir('/d');
@@ -41,7 +41,7 @@ for (const [form, layer] of Object.entries(forms)) {
       expect(await codeOf(() => fs.readText('/d/a'))).toBe('ENOENT');
     });
 
-    it('knows its totals without a walk, and after every change', async () => {
+    it('returns its totals without a walk, and after every change', async () => {
       const fs = layer(sample(FILES));
       expect(await fs.stats()).toEqual({ totalSize: 15, fileCount: 4, directoryCount: 2, nodeCount: 6 });
       await fs.cp('/d', '/copy', { recursive: true });
@@ -51,7 +51,7 @@ for (const [form, layer] of Object.entries(forms)) {
       expect(await fs.stats()).toEqual({ totalSize: 15, fileCount: 4, directoryCount: 2, nodeCount: 6 });
     });
 
-    it('knows its totals when a directory from beneath was moved into a new one, and that is removed', async () => {
+    it('returns its totals after a lower directory was moved into a new one, and that was removed', async () => {
       const fs = layer(sample(FILES));
       await fs.mkdir('/new');
       await fs.rename('/d', '/new/d');
@@ -73,7 +73,7 @@ for (const [form, layer] of Object.entries(forms)) {
       expect((await fs.stats()).totalSize).toBe(16);
     });
 
-    it('goes back to a checkpoint, forks, and does transactions whole', async () => {
+    it('rolls back, forks, and applies transactions atomically', async () => {
       const fs = layer(sample(FILES));
       const checkpoint = await fs.checkpoint();
       const fork = await fs.fork();
@@ -90,7 +90,7 @@ for (const [form, layer] of Object.entries(forms)) {
       expect(await fs.readText('/d/deep/c')).toBe('three');
     });
 
-    it('reads no content of what is copied or moved', async () => {
+    it('copies and moves files without reading their content', async () => {
       const events: OperationEvent[] = [];
       const seen = observe(sample(FILES), (event) => {
         events.push(event);
@@ -103,7 +103,7 @@ for (const [form, layer] of Object.entries(forms)) {
       expect(events.filter(({ operation }) => operation === 'readFile')).toHaveLength(1);
     });
 
-    it('counts what is beneath against its limits', async () => {
+    it('counts the lower filesystem against its limits', async () => {
       const base = sample(FILES);
       const fs = form.includes('promises')
         ? overlay(promises(base), { limits: { maxTotalSize: 16 } })
@@ -116,7 +116,7 @@ for (const [form, layer] of Object.entries(forms)) {
   });
 }
 
-/** A filesystem of promises that counts what is asked of it, and the bytes that are read of its contents. */
+/** Returns a promise-based filesystem that counts its calls, and the content bytes that are read from it. */
 function counted(base: SyncFileSystem): { readonly beneath: FileSystem; readonly calls: () => object } {
   const counts = { lstat: 0, readdir: 0, readFile: 0, open: 0, bytes: 0 };
   const lower = promises(base);
@@ -152,8 +152,8 @@ function manyFiles(count: number, content: (i: number) => string): SyncFileSyste
   return sample(Object.fromEntries(Array.from({ length: count }, (_, i) => [`/d${i % 3}/f${i}`, content(i)])));
 }
 
-describe('what an overlay of a filesystem of promises asks of it', () => {
-  it.each([10, 300, 1000])('searches %i files with one look at each of them', async (count) => {
+describe('requests of an overlay to its promise-based lower filesystem', () => {
+  it.each([10, 300, 1000])('grep over %i files calls lstat once for each', async (count) => {
     const { beneath, calls } = counted(manyFiles(count, (i) => `needle ${i}`));
     const fs = overlay(beneath);
     await fs.stats();
@@ -162,11 +162,11 @@ describe('what an overlay of a filesystem of promises asks of it', () => {
     for await (const { text } of grep(fs, 'needle')) found.push(Number(text.slice('needle '.length)));
     expect(found.sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, i) => i));
     const bytes = found.reduce((sum, i) => sum + `needle ${i}`.length, 0);
-    // After a content the file is looked at once more: it must be what was listed.
+    // After its content was read, each file is checked once more: it must still be the listed one.
     expect(calls()).toEqual({ lstat: count, readdir: 4, readFile: count, open: 0, bytes });
   });
 
-  it('searches files that are more than is loaded at once with one look at each of them', async () => {
+  it('grep over more files than fit into one load calls lstat once for each', async () => {
     const { beneath, calls } = counted(manyFiles(12, (i) => `${'x'.repeat(2 ** 20)}\nneedle ${i}`));
     const fs = overlay(beneath);
     let found = 0;
@@ -175,7 +175,7 @@ describe('what an overlay of a filesystem of promises asks of it', () => {
     expect(calls()).toMatchObject({ readFile: 12, open: 0 });
   });
 
-  it.each(['createSnapshot', 'diff', 'formatDiff'])('takes each content once for %s', async (name) => {
+  it.each(['createSnapshot', 'diff', 'formatDiff'])('%s reads each content once', async (name) => {
     const { beneath, calls } = counted(manyFiles(300, (i) => `content ${i}`));
     const fs = overlay(beneath);
     const before = await fs.checkpoint();
@@ -187,7 +187,7 @@ describe('what an overlay of a filesystem of promises asks of it', () => {
     expect(calls()).toMatchObject({ readFile: 300, open: 0 });
   });
 
-  it.each([2 ** 20, 2 ** 24])('streams %i bytes without a second look at any of them', async (size) => {
+  it.each([2 ** 20, 2 ** 24])('a stream of %i bytes reads each byte once', async (size) => {
     const { beneath, calls } = counted(sample({ '/large': 'x'.repeat(size) }));
     const fs = overlay(beneath);
     let read = 0;
@@ -200,7 +200,7 @@ describe('what an overlay of a filesystem of promises asks of it', () => {
     expect(calls()).toMatchObject({ bytes: size });
   });
 
-  it('reads a part of a large file, and of nothing else', async () => {
+  it('a read of a part of a large file reads only that part', async () => {
     const base = sample({ '/large': 'abcdefgh'.repeat(2 ** 20) });
     const { beneath, calls } = counted(base);
     const fs = overlay(beneath);
@@ -218,7 +218,7 @@ describe('what an overlay of a filesystem of promises asks of it', () => {
 });
 
 describe('overlay', () => {
-  it('of a synchronous filesystem shows the moment it was made', () => {
+  it('over a synchronous filesystem shows the state when it was made', () => {
     const base = sample(FILES);
     const fs = overlay(base);
     base.writeFileSync('/g', 'later');
@@ -227,7 +227,7 @@ describe('overlay', () => {
     expect(fs.readdirSync('/d')).toEqual(['a', 'b', 'deep']);
   });
 
-  it('does what it is told where a listener beneath looks at it meanwhile', () => {
+  it('works if an observer of the lower filesystem reads the overlay during an operation', () => {
     const operations: readonly ((fs: SyncFileSystem) => unknown)[] = [
       (fs) => fs.rmSync('/d', { recursive: true }),
       (fs) => fs.unlinkSync('/d/deep/c'),
@@ -264,7 +264,7 @@ describe('overlay', () => {
     }
   });
 
-  it('of promises shows each part as it was first seen, and says where content is gone', async () => {
+  it('over promises shows each part as it was first loaded, and reports content that is gone', async () => {
     const base = sample(FILES);
     const fs = overlay(promises(base));
     await fs.stat('/g');
@@ -279,7 +279,7 @@ describe('overlay', () => {
     expect(await fs.readText('/g')).toBe('mine');
   });
 
-  it('answers the failures of what is beneath, and works again when they pass', async () => {
+  it('rejects with failures of the lower filesystem, and works again when they are over', async () => {
     const base = sample(FILES);
     const failure = new Error('away');
     let isAway = true;
@@ -295,7 +295,7 @@ describe('overlay', () => {
     expect(await fs.readText('/g')).toBe('four');
   });
 
-  it('does many things at once', async () => {
+  it('runs many operations concurrently', async () => {
     const fs = overlay(promises(sample(FILES)));
     await Promise.all(Array.from({ length: 50 }, (_, i) => fs.appendFile('/d/a', String(i % 10))));
     await Promise.all(Array.from({ length: 50 }, (_, i) => fs.copyFile('/d/b', `/d/deep/${i}`)));
@@ -303,7 +303,7 @@ describe('overlay', () => {
     expect((await fs.stats()).fileCount).toBe(54);
   });
 
-  it('stops when it is told to', async () => {
+  it('stops when its signal aborts', async () => {
     const fs = overlay(promises(sample(FILES)));
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(fs.readText('/g', { signal })).rejects.toThrow('enough');

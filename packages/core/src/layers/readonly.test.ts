@@ -8,7 +8,7 @@ import { readonly } from './readonly.js';
 
 const FILES = { '/d/f': 'text', '/g': 'more' };
 
-/** One write by every method that can write: all must be refused. */
+/** One call of every method that can write. All of them must be refused. */
 const WRITES: Readonly<Record<string, (fs: FileSystem) => unknown>> = {
   mkdir: (fs) => fs.mkdir('/new'),
   mkdtemp: (fs) => fs.mkdtemp('/new-'),
@@ -51,7 +51,7 @@ const forms: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>> = {
 
 for (const [form, layer] of Object.entries(forms)) {
   describe(`readonly over ${form}`, () => {
-    it('is not missing a method that writes', () => {
+    it('the list above contains every method that writes', () => {
       const args = ['/a', '/b'];
       const writing = namesOf(METHODS).filter((name) => {
         const { whole, paths } = METHODS[name];
@@ -73,7 +73,7 @@ for (const [form, layer] of Object.entries(forms)) {
       });
     }
 
-    it('reads what is there, as it is now', async () => {
+    it('reads the current state of the lower filesystem', async () => {
       const base = sample(FILES);
       const fs = layer(base);
       base.writeFileSync('/d/f', 'later');
@@ -84,7 +84,7 @@ for (const [form, layer] of Object.entries(forms)) {
       expect(await new Response(fs.createReadStream('/g')).text()).toBe('more');
     });
 
-    it('takes what writes nothing for no write', async () => {
+    it('allows calls of writing methods that would change nothing', async () => {
       const fs = layer(sample(FILES));
       expect(await fs.mkdir('/d', { recursive: true })).toBeUndefined();
       expect(await codeOf(() => fs.mkdir('/d/new', { recursive: true }))).toBe('EROFS');
@@ -92,14 +92,14 @@ for (const [form, layer] of Object.entries(forms)) {
       expect(await codeOf(() => fs.rm('/g', { force: true }))).toBe('EROFS');
     });
 
-    it('answers access for writing with EROFS, and reading with yes', async () => {
+    it('rejects access() for writing with EROFS, and allows it for reading', async () => {
       const fs = layer(sample(FILES));
       expect(await codeOf(() => fs.access('/g', 4))).toBeUndefined();
       expect(await codeOf(() => fs.access('/g', 2))).toBe('EROFS');
       expect(await codeOf(() => fs.access('/missing', 2))).toBe('ENOENT');
     });
 
-    it('lets no handle change its file, not even one without a name', async () => {
+    it('opens only handles that cannot change their file, even after it was unlinked', async () => {
       const base = sample(FILES);
       const handle = await layer(base).open('/g');
       base.unlinkSync('/g');
@@ -115,7 +115,7 @@ for (const [form, layer] of Object.entries(forms)) {
       await handle.close();
     });
 
-    it('stays read-only in its forks, which are points in time', async () => {
+    it('stays read-only in its forks, which keep their state', async () => {
       const base = sample(FILES);
       const fork = await layer(base).fork();
       base.writeFileSync('/g', 'later');
@@ -123,7 +123,7 @@ for (const [form, layer] of Object.entries(forms)) {
       expect(await codeOf(() => fork.writeFile('/g', 'x'))).toBe('EROFS');
     });
 
-    it('ends with what is beneath, and not the other way round', async () => {
+    it('is closed with the lower filesystem, and does not close it', async () => {
       const base = sample(FILES);
       const [one, two] = [layer(base), layer(base)];
       await one.close();
@@ -145,7 +145,7 @@ describe('readonly', () => {
     expect(fs).toBeInstanceOf(MemoryFileSystem);
   });
 
-  it('says what to do instead', async () => {
+  it('says in the error what to do instead', async () => {
     await expect(readonly(sample(FILES)).writeFile('/g', 'x')).rejects.toThrow(/read-only.*overlay/);
   });
 });

@@ -20,7 +20,7 @@ const forms: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>> = {
   'a filesystem of promises': (base) => readonly(promises(base)),
 };
 
-/** Nothing may be written, and only `/g` seen. */
+/** Allows no write, and reading only of `/g`. */
 const ONLY_G: Guard = {
   check({ path, access }) {
     if ((path !== '/g' && path !== '/') || access === 'write' || access === 'remove') throw new Error('refused');
@@ -40,7 +40,7 @@ const restricted: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>>
     ),
 };
 
-/** What might be a path and content, a place to read into, a callback, or a question about everything. */
+/** Argument lists that fit many methods: a path and content, a buffer to read into, a callback, and none. */
 const ARGUMENTS = [
   [],
   ['/g', 'x'],
@@ -69,7 +69,7 @@ async function explored(base: SyncFileSystem, fs: FileSystem): Promise<Reflectio
   return reflection;
 }
 
-/** The walk itself, and all that it meets. */
+/** Calls every method of a walk and collects all results. */
 function statesIn(walk: StateWalk): Cursor<unknown> {
   const found: unknown[] = [walk, walk.root()];
   const listing = walk.enter();
@@ -83,7 +83,7 @@ function stateOf(base: SyncFileSystem): unknown {
 }
 
 for (const [form, layer] of Object.entries(forms)) {
-  it(`nobody writes through what can be reached from a read-only view of ${form}`, async () => {
+  it(`nothing that is reachable from a read-only view of ${form} writes`, async () => {
     const base = sample(FILES);
     base.checkpointSync('before');
     const before = stateOf(base);
@@ -93,7 +93,7 @@ for (const [form, layer] of Object.entries(forms)) {
 }
 
 for (const [form, layer] of Object.entries(restricted)) {
-  it(`nobody reads or writes more through what can be reached from a restricted view of ${form}`, async () => {
+  it(`nothing that is reachable from a restricted view of ${form} reads or writes more than allowed`, async () => {
     const base = sample(FILES);
     const before = stateOf(base);
     const reflection = await explored(base, layer(base));

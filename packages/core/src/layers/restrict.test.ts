@@ -38,7 +38,7 @@ const AREAS: readonly Area[] = [
 
 type Open = (base: SyncFileSystem) => FileSystem;
 
-/** Filesystems whose operations ask the guards themselves. */
+/** Filesystems whose operations call the guards themselves. */
 const ENGINE: Readonly<Record<string, Open>> = {
   'a filesystem in memory': (base) => base,
   'an overlay': (base) => overlay(base),
@@ -58,7 +58,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** Who was refused: the policy's own error, as it was thrown. */
+/** Reports whether a call was refused with the policy's own error, exactly as it was thrown. */
 async function refused(call: () => unknown): Promise<boolean> {
   try {
     await call();
@@ -87,7 +87,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
   };
 
   describe(`restrict over ${form}`, () => {
-    it('shows what may be seen', async () => {
+    it('shows visible entries', async () => {
       const { fs } = make();
       expect(await fs.readdir('/')).toEqual(['out', 'src', 'work']);
       expect(await fs.readdir('/src')).toEqual(['a.ts', 'large.ts']);
@@ -128,7 +128,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       expect(await lower.exists('/work/none')).toBe(false);
     });
 
-    it('answers alike whatever lies outside', async () => {
+    it('gives the same error for every path outside, whether it exists or not', async () => {
       const { fs } = make();
       const paths = ['/secret', '/secret/key', '/secret/none', '/secret/key/x', '/none', '/none/x', '/none/x/y'];
       const long = 'n'.repeat(300);
@@ -173,7 +173,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       }
     });
 
-    it('looks at links hop by hop', async () => {
+    it('checks links hop by hop', async () => {
       const { fs, lower } = make();
       await lower.symlink('/secret/key', '/work/to-key');
       await lower.symlink('/secret/none', '/work/to-none');
@@ -191,7 +191,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       expect(await fs.readlink('/work/to-key')).toBe('/secret/key');
     });
 
-    it('tells the guard what it needs to know', async () => {
+    it('passes path, access and entry to the guard', async () => {
       const { fs, guard } = make();
       guard.asked.length = 0;
       await fs.readFile('work//notes.txt');
@@ -215,7 +215,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       ]);
     });
 
-    it('keeps to suffixes and sizes, for files only', async () => {
+    it('enforces suffixes and sizes, for files only', async () => {
       const areas = [{ root: '/', read: true, write: true, suffixes: ['.ts'], maxFileBytes: 50 }];
       const { fs } = make(areas, { '/d/a.ts': 'a', '/d/large.ts': 'x'.repeat(51), '/d/b.bin': 'b' });
       expect(await fs.readdir('/d')).toEqual(['a.ts', 'large.ts']);
@@ -252,7 +252,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       expect(text).not.toContain('xxx');
     });
 
-    it('needs the right on every descendant, and changes nothing without it', async () => {
+    it('needs the permission for every descendant, and changes nothing without it', async () => {
       const areas = [
         { root: '/work/locked', read: true, write: false },
         { root: '/work/blind', read: false, write: true },
@@ -273,7 +273,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       expect(await lower.exists('/work/free')).toBe(false);
     });
 
-    it('lets a write-only area be written, and nothing more', async () => {
+    it('allows writing in a write-only area, and nothing else', async () => {
       const { fs, lower } = make();
       await fs.writeFile('/out/new.txt', 'x');
       await fs.mkdir('/out/d');
@@ -292,7 +292,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       }
     });
 
-    it('holds open files, streams and transactions to a guard that became narrower', async () => {
+    it('checks open files, streams and transactions against a guard that became narrower', async () => {
       const { fs, guard } = make();
       const handle = await fs.open('/work/notes.txt', 'r+');
       const reader = fs.createReadStream('/work/notes.txt', { highWaterMark: 1 }).getReader();
@@ -323,7 +323,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       await handle.close();
     });
 
-    it('tells of changes that may be seen', async () => {
+    it('reports visible changes', async () => {
       const { fs, lower } = make();
       const changes = fs.watch('/', { recursive: true });
       await lower.writeFile('/secret/key', 'other');
@@ -356,7 +356,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       expect(await refused(() => fork.readFile('/work/notes.txt'))).toBe(true);
     });
 
-    it('makes snapshots of what may be read', async () => {
+    it('makes snapshots of readable files', async () => {
       const { fs } = make();
       const copy = sample();
       await restoreSnapshot(copy, await createSnapshot(fs));
@@ -422,7 +422,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       expect(await fs.readText('/work/notes.txt')).toBe('again');
     });
 
-    it('knows the checkpoints that were made through it', async () => {
+    it('lists the checkpoints that were made through it', async () => {
       const { fs, lower } = make();
       const theirs = await lower.checkpoint('theirs');
       const mine = await fs.checkpoint('mine');
@@ -444,7 +444,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       expect(await lower.checkpoints()).toEqual([theirs]);
     });
 
-    it('says which limit is reached, not what is in use', async () => {
+    it('says which limit is exceeded, not how much is in use', async () => {
       const base = openFileSystem(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0), {
         files: FILES,
         limits: { maxTotalSize: 1000, maxNodeCount: 20, maxCheckpoints: 0 },
@@ -474,7 +474,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       ]);
     });
 
-    it("lets a caller's function see what may be read, and write nothing", async () => {
+    it('lets a view function see readable entries, and write nothing', async () => {
       const { fs, lower } = make();
       const before = await dump(lower);
       const seen = await fs.run((view) => view.list(view.tree.rootLocation).names(), []);
@@ -491,7 +491,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       expect(await dump(lower)).toEqual(before);
     });
 
-    it('stacks: what all guards allow', async () => {
+    it('stacks: only what all guards allow is allowed', async () => {
       const { fs, lower } = make();
       const narrow = restrict(fs, new SampleGuard([{ root: '/', read: true, write: true, suffixes: ['.txt'] }]));
       expect((await all(narrow.walk())).map(({ path }) => path)).toEqual([
@@ -514,7 +514,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       expect(await narrow.readText('/work/x.txt')).toBe('');
     });
 
-    it('ends with what is beneath, and not the other way round', async () => {
+    it('is closed with the lower filesystem, and does not close it', async () => {
       const { fs, lower } = make();
       await restrict(lower, new SampleGuard(AREAS)).close();
       expect(await fs.readText('/work/notes.txt')).toBe('mine');
@@ -525,7 +525,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
 }
 
 describe('restrict', () => {
-  it('over a far storage restores snapshots and rolls back, as far as that is allowed', async () => {
+  it('over a remote storage restores snapshots and rolls back, as far as the guard allows', async () => {
     const far = await openFileSystem(asyncForm(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0)), {
       files: FILES,
     });
@@ -551,7 +551,7 @@ describe('restrict', () => {
     expect(await far.readText('/work/notes.txt')).toBe('changed');
   });
 
-  it('obeys in every form', () => {
+  it('enforces the guard in every form of call', () => {
     const fs = restrict(sample(FILES), new SampleGuard(AREAS));
     expect(fs.readdirSync('/src')).toEqual(['a.ts', 'large.ts']);
     expect(() => fs.readFileSync('/secret/key')).toThrow(Refused);
@@ -565,13 +565,13 @@ describe('restrict', () => {
     expect(Object.keys(fs.toJSON())).toEqual(['/out', '/src/a.ts', '/work/d/e.txt', '/work/notes.txt']);
   });
 
-  it('refuses what is no guard and no filesystem', () => {
+  it('refuses an invalid guard or filesystem', () => {
     expect(() => restrict(sample(), {} as never)).toThrow(TypeError);
     expect(() => restrict({} as never, new SampleGuard([]))).toThrow(TypeError);
   });
 });
 
-describe('a guard that looks at what it guards while it is asked', () => {
+describe('a guard that reads the guarded filesystem in check()', () => {
   const doAll = (fs: SyncFileSystem): void => {
     fs.writeFileSync('/work/notes.txt', 'new');
     fs.writeFileSync('/work/made', 'made');
@@ -602,7 +602,7 @@ describe('a guard that looks at what it guards while it is asked', () => {
     return events;
   }
 
-  it('disturbs none of its operations, and hears of all of them', async () => {
+  it('does not disturb its operations, and is asked about all of them', async () => {
     const plain = sample(FILES);
     const plainWatcher = plain.watch('/', { recursive: true });
     doAll(plain);

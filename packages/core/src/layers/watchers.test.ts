@@ -5,7 +5,7 @@ import { mount } from './mount.js';
 import { observe } from './observe.js';
 import { restrict } from './restrict.js';
 
-/** A filesystem whose watchers are counted: how many were ended, and how often. */
+/** Returns a filesystem that records which of its watchers were ended, and in which order. */
 function counted(watch?: () => AsyncIterableIterator<WatchEvent>): { fs: SyncFileSystem; ended: string[] } {
   const ended: string[] = [];
   let made = 0;
@@ -37,7 +37,7 @@ const layers: [string, (fs: SyncFileSystem) => FileSystem][] = [
 ];
 
 describe.each(layers)('the watchers of %s', (_, layerOf) => {
-  it('end with it, and are forgotten when they have ended before', async () => {
+  it('end with it, and are dropped when they end before', async () => {
     const { fs, ended } = counted();
     const layer = layerOf(fs);
     const [first, second] = [layer.watch('/'), layer.watch('/')];
@@ -53,7 +53,7 @@ describe.each(layers)('the watchers of %s', (_, layerOf) => {
 });
 
 describe('watchers of a mount', () => {
-  it('are ended where one of the filesystems cannot be watched', () => {
+  it('are ended if one of the filesystems cannot be watched', () => {
     const { fs, ended } = counted();
     const broken = counted(() => {
       throw new Error('no connection');
@@ -64,10 +64,10 @@ describe('watchers of a mount', () => {
   });
 });
 
-describe('a watcher whose guard fails', () => {
+describe('a watcher whose guard throws', () => {
   const broken = new Error('the policy cannot be read');
 
-  it('ends with what the guard threw; who writes, and who else watches, hears nothing of it', async () => {
+  it('ends with that error; the writer and other watchers are not affected', async () => {
     const fs = sample({ '/a': 'x' });
     let isBroken = false;
     const isVisible = (): boolean => {

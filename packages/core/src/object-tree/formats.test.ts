@@ -45,8 +45,8 @@ const HEAD: Head = {
   gathered: { small: 64, large: 1 },
 };
 
-describe('Bytes', () => {
-  it('come back as they were written', () => {
+describe('encoded values', () => {
+  it('are decoded to the values that were written', () => {
     const writer = new ByteWriter();
     const numbers = [0, 127, 128, 2 ** 32, Number.MAX_SAFE_INTEGER];
     for (const number of numbers) writer.number(number);
@@ -60,7 +60,7 @@ describe('Bytes', () => {
     expect(() => reader.end()).toThrow('too long');
   });
 
-  it('that end too soon, or lie about lengths, are refused', () => {
+  it('that end too soon, or contain wrong lengths, are refused', () => {
     for (const bytes of [[], [0x80], [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]])
       expect(() => new ByteReader(new Uint8Array(bytes)).number()).toThrow('damaged');
     expect(() => new ByteReader(new Uint8Array([9, 65])).text()).toThrow('too short');
@@ -69,12 +69,12 @@ describe('Bytes', () => {
   });
 });
 
-describe('The head', () => {
-  it('comes back as it was', () => {
+describe('the head', () => {
+  it('is decoded to the value that was encoded', () => {
     expect(decodeHead(encodeHead(HEAD))).toEqual(HEAD);
   });
 
-  it('is refused with any bit flipped, cut anywhere, or where it is something else', () => {
+  it('is refused with any bit flipped, cut anywhere, or with other content', () => {
     const bytes = encodeHead(HEAD);
     for (let at = 0; at < bytes.length; at++) {
       const flipped = bytes.slice();
@@ -88,7 +88,7 @@ describe('The head', () => {
   });
 });
 
-describe('A head with a right hash', () => {
+describe('a head with a correct hash', () => {
   function decode(json: string | undefined): Head {
     const body = new TextEncoder().encode(json);
     const line = `scratchfs object tree 1 ${body.length} ${hashOf(body).toString(16)}\n`;
@@ -101,21 +101,21 @@ describe('A head with a right hash', () => {
     forks: [{ id: 'f', createdAt: 2, state: { ...HEAD.state, page: null, inodes: HEAD.state.page } }],
   };
 
-  it('is taken with everything in it', () => {
+  it('is accepted with all fields', () => {
     expect(decode(JSON.stringify(full))).toEqual(full);
     const limitless = { ...full, limits: {}, kept: [{ id: 'k', createdAt: 1, state: HEAD.state }] };
     expect(decode(JSON.stringify(limitless))).toEqual(limitless);
   });
 
   it.each(['', 'hello', 'null', '[]', '{}', '"x"', '1', '{"filesystem":"x","commit":3}', '{"length":1}'])(
-    'is refused as damaged where it is %j',
+    'is refused as damaged if it is %j',
     (json) => {
       expect(() => decode(json)).toThrow(expect.objectContaining({ name: 'StorageError', kind: 'corrupt' }));
     },
   );
 
-  it('is refused as damaged where any part of it is of another kind', () => {
-    /** The parts that may be this, too. */
+  it('is refused as damaged if any field has a value of another type', () => {
+    /** Returns the fields that may also have this value. */
     const taking = (other: unknown): Set<string> => {
       const taken = new Set<string>();
       for (let at = 0, parts = 1; at < parts; at++) {
@@ -146,8 +146,8 @@ describe('A head with a right hash', () => {
   });
 });
 
-describe('The name of an object', () => {
-  it('says epoch, commit and pages', () => {
+describe('the name of an object', () => {
+  it('contains epoch, commit and page bytes', () => {
     const name = { epoch: 3, commit: 2 ** 40, pages: 512, id: 'abc123' };
     expect(parseObjectName(printObjectName('forks/x/', name))).toEqual(name);
   });
@@ -160,7 +160,7 @@ describe('The name of an object', () => {
   );
 });
 
-describe('Copyings on top of each other', () => {
+describe('composed subtree copies', () => {
   const copying = (id: string, commit: number, touched?: number): Copying => ({
     id: id.repeat(20),
     commit,
@@ -169,7 +169,7 @@ describe('Copyings on top of each other', () => {
   });
   const [a, b, c] = [copying('z', 1, 5), copying('2', 2), copying('0', 3)];
 
-  it('are one, the same in whatever order they are put together', () => {
+  it('are one copy, whatever the order of composition', () => {
     const all = seenThrough(seenThrough(a, b), c);
     expect(all).toEqual(seenThrough(a, seenThrough(b, c)));
     expect(all).toEqual({ id: '1'.repeat(20), commit: 3, time: 30, touched: 5 });
@@ -183,16 +183,16 @@ describe('Copyings on top of each other', () => {
   });
 });
 
-describe('Ranges', () => {
+describe('ranges', () => {
   const ref = (object: string, offset: number, length: number) => ({ object, offset, length, hash: 0 });
 
-  it('of pages take all pages of a small object and what lies right behind', () => {
+  it('of pages take all pages of a small object and what directly follows', () => {
     expect(planRanges([ref('objects/1-2-1000-a', 100, 50)])).toEqual([
       { object: 'objects/1-2-1000-a', offset: 0, end: 1000 + 32 * 1024 },
     ]);
   });
 
-  it('that lie near each other are one request, far ones and those of other objects are not', () => {
+  it('that are close together are one request; distant ones and those of other objects are not', () => {
     const object = 'objects/1-2-0-a';
     const plan = planRanges([
       ref(object, 500_000, 10),
@@ -209,8 +209,8 @@ describe('Ranges', () => {
   });
 });
 
-describe('What is kept in memory', () => {
-  it('goes when there is too much, the oldest first, and not while somebody holds it', () => {
+describe('the caches', () => {
+  it('evict the oldest entries first, and none that is held', () => {
     const cache = new Cache<string>(10);
     cache.set('a', 'A', 6);
     cache.set('b', 'B', 6);
@@ -223,7 +223,7 @@ describe('What is kept in memory', () => {
     expect([cache.get('c'), cache.get('d')]).toEqual([undefined, 'D']);
   });
 
-  it('is found by any range within it', () => {
+  it('find a range inside a cached one', () => {
     const ranges = new RangeCache(1_000);
     ranges.add('o', 10, new Uint8Array([1, 2, 3, 4]));
     const find = (offset: number, length: number) => ranges.find({ object: 'o', offset, length, hash: 0 });
@@ -233,7 +233,7 @@ describe('What is kept in memory', () => {
     expect(find(11, 2)).toBeUndefined();
   });
 
-  it('is found as long as it is here, and costs as much to add to however many objects there are', () => {
+  it('find every range that is cached; adding takes constant time, however many objects there are', () => {
     const ranges = new RangeCache(30_000);
     const isHere = (i: number) => ranges.find({ object: `o${i}`, offset: 0, length: 1, hash: 0 }) !== undefined;
     for (let i = 0; i < 40_000; i++) ranges.add(`o${i}`, 0, new Uint8Array(1));
@@ -246,11 +246,11 @@ describe('What is kept in memory', () => {
   });
 });
 
-describe('Files with several names', () => {
+describe('inode tables of files with several names', () => {
   const nowhere = { object: undefined, offset: 0, length: 0, hash: 0 };
   const context = { versionOf: () => 1, pageOf: () => nowhere, pieceOf: () => nowhere, extentsOf: () => [] };
 
-  /** Pages with so many states of so many files each; their bytes are here as long as they fit. */
+  /** Reads `states` pages of `files` files each; their bytes stay cached as far as `maxBytes` allows. */
   function read(files: number, states: number, maxBytes: number) {
     const inodes = new Map(
       Array.from({ length: files }, (_, id) => [id, { node: new FileNode(id, HEAD.state.meta), links: 2 }]),
@@ -269,17 +269,17 @@ describe('Files with several names', () => {
     return { ranges, pages, refs, decode };
   }
 
-  it('stay decoded for a few states, for fewer where they are many, and always for the newest', () => {
+  it('stay decoded for up to eight states, for fewer if they are large, and always for the newest', () => {
     const kept = (files: number, states: number): number => {
       const { pages, refs, decode } = read(files, states, Infinity);
       const decoded = refs.map((ref) => ({ ref, inodes: decode(ref) }));
-      // The newest first: to decode one again evicts others.
+      // The newest first: decoding one again evicts others.
       return decoded.reverse().filter(({ ref, inodes }) => pages.inodes(ref) === inodes).length;
     };
     expect([kept(1, 40), kept(3_000, 10), kept(20_000, 3)]).toEqual([8, 2, 1]);
   });
 
-  it('stay as long as somebody needs them whose bytes are gone', () => {
+  it('stay decoded after their bytes were evicted, as long as one of their ranges is held', () => {
     const { ranges, pages, refs, decode } = read(1, 40, 0);
     const [first, ...others] = refs as [Ref, ...Ref[]];
     const releaseFirst = ranges.hold();
@@ -294,8 +294,8 @@ describe('Files with several names', () => {
   });
 });
 
-describe('Consolidation', () => {
-  it('comes after 64 commits, a large one after 1,024, however many were missed', () => {
+describe('compaction', () => {
+  it('is due after 64 commits, a large one after 1,024, however many were missed', () => {
     const at = (commit: number, small: number, large: number) =>
       compactionStart({ ...HEAD, commit, gathered: { small, large } });
     expect([at(62, 1, 1), at(64, 1, 1), at(200, 1, 1), at(1_024, 1_000, 1), at(1_024, 1_000, 900)]).toEqual([
@@ -312,7 +312,7 @@ describe('Consolidation', () => {
   });
 });
 
-it('of two limits the tighter holds', () => {
+it('tighter() takes the smaller of two limits', () => {
   expect(tighter({ maxTotalSize: 5 }, { maxTotalSize: 3, maxNodeCount: 1 })).toEqual({
     maxTotalSize: 3,
     maxFileSize: undefined,

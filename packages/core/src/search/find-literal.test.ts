@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findLiteral } from './find-literal.js';
 
-test('finds what indexOf finds, also where many places are nearly right', () => {
+test('finds what indexOf finds, even with many near matches', () => {
   const letters = fc.array(fc.constantFrom('a', 'b'), { maxLength: 200 }).map((list) => list.join(''));
   fc.assert(
     fc.property(letters, letters, fc.nat(50), fc.nat(40), fc.boolean(), (around, piece, from, times, isThere) => {
@@ -13,7 +13,7 @@ test('finds what indexOf finds, also where many places are nearly right', () => 
   );
 });
 
-test('goes on from any position, again and again', () => {
+test('searches from any position, repeatedly', () => {
   const text = 'one two three one two three one two three';
   const found = findLiteral(text, 'two three');
   expect([found(0), found(5), found(18), found(33), found(-3)]).toEqual([4, 18, 18, -1, 4]);

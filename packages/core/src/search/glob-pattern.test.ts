@@ -88,7 +88,7 @@ describe('compileGlob', () => {
     for (const pattern of ['a/*', 'a/?', 'a/*/', 'a/**/b', 'a/*/**']) expect(matches(pattern, 'a', true)).toBe(false);
   });
 
-  test('says which directories a walk has to enter', () => {
+  test('reports which directories a walk must enter', () => {
     const glob = compileGlob('src/*/lib/**/*.{ts,js}');
     for (const directory of ['', 'src', 'src/a', 'src/a/lib', 'src/a/lib/x/y'])
       expect(glob.mayMatchBelow(directory)).toBe(true);
@@ -98,7 +98,7 @@ describe('compileGlob', () => {
     expect(compileGlob('a').mayMatchBelow('a')).toBe(false);
   });
 
-  test('gives the literal directories to start at', () => {
+  test('returns the literal directories to start at', () => {
     const bases = {
       'src/lib/*.ts': 'src/lib',
       '*.ts': '',
@@ -115,7 +115,7 @@ describe('compileGlob', () => {
       expect([pattern, compileGlob(pattern).base]).toEqual([pattern, base]);
   });
 
-  test('refuses what is no pattern, and what passes a limit', () => {
+  test('refuses invalid patterns, and those that exceed a limit', () => {
     expect(() => compileGlob(undefined as unknown as string)).toThrow(TypeError);
     expect(() => compileGlob('a\0')).toThrow(TypeError);
     expect(() => compileGlob('\ud800')).toThrow('EINVAL');
@@ -147,7 +147,7 @@ describe('compileGlob', () => {
     expect((user + system) / 1000).toBeLessThan(1000);
   });
 
-  test('forgets states instead of growing without bound', () => {
+  test('evicts states instead of growing without bound', () => {
     const glob = compileGlob('**/*a?????????????????b*');
     for (let i = 0; i < 1000; i++) {
       const name = Array.from({ length: 40 }, (_, bit) => (((i * 2654435761) / 2 ** bit) % 2 < 1 ? 'a' : 'b')).join('');
@@ -157,7 +157,7 @@ describe('compileGlob', () => {
   });
 });
 
-/** Where we differ from picomatch on purpose: a row matches a feature of the pattern, or of pattern and path. */
+/** Intended differences from picomatch: each row matches a feature of the pattern, or of pattern and path. */
 const INTENDED: Record<string, (segments: string[], path: string) => boolean> = {
   'a negated class does not match a leading dot (POSIX)': (segments, path) =>
     segments.some((segment) => segment.startsWith('[^')) && /(^|\/)\./.test(path),
@@ -167,7 +167,7 @@ const INTENDED: Record<string, (segments: string[], path: string) => boolean> = 
   'two stars within a segment are one star': (segments) => segments.some((segment) => /.\*\*|\*\*./.test(segment)),
 };
 
-describe('compileGlob beside picomatch', () => {
+describe('compileGlob compared with picomatch', () => {
   const pieces = ['a', 'b', '.', '*', '?', '[ab]', '[^a]', '[a-c]', '{a,b}', '{ab,*c}', '{.a,b}', '-'];
   const segment = fc.oneof(
     { weight: 1, arbitrary: fc.constant('**') },

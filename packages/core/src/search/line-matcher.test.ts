@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createMatcher, type LineMatcher } from './line-matcher.js';
 
 describe('createMatcher', () => {
-  test('finds every piece of literal text, without overlap', () => {
+  test('finds every occurrence of literal text, without overlap', () => {
     expect(createMatcher('aa').find('aaaaa')).toEqual([
       { start: 0, end: 2 },
       { start: 2, end: 4 },
@@ -44,13 +44,13 @@ describe('createMatcher', () => {
     expect(() => createMatcher(/a/ as unknown as LineMatcher)).toThrow(/exponential.*literal text.*re2js/);
   });
 
-  test('refuses what is no query', () => {
+  test('refuses invalid queries', () => {
     for (const query of [undefined, null, 1, {}, []]) expect(() => createMatcher(query as never)).toThrow(TypeError);
     for (const query of ['', 'a\nb', 'a\r', 'a'.repeat(4097)]) expect(() => createMatcher(query)).toThrow(RangeError);
     expect(() => createMatcher({ find: () => null }, { ignoreCase: true })).toThrow(TypeError);
   });
 
-  test('bounds the pieces of one line', () => {
+  test('bounds the number of ranges in one line', () => {
     expect(createMatcher('a').find('a'.repeat(5000))).toHaveLength(1000);
   });
 });

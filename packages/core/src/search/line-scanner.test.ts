@@ -18,7 +18,7 @@ function scan(text: string, query: string | LineMatcher, settings: Settings = {}
   return matches;
 }
 
-/** The same, written without chunks, positions or laziness. */
+/** The same search, written without chunks, positions or laziness. */
 function scanPlainly(text: string, query: string, context: number, limit: number) {
   const lines = text
     .split('\n')
@@ -54,7 +54,7 @@ describe('LineScanner', () => {
     ]);
   });
 
-  test('equals a plain reading, whatever the chunks, context and line ends', () => {
+  test('equals a plain search, whatever the chunks, context and line ends', () => {
     const line = fc.oneof(
       fc.constantFrom('', 'ab', 'aab', 'b', 'a\r', 'äab☃', '💡'),
       fc.string({ maxLength: 30 }).map((text) => text.replaceAll('\n', '')),
@@ -76,7 +76,7 @@ describe('LineScanner', () => {
     );
   });
 
-  test('a matcher sees each line without its end, an empty one too', () => {
+  test('a matcher gets each line without its line end, empty ones too', () => {
     const seen: string[] = [];
     const see: LineMatcher = {
       find(line) {
@@ -91,7 +91,7 @@ describe('LineScanner', () => {
     expect(seen).toEqual([]);
   });
 
-  test('long lines are cut around the first piece, and the ranges move along', () => {
+  test('long lines are cut around the first range, and the ranges are shifted', () => {
     const [match] = scan(`${'x'.repeat(500)}needle${'y'.repeat(500)}needle`, 'needle', { maxLineLength: 40 });
     expect(match?.column).toBe(501);
     expect(match?.text).toBe(`…${'x'.repeat(17)}needle${'y'.repeat(17)}…`);
@@ -146,7 +146,7 @@ describe('LineScanner', () => {
     expect(steps).toBeGreaterThan(5);
   });
 
-  test('pauses within a chunk where a matcher takes its time, and finds the same', () => {
+  test('pauses within a chunk if a matcher is slow, and finds the same', () => {
     let now = 0;
     let lines = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);

@@ -91,17 +91,17 @@ describe('glob', () => {
     expect(found('src\\*.ts', { cwd: '\\' })).toHaveLength(3);
   });
 
-  test('shows hidden names by dot or by a dot in the pattern', () => {
+  test('shows hidden names with the `dot` option or a dot in the pattern', () => {
     expect(found('src/.*')).toEqual(['/src/.env', '/src/.hidden']);
     expect(found('**/c.ts', { dot: true })).toEqual(['/src/.hidden/c.ts']);
     expect(found('**/c.ts')).toEqual([]);
   });
 
-  test('onlyFiles leaves directories out', () => {
+  test('onlyFiles leaves out directories', () => {
     expect(found('docs/**', { onlyFiles: true })).toEqual(['/docs/[a]/x.md', '/docs/binary']);
   });
 
-  test('follows links before the first wildcard only, and never in circles', () => {
+  test('follows links before the first wildcard only, so it cannot loop', () => {
     const fs = open({ '/real/sub/x': '1' });
     fs.symlinkSync('/real', '/link');
     fs.symlinkSync('..', '/real/up');
@@ -111,20 +111,20 @@ describe('glob', () => {
     expect([...globSync(fs, 'real/up/')]).toEqual(['/real/up']);
   });
 
-  test('what is not there matches nothing', () => {
+  test('missing paths match nothing', () => {
     expect(found('nothing/**')).toEqual([]);
     expect(found('README.md/**')).toEqual([]);
     expect(found('**', { cwd: '/nothing' })).toEqual([]);
   });
 
-  test('enters only the directories in which something may match', async () => {
+  test('enters only directories in which an entry may match', async () => {
     const { fileSystem, requests } = await openFar();
     expect(await collect(glob(fileSystem, 'src/*.ts'))).toEqual(['/src/a.test.ts', '/src/a.ts', '/src/index.ts']);
     const listed = requests.flat().flatMap((request) => (request.kind === 'path' ? [] : [request.at.path]));
     expect(listed).toEqual(['/src']);
   });
 
-  test('is one point in time', () => {
+  test('lists one state, even if the caller changes files while it iterates', () => {
     const fs = open();
     const paths: string[] = [];
     for (const path of globSync(fs, '**/*.ts')) {
@@ -146,7 +146,7 @@ describe('glob', () => {
     }
   });
 
-  test('refuses at once what is no pattern or option', () => {
+  test('refuses invalid patterns and options synchronously', () => {
     const fs = open();
     expect(() => glob(fs, undefined as never)).toThrow(TypeError);
     expect(() => glob(fs, [1] as never)).toThrow(TypeError);
@@ -156,7 +156,7 @@ describe('glob', () => {
     expect(() => globSync(fs, '*', { dot: 'yes' } as never)).toThrow(TypeError);
   });
 
-  test('ends by its signal', async () => {
+  test('stops when its signal aborts', async () => {
     await expect(collect(glob(open(), '**', { signal: AbortSignal.abort(new Error('stop')) }))).rejects.toThrow('stop');
   });
 });
@@ -194,7 +194,7 @@ describe('grep', () => {
     expect([...grepSync(many, 'x', { maxFileSize: 100 })]).toEqual([]);
   });
 
-  test('searches the paths that are given, each once', () => {
+  test('searches the given paths, each once', () => {
     expect(found('TODO', { paths: ['/src/lib', '/src/a.ts'] })).toEqual([
       '/src/lib/deep/b.ts:2:5:two TODO',
       '/src/a.ts:1:24:export const a = 1; // TODO',
@@ -204,7 +204,7 @@ describe('grep', () => {
     expect(() => found('x', { paths: '/nothing' })).toThrow('ENOENT');
   });
 
-  test('takes a matcher of your own', () => {
+  test('accepts a matcher of the caller', () => {
     const matcher = { find: (line: string) => (line.endsWith('e') ? [{ start: 0, end: 1 }] : null) };
     expect(found(matcher, { paths: '/src/lib' })).toEqual([
       '/src/lib/deep/b.ts:1:1:one',
@@ -237,8 +237,8 @@ describe('grep', () => {
 
   test.each([
     ['in memory', async () => open()],
-    ['far away', async () => (await openFar()).fileSystem],
-  ] as const)('inside a transaction what is searched is relied on, %s', async (_, make) => {
+    ['on a remote storage', async () => (await openFar()).fileSystem],
+  ] as const)('inside a transaction, searched files count as read, %s', async (_, make) => {
     const fs: FileSystem = await make();
     const found: number[] = [];
     await fs.transaction(async (inside) => {
@@ -249,7 +249,7 @@ describe('grep', () => {
     expect([found, await fs.readText('/found')]).toEqual([[2, 3], '3']);
   });
 
-  test('a file of holes is binary, and one beyond the limit is passed over', () => {
+  test('a file of holes is binary, and a file above the size limit is skipped', () => {
     const fs = open();
     for (const size of [2 ** 27, 2 ** 40]) {
       fs.truncateSync('/src/a.ts', size);
@@ -257,7 +257,7 @@ describe('grep', () => {
     }
   });
 
-  test('refuses at once what it does not take', () => {
+  test('refuses invalid arguments synchronously', () => {
     const fs = open();
     expect(() => grep(fs, /a/ as never)).toThrow(/re2js/);
     expect(() => grep(fs, 'a', { contxt: 1 } as never)).toThrow(/no option 'contxt'/);
@@ -266,13 +266,13 @@ describe('grep', () => {
     expect(() => grep(fs, 'a', { paths: [1] } as never)).toThrow(TypeError);
   });
 
-  test('lets the event loop run while it searches, and ends by its signal', async () => {
+  test('yields to the event loop while it searches, and stops when its signal aborts', async () => {
     const fs = open(
       Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`/f${i}`, 'nothing here\n'.repeat(20_000)])),
     );
     const controller = new AbortController();
     setTimeout(() => controller.abort(new Error('stop')), 1);
-    // One search may be over before its first turn is due where the machine is fast.
+    // On a fast machine one search may end before its first pause is due.
     const searches = async (): Promise<void> => {
       for (let i = 0; i < 100; i++) await collect(grep(fs, 'needle', { signal: controller.signal, ignoreCase: true }));
     };

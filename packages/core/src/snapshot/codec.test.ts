@@ -85,7 +85,7 @@ function normalized(entry: SourceEntry | DecodedEntry): unknown {
 }
 
 describe('a snapshot', () => {
-  it('gives back every tree as it was', () => {
+  it('restores every tree exactly', () => {
     fc.assert(
       fc.property(linkedTree, (root) => {
         const entries = entriesOf(root);
@@ -97,7 +97,7 @@ describe('a snapshot', () => {
     );
   });
 
-  it('has the same bytes when what was read from it is written again', () => {
+  it('has the same bytes when the entries read from it are written again', () => {
     fc.assert(
       fc.property(linkedTree, (root) => {
         const bytes = encodeSnapshot(entriesOf(root));
@@ -119,7 +119,7 @@ describe('a snapshot', () => {
     expect([...decodeSnapshot(bytes).entries()].map(normalized)).toEqual(entriesOf(directory({})).map(normalized));
   });
 
-  it('keeps names that mean something to JavaScript as names', () => {
+  it('treats names with a meaning in JavaScript as ordinary names', () => {
     const before = Object.getOwnPropertyNames(Object.prototype);
     const names = ['__proto__', '__proto_', 'constructor', 'hasOwnProperty', 'prototype', 'toString', 'valueOf'];
     const bytes = encodeSnapshot(entriesOf(directory(new Map(names.map((name) => [name, file(name)])))));
@@ -140,14 +140,14 @@ describe('a snapshot', () => {
     expect([...decodeSnapshot(bytes).entries()][1]).toMatchObject({ meta: times });
   });
 
-  it('gives contents that are parts of its own bytes', () => {
+  it('returns contents as views of its own bytes', () => {
     const bytes = encodeSnapshot(entriesOf(directory({ a: file('content') })));
     const entry = [...decodeSnapshot(bytes).entries()][1];
     if (entry?.kind !== 'file') return expect.unreachable();
     expect(entry.body.buffer).toBe(bytes.buffer);
   });
 
-  it('may lie anywhere in a larger buffer', () => {
+  it('may start at any offset of a larger buffer', () => {
     const bytes = encodeSnapshot(entriesOf(directory({ a: file('content'), b: symlink('a') })));
     const larger = new Uint8Array(bytes.length + 13);
     larger.set(bytes, 5);
@@ -155,7 +155,7 @@ describe('a snapshot', () => {
     expect(entries.map(normalized)).toEqual([...decodeSnapshot(bytes).entries()].map(normalized));
   });
 
-  it('is written and read in portions, so that others can run', () => {
+  it('is written and read in steps, so that other work can run', () => {
     const children = new Map<string, SampleNode>();
     for (let i = 0; i < 10_000; i++) children.set(`file-${i}`, file(`${i}`));
     children.set('large', file(new Uint8Array(20 * 2 ** 20).fill(7)));
@@ -169,14 +169,14 @@ describe('a snapshot', () => {
     expect(xxh32(bytes)).toBe(xxh32(encodeSnapshot(entriesOf(directory(children)))));
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])('takes no time of %d', (time) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('refuses the time %d', (time) => {
     const encoder = new SnapshotEncoder();
     const meta = { ...META, ctime: time };
     const root = { kind: 'directory', depth: 0, name: '', meta, size: 0, body: undefined } as const;
     expect(() => encoder.add(root)).toThrow(RangeError);
   });
 
-  it('takes no path that could not be restored', () => {
+  it('refuses a path that could not be restored', () => {
     let deep = directory({});
     for (let i = 0; i < 1000; i++) deep = directory({ a: deep });
     expect(decodeSnapshot(encodeSnapshot(entriesOf(deep))).count).toBe(1001);
@@ -190,7 +190,7 @@ describe('a snapshot', () => {
     );
   });
 
-  it('that no array can hold is refused with the size it would have', () => {
+  it('that does not fit into an array is refused with the size it would have', () => {
     const encoder = new SnapshotEncoder();
     encoder.add({ kind: 'directory', depth: 0, name: '', meta: META, size: 0, body: undefined });
     encoder.add({ kind: 'file', depth: 1, name: 'huge', meta: META, size: 2 ** 50, body: () => expect.unreachable() });

@@ -11,7 +11,7 @@ function written(values: readonly number[]): Uint8Array {
 }
 
 describe('a column', () => {
-  it('gives back every number from 0 to 2^53 - 1', () => {
+  it('restores every number from 0 to 2^53 - 1', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.maxSafeNat(), fc.nat(300), fc.nat())), (values) => {
         const reader = new ColumnReader('the values', written(values));
@@ -36,7 +36,7 @@ describe('a column', () => {
     expect(() => reader.next()).toThrowError(expect.objectContaining({ kind: 'corrupt' }));
   });
 
-  it('says when something is left over', () => {
+  it('reports bytes that are left over', () => {
     const reader = new ColumnReader('the values', Uint8Array.of(1, 2));
     reader.next();
     expect(() => reader.end()).toThrowError(/the values are too many/);
@@ -77,7 +77,7 @@ describe('a table of numbers', () => {
     for (let i = 0; i < 5000; i++) expect(table.add(i * 1.5)).toBe(i);
   });
 
-  it('takes -0 for 0', () => {
+  it('treats -0 as 0', () => {
     const table = new NumberTable();
     expect(table.add(-0)).toBe(0);
     expect(Object.is(table.values()[0], 0)).toBe(true);

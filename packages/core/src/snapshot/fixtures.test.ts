@@ -11,16 +11,16 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 describe('stored snapshots', () => {
-  it('of version 1 are read as what they were written from', () => {
+  it('of version 1 are decoded to the entries they were written from', () => {
     const entries = [...decodeSnapshot(bytesOf(V1)).entries()];
     expect(entries.map(plain)).toEqual(entriesOf(fixtureTree()).map(plain));
   });
 
-  it('of version 1 are what is written today', () => {
+  it('of version 1 equal the ones written today', () => {
     expect(encodeSnapshot(entriesOf(fixtureTree()))).toEqual(bytesOf(V1));
   });
 
-  it('of a version to come are refused as that', () => {
+  it('of a future version are refused with the kind `version`', () => {
     expect(() => decodeSnapshot(bytesOf(V2))).toThrowError(
       expect.objectContaining({ name: 'StorageError', kind: 'version', retryable: false }),
     );

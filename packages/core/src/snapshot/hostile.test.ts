@@ -46,7 +46,7 @@ const FILE = 1 + 0o644;
 const DIRECTORY = 1 + 4096 + 0o755;
 const SYMLINK = 1 + 8192 + 0o777;
 
-/** A root and two entries, both empty files called a and b, unless told otherwise. */
+/** Returns a snapshot of a root and two entries, by default empty files called a and b. */
 function small(change: Parameters<typeof withColumns>[1] = {}, count = 3, content = ''): Uint8Array<ArrayBuffer> {
   const columns = {
     depths: numbers(1, 1),
@@ -63,7 +63,7 @@ function small(change: Parameters<typeof withColumns>[1] = {}, count = 3, conten
 }
 
 describe('a damaged snapshot', () => {
-  it('is refused whichever byte was changed, and however', () => {
+  it('is refused whichever byte is changed, and however', () => {
     for (let at = 0; at < SAMPLE.length; at++) {
       for (const flip of [0x01, 0x80, 0xff]) {
         const damaged = SAMPLE.slice();
@@ -73,7 +73,7 @@ describe('a damaged snapshot', () => {
     }
   });
 
-  it('is refused wherever it was cut, and with anything after its end', () => {
+  it('is refused wherever it is cut, and with anything after its end', () => {
     for (let length = 0; length < SAMPLE.length; length++) {
       expect(refusal(SAMPLE.slice(0, length)), `cut at ${length}`).toMatch(/^corrupt: /);
     }
@@ -82,7 +82,7 @@ describe('a damaged snapshot', () => {
     expect(refusal(longer)).toMatch(/^corrupt: .*should have \d+ bytes and has \d+/);
   });
 
-  it('whose version byte alone was changed counts as damaged, not as newer', () => {
+  it('of which only the version byte was changed counts as damaged, not as newer', () => {
     const damaged = SAMPLE.slice();
     damaged[8] = 2;
     expect(refusal(damaged)).toMatch(/^corrupt: .*checksum of its version/);
@@ -99,26 +99,26 @@ describe('a snapshot of another version', () => {
     return bytes;
   };
 
-  it('that is newer gets an error of its own', () => {
+  it('that is newer has its own kind of error', () => {
     expect(refusal(ofVersion(2, 200))).toBe(
       'version: The snapshot has format version 2, written by a newer release; this one reads versions up to 1',
     );
     expect(refusal(ofVersion(2 ** 32 - 1))).toMatch(/^version: /);
   });
 
-  it('that never was is damaged', () => {
+  it('that never existed counts as damaged', () => {
     expect(refusal(ofVersion(0))).toMatch(/^corrupt: .*no format version 0/);
   });
 });
 
-describe('a snapshot made to deceive, with right checksums', () => {
-  it('is accepted where nothing is wrong with it', () => {
+describe('a hostile snapshot with correct checksums', () => {
+  it('is accepted if nothing is wrong with it', () => {
     expect(refusal(small())).toBe('accepted');
     expect(refusal(withColumns(SAMPLE, {}))).toBe('accepted');
   });
 
   it.each(['', '.', '..', 'a/b', '/', 'a\\b', '..\\x', 'x'.repeat(256), '\u{1f600}'.repeat(64)])(
-    'may not hold the name %j',
+    'may not contain the name %j',
     (name) => {
       expect(refusal(small({ names: names(name, 'zzz') }))).toMatch(
         /^corrupt: .*entry 1 has a name that is not allowed/,
@@ -134,7 +134,7 @@ describe('a snapshot made to deceive, with right checksums', () => {
     expect(refusal(small({ names: column }))).toMatch(/^corrupt: .*entry 2 is a duplicate or out of order/);
   });
 
-  it('may hold the same name in two directories', () => {
+  it('may contain the same name in two directories', () => {
     const change = { depths: numbers(1, 2), names: names('a', 'a'), rights: numbers(DIRECTORY, DIRECTORY, FILE) };
     expect(refusal(small({ ...change, sizes: numbers(0) }))).toBe('accepted');
   });
@@ -148,7 +148,7 @@ describe('a snapshot made to deceive, with right checksums', () => {
     expect(refusal(small({ rights, depths }))).toMatch(/^corrupt: .*(does not lie in a directory|sizes are too many)/);
   });
 
-  it('may not hold a path that is longer or deeper than a path may be', () => {
+  it('may not contain a path that is longer or deeper than allowed', () => {
     const chain = (depth: number, name: string) => {
       const directories = new Array<number>(depth + 1).fill(DIRECTORY);
       const levels = Array.from({ length: depth }, (_, i) => i + 1);
@@ -165,7 +165,7 @@ describe('a snapshot made to deceive, with right checksums', () => {
     expect(chain(50_000, 'a')).toMatch(/^corrupt: /);
   });
 
-  it('may not have a file, a link or a further name as its root', () => {
+  it('may not have a file, a link or a second name of a file as its root', () => {
     expect(refusal(small({ rights: numbers(FILE, FILE, FILE), sizes: numbers(0, 0, 0) }))).toMatch(
       /root is no directory/,
     );
@@ -189,22 +189,25 @@ describe('a snapshot made to deceive, with right checksums', () => {
     expect(refusal(bytes)).toMatch(/^corrupt: .*a link does not lead to a file that came before/);
   });
 
-  it('may not have a further name of a further name', () => {
+  it('may not have a second name of a second name', () => {
     const change = { depths: numbers(1, 1, 1), names: names('a', 'b', 'c'), rights: numbers(DIRECTORY, FILE, 0, 0) };
     const rest = { owners: numbers(0, 0, 0, 0), stamps: numbers(0, 0), sizes: numbers(0) };
     expect(refusal(small({ ...change, ...rest, links: numbers(1, 1) }, 4))).toBe('accepted');
     expect(refusal(small({ ...change, ...rest, links: numbers(1, 2) }, 4))).toMatch(/^corrupt: .*a link does not/);
   });
 
-  it('may not hold a kind or an owner that does not exist', () => {
+  it('may not contain an unknown kind or an owner out of range', () => {
     expect(refusal(small({ rights: numbers(DIRECTORY, FILE, 1 + 3 * 4096) }))).toMatch(/of no known kind/);
     expect(refusal(small({ rights: numbers(DIRECTORY, FILE, 2 ** 53 - 1) }))).toMatch(/of no known kind/);
     expect(refusal(small({ owners: numbers(0, 0, 0, 0, 0, 2 ** 32) }))).toMatch(/an owner is out of range/);
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0])('may not hold the time %d', (time) => {
-    expect(refusal(small({ times: doubles(time) }))).toMatch(/^corrupt: .*a time is not a number/);
-  });
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0])(
+    'may not contain the time %d',
+    (time) => {
+      expect(refusal(small({ times: doubles(time) }))).toMatch(/^corrupt: .*a time is not a number/);
+    },
+  );
 
   it.each([
     ['twice the same time', { times: doubles(1, 1), stamps: numbers(0, 2, 0) }, /a time is there twice/],
@@ -217,7 +220,7 @@ describe('a snapshot made to deceive, with right checksums', () => {
     expect(refusal(small(change))).toMatch(message);
   });
 
-  it('may not hold a link to nothing, nor text that is not UTF-8', () => {
+  it('may not contain an empty link target, nor text that is not UTF-8', () => {
     const rights = numbers(DIRECTORY, FILE, SYMLINK);
     expect(refusal(small({ rights, sizes: numbers(0), targets: names('') }))).toMatch(
       /has a target that is not allowed/,
@@ -229,7 +232,7 @@ describe('a snapshot made to deceive, with right checksums', () => {
     expect(refusal(small({ names: Uint8Array.of(0xed, 0xa0, 0x80, 0, 98, 0) }))).toMatch(/the names are not UTF-8/);
   });
 
-  it('may not claim more or less content than there is', () => {
+  it('may not claim more or less content than it has', () => {
     expect(refusal(small({ sizes: numbers(2, 1) }, 3, 'abc'))).toBe('accepted');
     expect(refusal(small({ sizes: numbers(2, 2) }, 3, 'abc'))).toMatch(/content of entry 2 is too short/);
     expect(refusal(small({ sizes: numbers(1, 1) }, 3, 'abc'))).toMatch(/the contents are too many/);
@@ -237,7 +240,7 @@ describe('a snapshot made to deceive, with right checksums', () => {
   });
 
   it.each(['depths', 'names', 'rights', 'links', 'owners', 'stamps', 'times', 'sizes', 'targets'] as const)(
-    'may not hold too little or too much of %s',
+    'may not contain too little or too much of %s',
     (column) => {
       const { columns } = takeApart(SAMPLE);
       const unit = column === 'times' ? 8 : 1;
@@ -255,7 +258,7 @@ describe('a snapshot made to deceive, with right checksums', () => {
   });
 });
 
-describe('an index that is not what the encoder packs', () => {
+describe('an index that the encoder would not write', () => {
   const index = takeApart(SAMPLE).index;
   const { content } = takeApart(SAMPLE);
   const bad: [string, number[]][] = [
@@ -283,7 +286,7 @@ describe('an index that is not what the encoder packs', () => {
     expect(refusal(seal(Uint8Array.from(bytes), content))).toMatch(/^corrupt: /);
   });
 
-  it('reserves no memory for claims', () => {
+  it('allocates no memory for claimed lengths', () => {
     const used = () => {
       const { heapUsed, arrayBuffers } = process.memoryUsage();
       return heapUsed + arrayBuffers;
@@ -293,7 +296,8 @@ describe('an index that is not what the encoder packs', () => {
     new DataView(header.buffer).setUint32(36, xxh32(header, 0, 36), true);
     const bombs = [header, ...bad.map(([, bytes]) => seal(Uint8Array.from(bytes), content)), small({}, 2 ** 32 - 1)];
     for (const bomb of bombs) {
-      // What is reserved is reserved each time; what the machine does beside it is not.
+      // Memory allocated for the claim would be there in each of the three runs; memory of other work is not, so the
+      // smallest growth counts.
       const grown = Array.from({ length: 3 }, () => {
         const before = used();
         expect(refusal(bomb)).toMatch(/^corrupt: /);

@@ -42,7 +42,7 @@ function sample(random: (below: number) => number): Uint8Array<ArrayBuffer> {
   return encodeSnapshot(entriesOf(make(0)));
 }
 
-/** One to four bytes changed, removed, doubled or put in. */
+/** Changes, removes, doubles or inserts one to four bytes. */
 function mutated(bytes: Uint8Array, random: (below: number) => number): Uint8Array<ArrayBuffer> {
   let list = [...bytes];
   for (let i = random(4); i >= 0; i--) {
@@ -59,11 +59,11 @@ function mutated(bytes: Uint8Array, random: (below: number) => number): Uint8Arr
 
 type Outcome = 'refused' | 'same' | 'other state';
 
-/** Refuses, or is exactly what the encoder makes of the entries that were read: there is no third way. */
+/** Requires that the bytes are refused, or are exactly those that the encoder writes for the decoded entries. */
 function outcome(bytes: Uint8Array<ArrayBuffer>, original: Uint8Array): Outcome {
   const before = process.cpuUsage();
   const entries = entriesRead(bytes);
-  // Hundreds of times what any of them takes, and CPU time: what counts is what a hostile length would cost.
+  // The bound is hundreds of times the usual CPU time: it only finds work that a hostile length causes.
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1000).toBeLessThan(2000);
   if (entries === undefined) return 'refused';
@@ -100,11 +100,11 @@ function run(name: string, mutate: (bytes: Uint8Array, random: (below: number) =
 }
 
 describe(`${MUTANTS} mutants of snapshots`, () => {
-  it('with checksums that no longer fit are all refused', () => {
+  it('with checksums that no longer match are all refused', () => {
     expect(run('raw', mutated)['other state']).toBe(0);
   }, 600_000);
 
-  it('with an index that was changed and sealed anew are refused or are snapshots of another state', () => {
+  it('with a changed index and new checksums are refused or are snapshots of another state', () => {
     const counts = run('index', (bytes, random) => {
       const { index, content } = takeApart(bytes);
       return seal(mutated(index, random), content);
@@ -112,7 +112,7 @@ describe(`${MUTANTS} mutants of snapshots`, () => {
     expect(counts.refused).toBeGreaterThan(MUTANTS / 2);
   }, 600_000);
 
-  it('with a column that was changed and packed anew are refused or are snapshots of another state', () => {
+  it('with a changed column and new checksums are refused or are snapshots of another state', () => {
     const counts = run('column', (bytes, random) => {
       const { columns, content, count } = takeApart(bytes);
       const name = COLUMNS[random(COLUMNS.length)] as (typeof COLUMNS)[number];

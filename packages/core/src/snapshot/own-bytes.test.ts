@@ -16,7 +16,7 @@ function snapshotOf(size: number): Uint8Array<ArrayBuffer> {
 }
 
 describe('the copy of a snapshot', () => {
-  it.each([0, 1, 16 * MiB - 1, 16 * MiB, 16 * MiB + 1, 20 * MiB + 3])('of %i bytes has all of them', (size) => {
+  it.each([0, 1, 16 * MiB - 1, 16 * MiB, 16 * MiB + 1, 20 * MiB + 3])('of %i bytes is complete', (size) => {
     const bytes = new Uint8Array(size);
     for (let i = 0; i < size; i++) bytes[i] = i % 251;
     const copy = runSteps(copySteps(bytes));
@@ -24,21 +24,21 @@ describe('the copy of a snapshot', () => {
     expect(Buffer.compare(copy, bytes)).toBe(0);
   });
 
-  it('is a copy of a Buffer too, whose own slice copies nothing', () => {
+  it("is a copy of a Buffer too, although Buffer's own slice() does not copy", () => {
     const buffer = Buffer.from('text');
     const copies = [copyBytes(buffer), runSteps(copySteps(buffer))];
     buffer.fill(0);
     for (const copy of copies) expect(new TextDecoder().decode(copy)).toBe('text');
   });
 
-  it('has what the first 16 MiB were at the call, whatever becomes of them', () => {
+  it('has the first 16 MiB as they were at the call, even if they change later', () => {
     const bytes = snapshotOf(15 * MiB);
     const steps = copySteps(bytes);
     bytes.fill(0);
     expect(decodeSnapshot(runSteps(steps)).largest).toBe(15 * MiB);
   });
 
-  it('of a larger one is corrupt where bytes change before they are copied', () => {
+  it('of a larger one is corrupt if bytes change before they are copied', () => {
     const bytes = snapshotOf(20 * MiB);
     const steps = copySteps(bytes);
     steps.next();
@@ -48,7 +48,7 @@ describe('the copy of a snapshot', () => {
     );
   });
 
-  it('of a larger one is corrupt where the bytes are taken away', () => {
+  it('of a larger one is corrupt if the buffer is detached', () => {
     const bytes = snapshotOf(20 * MiB);
     const steps = copySteps(bytes);
     steps.next();

@@ -100,8 +100,8 @@ function dump(fs: SyncFileSystem): unknown {
   return { entries, root: fs.lstatSync('/').mode, stats: fs.statsSync() };
 }
 
-describe('whatever operations lead to', () => {
-  it('is restored exactly, by every form, and goes on as it would have', async () => {
+describe('the state after any operations', () => {
+  it('is restored exactly, by every form, and behaves the same afterwards', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.array(step, { maxLength: 10 }), async (steps, more) => {
         const fs = open();

@@ -20,7 +20,7 @@ function open(limits: Limits = {}, clock?: () => number): SyncFileSystem {
   });
 }
 
-/** A state with everything in it. */
+/** Creates entries of every kind. */
 function fill(fs: SyncFileSystem): void {
   fs.mkdirSync('/src/deep/er', { recursive: true, mode: 0o750 });
   fs.mkdirSync('/empty');
@@ -51,7 +51,7 @@ function dump(fs: SyncFileSystem): unknown {
   return { entries, root: { ...fs.statSync('/') }, stats: fs.statsSync() };
 }
 
-/** Compares without the cost of a readable difference. */
+/** Compares without computing a readable difference, which is slow for long arrays. */
 function expectSame(a: Uint8Array, b: Uint8Array): void {
   expect(a.length).toBe(b.length);
   expect(a.every((byte, at) => byte === b[at])).toBe(true);
@@ -73,7 +73,7 @@ describe('createSnapshot and restoreSnapshot', () => {
     expect(copy.readTextSync('/third')).toBe('export {};\nx');
   });
 
-  it('give the same bytes for the same state, whatever came before', async () => {
+  it('give the same bytes for the same state, whatever its history', async () => {
     const fs = open();
     fill(fs);
     const bytes = await createSnapshot(fs);
@@ -85,7 +85,7 @@ describe('createSnapshot and restoreSnapshot', () => {
     expectSame(createSnapshotSync(copy), bytes);
   });
 
-  it('do not show that a file had several names once', () => {
+  it('do not show that a file once had several names', () => {
     const snapshotOf = (linked: boolean) => {
       const fs = open({}, () => 1);
       fs.writeFileSync('/once-linked', 'x');
@@ -155,7 +155,7 @@ describe('createSnapshot and restoreSnapshot', () => {
     await expect(restoreSnapshot(fs, shared, { adopt: true })).rejects.toThrow(TypeError);
   });
 
-  it('refuse what is no snapshot, and change nothing', async () => {
+  it('refuse bytes that are not a snapshot, and change nothing', async () => {
     const fs = open();
     fill(fs);
     const before = dump(fs);
@@ -201,7 +201,7 @@ describe('createSnapshot and restoreSnapshot', () => {
     expectSame(createSnapshotSync(enough), bytes);
   });
 
-  it('bring back files of many megabytes, whole', async () => {
+  it('restore files of many megabytes completely', async () => {
     const before = open();
     for (let i = 0; i < 5; i++) before.writeFileSync(`/${i}`, new Uint8Array(700_000).fill(i + 1));
     const bytes = createSnapshotSync(before);
@@ -211,7 +211,7 @@ describe('createSnapshot and restoreSnapshot', () => {
     }
   });
 
-  it('say how much was in use when there is no room', () => {
+  it('say how much was in use if there is not enough room', () => {
     const fs = open();
     fill(fs);
     const small = open({ maxTotalSize: 100 });
@@ -289,7 +289,7 @@ describe('createSnapshot and restoreSnapshot', () => {
     expect(base.readdirSync('/')).toEqual(['base']);
   });
 
-  it('stop when their signal aborts, and nothing has changed', async () => {
+  it('stop when their signal aborts, and change nothing', async () => {
     const fs = open();
     for (let i = 0; i < 20; i++) fs.writeFileSync(`/file-${i}`, new Uint8Array(2 ** 20).fill(i));
     const bytes = createSnapshotSync(fs);
@@ -308,9 +308,9 @@ describe('createSnapshot and restoreSnapshot', () => {
 });
 
 describe('a snapshot made while others write', () => {
-  it('shows one point in time', async () => {
+  it('shows one state', async () => {
     const fs = open();
-    // So many that one snapshot is no single slice on a fast machine either.
+    // Enough files that a snapshot needs several time slices on a fast machine too.
     const files = 20_000;
     for (let i = 0; i < files; i++) fs.writeFileSync(`/d-${i}`, 'x'.repeat(100));
     fs.writeFileSync('/a', '0');
@@ -357,7 +357,7 @@ describe('a snapshot made while others write', () => {
     expect(looks).toBeGreaterThan(5);
   });
 
-  it('is restored whole, before or after another restore and a write at the same time', async () => {
+  it('is restored as a whole, before or after a concurrent restore and write', async () => {
     const fs = open();
     fs.writeFileSync('/first', '1');
     const first = createSnapshotSync(fs);

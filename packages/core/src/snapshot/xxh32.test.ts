@@ -25,7 +25,7 @@ describe('XXH32', () => {
     }
   });
 
-  it('does not depend on where in its buffer the data lies', () => {
+  it('does not depend on the offset of the data in its buffer', () => {
     const data = bytes('x'.repeat(100));
     for (let offset = 0; offset < 8; offset++) {
       const shifted = new Uint8Array(200);
@@ -35,7 +35,7 @@ describe('XXH32', () => {
     }
   });
 
-  it('refuses to go on after a part of odd length', () => {
+  it('refuses to continue after a part of odd length', () => {
     const hash = new Xxh32().update(bytes('abc'));
     expect(() => hash.update(bytes('d'))).toThrow(RangeError);
   });

@@ -15,12 +15,12 @@ function from(store: ContentStore, bytes: Uint8Array | string): ContentNode {
   return made;
 }
 
-/** Not in the types of ES2023. */
+/** `resizable` is not in the types of ES2023. */
 function resizable(size: number): ArrayBuffer & { resize(size: number): void } {
   return Reflect.construct(ArrayBuffer, [size, { maxByteLength: size * 2 }]);
 }
 
-/** Bytes of the buffers that a value holds. */
+/** Returns the total size of the buffers that a value refers to. */
 function held(value: unknown, seen = new Set<unknown>()): number {
   if (typeof value !== 'object' || value === null || seen.has(value)) return 0;
   seen.add(value);
@@ -51,7 +51,7 @@ const step = fc.oneof(
 );
 
 describe('ContentStore', () => {
-  test('any operations leave what plain arrays hold, in every fork and every shared copy', () => {
+  test('any operations give the content of a plain array, in every fork and every shared copy', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const store = new ContentStore();
@@ -162,7 +162,7 @@ describe('ContentStore', () => {
     }
   });
 
-  test('a claimed tail disturbs no one who shares it', () => {
+  test('a claimed tail does not change what its sharers see', () => {
     const store = new ContentStore();
     const base = from(store, pattern(70_000));
     const a = node();
@@ -177,7 +177,7 @@ describe('ContentStore', () => {
     expect(same(store.bytes(base), pattern(70_000))).toBe(true);
   });
 
-  test('small content grows in place only for the first who appends to it', () => {
+  test('small content grows in place only for the first append', () => {
     const store = new ContentStore();
     const base = from(store, pattern(100));
     const a = node();
@@ -190,7 +190,7 @@ describe('ContentStore', () => {
     expect(same(store.bytes(base), pattern(100))).toBe(true);
   });
 
-  test('a node that compaction meets twice moves once', () => {
+  test('a node that compaction visits twice moves once', () => {
     const store = new ContentStore();
     from(store, pattern(150));
     const nodes = [1, 2, 3].map((seed) => from(store, pattern(100, seed)));
@@ -209,7 +209,7 @@ describe('ContentStore', () => {
     expect([...store.slice(appended, 70_000, 80_000)]).toEqual([7, 7]);
   });
 
-  test('what was cut off does not come back as the file grows again', () => {
+  test('cut-off bytes do not come back when the file grows again', () => {
     const store = new ContentStore();
     for (const count of [1000, 10_000, 100_000]) {
       const owner = new Owner();
@@ -222,7 +222,7 @@ describe('ContentStore', () => {
     }
   });
 
-  test('a petabyte of zeros takes no room', () => {
+  test('a petabyte of zeros takes no memory', () => {
     const store = new ContentStore();
     const owner = new Owner();
     const file = from(store, 'head');
@@ -243,7 +243,7 @@ describe('ContentStore', () => {
     expect([...store.slice(file, 5e14, 5e14 + 2)]).toEqual([7, 0]);
   });
 
-  test('single bytes far apart take the same room wherever they lie', () => {
+  test('single bytes far apart take the same memory at any distance', () => {
     const room = (stride: number): number => {
       const store = new ContentStore();
       const file = node();
@@ -255,7 +255,7 @@ describe('ContentStore', () => {
     expect(room(16_384)).toBeLessThan(50 * 5_000);
   });
 
-  test('shared and resizable buffers are copied at once', () => {
+  test('shared and resizable buffers are copied immediately', () => {
     const store = new ContentStore();
     for (const count of [10, 5000, 70_000]) {
       const shared = new Uint8Array(new SharedArrayBuffer(count)).fill(1);
@@ -274,7 +274,7 @@ describe('ContentStore', () => {
     expect(() => new ContentStore().bytes({ data: null, start: 0, size: 3 })).toThrow('not loaded');
   });
 
-  test('compaction keeps every content, keeps sharing, and drops the slabs that were thinly used', () => {
+  test('compaction keeps every content, keeps sharing, and frees sparsely used slabs', () => {
     const store = new ContentStore();
     const kept: ContentNode[] = [];
     for (let i = 0; i < 200_000; i++) {

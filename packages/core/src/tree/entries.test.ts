@@ -17,7 +17,7 @@ function expectSame(entries: Entries<number>, model: Map<string, number>): void 
   expect(entries.size).toBe(model.size);
 }
 
-/** Short, long, alike, beyond U+D7FF on both sides of the surrogates. */
+/** Short names, long names with a common prefix, and names beyond U+D7FF on both sides of the surrogates. */
 const name = fc.oneof(
   fc.nat(3000).map((i) => `f${i}`),
   fc.nat(3000).map((i) => `a-rather-long-common-beginning-${i}.test.ts`),
@@ -42,7 +42,7 @@ function* runNames(from: number, count: number): Generator<string> {
 }
 
 describe('Entries', () => {
-  test('any operations leave what a sorted Map holds, in every fork', () => {
+  test('any operations give the entries of a sorted Map, in every fork', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.infiniteStream(fc.nat()), (steps, choices) => {
         const trees = [{ entries: Entries.empty<number>(), model: new Map<string, number>(), owner: new Owner() }];
@@ -67,14 +67,14 @@ describe('Entries', () => {
             tree.owner = new Owner();
             trees.push({ entries: entries.clone(), model: new Map(model), owner: new Owner() });
           } else if (action.kind === 'map') {
-            // The owner stays: what it changes from here on must not be seen in the copy.
+            // The owner stays the same: later changes through it must not be visible in the copy.
             const other = new Owner();
             const mapped = entries.map(other, (value) => value + 1);
             const changed = new Map([...model].map(([each, value]) => [each, value + 1]));
             trees.push({ entries: mapped, model: changed, owner: other });
           } else if (action.kind === 'aim') {
             expect(entries.getToSet(action.name)).toBe(model.get(action.name));
-            // What happens in front of it moves its place.
+            // Changes in front of the name shift its index.
             for (const each of ['', `${action.name}-`, 'a-'].slice(0, action.between)) {
               if (model.delete(each)) entries.delete(owner, each);
               else {
@@ -108,7 +108,7 @@ describe('Entries', () => {
     expect(entries.names()).toEqual(names.toSorted((a, b) => Buffer.compare(bytes(a), bytes(b))));
   });
 
-  test('a large directory is found, paged and walked whole, in whatever order it was filled', () => {
+  test('a large directory is found, paged and walked completely, in whatever order it was filled', () => {
     for (const stride of [1, 7919, 9999]) {
       const owner = new Owner();
       const entries = Entries.empty<number>();
@@ -155,7 +155,7 @@ describe('Entries', () => {
     expect(entries.page(undefined, 0)).toEqual({ names: [], values: [], complete: false });
   });
 
-  test('fromSorted holds what was given, at every size around the bounds of leaves and inner nodes', () => {
+  test('fromSorted contains the given entries, at every size around the bounds of leaves and inner nodes', () => {
     for (const count of [0, 1, 127, 128, 129, 256, 257, 8192, 8193, 8321]) {
       const names = Array.from({ length: count }, (_, i) => `name-with-a-tail-${String(i).padStart(6, '0')}`);
       const entries = Entries.fromSorted(new Owner(), names, names);
@@ -177,7 +177,7 @@ describe('Entries', () => {
     expect(entries.get('a')).toBe(1);
   });
 
-  test('a directory thinned out to a name in forty is found whole and grows again', () => {
+  test('a directory reduced to one name in forty is still complete, and can grow again', () => {
     const owner = new Owner();
     const entries = Entries.empty<number>();
     const model = new Map<string, number>();
@@ -191,7 +191,7 @@ describe('Entries', () => {
       for (let i = 0; i < 40_000; i++) if (entries.get(at(i)) !== model.get(at(i))) expect(at(i)).toBe('found');
     };
     for (let i = 0; i < 40_000; i++) put((i * 7919) % 40_000);
-    // First whole leaves, so that lower names come to lie in front of what was the first child of its parent.
+    // First whole leaves, so that a name may be added in front of its parent's first child.
     for (let start = 0; start < 40_000; start += 1000) {
       for (let i = start; i < start + 700; i++) {
         entries.delete(owner, at(i));

@@ -18,7 +18,7 @@ function write(fs: SyncFileSystem, path: string, value: number): void {
 it.each([
   ['bytes', bytes(65)],
   ['text', 'A'.repeat(SIZE)],
-])('a large file of %s that is changed in place stays what it was wherever else it is', (_, content) => {
+])('changing a large file of %s in place does not change its other copies', (_, content) => {
   const fs = openFileSystem(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0)) as SyncFileSystem;
   fs.writeFileSync('/f', content);
   fs.copyFileSync('/f', '/copy');

@@ -12,7 +12,7 @@ async function scene() {
   return { storage, shared, copy: await openWorkingCopy(storage) };
 }
 
-test('a working copy has what the storage has, and what is changed in it reaches the storage with push', async () => {
+test('a working copy has the files of the storage, and push writes its changes to the storage', async () => {
   const { shared, copy } = await scene();
   const fs = copy.fileSystem;
   expect(fs.readTextSync('/src/a.ts')).toBe('a');
@@ -38,7 +38,7 @@ test('a working copy has what the storage has, and what is changed in it reaches
   expect(await shared.exists('/docs')).toBe(false);
 });
 
-test('pull joins what both sides changed, also into a directory that one of them renamed', async () => {
+test('pull merges the changes of both sides, even into a directory that one of them renamed', async () => {
   const { shared, copy } = await scene();
   copy.fileSystem.renameSync('/src', '/lib');
   await shared.writeFile('/src/c.ts', 'c');
@@ -68,7 +68,7 @@ test('an entry that both sides changed is a conflict, and nothing changes', asyn
   expect(await shared.readText('/src/b.ts')).toBe('mine too');
 });
 
-test('a push can be interrupted after each change that it looks at, plans, carries out and writes down', async () => {
+test('a push can be interrupted after each change, in all its phases', async () => {
   const { shared, copy } = await scene();
   const FILES = 300;
   const change = (text: string): void => {
@@ -85,7 +85,8 @@ test('a push can be interrupted after each change that it looks at, plans, carri
   clock.mockRestore();
   timeouts.mockRestore();
   expect(pushed.kind === 'pushed' && pushed.changes).toHaveLength(FILES);
-  // Planned, carried out, followed by what is known of the storage, and by what the copy knows of its versions, and described.
+  // Five phases: planning, carrying out, updating what the client knows of the storage, updating the versions that the
+  // copy knows, and describing the changes.
   expect(turns).toBeGreaterThan(5 * FILES);
   expect(await shared.readText('/src/299')).toBe('changed');
 });

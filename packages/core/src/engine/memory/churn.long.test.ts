@@ -9,9 +9,9 @@ import { MemoryExecutor } from './memory-executor.js';
 
 const SIZE = 4000;
 const FILES = 100;
-/** Writes of a round: they leave some 4 MB behind. */
+/** Writes per round. Each round leaves about 4 MB of garbage behind. */
 const ROUND = 1000;
-/** The maximum that may be held for the small live content. */
+/** Maximum number of bytes that may be held for the small live content. */
 const MOST = 16 * 2 ** 20;
 
 const FORMS: Readonly<Record<string, (executor: MemoryExecutor) => Promise<FileSystem>>> = {
@@ -35,7 +35,7 @@ describe.each(Object.entries(FORMS))('a churn of small contents %s holds 16 MiB 
     return most;
   };
 
-  /** Contents that stay are scattered among those that go. */
+  /** Writes contents that stay between those that are removed. */
   const scatter = async (fs: FileSystem, i: number, write: (at: number) => Promise<void>): Promise<void> => {
     await fs.mkdir('/kept', { recursive: true });
     for (let at = 0; at < ROUND; at++) {

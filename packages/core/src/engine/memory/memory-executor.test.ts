@@ -16,7 +16,7 @@ function memory(): { fs: SyncFileSystem; executor: MemoryExecutor } {
 }
 
 describe('a transaction in memory', () => {
-  it('that others are always faster than is given up after 16 runs, and nothing of it is kept', async () => {
+  it('that loses every race is given up after 16 runs, and none of its changes are kept', async () => {
     const { fs } = memory();
     let runs = 0;
     const work = fs.transaction(async (inner) => {
@@ -28,7 +28,7 @@ describe('a transaction in memory', () => {
     expect([runs, fs.readTextSync('/other'), fs.existsSync('/mine')]).toEqual([16, '16', false]);
   });
 
-  it('loses once at most to others that touch the same, and never to those that do not', async () => {
+  it('loses at most once to writers of the same file, and never to others', async () => {
     const { fs } = memory();
     fs.writeFileSync('/counter', '0');
     let runs = 0;
@@ -56,7 +56,7 @@ describe('a transaction in memory', () => {
     expect([runs, fs.readTextSync('/counter')]).toEqual([39, '20']);
   });
 
-  it('that waits for its turn is rejected when its signal is aborted, and delays no other', async () => {
+  it('that waits for its turn is rejected when its signal is aborted, and does not delay the others', async () => {
     const { fs } = memory();
     const stop = new AbortController();
     let go = (): void => {};
@@ -86,7 +86,7 @@ describe('a transaction in memory', () => {
     expect([fs.readTextSync('/slow'), fs.readTextSync('/last'), fs.existsSync('/ended')]).toEqual(['2', '2', false]);
   });
 
-  it('that lost may have another within: neither waits for the other for ever', async () => {
+  it('that lost a race may run another one inside without a deadlock', async () => {
     const { fs } = memory();
     let runs = 0;
     const outer = fs.transaction(async (inner) => {
@@ -107,7 +107,7 @@ describe('a transaction in memory', () => {
     expect([runs, fs.readTextSync('/outer'), fs.readTextSync('/nested')]).toEqual([3, '3', '2']);
   });
 
-  it('that only reads sees one state, however much others write, and runs once', async () => {
+  it('that only reads sees one state, however much is written concurrently, and runs once', async () => {
     const { fs } = memory();
     fs.writeFileSync('/a', 'old');
     let runs = 0;
@@ -198,7 +198,7 @@ describe('while a synchronous transaction runs', () => {
     expect([outer.readTextSync('/n'), lower.readTextSync('/n')]).toEqual(['1', '0']);
   });
 
-  it('a guard may read the filesystem that it guards, and its changes are refused', () => {
+  it('a guard may read the filesystem that it guards, and may not change it', () => {
     const inner = shared().fs;
     const seen: unknown[] = [];
     const guarded: SyncFileSystem = restrict(inner, {
@@ -223,7 +223,7 @@ describe('while a synchronous transaction runs', () => {
     ]);
   });
 
-  it('a walk that began before it goes on with the state it began with', () => {
+  it('a walk that began before continues with the state it began with', () => {
     const walk = fs.walkSync('/');
     const first = walk.next().value?.path;
     const rest = fs.transactionSync((t) => {
@@ -255,7 +255,7 @@ describe('while a synchronous transaction runs', () => {
     expect(() => openFileSystem(closed).statSync('/n')).toThrow(StorageError);
   });
 
-  it('what the clock changes is refused too, and the end of the transaction frees the filesystem, however it ends', () => {
+  it('a change made by the clock function is refused too, and the filesystem is usable again when the transaction ends, however it ends', () => {
     const executor = MemoryExecutor.create(rootMeta(0));
     let writes: (() => void) | undefined;
     const clocked = openFileSystem(new ExecutorSyncStorage(executor, () => 0), {
@@ -282,7 +282,7 @@ describe('while a synchronous transaction runs', () => {
     await new Promise((resolve) => setTimeout(resolve, 1));
   });
 
-  it('there is no fork inside, nor inside the other form', async () => {
+  it('fork is refused inside, in the promise form too', async () => {
     const inside = fs.transactionSync((t) => {
       expect(() => t.forkSync()).toThrow(expect.objectContaining({ code: 'EINVAL', syscall: 'fork' }));
       return 'ended';
@@ -292,8 +292,8 @@ describe('while a synchronous transaction runs', () => {
   });
 });
 
-describe('small contents that are moved together', () => {
-  it('stay what they are: of files with several names, beside links and large files, now and in a checkpoint', () => {
+describe('small contents that are compacted', () => {
+  it('keep their bytes: with several names, beside links and large files, now and in a checkpoint', () => {
     const { fs, executor } = memory();
     const small = (seed: number): Uint8Array => new Uint8Array(4_000).fill(seed);
     fs.mkdirSync('/kept');
@@ -333,7 +333,7 @@ describe('a storage that is closed', () => {
     ['a write', (fs) => fs.writeFile('/b', '')],
   ];
 
-  it.each(calls)('does no %s, in memory or as its async form', async (_, call) => {
+  it.each(calls)('refuses %s, in memory and as an async storage', async (_, call) => {
     for (const isAsync of [false, true]) {
       const sync = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
       const storage = isAsync ? asyncForm(sync) : sync;
@@ -344,7 +344,7 @@ describe('a storage that is closed', () => {
     }
   });
 
-  it('does nothing at once either, and takes no transaction that was begun before', async () => {
+  it('refuses synchronous operations too, and the commit of a transaction that was begun before', async () => {
     const { fs, executor } = memory();
     fs.checkpointSync('kept');
     await expect(

@@ -98,7 +98,7 @@ describe('a transaction in memory', () => {
     expect(fs.readTextSync('/other')).toBe(String(written));
   });
 
-  it('runs again where what it read was written, and ends with what both did', async () => {
+  it('runs again if a file that it read was written, and ends with both changes', async () => {
     const fs = memory();
     const append = (inner: FileSystem) => inner.appendFile('/d/a', '+');
     expect(await beside(fs, append, () => fs.appendFileSync('/d/a', '-'))).toBe(2);
@@ -170,7 +170,7 @@ describe('a transaction in memory', () => {
     ['the metadata of the root, a directory and a file', (t) => metadata(t)],
     ['a file that was opened by a name that is gone', (t) => throughOtherName(t)],
   ];
-  it.each(done)('does on the state at its end: %s', async (_, inside) => {
+  it.each(done)('is applied to the state at its end: %s', async (_, inside) => {
     const fs = memory();
     fs.writeFileSync('/d/linked', 'x');
     fs.linkSync('/d/linked', '/link');
@@ -185,7 +185,7 @@ describe('a transaction in memory', () => {
     expect(fs.statsSync()).toEqual(alone.statsSync());
   });
 
-  it('that clears all clears what others wrote until its end too', async () => {
+  it('that clears everything also clears what others wrote until its end', async () => {
     const fs = memory();
     expect(
       await beside(
@@ -221,7 +221,7 @@ describe('a transaction in memory', () => {
     expect([runs, fs.existsSync('/d/a')]).toEqual([2, true]);
   });
 
-  it('keeps to the limits of the state at its end: where others took the room it runs again, and is told so', async () => {
+  it('obeys the limits of the state at its end: if others used up the room it runs again and fails', async () => {
     const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
     const fs = openFileSystem(storage, { limits: { maxTotalSize: 100 } });
     let runs = 0;
@@ -234,7 +234,7 @@ describe('a transaction in memory', () => {
     expect([runs, fs.statsSync().totalSize, fs.existsSync('/mine')]).toEqual([2, 60, false]);
   });
 
-  it('is heard of by watchers and followed by open files, with what others did in between', async () => {
+  it('is published to watchers and open files, with concurrent changes', async () => {
     const fs = memory();
     const file = fs.openSync('/d/a', 'r+');
     const watcher = fs.watch('/', { recursive: true });
@@ -252,7 +252,7 @@ describe('a transaction in memory', () => {
     file.closeSync();
   });
 
-  it('takes back what an operation of a caller did before it failed', async () => {
+  it('undoes what a view function did before it threw', async () => {
     const fs = memory();
     const broken = (view: Parameters<Parameters<typeof fs.runSync>[0]>[0]): void => {
       view.remove(view.tree.rootLocation, 'other');
@@ -263,7 +263,7 @@ describe('a transaction in memory', () => {
     expect(fs.existsSync('/other')).toBe(true);
   });
 
-  it('over an overlay goes by what was changed there: what both only read counts for nothing', async () => {
+  it('over an overlay has conflicts only over changes in the overlay, not over what both only read', async () => {
     const over = overlay(readonly(memory()));
     const inside = async (t: FileSystem): Promise<void> => {
       await t.writeFile('/d/a', `${await t.readText('/d/a')}!`);
@@ -275,8 +275,8 @@ describe('a transaction in memory', () => {
   });
 
   it.each([
-    ['that has listed a directory knows what was removed there', true, 1],
-    ['that has not runs again for any change beneath it', false, 2],
+    ['that has listed a directory detects removed entries only', true, 1],
+    ['that has not listed it runs again for any change under it', false, 2],
   ])('over an overlay %s', async (_, isListed, runs) => {
     const over = overlay(readonly(memory()));
     over.rmSync('/other');
@@ -376,13 +376,13 @@ describe('a transaction in memory', () => {
       },
     ],
   ];
-  it.each(unknown)('over an overlay that knows little runs again for %s', async (_, inside, outside) => {
+  it.each(unknown)('over an overlay that has loaded little runs again for %s', async (_, inside, outside) => {
     const over = overlay(readonly(memory()));
     await over.stat('/d');
     expect(await beside(over, inside, () => outside(over))).toBe(2);
   });
 
-  it('counts what is open without a name for the limit where it is done beside others', async () => {
+  it('counts open files without a name against the limit if it commits after concurrent changes', async () => {
     const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
     const fs = openFileSystem(storage, { limits: { maxTotalSize: 1000 } });
     fs.writeFileSync('/f', 'x'.repeat(600));
@@ -399,7 +399,7 @@ describe('a transaction in memory', () => {
     file.closeSync();
   });
 
-  it('that replaces more than it may hold commits if no other wrote, and otherwise runs again', async () => {
+  it('that replaces more than it can hold commits if no other client wrote, and otherwise runs again', async () => {
     const fs = memory();
     const large = new Uint8Array(20 * 2 ** 20);
     const replace = async (inner: FileSystem): Promise<void> => {
@@ -410,7 +410,7 @@ describe('a transaction in memory', () => {
     expect([fs.statSync('/large').size, fs.readTextSync('/other')]).toEqual([large.length, 'x']);
   });
 
-  it('leaves the times that others have set after what it did', async () => {
+  it('keeps the times that others have set after its own changes', async () => {
     let now = 1;
     const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
     const fs = openFileSystem(storage, { clock: () => now });
@@ -489,7 +489,7 @@ describe('a transaction in memory', () => {
     expect([over.existsSync('/d/first'), over.readTextSync('/d/e/b')]).toEqual([false, 'b']);
   });
 
-  it('says once only what it has released: contents are not moved before that is due', async () => {
+  it('counts released bytes once: contents are not compacted too early', async () => {
     const executor = MemoryExecutor.create(rootMeta(0));
     const fs = openFileSystem(new ExecutorSyncStorage(executor, () => 0));
     const piece = new Uint8Array(4096);
@@ -504,7 +504,7 @@ describe('a transaction in memory', () => {
   });
 });
 
-describe('what is open and loses its name in a transaction', () => {
+describe('the content of an open file that loses its name in a transaction', () => {
   function limited(): { fs: SyncFileSystem; used: () => number } {
     const executor = MemoryExecutor.create(rootMeta(0));
     const fs = openFileSystem(new ExecutorSyncStorage(executor, () => 0), { limits: { maxTotalSize: 100 } });
@@ -513,7 +513,7 @@ describe('what is open and loses its name in a transaction', () => {
   }
   const tooMuch = new Uint8Array(60);
 
-  it('goes on taking room inside it, without promises too', async () => {
+  it('counts against the limit inside it, in the synchronous form too', async () => {
     const { fs, used } = limited();
     const file = fs.openSync('/open', 'r');
     const replace = async (inner: FileSystem): Promise<void> => {
@@ -533,9 +533,9 @@ describe('what is open and loses its name in a transaction', () => {
   });
 
   it.each([
-    ['nobody else wrote', () => {}],
-    ['others wrote', (fs: SyncFileSystem) => fs.writeFileSync('/other', '')],
-  ])('takes it also where it was opened after the transaction began, and %s', async (_, outside) => {
+    ['no other client wrote', () => {}],
+    ['another client wrote', (fs: SyncFileSystem) => fs.writeFileSync('/other', '')],
+  ])('counts even if it was opened after the transaction began, and %s', async (_, outside) => {
     const { fs, used } = limited();
     let runs = 0;
     const work = fs.transaction(async (inner) => {
@@ -549,7 +549,7 @@ describe('what is open and loses its name in a transaction', () => {
     expect([runs, fs.existsSync('/open'), used()]).toEqual([2, true, 60]);
   });
 
-  it('takes it where others let it grow after it has lost its name', async () => {
+  it('counts if others let it grow after it lost its name', async () => {
     const { fs, used } = limited();
     const file = fs.openSync('/open', 'r+');
     fs.rmSync('/open');
@@ -563,7 +563,7 @@ describe('what is open and loses its name in a transaction', () => {
     expect([runs, used()]).toEqual([2, 64]);
   });
 
-  it('takes it in a copy that puts another file into its place', () => {
+  it('counts in a copy that replaces another file', () => {
     const { fs, used } = limited();
     fs.writeFileSync('/from', new Uint8Array(40));
     fs.rmSync('/open');
@@ -576,7 +576,7 @@ describe('what is open and loses its name in a transaction', () => {
     expect(used()).toBe(80);
   });
 
-  it('takes it in all that the same operation does then', () => {
+  it('counts in later steps of the same operation', () => {
     const { fs, used } = limited();
     fs.rmSync('/open');
     for (const path of ['/from', '/to']) {
@@ -591,7 +591,7 @@ describe('what is open and loses its name in a transaction', () => {
     expect(used()).toBe(80);
   });
 
-  it('may be written without end under a directory that a transaction removes', async () => {
+  it('may be written any number of times under a directory that a transaction removes', async () => {
     const { fs, used } = limited();
     fs.mkdirSync('/logs');
     const log = fs.openSync('/logs/log', 'a');
@@ -606,12 +606,12 @@ describe('what is open and loses its name in a transaction', () => {
   });
 
   const others: readonly (readonly [string, (fs: SyncFileSystem) => void])[] = [
-    ['nobody else wrote', () => {}],
-    ['others wrote', (fs) => fs.writeFileSync('/other', '')],
+    ['no other client wrote', () => {}],
+    ['another client wrote', (fs) => fs.writeFileSync('/other', '')],
   ];
   const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-  it.each(others)('is what the transaction has written into it since, where %s', async (_, outside) => {
+  it.each(others)('includes what the transaction wrote into it, if %s', async (_, outside) => {
     const fs = sample({ '/log': 'a', '/f': 'f', '/new': 'n' });
     const [log, file] = ['/log', '/f'].map((path) => fs.openSync(path, 'r')) as [SyncFileHandle, SyncFileHandle];
     let late: SyncFileHandle | undefined;
@@ -632,7 +632,7 @@ describe('what is open and loses its name in a transaction', () => {
     expect([text(file.readFileSync()), file.statSync().mode & 0o777]).toEqual(['f', 0o600]);
   });
 
-  it('is what a synchronous transaction has written into it since', () => {
+  it('includes what a synchronous transaction wrote into it', () => {
     const fs = sample({ '/f': 'old' });
     const file = fs.openSync('/f', 'r+');
     fs.transactionSync((inner) => {
@@ -646,7 +646,7 @@ describe('what is open and loses its name in a transaction', () => {
     expect(file.statSync().size).toBe(4);
   });
 
-  it.each(others)('counts with what was written into it since where it was opened late, and %s', async (_, outside) => {
+  it.each(others)('counts with what was written into it if it was opened late, and %s', async (_, outside) => {
     const { fs, used } = limited();
     fs.truncateSync('/open', 10);
     let runs = 0;

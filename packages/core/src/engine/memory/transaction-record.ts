@@ -23,8 +23,9 @@ interface Step {
 }
 
 /**
- * What a transaction in memory relied on in its first state, by node id, and the steps that it did. If the current
- * state still agrees with the first, the steps can be applied to it, as if the whole transaction happened now.
+ * The nodes that a transaction in memory relied on in its first state, by node id, and the steps that it ran. If the
+ * current state still agrees with the first on those nodes, the steps can be applied to it as if the whole transaction
+ * happened now.
  */
 export class TransactionRecord {
   readonly #base: TreeState;

@@ -134,7 +134,7 @@ export class TransactionView extends View {
     this.#copied(parent, name);
   }
 
-  /** Marks a copied node as shared with the current state: whoever changes it must copy it. */
+  /** Marks a copied node as shared with the current state: it must be copied before it is changed. */
   #copied(parent: Location, name: string): void {
     const copy = parent.directory.entries.get(name) as Node;
     this.tree.freeze();

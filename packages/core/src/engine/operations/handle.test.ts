@@ -14,7 +14,7 @@ it('chmod through a handle needs a mode', async () => {
   expect((await handle.stat()).mode).toBe(0o100644);
 });
 
-it('a handle follows its file from the moment it is opened, before the promise of it is kept', async () => {
+it('a handle follows its file from the call of open() on, before its promise is resolved', async () => {
   const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
   const fs = createFileSystem({ files: { '/gone': 'gone', '/moved': 'moved', '/back': 'back' } });
   const [gone] = await Promise.all([fs.open('/gone', 'r'), fs.unlink('/gone')]);
@@ -32,7 +32,7 @@ it('a handle follows its file from the moment it is opened, before the promise o
   await expect(inner.opened).rejects.toMatchObject({ code: 'EBUSY' });
 });
 
-it('an open file takes the room it takes from the moment it is opened', async () => {
+it('an open file counts against the limit from the call of open() on', async () => {
   const fs = createFileSystem({ files: { '/f': 'x'.repeat(100) }, limits: { maxTotalSize: 100 } });
   const [file] = await Promise.all([fs.open('/f', 'r'), fs.unlink('/f')]);
   await expect(fs.writeFile('/g', 'y')).rejects.toMatchObject({ code: 'ENOSPC' });

@@ -8,13 +8,13 @@ const createFileSystem = (options: Parameters<typeof openFileSystem>[1] = {}) =>
   openFileSystem(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0), options);
 
 describe('mkdtemp', () => {
-  it.each([[undefined], [null], [5], [{}]])('refuses a prefix that is no text: %s', (prefix) => {
+  it.each([[undefined], [null], [5], [{}]])('refuses a prefix that is not a string: %s', (prefix) => {
     const fs = createFileSystem();
     expect(() => fs.mkdtempSync(prefix as never)).toThrow(TypeError);
     expect(fs.readdirSync('/')).toEqual([]);
   });
 
-  it('gives up where the source of randomness repeats itself', () => {
+  it('gives up if the random numbers repeat', () => {
     const fs = createFileSystem({ random: () => 0 });
     expect(fs.mkdtempSync('/x-')).toBe('/x-aaaaaa');
     expect(() => fs.mkdtempSync('/x-')).toThrow(expect.objectContaining({ code: 'EEXIST', path: '/x-XXXXXX' }));
@@ -28,7 +28,7 @@ describe('mkdtemp', () => {
   });
 });
 
-describe('mkdir with recursive, where more than one thing is wrong', () => {
+describe('mkdir with recursive and several errors on the path', () => {
   const LONG = 'x'.repeat(256);
   // Like Node's mkdirSync on Linux: it creates directories from the root on, so the first entry in the way decides the
   // error.

@@ -61,7 +61,7 @@ describe('a batch', () => {
     OK,
     { kind: 'conflict', checks: [0] },
     { kind: 'limit', limit: 'maxFileSize', allowed: 1, used: 0, requested: 2 },
-  ])('that is answered with %j is sent once', async (result) => {
+  ])('that gets the reply %j is sent once', async (result) => {
     const { backend, sent, asked } = scripted({ commits: [result] });
     expect(await new BackendClient(backend, options().options).commit(batch, undefined)).toEqual(result);
     expect([sent, asked]).toEqual([['first'], []]);
@@ -73,7 +73,7 @@ describe('a batch', () => {
     expect([sent, asked]).toEqual([['first'], ['first']]);
   });
 
-  it('that never happened goes again under another id', async () => {
+  it('that never happened is sent again under another id', async () => {
     const { backend, sent, asked } = scripted({
       commits: [lost(), new StorageError('timeout', 'Late'), OK],
       outcomes: ['absent', 'absent'],
@@ -85,14 +85,14 @@ describe('a batch', () => {
     expect(pauses).toEqual([5, 10]);
   });
 
-  it('is given up after the retries that were asked for', async () => {
+  it('is given up after the configured number of retries', async () => {
     const last = lost();
     const { backend, sent } = scripted({ commits: [lost(), lost(), last], outcomes: ['absent', 'absent', 'absent'] });
     await expect(new BackendClient(backend, options().options).commit(batch, undefined)).rejects.toBe(last);
     expect(sent.length).toBe(3);
   });
 
-  it('without writes goes again without a question', async () => {
+  it('without writes is sent again without asking for its outcome', async () => {
     const { backend, sent, asked } = scripted({ commits: [lost(), OK] });
     expect(await new BackendClient(backend, options().options).commit({ ...batch, writes: [] }, undefined)).toEqual(OK);
     expect([sent, asked]).toEqual([['first', 'first'], []]);
@@ -117,10 +117,10 @@ describe('a batch', () => {
     expect(error).toMatchObject({ operationId: 'first', retryable: false, cause });
   });
 
-  it('that was aborted and whose outcome no reply tells in time is unknown', async () => {
+  it('that was aborted and whose outcome does not arrive in time is unknown', async () => {
     const { backend, asked } = scripted({ commits: ['never'], outcomes: ['never'] });
     const controller = new AbortController();
-    // Only the moment that is left after an abort passes.
+    // Only the short wait for the outcome after an abort passes.
     const timer = {
       sleep: (ms: number, stop: AbortSignal) =>
         ms === 800
@@ -135,7 +135,7 @@ describe('a batch', () => {
     expect(asked).toEqual(['first']);
   });
 
-  it('whose outcome cannot be asked for is unknown, after as many questions as there are retries', async () => {
+  it('whose outcome cannot be asked for is unknown, after as many attempts to ask as there are retries', async () => {
     const { backend, asked } = scripted({
       commits: [lost()],
       outcomes: [lost(), new StorageError('closed', 'Closed'), lost()],
@@ -146,12 +146,12 @@ describe('a batch', () => {
     expect(asked.length).toBe(3);
   });
 
-  it('is asked about again where the question was lost', async () => {
+  it('is asked about again if the request for its outcome was lost', async () => {
     const { backend } = scripted({ commits: [lost()], outcomes: [lost(), OK] });
     expect(await new BackendClient(backend, options().options).commit(batch, undefined)).toEqual(OK);
   });
 
-  it('whose question is a mistake fails with that', async () => {
+  it('fails with the error of the request for its outcome if that is a programming mistake', async () => {
     const mistake = new TypeError('A mistake');
     const { backend } = scripted({ commits: [lost()], outcomes: [mistake] });
     await expect(new BackendClient(backend, options().options).commit(batch, undefined)).rejects.toBe(mistake);
@@ -161,7 +161,7 @@ describe('a batch', () => {
     const { backend, asked } = scripted({ commits: ['never'], outcomes: [OK] });
     let sleeps = 0;
     const timer = {
-      // The deadline of the commit passes, that of the question does not.
+      // The deadline of the commit passes, that of the request for its outcome does not.
       sleep: (_: number, signal: AbortSignal) =>
         sleeps++ === 0
           ? Promise.resolve()
@@ -188,25 +188,25 @@ describe('an aborted batch', () => {
     return { ...script, result: new BackendClient(backend, options().options).commit(batch, controller.signal) };
   };
 
-  it('has succeeded where it had been applied', async () => {
+  it('has succeeded if it had been applied', async () => {
     const { result, asked } = aborting(['never'], [OK]);
     expect(await result).toEqual(OK);
     expect(asked).toEqual(['first']);
   });
 
-  it('fails with the reason where it had not, and is not sent again', async () => {
+  it('fails with the reason of the abort if it had not been applied, and is not sent again', async () => {
     const { result, sent } = aborting(['never'], ['absent']);
     await expect(result).rejects.toThrow('Enough');
     expect(sent.length).toBe(1);
   });
 
-  it('is unknown where one question does not settle it', async () => {
+  it('is unknown if one request for its outcome does not settle it', async () => {
     const { result, asked } = aborting(['never'], [lost()]);
     await expect(result).rejects.toBeInstanceOf(OutcomeUnknownError);
     expect(asked.length).toBe(1);
   });
 
-  it('is not sent at all where the signal was aborted before', async () => {
+  it('is not sent at all if the signal was aborted before', async () => {
     const { backend, sent, asked } = scripted({});
     const signal = AbortSignal.abort(new Error('Before'));
     await expect(new BackendClient(backend, options().options).commit(batch, signal)).rejects.toThrow('Before');
@@ -226,20 +226,20 @@ describe('a request that changes nothing', () => {
     return { result, pauses, calls: () => calls };
   };
 
-  it('is sent again after transient failures, first immediately and then later and later', async () => {
+  it('is sent again after transient failures, first immediately and then after growing pauses', async () => {
     const { result, pauses } = run([lost(), new StorageError('conflict', 'Faster')]);
     expect(await result).toBe('answer');
     expect(pauses).toEqual([0, 5]);
   });
 
-  it('is given up after the retries that were asked for', async () => {
+  it('is given up after the configured number of retries', async () => {
     const { result, calls } = run([lost(), lost(), lost(), lost()]);
     await expect(result).rejects.toThrow('The line is down');
     expect(calls()).toBe(3);
   });
 
   it.each([new StorageError('corrupt', 'Damaged'), new TypeError('A mistake')])(
-    'fails with %s at once',
+    'fails with %s immediately',
     async (error) => {
       const { result, calls } = run([error]);
       await expect(result).rejects.toBe(error);
@@ -258,7 +258,7 @@ describe('a request that changes nothing', () => {
   });
 });
 
-describe('a change that leaves the same behind when it is made twice', () => {
+describe('a change that has the same effect when it is made twice', () => {
   const repeated = (errors: readonly Error[]) => {
     const left = [...errors];
     return new BackendClient(scripted({}).backend, options().options).repeated(undefined, async () => {
@@ -274,13 +274,13 @@ describe('a change that leaves the same behind when it is made twice', () => {
     expect(await repeated([unsent])).toEqual({ answer: 'done', wasLost: false });
   });
 
-  it('is unknown if all replies were lost, and only then', async () => {
+  it('is unknown only if at least one reply was lost and no attempt succeeded', async () => {
     await expect(repeated([lost(), unsent, unsent, unsent, unsent])).rejects.toBeInstanceOf(OutcomeUnknownError);
     await expect(repeated([unsent, unsent, unsent, unsent, unsent])).rejects.toBe(unsent);
   });
 });
 
-describe('a change that no storage records', () => {
+describe('a change whose outcome the storage does not record', () => {
   const once = (error: Error) =>
     new BackendClient(scripted({}).backend, options().options).once(undefined, () => Promise.reject(error));
 
@@ -289,12 +289,12 @@ describe('a change that no storage records', () => {
     await expect(once(cause)).rejects.toMatchObject({ name: 'OutcomeUnknownError', cause });
   });
 
-  it('fails with what refused it', async () => {
+  it('fails with the error that refused it', async () => {
     const error = new StorageError('corrupt', 'Damaged');
     await expect(once(error)).rejects.toBe(error);
   });
 
-  it('is sent again where it surely did not happen, and then fails with what failed', async () => {
+  it('is sent again if it certainly did not happen, and then fails with the last error', async () => {
     const error = new StorageError('unavailable', 'Not sent', { mayHaveHappened: false });
     await expect(once(error)).rejects.toBe(error);
     let sent = 0;
@@ -313,9 +313,9 @@ describe('a change that no storage records', () => {
   });
 });
 
-describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted while it is on its way', (how) => {
+describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted after it was sent', (how) => {
   const enough = new Error('Enough');
-  /** Only the moment that is left after an abort passes. */
+  /** Only the short wait for a reply after an abort passes. */
   const timer = {
     sleep: (ms: number, stop: AbortSignal) =>
       ms <= 800 ? Promise.resolve() : new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve())),
@@ -336,11 +336,11 @@ describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted whil
     return answer;
   };
 
-  it('has succeeded where the storage says so in the moment that is left', async () => {
+  it('has succeeded if the reply arrives shortly after the abort', async () => {
     expect(await aborted(async () => 'done')).toBe('done');
   });
 
-  it('is told to stop, and did not happen where the storage says so', async () => {
+  it('gets an aborted signal, and did not happen if the storage says so', async () => {
     const unsent = new StorageError('unavailable', 'Not sent', { mayHaveHappened: false });
     const stopped = async (signal: AbortSignal): Promise<never> => {
       expect(signal.reason).toBe(enough);
@@ -357,7 +357,7 @@ describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted whil
     expect(await aborted(never, options({ timer }).options)).toBeInstanceOf(OutcomeUnknownError);
   });
 
-  it('is not sent where it was aborted before', async () => {
+  it('is not sent if it was aborted before', async () => {
     const requests = new BackendClient(scripted({}).backend, options().options);
     const call = (): Promise<never> => Promise.reject(new Error('It was sent'));
     await expect(requests[how](AbortSignal.abort(enough), call)).rejects.toBe(enough);
@@ -365,7 +365,7 @@ describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted whil
 });
 
 describe('a pause', () => {
-  it('grows to 200 ms, and is half of that to all of it by chance', async () => {
+  it('grows to 200 ms, with a random length between half of that and all of it', async () => {
     const { options: given, pauses } = options({ random: () => 999 });
     const requests = new BackendClient(scripted({}).backend, given);
     for (const attempt of [0, 1, 5, 6, 100]) await requests.pause(attempt, undefined);

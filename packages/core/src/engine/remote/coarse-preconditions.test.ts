@@ -45,8 +45,8 @@ const sizes = async (fs: FileSystem): Promise<number> => {
   return entries.length;
 };
 
-describe('what a reader relied on, confirmed', () => {
-  it('is one condition where it is a directory with all that was loaded with it', async () => {
+describe('the preconditions of a reader', () => {
+  it('is one condition if it is a directory loaded together with its entries', async () => {
     const { fs, batches } = await client(await planted());
     await sizes(fs);
     batches.length = 0;
@@ -131,7 +131,7 @@ describe('many conditions', () => {
   const files: Check[] = names.map((name) => ({ kind: 'entry', path: `/d/${name}`, id: name, version: 1 }));
   const one: Check[] = [...way, { kind: 'tree', path: '/d', id: 'd', version: 9 }];
 
-  it('on what is in one directory are one on that directory, absent names and empty directories too', () => {
+  it('on the contents of one directory become one condition on that directory, absent names and empty directories included', () => {
     const also: Check[] = [
       { kind: 'entry', path: '/d/absent', id: null },
       { kind: 'empty', path: '/d/e', id: 'e' },

@@ -55,7 +55,7 @@ describe('a walk on a remote storage', () => {
     expect(await paths(mine.walk('/'))).toEqual(['/b']);
   });
 
-  it('leaves other operations what they know, and tells them what it has learned', async () => {
+  it('keeps the cache of other operations, and adds to it what it has loaded', async () => {
     const { mine, requests } = await clients();
     await mine.mkdir('/x');
     await mine.mkdir('/y');
@@ -69,7 +69,7 @@ describe('a walk on a remote storage', () => {
     expect(requests).toEqual(['commit', 'commit']);
   });
 
-  it('is of one moment, its start included', async () => {
+  it('shows one state, its start included', async () => {
     const { mine, other, afterLoad, requests } = await clients();
     await mine.mkdir('/a');
     await mine.mkdir('/b');
@@ -85,7 +85,7 @@ describe('a walk on a remote storage', () => {
     expect(await paths(mine.walk('/a'))).toEqual(['/a/new']);
   });
 
-  it('has the way through links confirmed', async () => {
+  it('has the links on its path confirmed', async () => {
     const { mine, other, afterLoad, requests } = await clients();
     await mine.mkdir('/a');
     await mine.mkdir('/b');
@@ -103,7 +103,7 @@ describe('a walk on a remote storage', () => {
     expect(requests).toContain('commit');
   });
 
-  it('says that its start is missing only where it was missing at one moment', async () => {
+  it('reports its start as missing only if it was missing in one state', async () => {
     const { mine, other, afterLoad } = await clients();
     await mine.mkdir('/a');
     await mine.symlink('/a', '/l');
@@ -134,7 +134,7 @@ describe('grep on a remote storage', () => {
     expect(await paths(found)).toEqual(['/d/b.ts']);
   });
 
-  it('searches all files of a directory as they were at one moment', async () => {
+  it('searches all files of a directory in one state', async () => {
     const { mine, other, afterLoad } = await clients();
     await mine.mkdir('/d');
     for (const name of ['a', 'b']) await mine.writeFile(`/d/${name}`, 'needle\n');

@@ -39,19 +39,19 @@ const names = (cache: NodeCache): readonly string[] | undefined => {
 };
 const unloaded = (id: string, version = 1): Unloaded => ({ address: { path: `/d/${id}`, id }, version }) as Unloaded;
 
-describe('what a failed check says is stale is forgotten', () => {
+describe('a failed check removes from the cache', () => {
   const forget = (...checks: Check[]): NodeCache => {
     const cache = store();
     cache.forget(checks);
     return cache;
   };
 
-  it('the whole, where the root is another one', () => {
+  it('everything, if the root has another id', () => {
     const cache = forget({ kind: 'entry', path: '/', id: 'root' });
     expect([cache.root, cache.record('a'), names(cache)]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('a node, where it has changed; what is known of its directory stays, as of no load', () => {
+  it("a node that has changed; its directory's other names stay, but no load vouches for them together", () => {
     const cache = forget({ kind: 'entry', path: '/d/a', id: 'a', version: 1 });
     expect(cache.record('a')).toBeUndefined();
     expect(cache.entry('d', 'a')).toBeUndefined();
@@ -60,20 +60,20 @@ describe('what a failed check says is stale is forgotten', () => {
     expect(names(cache)).toBeUndefined();
   });
 
-  it('a name, where it leads elsewhere, and with it that the listing is whole', () => {
+  it('a name that leads elsewhere, and that the listing is complete', () => {
     const cache = forget({ kind: 'entry', path: '/d/a', id: 'a' });
     expect([cache.entry('d', 'a'), cache.entry('d', 'c')]).toEqual([undefined, undefined]);
     expect(cache.entry('d', 'b')).toMatchObject({ id: 'b' });
   });
 
-  it('a name that was thought to be absent', () => {
+  it('the absence of a name', () => {
     const cache = store();
     expect(cache.entry('d', 'c')).toBeNull();
     cache.forget([{ kind: 'entry', path: '/d/c', id: null }]);
     expect(cache.entry('d', 'c')).toBeUndefined();
   });
 
-  it('nothing, where the directory of the name is not known', () => {
+  it('nothing, if the directory of the name is unknown', () => {
     const cache = forget(
       { kind: 'entry', path: '/else/where/a', id: 'a' },
       { kind: 'entry', path: '/else/a', id: 'a' },
@@ -96,8 +96,8 @@ describe('what a failed check says is stale is forgotten', () => {
   });
 });
 
-describe('answers', () => {
-  it('in pages make a listing where they follow one another', () => {
+describe('load results', () => {
+  it('in pages make a complete listing if each page continues the one before', () => {
     const cache = store();
     cache.add(listRequest, { ...listed(['a'], false), directory: directory('d', 2) } as LoadResult, 3);
     expect(names(cache)).toBeUndefined();
@@ -105,26 +105,26 @@ describe('answers', () => {
     expect(names(cache)).toEqual(['a', 'b']);
   });
 
-  it('in pages of different listings make none', () => {
+  it('in pages of different versions make no complete listing', () => {
     const cache = store();
     cache.add(listRequest, { ...listed(['a'], false), directory: directory('d', 2) } as LoadResult, 3);
     cache.add({ ...listRequest, after: 'a' }, { ...listed(['b']), directory: directory('d', 3) } as LoadResult, 4);
     expect(names(cache)).toBeUndefined();
   });
 
-  it('that are a listing where a tree was asked for are taken as the first page', () => {
+  it('of kind listing, for a request of kind tree, count as the first page', () => {
     const cache = new NodeCache();
     cache.add({ kind: 'tree', at, budget: 1, contents: false }, listed(['a']), 1);
     expect(names(cache)).toEqual(['a']);
   });
 
-  it('to another question change nothing', () => {
+  it('that do not fit the request change nothing', () => {
     const cache = store();
     cache.add(listRequest, { kind: 'path', nodes: [directory('other')] }, 3);
     expect(cache.root?.id).toBe('root');
   });
 
-  it('gone for a path says nothing, for a place that it is not there', () => {
+  it('of kind gone change nothing for a path, and remove the node for an address', () => {
     const cache = store();
     cache.add(pathRequest('/d'), { kind: 'gone' }, 3);
     expect(names(cache)).toEqual(['a', 'b']);
@@ -132,20 +132,20 @@ describe('answers', () => {
     expect([cache.record('d'), names(cache)]).toEqual([undefined, undefined]);
   });
 
-  it.each([[[]], [[null]]])('without a root (%j) say nothing', (nodes) => {
+  it.each([[[]], [[null]]])('without a root (%j) change nothing', (nodes) => {
     const cache = new NodeCache();
     cache.add(pathRequest('/'), { kind: 'path', nodes }, 1);
     expect(cache.root).toBeUndefined();
   });
 
-  it('that give a file children believe the nodes, and know no listing', () => {
+  it('that put a child under a file keep the nodes, and no listing', () => {
     const cache = new NodeCache();
     cache.add(pathRequest('/f/x'), { kind: 'path', nodes: [directory('root'), file('f'), file('x')] }, 1);
     expect(cache.record('x')).toMatchObject({ id: 'x' });
     expect(cache.names('f')).toBeUndefined();
   });
 
-  it('with a listing of a directory that was not announced leave it out', () => {
+  it('leave out the listing of a directory that they did not contain', () => {
     const cache = new NodeCache();
     const listing = (path: string, name: string) => ({ path, names: [name], nodes: [file(name)] });
     const tree: LoadRequest = { kind: 'tree', at, budget: 1, contents: false };
@@ -153,7 +153,7 @@ describe('answers', () => {
     expect([names(cache), cache.record('b')]).toEqual([['a'], undefined]);
   });
 
-  it('with a content of another length than the file has keep no content', () => {
+  it("with content whose length is not the file's keep no content", () => {
     const cache = new NodeCache();
     const request: LoadRequest = { kind: 'path', path: '/a', content: 10 };
     cache.add(request, { kind: 'path', nodes: [directory('root'), file('a', 3)], content: new Uint8Array(2) }, 1);
@@ -164,7 +164,7 @@ describe('answers', () => {
 });
 
 describe('a directory whose names are not all known', () => {
-  it('is found by its path, if it has no more than so many', () => {
+  it('is found by its path, if it has at most the given number of entries', () => {
     const cache = new NodeCache();
     cache.add(pathRequest('/d/a'), { kind: 'path', nodes: [directory('root'), directory('d'), file('a')] }, 1);
     expect(cache.unlisted('/d', 2)).toEqual(at);
@@ -176,7 +176,7 @@ describe('a directory whose names are not all known', () => {
   });
 });
 
-describe('what is remembered is bounded', () => {
+describe('the cache is bounded', () => {
   const read = (cache: NodeCache, offset: number, bytes: Uint8Array, version = 1): void =>
     cache.add(
       { kind: 'content', at: { path: '/d/a', id: 'a' }, offset, length: bytes.length },
@@ -184,7 +184,7 @@ describe('what is remembered is bounded', () => {
       3,
     );
 
-  it('to 64 ranges of a file, the oldest of which are forgotten', () => {
+  it('to 64 ranges of a file, and drops the oldest', () => {
     const cache = store();
     for (let i = 0; i < 65; i++) read(cache, i * 2, new Uint8Array([i]));
     expect(cache.range(unloaded('a'), 0, 1)).toBeUndefined();
@@ -192,7 +192,7 @@ describe('what is remembered is bounded', () => {
     expect(cache.range(unloaded('a'), 128, 1)).toEqual(new Uint8Array([64]));
   });
 
-  it('to 64 MiB of contents, counted without what was read again or has another version by now', () => {
+  it('to 64 MiB of contents, not counting ranges read twice and those of outdated versions', () => {
     const cache = store();
     const part = new Uint8Array(2 ** 20);
     for (let i = 0; i < 100; i++) read(cache, 0, part, 1 + (i >> 6));
@@ -215,7 +215,7 @@ describe('what is remembered is bounded', () => {
   });
 });
 
-describe('what is known of a node is since what is known of another', () => {
+describe('isSince() reports that the record of one node is at least as new as that of another', () => {
   const request = pathRequest('/f');
   const loaded = (load: number, sent = load): NodeCache => {
     const cache = new NodeCache();
@@ -224,20 +224,20 @@ describe('what is known of a node is since what is known of another', () => {
   };
   const f: LoadResult = { kind: 'path', nodes: [directory('root'), file('f')] };
 
-  it('if one load returned both, or a load that was sent after the reply to the other', () => {
+  it('if one load returned both, or if a load was sent after the reply with the other', () => {
     const cache = loaded(1);
     cache.add(request, f, 2);
     expect([cache.isSince('root', 'f'), cache.isSince('f', 'd'), cache.isSince('d', 'f')]).toEqual([true, true, false]);
     expect([cache.isSince('f', 'unknown'), cache.isSince('unknown', 'f')]).toEqual([false, false]);
   });
 
-  it('also where it may have brought what is older than itself, which is never older than what was known', () => {
+  it('also if the load may have returned an older state than when it was sent, but none older than the cache', () => {
     const cache = loaded(1);
     cache.add(request, f, -2);
     expect([cache.isSince('root', 'f'), cache.isSince('f', 'd'), cache.isSince('d', 'f')]).toEqual([true, true, false]);
   });
 
-  it('and not where the two loads were under way together, or where that is no longer known', () => {
+  it('and not if the two loads were in flight together, or if that is no longer known', () => {
     const together = loaded(1, 2);
     together.add(request, f, 2);
     expect(together.isSince('f', 'd')).toBe(false);
@@ -255,7 +255,7 @@ describe('own writes', () => {
     expect(cache.range(unloaded('new', 7), 0, 0)).toEqual(new Uint8Array(0));
   });
 
-  it('of one batch have one version: what was known of a content between them is not what it is at the end', () => {
+  it('of one batch have one version: content cached between them is not taken for the content at the end', () => {
     const cache = store();
     const create = {
       kind: 'create',
@@ -281,7 +281,7 @@ describe('own writes', () => {
     expect(cache.range(unloaded('linked', 10), 0, 2)).toBeUndefined();
   });
 
-  it('to something that others changed before the reply, or that a late load returned again, leave it unknown', () => {
+  it('to a node that others changed before the reply, or that a late load returned again, leave it unknown', () => {
     const touch: Write = { kind: 'meta', path: '/d/a', meta };
     const part = { offset: 0, bytes: Uint8Array.of(9) };
     const append: Write = { kind: 'write', path: '/d/a', size: 2, parts: [part], meta };
@@ -295,7 +295,7 @@ describe('own writes', () => {
   });
 
   it.each(['at first', 'after a move', 'after a link'])(
-    'to a file that is not found by its name %s leave nothing known of what the same batch made of it before',
+    'to a file that is not found by its name %s drop what an earlier write of the same batch made of it',
     (when) => {
       const cache = store();
       const from = when === 'at first' ? '/x/f' : '/d/new';
@@ -314,7 +314,7 @@ describe('own writes', () => {
     },
   );
 
-  it('that are followed in steps are seen when all of them are', () => {
+  it('that are applied in steps become visible together', () => {
     const cache = store();
     const steps = cache.applySteps([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7, []);
     steps.next();
@@ -323,7 +323,7 @@ describe('own writes', () => {
     expect([cache.entry('d', 'new'), cache.entry('d', 'a')]).toMatchObject([{ version: 7 }, { id: 'a' }]);
   });
 
-  it('that are followed in steps count once each, however many there have been', () => {
+  it('that are applied in steps count as one change each, however many there have been', () => {
     const cache = store();
     const write: Write = { kind: 'meta', path: '/d/a', meta };
     const at = (version: number): Check[] => [{ kind: 'entry', path: '/d/a', id: 'a', version }];
@@ -334,7 +334,7 @@ describe('own writes', () => {
     expect(cache.changes - before).toBeLessThan(300);
   });
 
-  it('that are followed in steps are forgotten with all else', () => {
+  it('that are applied in steps are dropped by clear()', () => {
     const cache = store();
     const steps = cache.applySteps([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7, []);
     steps.next();
@@ -343,7 +343,7 @@ describe('own writes', () => {
     expect([cache.root, cache.record('new')]).toEqual([undefined, undefined]);
   });
 
-  it('under an unknown node say nothing of it, and everything above has changed', () => {
+  it('under an unknown node leave it unknown, and mark all directories above it as changed', () => {
     const cache = store();
     cache.apply(
       [
@@ -358,7 +358,7 @@ describe('own writes', () => {
     expect(names(cache)).toEqual(['a', 'b']);
   });
 
-  it('into a directory that was just made say nothing of a copy, whose node is the storage’s to make', () => {
+  it('into a new directory leave a copied node unknown, because the storage creates it', () => {
     const cache = store();
     const copy = { kind: 'copy', from: '/d/a', to: '/d/new/x', id: 'x', meta, time: 1, keepTimes: false } as const;
     cache.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'directory', meta }, copy], 7, []);
@@ -374,7 +374,7 @@ describe('own writes', () => {
     expect(cache.entry('new', 'y')).toBeUndefined();
   });
 
-  it('move a name also where it is not known any more what is under it', () => {
+  it('move a name even if its node is no longer known', () => {
     const cache = store();
     cache.forget([{ kind: 'entry', path: '/d/a', id: 'a', version: 1 }]);
     cache.apply([{ kind: 'move', from: '/d/a', to: '/d/z', time: 1 }], 7, []);
@@ -384,7 +384,7 @@ describe('own writes', () => {
   });
 });
 
-it('what does not fit is not forgotten again and again while an operation needs it', () => {
+it('content larger than the cache is not evicted and loaded again while an operation needs it', () => {
   const cache = new NodeCache();
   const size = 65 * 2 ** 20;
   const bytes = new Uint8Array(size);
@@ -402,7 +402,7 @@ it('what does not fit is not forgotten again and again while an operation needs 
   use.end();
   load('c');
   expect([isKnown('a'), isKnown('c')]).toEqual([false, true]);
-  // However many are at work, one forgetting makes room for twice as much, and not for twice as much again for each of them.
+  // However many operations are active, one eviction makes room for twice as much, not twice as much for each of them.
   const others = Array.from({ length: 8 }, () => cache.use());
   load('d');
   for (const other of others) other.goOn();

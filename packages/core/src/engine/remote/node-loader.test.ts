@@ -9,7 +9,9 @@ import { rootMeta } from '../defaults.js';
 import { OpenFiles } from '../open-files.js';
 import { NodeLoader } from './node-loader.js';
 
-/** A client with an empty cache on a storage that returns a given number of names per request; and its requests. */
+/**
+ * Returns a client with an empty cache, on a storage that returns `page` names per request, and records its requests.
+ */
 async function far(paths: readonly string[], page = 5_000): Promise<{ fs: FileSystem; requests: LoadRequest[][] }> {
   const backend = sampleBackend();
   await openFileSystem(asyncStorage(backend), { files: Object.fromEntries(paths.map((path) => [path, path])) });
@@ -26,7 +28,7 @@ const lists = (requests: readonly LoadRequest[][]): LoadRequest[] =>
   requests.flat().filter(({ kind }) => kind === 'list');
 
 describe('loads from a remote storage', () => {
-  it.each([1, 2, 3, 7])('is a whole listing, also where it comes in pages of %i names', async (page) => {
+  it.each([1, 2, 3, 7])('return a complete listing, even if it comes in pages of %i names', async (page) => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     const { fs, requests } = await far(
       names.map((name) => `/d/${name}`),
@@ -42,7 +44,7 @@ describe('loads from a remote storage', () => {
   it.each([
     [8, 16],
     [9, 9],
-  ])('comes with its %i directories, from one state if they are few: %i requests', async (count, asked) => {
+  ])('return its %i directories, from one state if they are few: %i requests', async (count, asked) => {
     const sent: LoadRequest[][] = [];
     const loader = new NodeLoader(new SharedStore(), new OpenFiles(), async (requests) => {
       sent.push([...requests]);
@@ -63,7 +65,7 @@ describe('loads from a remote storage', () => {
   it.each([
     ['is empty', []],
     ['ends where the one before did', ['b']],
-  ])('is refused where a page of a listing that goes on %s', async (_, second) => {
+  ])('fail with `corrupt` if a later page of a listing %s', async (_, second) => {
     const backend = sampleBackend();
     await openFileSystem(asyncStorage(backend), { files: { '/d/a': '', '/d/b': '', '/d/c': '' } });
     let pages = 0;

@@ -5,7 +5,7 @@ import { openFileSystem } from '../../create-file-system.js';
 import type { FileSystem } from '../../file-system.js';
 import { changedBackend, sampleBackend } from '../../testing/sample-backend.js';
 
-/** Lets what goes on without waiting for anything else go on. */
+/** Waits for `count` microtask turns, so that everything that can proceed without I/O does. */
 const turns = async (count = 50): Promise<void> => {
   for (let i = 0; i < count; i++) await Promise.resolve();
 };
@@ -14,7 +14,7 @@ const open = (backend: Backend): Promise<FileSystem> => openFileSystem(asyncStor
 
 /** A result was true at some moment since the request, whatever else this client is doing. */
 describe('A read served by one load of its own', () => {
-  it('does not take what a directory holds from a listing that was loaded before', async () => {
+  it('does not take the entries of a directory from a listing that was loaded before', async () => {
     const backend = sampleBackend();
     const other = await open(backend);
     await other.mkdir('/d/sub', { recursive: true });
@@ -37,7 +37,7 @@ describe('A read served by one load of its own', () => {
     expect(await listing).toMatchObject([{ name: 'sub', mode: 0o700 }]);
   });
 
-  it('is not affected by a load that may be older, whenever its reply arrives', async () => {
+  it('is not affected by a load of an older state, whenever its reply arrives', async () => {
     for (let between = 0; between < 40; between++) {
       const backend = sampleBackend();
       const other = await open(backend);
@@ -51,7 +51,7 @@ describe('A read served by one load of its own', () => {
         await new Promise<void>((answer) => answers.push({ isOld, answer }));
         return results;
       };
-      // Only who can read still states is asked for old ones; none is read here.
+      // Only a backend with `pinRead` may be asked for old states; this test pins none.
       const fs = await open(changedBackend(backend, { load, pinRead: async () => backend }));
       const reading = fs.readText('/f');
       const writing = fs.utimes('/f', 1, 1);
@@ -72,7 +72,7 @@ describe('A read served by one load of its own', () => {
     }
   });
 
-  it('begins with the root of the load that all else is from', async () => {
+  it('begins with the root of the load that everything else is from', async () => {
     for (let between = 0; between < 12; between++) {
       const backend = sampleBackend();
       const other = await open(backend);
@@ -149,7 +149,7 @@ describe('A write whose reply arrives after that of a load', () => {
     ['utimes', '/f', (fs) => fs.utimes('/f', 1, 1)],
     ['rename', '/h', (fs) => fs.rename('/f', '/h')],
     ['append', '/f', (fs) => fs.appendFile('/f', '!')],
-  ])('with the state before others wrote: %s does not take that for what it has left', async (_, path, write) => {
+  ])('with the state before other writes: %s does not take that for its own result', async (_, path, write) => {
     const { fs, other, hold, answer } = await crossing(true);
     const reading = fs.readText('/f');
     await turns();
@@ -170,7 +170,7 @@ describe('A write whose reply arrives after that of a load', () => {
     await expect(fs.editFile(path, 'old', 'mine')).rejects.toMatchObject({ name: 'FsError' });
   });
 
-  it('with the state after others wrote: it is not what comes back with a rollback', async () => {
+  it('with the state after other writes: that is not restored by a rollback', async () => {
     const { fs, other, hold, answer } = await crossing(false);
     await fs.readText('/f');
     hold();
@@ -190,7 +190,7 @@ describe('A transaction', () => {
   it.each([
     ['looked at', async (tx: FileSystem) => (await tx.stat('/b/x')).size],
     ['listed', async (tx: FileSystem) => (await tx.readdir('/b', { withFileTypes: true }))[0]?.size],
-  ])('sees a file with several names as one, also where one was listed and another is %s', async (_, look) => {
+  ])('sees a file with several names as one, even if one name was listed and another is %s', async (_, look) => {
     const backend = sampleBackend();
     const other = await open(backend);
     await other.mkdir('/a');
@@ -209,7 +209,7 @@ describe('A transaction', () => {
 });
 
 describe('A listing', () => {
-  it('that is long is made ready anew where what a name leads to has changed before its content came', async () => {
+  it('that is long is prepared again if a node changes before its content is loaded', async () => {
     const backend = sampleBackend();
     const files = Object.fromEntries(Array.from({ length: 2_001 }, (_, i) => [`/d/${i}`, `${i}`]));
     await openFileSystem(asyncStorage(backend), { files });

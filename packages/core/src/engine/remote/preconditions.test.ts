@@ -15,18 +15,18 @@ const way = (path: string, id = path): Check => ({ kind: 'entry', path, id });
 const file = (path: string): Check => ({ kind: 'entry', path, id: path, version: 1 });
 const absent = (path: string): Check => ({ kind: 'entry', path, id: null });
 
-describe('of checks', () => {
-  it('those of the way to something that is found are left out', () => {
+describe('preconditions', () => {
+  it('leave out the checks of directories on the path to an entry that was found', () => {
     expect(needed([way('/'), way('/a'), way('/a'), way('/a/b'), file('/a/b/c')])).toEqual([file('/a/b/c')]);
   });
 
-  it('the directory stays that was looked for itself, or in which a name is missing', () => {
+  it('keep the check of a directory that was the target, or in which a name is missing', () => {
     expect(needed([way('/'), way('/a')])).toEqual([way('/a')]);
     expect(needed([way('/'), way('/a'), absent('/a/b')])).toEqual([way('/a'), absent('/a/b')]);
     expect(needed([way('/'), absent('/b')])).toEqual([way('/'), absent('/b')]);
   });
 
-  it('what they say beside the way stays', () => {
+  it('keep every check of a version, a listing, a tree or an emptiness', () => {
     const said: Check[] = [
       { kind: 'entry', path: '/a', id: 'a', version: 3 },
       { kind: 'listing', path: '/a', id: 'a', version: 4 },
@@ -36,12 +36,12 @@ describe('of checks', () => {
     expect(needed([...said, file('/a/c')])).toEqual([...said, file('/a/c')]);
   });
 
-  it('each stands there once', () => {
+  it('contain each check once', () => {
     expect(needed([file('/a/b'), file('/a/c'), file('/a/b')])).toEqual([file('/a/b'), file('/a/c')]);
   });
 });
 
-describe('of few checks', () => {
+describe('preconditionsOfFew()', () => {
   const path = fc.constantFrom('/', '/a', '/a/b', '/a/b/c', '/ab', '/ab/c');
   const id = fc.constantFrom('one', 'another');
   const version = fc.constantFrom(1, 2);
@@ -54,7 +54,7 @@ describe('of few checks', () => {
     fc.record({ kind: fc.constant('empty'), path, id }),
   );
 
-  it('the same are needed as of many', () => {
+  it('returns the same checks as the algorithm for many', () => {
     const few = fc.array(check, { maxLength: MAX_LINEAR_CHECKS });
     fc.assert(
       fc.property(few, (checks) => {
@@ -65,8 +65,8 @@ describe('of few checks', () => {
   });
 });
 
-describe('a file whose directory is another one now', () => {
-  it('is read and written where its path leads', async () => {
+describe('a file whose directory was replaced by another', () => {
+  it('is read and written at its path', async () => {
     const store = new TreeBackend(MemoryExecutor.create(rootMeta(0)));
     const checked: (readonly string[])[] = [];
     const watched: Backend = {

@@ -7,7 +7,7 @@ import type { Cursor } from '../cursor.js';
 
 const far = (): Promise<FileSystem> => openFileSystem(asyncStorage(sampleBackend()));
 
-/** Counts, and looks at nothing. */
+/** Counts to `end` without reading anything. */
 function counter(end: number, error?: Error): Cursor<number> {
   let at = 0;
   return {
@@ -26,18 +26,18 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('a cursor on a remote storage', () => {
-  it.each([0, 3, 64, 1_000])('that never looks into a directory is walked too (%i items)', async (count) => {
+  it.each([0, 3, 64, 1_000])('that reads no directory is iterated too (%i items)', async (count) => {
     const fs = await far();
     expect((await all(fs.iterate(() => counter(count)))).length).toBe(count);
   });
 
-  it.each([0, 1_000])('that fails after %i items fails for the caller, as it is', async (count) => {
+  it.each([0, 1_000])('that throws after %i items rejects with that error', async (count) => {
     const fs = await far();
     const error = new Error('no');
     await expect(all(fs.iterate(() => counter(count, error)))).rejects.toBe(error);
   });
 
-  it('is not begun after an abort', async () => {
+  it('is not started after an abort', async () => {
     const fs = await far();
     let begun = 0;
     const start = (): Cursor<number> => {

@@ -42,7 +42,7 @@ function losingAnAnswer(method: 'create' | 'restore' | 'drop', options: StorageE
 const open = (backend: Backend, limits?: Limits): Promise<FileSystem> =>
   openFileSystem(asyncStorage(backend, { timer }), limits === undefined ? {} : { limits });
 
-/** Everybody else is always faster. */
+/** Every commit loses the race. */
 function losing(checks: readonly number[] = [0]): { backend: Backend; attempts: () => number } {
   let attempts = 0;
   const commit = async (): Promise<CommitResult> => {
@@ -72,13 +72,13 @@ describe('a race that is lost again and again', () => {
     expect([attempts(), runs]).toEqual([16, 16]);
   });
 
-  it('ends a reader of the whole state too', async () => {
+  it('ends a snapshot too', async () => {
     const { backend, attempts } = losing();
     await expect(createSnapshot(await open(backend))).rejects.toMatchObject({ kind: 'conflict' });
     expect(attempts()).toBe(64);
   });
 
-  it('ends the beginning of a walk too, and a walk that is won begins anew', async () => {
+  it('ends a walk that loses while it starts; a walk that wins lists from the new state', async () => {
     const inner = memory();
     const maker = await open(inner);
     await maker.mkdir('/d/e', { recursive: true });
@@ -97,7 +97,7 @@ describe('a race that is lost again and again', () => {
     await expect(walkAfter(100)).rejects.toMatchObject({ kind: 'conflict' });
   });
 
-  it('is won in the end where it is lost a few times', async () => {
+  it('is won after a few losses', async () => {
     const inner = memory();
     let races = 3;
     const backend = changed(inner, {
@@ -110,7 +110,7 @@ describe('a race that is lost again and again', () => {
 });
 
 describe('an operation on a remote storage', () => {
-  it('fails with what it finds, and the storage stays as it is', async () => {
+  it('rejects with the error of the operation, and the storage stays as it is', async () => {
     const backend = memory();
     const fs = await open(backend);
     await fs.mkdir('/d');
@@ -123,7 +123,7 @@ describe('an operation on a remote storage', () => {
     expect(await (await open(backend)).readdir('/')).toEqual(['copy']);
   });
 
-  it('removes no directory that another client has put something into', async () => {
+  it('does not remove a directory to which another client has added a file', async () => {
     const backend = memory();
     const [fs, other] = await Promise.all([open(backend), open(backend)]);
     await fs.mkdir('/d');
@@ -132,7 +132,7 @@ describe('an operation on a remote storage', () => {
     await expect(fs.rmdir('/d')).rejects.toMatchObject({ code: 'ENOTEMPTY' });
   });
 
-  it('is seen by no fork, and sees nothing of one', async () => {
+  it('is independent of a fork, in both directions', async () => {
     const fs = await open(memory());
     await fs.writeFile('/a', 'both');
     const fork = await fs.fork();
@@ -144,7 +144,7 @@ describe('an operation on a remote storage', () => {
 });
 
 describe('a failure inside a transaction', () => {
-  it('is what the caller hears, and nothing is kept', async () => {
+  it('rejects with that failure, and nothing is written', async () => {
     const fs = await open(memory());
     const work = fs.transaction(async (inner) => {
       await inner.writeFile('/a', 'x');
@@ -154,7 +154,7 @@ describe('a failure inside a transaction', () => {
     expect(await fs.exists('/a')).toBe(false);
   });
 
-  it('that a mixture of two moments may have caused gives the work another run', async () => {
+  it('that reading two states may have caused makes the work run again', async () => {
     const backend = memory();
     const [fs, other] = await Promise.all([open(backend), open(backend)]);
     await fs.writeFile('/a', 'old');
@@ -170,7 +170,7 @@ describe('a failure inside a transaction', () => {
   });
 
   it.each(['checkpoint', 'checkpoints', 'rollback', 'drop', 'fork', 'transaction'] as const)(
-    '%s has no meaning there',
+    '%s is refused there',
     async (method) => {
       const fs = await open(memory());
       const call = (inner: FileSystem): Promise<unknown> => {
@@ -184,7 +184,7 @@ describe('a failure inside a transaction', () => {
     },
   );
 
-  it('an abort of one call inside ends that call, one of the whole ends all', async () => {
+  it('an abort of one call inside ends that call; an abort of the transaction ends everything', async () => {
     const fs = await open(memory(), {});
     await fs.transaction(async (inner) => {
       const gone = inner.readFile('/missing', { signal: AbortSignal.abort('mine') });
@@ -206,11 +206,11 @@ describe('a failure inside a transaction', () => {
   });
 });
 
-describe('a batch of many writes that is followed in slices', () => {
+describe('a batch of many writes that is applied in slices', () => {
   const FILES = 300;
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  /** Runs work with a pause at every step, and other work in each pause. */
+  /** Runs `work` with a pause at every step, and `other` in each pause. */
   async function beside(work: () => Promise<unknown>, other: () => Promise<unknown>): Promise<number> {
     let now = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));
@@ -323,7 +323,7 @@ describe('a storage that says a limit is exceeded', () => {
     ['maxTotalSize', 'ENOSPC'],
     ['maxNodeCount', 'ENOSPC'],
     ['maxFileSize', 'EFBIG'],
-  ] as const)('is believed: %s is %s, with the figures and the path', async (limit, code) => {
+  ] as const)('is trusted: %s is %s, with the figures and the path', async (limit, code) => {
     const commit = async (): Promise<CommitResult> => ({ kind: 'limit', limit, allowed: 3, used: 2, requested: 4 });
     const fs = await open(changed(memory(), { commit }));
     await expect(fs.writeFile('/a', 'text')).rejects.toMatchObject({
@@ -336,7 +336,7 @@ describe('a storage that says a limit is exceeded', () => {
     });
   });
 
-  it('refuses a rollback that would exceed it, and all stays as it is', async () => {
+  it('refuses a rollback that would exceed it, and nothing changes', async () => {
     const backend = memory();
     const wide = await open(backend);
     await wide.writeFile('/large', 'x'.repeat(100));
@@ -347,7 +347,7 @@ describe('a storage that says a limit is exceeded', () => {
     expect(await narrow.readText('/large')).toBe('');
   });
 
-  it('keeps no more checkpoints than asked for, named or not', async () => {
+  it('keeps no more checkpoints than allowed, named or not', async () => {
     const fs = await open(memory(), { maxCheckpoints: 1 });
     await fs.checkpoint();
     const refused = { code: 'ENOSPC', limit: 'maxCheckpoints', used: 1, requested: 2, allowed: 1 };
@@ -373,17 +373,17 @@ describe('a storage that returns something else than requested', () => {
     await expect(fs.readFile('/a')).rejects.toMatchObject({ name: 'StorageError', kind: 'corrupt' });
   });
 
-  it('a root that is a file is damage', async () => {
+  it('a root that is a file is reported as corrupt', async () => {
     const fs = await answering({ kind: 'path', nodes: [root] });
     await expect(fs.readFile('/a')).rejects.toMatchObject({ kind: 'corrupt' });
   });
 
-  it('nothing but what is gone is damage, and is noticed', async () => {
+  it('only missing nodes are reported as corrupt', async () => {
     const fs = await answering({ kind: 'gone' });
     await expect(fs.readFile('/a')).rejects.toMatchObject({ kind: 'corrupt' });
   });
 
-  it('a reader of the whole state that never comes to know the root loses', async () => {
+  it('a snapshot that never learns the root rejects with a conflict', async () => {
     const fs = await answering({ kind: 'path', nodes: [null] });
     await expect(createSnapshot(fs)).rejects.toMatchObject({ kind: 'conflict' });
   });
@@ -401,7 +401,7 @@ describe('a storage that returns something else than requested', () => {
 });
 
 describe('checkpoints of a remote storage', () => {
-  it('are found by themselves, by id and by name', async () => {
+  it('are found by object, by id and by name', async () => {
     const fs = await open(memory());
     await fs.writeFile('/a', '1');
     const named = await fs.checkpoint('named');
@@ -414,14 +414,14 @@ describe('checkpoints of a remote storage', () => {
     expect(await fs.checkpoints()).toEqual([]);
   });
 
-  it('have names of their own', async () => {
+  it('cannot share a name', async () => {
     const fs = await open(memory());
     await fs.checkpoint('once');
     await expect(fs.checkpoint('once')).rejects.toMatchObject({ code: 'EEXIST', path: 'once' });
   });
 
   it.each(['rollback', 'drop'] as const)(
-    '%s of one that is not there is ENOENT, of no checkpoint a TypeError',
+    '%s of a dropped one is ENOENT, of something else a TypeError',
     async (method) => {
       const fs = await open(memory());
       const dropped = await fs.checkpoint();
@@ -433,7 +433,7 @@ describe('checkpoints of a remote storage', () => {
     },
   );
 
-  it('are ENOTSUP where the storage keeps none, and so is a fork where it makes none', async () => {
+  it('are ENOTSUP if the storage has none, and so is a fork', async () => {
     const { checkpointStore: _, fork: __, ...rest } = changed(memory(), {});
     const fs = await open(rest);
     await expect(fs.checkpoint()).rejects.toMatchObject({ code: 'ENOTSUP', syscall: 'checkpoint' });
@@ -441,7 +441,7 @@ describe('checkpoints of a remote storage', () => {
     await expect(fs.fork()).rejects.toMatchObject({ code: 'ENOTSUP', syscall: 'fork' });
   });
 
-  it('the empty name is none, and not the present state', async () => {
+  it('the empty name does not exist, and does not mean the present state', async () => {
     const fs = await open(memory());
     for (const [from, to] of [['', undefined] as const, [undefined, ''] as const]) {
       const items = trustedApi(fs).compare(from, to, () => ({ next: () => undefined }));
@@ -473,8 +473,8 @@ describe('checkpoints of a remote storage', () => {
   });
 });
 
-describe('a storage without concurrent calls', () => {
-  it('refuses a transaction before any of it is done', async () => {
+describe('a storage without transactions', () => {
+  it('refuses a transaction before its work runs', async () => {
     const backend = memory();
     const capabilities = { ...backend.capabilities, transactions: false };
     const fs = await open(changed(backend, { capabilities }));
@@ -488,13 +488,13 @@ describe('a storage without concurrent calls', () => {
 });
 
 describe('the options of a remote storage', () => {
-  it('are looked at', () => {
+  it('are checked', () => {
     expect(() => asyncStorage(memory(), { timeoutMs: 0 })).toThrow(RangeError);
     expect(() => asyncStorage(memory(), { retries: -1 })).toThrow(RangeError);
     expect(() => asyncStorage(memory(), { retry: 1 } as object)).toThrow(TypeError);
   });
 
-  it('say how often a request that may pass is sent again', async () => {
+  it('set how often a request is sent again after a transient failure', async () => {
     const sent: number[] = [];
     for (const retries of [0, 5]) {
       let loads = 0;

@@ -9,7 +9,7 @@ import { RemoteTransaction } from './remote-transaction.js';
 
 const open = (backend: Backend): Promise<FileSystem> => openFileSystem(asyncStorage(backend));
 
-/** A far filesystem that knows nothing yet, over a directory of so many files; and what it asks for. */
+/** Returns a client with an empty cache, over a remote directory of `files` files, and its requests. */
 async function far(files: number): Promise<{ fs: FileSystem; requests: LoadRequest[] }> {
   const backend = sampleBackend();
   const content = Object.fromEntries(Array.from({ length: files }, (_, i) => [`/d/f${i}`, `${i}`]));
@@ -28,20 +28,20 @@ const stat = (fs: FileSystem, count: number): Promise<void> =>
   });
 
 describe('a transaction on a remote storage', () => {
-  it('that asks for name after name of a directory loads all its names from the fourth on', async () => {
+  it('that asks for one name after another in a directory lists it from the fourth on', async () => {
     const { fs, requests } = await far(40);
     await stat(fs, 40);
     expect(requests.filter(({ kind }) => kind === 'list').length).toBe(1);
     expect(requests.length).toBeLessThan(10);
   });
 
-  it('lists no directory of more than 5,000 names for the sake of some', async () => {
+  it('does not list a directory of more than 5,000 names to find a few', async () => {
     const { fs, requests } = await far(5_001);
     await stat(fs, 10);
     expect(requests.filter(({ kind }) => kind === 'list')).toEqual([]);
   });
 
-  it('of a directory of more than 1,000 names loads all of them only when it has asked for a few', async () => {
+  it('lists a directory of more than 1,000 names only after it has asked for many of them', async () => {
     const { fs, requests } = await far(1_001);
     await stat(fs, 3);
     expect(requests.filter(({ kind }) => kind === 'list')).toEqual([]);
@@ -49,7 +49,7 @@ describe('a transaction on a remote storage', () => {
     expect(requests.filter(({ kind }) => kind === 'list').length).toBe(1);
   });
 
-  it('that moves a directory near to the longest path looks at what there is in it, and not at what there is not', async () => {
+  it('that moves a directory close to the longest path loads the depth of what exists, and nothing for what does not', async () => {
     const { fs } = await far(3);
     const deep = '/x'.repeat(990);
     await fs.mkdir(deep, { recursive: true });
@@ -61,7 +61,7 @@ describe('a transaction on a remote storage', () => {
     expect(await fs.readdir(`${deep}/d`)).toEqual(['f1', 'f2']);
   });
 
-  it('that has listed a directory asks for nothing in it any more', async () => {
+  it('that has listed a directory requests nothing more in it', async () => {
     const { fs, requests } = await far(3);
     const found = await fs.transaction(async (inner) => {
       const names = await inner.readdir('/d');
@@ -72,7 +72,7 @@ describe('a transaction on a remote storage', () => {
     expect(found).toEqual({ names: ['f0', 'f1', 'f2'], absent: false, asked: 0 });
   });
 
-  it('walks what it has written, and what was there', async () => {
+  it('walks its own writes and the existing files', async () => {
     const { fs } = await far(3);
     const seen = await fs.transaction(async (inner) => {
       await inner.writeFile('/d/more', 'x');
@@ -84,7 +84,7 @@ describe('a transaction on a remote storage', () => {
     expect(seen).toEqual(['/d', '/d/f1', '/d/f2', '/d/more']);
   });
 
-  it('takes one operation after the other, however they were begun', async () => {
+  it('runs its operations one after another in the order of the calls', async () => {
     const { fs } = await far(0);
     const text = await fs.transaction(async (inner) => {
       const begun = ['a', 'b', 'c'].map((part) => inner.appendFile('/log', part));
@@ -94,7 +94,7 @@ describe('a transaction on a remote storage', () => {
     expect(text).toBe('abc');
   });
 
-  it('waits for what was begun inside, awaited or not, and what comes after it has ended is refused', async () => {
+  it('waits for operations begun inside, awaited or not, and refuses those that begin after it has ended', async () => {
     const { fs } = await far(0);
     let late: Promise<unknown> | undefined;
     await fs.transaction(async (inner) => {
@@ -141,7 +141,7 @@ describe('a transaction that another writer overtakes', () => {
     const seen = await fs.transaction(async (tx) => {
       runs += 1;
       const a = await tx.readText('/a');
-      // A writer that comes in between every time.
+      // Another client writes between the two reads, every time.
       await other.transaction(async (writing) => {
         for (const path of ['/a', '/b']) await writing.writeFile(path, `${runs}`);
       });
@@ -203,7 +203,7 @@ function pinsOf(
   return { counts, change: { pinRead, hasCostlyPins: true } };
 }
 
-describe('what has no meaning inside a transaction', () => {
+describe('methods that a transaction does not have', () => {
   const executor = new RemoteTransaction({} as never, {} as never, undefined);
 
   it.each([
@@ -215,7 +215,7 @@ describe('what has no meaning inside a transaction', () => {
     ['compare', 'diff'],
     ['fork', 'fork'],
     ['transaction', 'transaction'],
-  ] as const)('%s is refused for whoever asks the executor itself, as %s', async (method, syscall) => {
+  ] as const)('%s called on the executor itself is refused, as %s', async (method, syscall) => {
     await expect(executor[method]()).rejects.toMatchObject({ code: 'EINVAL', syscall });
   });
 });

@@ -24,7 +24,7 @@ function counted(): { controller: AbortController; listeners: () => number } {
 const never = (): Promise<never> => new Promise<never>(() => {});
 
 describe('the system timer', () => {
-  it('sleeps until its time, and leaves the signal alone', async () => {
+  it('sleeps for the given time, and removes its abort listener', async () => {
     const { controller, listeners } = counted();
     await systemTimer.sleep(1, controller.signal);
     expect(listeners()).toBe(0);
@@ -39,7 +39,7 @@ describe('the system timer', () => {
     await systemTimer.sleep(1_000_000, controller.signal);
   });
 
-  it('calls back unless it is told not to', async () => {
+  it('calls back unless it is cancelled', async () => {
     const called: string[] = [];
     const cancel = systemTimer.after?.(0, () => called.push('cancelled'));
     cancel?.();
@@ -51,14 +51,14 @@ describe('the system timer', () => {
 describe.each<[string, Timer]>([
   ['with a timer of callbacks', systemTimer],
   ['with a timer that only sleeps', { sleep: systemTimer.sleep }],
-])('a call that is bounded in time, %s', (_, timer) => {
+])('bounded(), %s', (_, timer) => {
   it('returns the result of the call, and leaves no listener', async () => {
     const { controller, listeners } = counted();
     expect(await bounded(timer, 1_000, controller.signal, async () => 7)).toBe(7);
     expect(listeners()).toBe(0);
   });
 
-  it('ends at its deadline, and is told to stop', async () => {
+  it('rejects at its deadline, and aborts the signal of the call', async () => {
     let stopped: unknown;
     const late = bounded(timer, 1, undefined, (stop) => {
       stop.addEventListener('abort', () => (stopped = stop.reason));
@@ -68,7 +68,7 @@ describe.each<[string, Timer]>([
     expect(stopped).toMatchObject({ kind: 'timeout' });
   });
 
-  it('ends with an abort, also with one that comes while it begins', async () => {
+  it("rejects at an abort, even at one during the call's synchronous part", async () => {
     const { controller, listeners } = counted();
     const aborted = bounded(timer, 1_000, controller.signal, never);
     controller.abort('enough');
@@ -82,7 +82,7 @@ describe.each<[string, Timer]>([
     await expect(atOnce).rejects.toBe('at once');
   });
 
-  it('fails as the call fails, whether it rejects or throws', async () => {
+  it('rejects with the error of the call, whether it rejects or throws', async () => {
     const error = new Error('no');
     await expect(bounded(timer, 1_000, undefined, () => Promise.reject(error))).rejects.toBe(error);
     const throwing = (): never => {
@@ -104,7 +104,7 @@ describe.each<[string, Timer]>([
 describe.each<[string, Timer]>([
   ['with a timer of callbacks', systemTimer],
   ['with a timer that only sleeps', { sleep: systemTimer.sleep }],
-])('a deadline of several calls, %s', (_, timer) => {
+])('a deadline shared by several calls, %s', (_, timer) => {
   it('lets calls that finish return, and aborts the others', async () => {
     const deadline = new SharedDeadline(timer, 1);
     const stopped: unknown[] = [];
@@ -129,7 +129,7 @@ describe.each<[string, Timer]>([
     ]);
   });
 
-  it('fails as the call fails, whether it rejects or throws, and is there for the next one', async () => {
+  it('rejects with the error of the call, whether it rejects or throws, and accepts the next one', async () => {
     const deadline = new SharedDeadline(timer, 1_000_000);
     const error = new Error('no');
     await expect(deadline.bound(() => Promise.reject(error))).rejects.toBe(error);
@@ -141,7 +141,7 @@ describe.each<[string, Timer]>([
   });
 });
 
-it('a deadline leaves no timer when all calls have ended, and gives each its own signal', async () => {
+it('a deadline leaves no timer after all calls have ended, and gives each call its own signal', async () => {
   let timers = 0;
   const after = (): (() => void) => {
     timers += 1;
@@ -160,8 +160,8 @@ it('a deadline leaves no timer when all calls have ended, and gives each its own
   expect([timers, signals.size]).toEqual([0, 3]);
 });
 
-describe('work that cannot be stopped', () => {
-  it('is waited for', async () => {
+describe('unlessAborted()', () => {
+  it('waits for the work', async () => {
     const { controller, listeners } = counted();
     expect(await unlessAborted(undefined, Promise.resolve(1))).toBe(1);
     expect(await unlessAborted(controller.signal, Promise.resolve(2))).toBe(2);
@@ -169,7 +169,7 @@ describe('work that cannot be stopped', () => {
     expect(listeners()).toBe(0);
   });
 
-  it('is not awaited after an abort, which leaves no listener, and its later failure is ignored', async () => {
+  it('does not wait after an abort, leaves no listener, and ignores a later failure of the work', async () => {
     const { controller, listeners } = counted();
     let fail = (_: Error): void => {};
     const work = new Promise<never>((__, reject) => {

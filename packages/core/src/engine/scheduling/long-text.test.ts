@@ -24,7 +24,7 @@ const TEXTS: readonly string[] = [
 ];
 
 describe('long text in pieces', () => {
-  it.each(TEXTS.map((text, i) => [i, text] as const))('is what it is in one go: text %i', (_, text) => {
+  it.each(TEXTS.map((text, i) => [i, text] as const))('is encoded and decoded as in one call: text %i', (_, text) => {
     const bytes = encoder.encode(text);
     expect(sameBytes(runSteps(encoded(text)), bytes, bytes.length)).toBe(true);
     expect(runSteps(decoded(bytes)) === decoder.decode(bytes)).toBe(true);

@@ -16,7 +16,7 @@ const makeDirectory: Write = { kind: 'create', path: '/d', id: 'd', type: 'direc
 const load = async (from: TreeBackend, request: LoadRequest): Promise<LoadResult | undefined> =>
   (await from.load([request]))[0];
 
-describe('the seam over a tree in memory', () => {
+describe('a backend over a tree in memory', () => {
   it('makes a file without content an empty one', async () => {
     const tree = backend();
     expect(await tree.commit(batch('1', [makeFile]))).toMatchObject({ kind: 'ok' });
@@ -24,7 +24,7 @@ describe('the seam over a tree in memory', () => {
     expect(result).toMatchObject({ kind: 'path', content: new Uint8Array(0) });
   });
 
-  it('makes an empty file whatever the limit of one, and refuses one that is too large', async () => {
+  it('makes an empty file under any size limit, and refuses one that is too large', async () => {
     const tree = backend();
     const limits = { maxFileSize: 2 };
     expect(await tree.commit({ ...batch('1', [makeFile]), limits })).toMatchObject({ kind: 'ok' });
@@ -38,7 +38,7 @@ describe('the seam over a tree in memory', () => {
     });
   });
 
-  it('keeps nothing of a batch that cannot be applied to its end', async () => {
+  it('applies nothing of a batch with a write that fails', async () => {
     const tree = backend();
     const missing: Write = { kind: 'remove', path: '/missing', time: 1 };
     await expect(tree.commit(batch('1', [makeFile, missing]))).rejects.toThrow(TypeError);
@@ -46,7 +46,7 @@ describe('the seam over a tree in memory', () => {
     expect(result).toMatchObject({ kind: 'path', nodes: [{}, null] });
   });
 
-  it('says that a place is gone where it is something else than was asked for', async () => {
+  it('reports a node as gone if its path leads to another one or to another kind', async () => {
     const tree = backend();
     await tree.commit(batch('1', [makeFile, makeDirectory]));
     const [f, d] = [
@@ -61,7 +61,7 @@ describe('the seam over a tree in memory', () => {
     });
   });
 
-  it('finds no condition on the names of a file to be true', async () => {
+  it("fails every check of a file's entries", async () => {
     const tree = backend();
     await tree.commit(batch('1', [makeFile]));
     const checks: Check[] = [
@@ -84,7 +84,7 @@ describe('the seam over a tree in memory', () => {
     expect(await tree.outcome('first')).toBe('absent');
   });
 
-  it('returns nothing after an abort or after it is closed', async () => {
+  it('rejects every call after an abort or after it is closed', async () => {
     const tree = backend();
     const aborted = { signal: AbortSignal.abort('enough') };
     await expect(tree.load([], aborted)).rejects.toBe('enough');

@@ -18,13 +18,13 @@ import { checkFileSize, checkReach, reserve, usedBytes } from './limits.js';
 
 interface Given {
   readonly limits?: Limits;
-  /** Bytes of the one file there is. */
+  /** Size in bytes of the only file. */
   readonly size?: number;
   readonly openFiles?: OpenFiles;
   readonly guard?: ComposedGuard;
 }
 
-/** A view of one directory and one file of some bytes. */
+/** Returns a view of one directory and one file of `size` bytes. */
 function viewOf({ limits = {}, size = 0, openFiles, guard }: Given): View {
   const tree = Tree.empty(new SharedStore(), rootMeta(0));
   const file = new FileNode('file', rootMeta(0));
@@ -49,7 +49,7 @@ function refusal(call: () => void): object | undefined {
 describe('room for bytes', () => {
   const ask = (given: Given, bytes: number) => refusal(() => reserve(viewOf(given), bytes, 0, 'write', '/a'));
 
-  it('is there up to the limit, and not beyond', () => {
+  it('is granted up to the limit, and not beyond', () => {
     const given = { limits: { maxTotalSize: 100 }, size: 60 };
     expect(ask(given, 40)).toBeUndefined();
     expect(ask(given, 41)).toEqual({
@@ -63,14 +63,14 @@ describe('room for bytes', () => {
     });
   });
 
-  it('is always there for nothing, or for less, also above the limit', () => {
+  it('is always granted for no bytes or fewer, even above the limit', () => {
     const given = { limits: { maxTotalSize: 10 }, size: 60 };
     expect(ask(given, 0)).toBeUndefined();
     expect(ask(given, -5)).toBeUndefined();
     expect(ask(given, 1)).toMatchObject({ used: 60, requested: 61 });
   });
 
-  it('counts files that are open and have no name any more', () => {
+  it('counts open files that have no name any more', () => {
     const openFiles = new OpenFiles();
     openFiles.detached.size = 30;
     const given = { limits: { maxTotalSize: 100 }, size: 60, openFiles };
@@ -78,7 +78,7 @@ describe('room for bytes', () => {
     expect(ask(given, 11)).toMatchObject({ used: 90, requested: 101 });
   });
 
-  it('counts what has several names once more', () => {
+  it('counts a file with several names once for each name', () => {
     const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60 });
     view.tree.linkedSize = 30;
     expect(refusal(() => reserve(view, 11, 0, 'link', '/a'))).toMatchObject({ used: 90, requested: 101 });
@@ -94,7 +94,7 @@ describe('room for bytes', () => {
     reserve(view, 10, 0, 'write', '/a');
   });
 
-  it('is asked of the storage as it is now before it is refused, and only then', () => {
+  it("is checked against the storage's current totals before it is refused, and only then", () => {
     const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60 });
     const asked = vi.spyOn(view, 'relyOnTotals');
     reserve(view, 40, 0, 'write', '/a');
@@ -103,7 +103,7 @@ describe('room for bytes', () => {
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
-  it('is found without a look at open files while an operation removes and moves nothing', () => {
+  it('is computed without a look at open files while an operation removes and moves nothing', () => {
     const openFiles = new OpenFiles();
     openFiles.open('file', '/file');
     const copy = vi.spyOn(openFiles, 'copy');
@@ -121,7 +121,7 @@ describe('room for bytes', () => {
     expect(copy).toHaveBeenCalledTimes(1);
   });
 
-  it('keeps nothing alive that an operation has removed, once it is over', async () => {
+  it('keeps no removed node alive after the operation', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const openFiles = new OpenFiles();
@@ -142,7 +142,7 @@ describe('room for bytes', () => {
     expect(usedBytes(view)).toBe(60);
   });
 
-  it('ends without a limit where sums would no longer be exact', () => {
+  it('has an upper bound even without a limit, so that sums stay exact', () => {
     expect(ask({ size: 5 }, 2 ** 53 - 6)).toBeUndefined();
     expect(ask({ size: 5 }, 2 ** 53 - 5)).toMatchObject({ limit: 'maxTotalSize', used: 5, allowed: 2 ** 53 - 1 });
     expect(ask({ size: 5 }, 2 ** 40)).toBeUndefined();
@@ -152,7 +152,7 @@ describe('room for bytes', () => {
 describe('room for names', () => {
   const ask = (given: Given, nodes: number) => refusal(() => reserve(viewOf(given), 0, nodes, 'mkdir', '/a'));
 
-  it('is there up to the limit, and not beyond; files and directories count', () => {
+  it('is granted up to the limit, and not beyond; files and directories count', () => {
     const given = { limits: { maxNodeCount: 4 } };
     expect(ask(given, 2)).toBeUndefined();
     expect(ask(given, 3)).toEqual({
@@ -207,8 +207,8 @@ describe('the size of one file', () => {
   });
 });
 
-describe('how deep a directory may come to lie', () => {
-  /** A directory with a chain of directories in it, at the end of which lies a file. */
+describe('the depth that a directory may have at its target', () => {
+  /** Returns a directory that contains a chain of directories with a file at its end. */
   function chain(names: readonly string[]): { view: View; directory: DirectoryNode } {
     const tree = Tree.empty(new SharedStore(), rootMeta(0));
     let location = tree.rootLocation;
@@ -229,7 +229,7 @@ describe('how deep a directory may come to lie', () => {
     return refusal(() => checkReach(view, at(view, directory), target, 'rename', '/top'));
   };
 
-  it('is a thousand names with all that is in it', () => {
+  it('is a thousand names, including its subtree', () => {
     const names = Array.from({ length: 400 }, () => 'a');
     expect(ask(names, '/b'.repeat(MAX_DEPTH - 400))).toBeUndefined();
     expect(ask(names, '/b'.repeat(MAX_DEPTH - 399))).toEqual({
@@ -246,7 +246,7 @@ describe('how deep a directory may come to lie', () => {
   it.each([
     ['x', 1],
     ['…', 3],
-  ])('is 4,096 bytes of %s with all that is in it', (character, bytes) => {
+  ])('is 4,096 bytes of %s, including its subtree', (character, bytes) => {
     const name = character.repeat(255 / bytes);
     const names = Array.from({ length: 10 }, () => name);
     expect(ask(names, `/${name}`.repeat(MAX_PATH_BYTES / 256 - 10))).toBeUndefined();
@@ -261,7 +261,7 @@ describe('how deep a directory may come to lie', () => {
     });
   });
 
-  it('is looked at where it is near, whatever was there once', () => {
+  it('is computed when it is close to the limit, whatever the directory contained before', () => {
     const { view, directory } = chain(Array.from({ length: 990 }, () => 'a'));
     const { tree } = view;
     expect(refusal(() => checkReach(view, at(view, directory), '/b'.repeat(20), 'rename', '/top'))).toMatchObject({
@@ -274,12 +274,12 @@ describe('how deep a directory may come to lie', () => {
   });
 });
 
-describe('a limit that was reached', () => {
+describe('an exceeded limit', () => {
   it.each([
     ['maxNodeCount', 'The limit maxNodeCount is 4 entries; 3 are in use and this would make 9'],
     ['maxTotalSize', 'The limit maxTotalSize is 4 bytes; 3 are in use and this would make 9'],
     ['maxCheckpoints', 'The limit maxCheckpoints is 4 checkpoints; 3 are in use and this would make 9'],
-  ])('is told in its own unit: %s', (limit, hint) => {
+  ])('is reported in its own unit: %s', (limit, hint) => {
     expect(limitError('ENOSPC', limit, 3, 9, 4, 'open', '/a')).toMatchObject({ hint, limit, used: 3, requested: 9 });
   });
 });

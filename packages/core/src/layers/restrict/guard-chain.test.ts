@@ -4,7 +4,7 @@ import { sample } from '../../testing/sample-file-system.js';
 import { restrict } from '../restrict.js';
 import { GuardChain } from './guard-chain.js';
 
-/** A guard that sees and allows all of some paths, and writes down what it was asked about. */
+/** Returns a guard that sees and allows the given paths, and records the questions. */
 function guard({
   sees = () => true,
   allows = () => true,
@@ -29,7 +29,7 @@ function guard({
 const aim = { access: 'write', syscall: 'open', given: 'as it was written' } as const;
 
 describe('guards', () => {
-  it('are free where everything is seen and may be written and removed everywhere', () => {
+  it('cost nothing if everything is visible, writable and removable', () => {
     const readers = guard({ allows: ({ access }) => access !== 'write' });
     const keepers = guard({ allows: ({ access }) => access !== 'remove' });
     const blind = guard({ sees: (path) => path === '/' });
@@ -44,7 +44,7 @@ describe('guards', () => {
     expect(new GuardChain([{ check: () => {}, isVisible: () => true }]).hides).toBe(true);
   });
 
-  it('that hide nothing are not asked where a path ends too early', () => {
+  it('that hide nothing are not asked if a path ends too early', () => {
     const open = guard();
     const guards = new GuardChain([open]);
     guards.stuck('/a', ['b'], aim);
@@ -57,14 +57,14 @@ describe('guards', () => {
     [['f', '.', '', 'd'], ['write /secret/d/f']],
     [['f', '..', 'd'], ['look /secret/d']],
     [[], ['write /secret']],
-  ])('that hide something are asked about the place where the path goes (%j, last first)', (rest, asked) => {
+  ])('that hide something are asked about the target of the path (%j, last first)', (rest, asked) => {
     const hiding = guard({ sees: (path) => !path.startsWith('/secret'), covers: () => false });
     new GuardChain([hiding]).pass('/secret', rest, aim);
     new GuardChain([hiding]).pass('/open', rest, aim);
     expect(hiding.asked).toEqual(asked);
   });
 
-  it('are asked one after the other, and those that hide a path first', () => {
+  it('are asked in order, those that hide a path first', () => {
     const order: string[] = [];
     const telling = (name: string, sees: boolean): Guard => ({
       check: () => order.push(name),
@@ -81,7 +81,7 @@ describe('guards', () => {
     expect(order).toEqual(['hides', 'beneath', 'above']);
   });
 
-  it('are not asked about each name of a tree that they cover, and about each where they do not', () => {
+  it('are not asked about each entry of a tree that they cover, and about each entry otherwise', () => {
     for (const [covered, asked] of [
       [true, ['remove /d']],
       [false, ['remove /d', 'remove /d/a', 'remove /d/e', 'remove /d/e/b']],

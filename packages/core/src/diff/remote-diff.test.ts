@@ -41,7 +41,7 @@ function watched(backend: Backend): { readonly backend: Backend; readonly loads:
 }
 
 describe('diff of states on a remote storage', () => {
-  test('finds what it finds in memory', async () => {
+  test('finds the same changes as in memory', async () => {
     const near = openFileSystem(newStorage(), { clock });
     const far = await openFileSystem(asyncStorage(backendOf(newStorage()), { clock }), { clock });
     const before = [];
@@ -76,7 +76,7 @@ describe('diff of states on a remote storage', () => {
     await expect(diff(far, before[1])).rejects.toThrow('ENOENT');
   });
 
-  test('loads the way to what changed, both sides of a level in one request each', async () => {
+  test('loads only the path to the changes, both sides of a level in one request each', async () => {
     const storage = newStorage();
     const near = openFileSystem(storage, { clock });
     for (let i = 0; i < 2000; i++) {
@@ -97,12 +97,12 @@ describe('diff of states on a remote storage', () => {
       ['/d3/e4/f123'],
       [],
     ]);
-    // For each side the root and three levels of listings: the root's own, and two with two directories each.
+    // For each side: the root, and three levels of listings (the root's own, and two levels with two directories each).
     expect(loads).toHaveLength(2 * 4);
     expect(loads.flat()).toHaveLength(2 * (1 + 1 + 2 + 2));
   });
 
-  test('costs a look at the two roots where nothing changed', async () => {
+  test('loads only the two roots if nothing changed', async () => {
     const { backend, loads } = watched(backendOf(newStorage()));
     const far = await openFileSystem(asyncStorage(backend, { clock }), { clock });
     await far.writeFile('/f', 'x');

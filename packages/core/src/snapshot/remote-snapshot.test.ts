@@ -27,7 +27,7 @@ interface Far {
   onLoad: (() => Promise<void>) | undefined;
 }
 
-/** A filesystem on a slow storage that counts its requests. */
+/** Returns a filesystem on a remote storage that records its requests. */
 async function far(limits: Limits = {}): Promise<Far> {
   const backend = new TreeBackend(MemoryExecutor.create(rootMeta(5)));
   const loads: (readonly LoadRequest[])[] = [];
@@ -93,7 +93,7 @@ describe('on a remote storage, a snapshot', () => {
     expect(same(createSnapshotSync(copy), bytes)).toBe(true);
   });
 
-  it('leaves a filesystem that goes on working', async () => {
+  it('leaves a filesystem that works as before', async () => {
     const bytes = fill(near());
     const { fs, backend } = await far();
     await restoreSnapshot(fs, bytes, { adopt: true });
@@ -124,7 +124,7 @@ describe('on a remote storage, a snapshot', () => {
     expect(loads.length).toBeLessThanOrEqual(4);
   });
 
-  it('of more contents than are loaded ahead is read in portions', async () => {
+  it('with more content than is loaded ahead is read in portions', async () => {
     const before = near();
     for (let i = 0; i < 12; i++) before.writeFileSync(`/file-${i}`, new Uint8Array(2 ** 21).fill(i + 1));
     const bytes = createSnapshotSync(before);
@@ -141,7 +141,7 @@ describe('on a remote storage, a snapshot', () => {
     expect(Math.max(...asked)).toBeLessThanOrEqual(PREFETCH_BYTES);
   });
 
-  it('shows one point in time while others write', async () => {
+  it('shows one state while other clients write', async () => {
     const state = await far();
     await restoreSnapshot(state.fs, fill(near()));
     const writer = await openFileSystem(asyncStorage(state.backend), { clock });
@@ -168,7 +168,7 @@ describe('on a remote storage, a snapshot', () => {
     expect(writes).toBeGreaterThan(10);
   });
 
-  it('beyond a limit is refused whole', async () => {
+  it('that exceeds a limit is refused as a whole', async () => {
     const bytes = fill(near());
     const { fs, commits } = await far({ maxNodeCount: 10 });
     await fs.writeFile('/kept', 'x');
@@ -188,7 +188,7 @@ describe('on a remote storage, a snapshot', () => {
     expect(same(await createSnapshot(fs), bytes)).toBe(true);
   });
 
-  it('inside a transaction has what was written there', async () => {
+  it('inside a transaction contains the changes made there', async () => {
     const { fs } = await far();
     await fs.mkdir('/d');
     await fs.writeFile('/d/before', 'was there');
@@ -203,7 +203,7 @@ describe('on a remote storage, a snapshot', () => {
     expect(same(await createSnapshot(fs), bytes)).toBe(true);
   });
 
-  it('of a filesystem that is closed is refused', async () => {
+  it('of a closed filesystem is refused', async () => {
     const { fs } = await far();
     const bytes = await createSnapshot(fs);
     await fs.close();

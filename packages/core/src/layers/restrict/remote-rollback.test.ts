@@ -14,7 +14,10 @@ const AREAS = [
   { root: '/other', read: true, write: false },
 ];
 
-/** A restricted client and a free one of one storage; `beforeCommit` runs once, before the restricted one's next batch with writes. */
+/**
+ * Opens a restricted and an unrestricted client of one storage; `beforeCommit` runs once, before the restricted one's
+ * next batch with writes.
+ */
 async function open(): Promise<{
   fs: FileSystem;
   other: FileSystem;
@@ -57,8 +60,8 @@ async function open(): Promise<{
   return { fs: restrict(far, new SampleGuard(AREAS)), other, loads, beforeCommit: (work) => works.push(work) };
 }
 
-describe('a rollback through a restricted view of a far storage', () => {
-  it('makes again what another client changes while it is under way, also where nothing differed before', async () => {
+describe('a rollback through a restricted view of a remote storage', () => {
+  it('also restores what another client changes during it, even if nothing differed before', async () => {
     const { fs, other, beforeCommit } = await open();
     const before = await fs.checkpoint();
     await fs.writeFile('/work/a/1', 'changed');
@@ -68,7 +71,7 @@ describe('a rollback through a restricted view of a far storage', () => {
     expect(await other.readText('/work/b/1')).toBe('before');
   });
 
-  it('changes nothing where another client changes meanwhile what may not be written', async () => {
+  it('changes nothing if another client changes an entry during it that may not be written', async () => {
     const { fs, other, beforeCommit } = await open();
     const before = await fs.checkpoint();
     await fs.writeFile('/work/a/1', 'changed');
