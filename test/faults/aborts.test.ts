@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type AbortReport, abortEveryChange } from './aborts.js';
 
-test('an abort at any call of any change settles within a second, all or nothing, and leaves no listener', async () => {
+test('an abort at any call of any change settles within a second, has all or no effect, and leaves no listener', async () => {
   const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
   for (let seed = 1; seed <= 2; seed++) await abortEveryChange(seed, report);
   expect(report.problems).toEqual([]);

@@ -8,15 +8,15 @@ interface Slices {
   readonly count: number;
 }
 
-/** The slowness of the machine before or after, whichever is greater. */
+/** Slices with the slowness of the machine before or after, whichever is greater. */
 interface Tried extends Slices {
   readonly slow: number;
 }
 
 /**
- * The CPU milliseconds of the longest stretch in which the event loop had no turn, and of all stretches. Process CPU
- * time includes the engine's helper threads, and wall time includes other processes; the CPU time of the thread is
- * below both.
+ * Returns the CPU milliseconds of the longest stretch in which the event loop had no turn, and of all stretches.
+ * Process CPU time includes the engine's helper threads, and wall time includes other processes; the CPU time of the
+ * thread is below both.
  */
 async function slicesOf(work: () => Promise<unknown>): Promise<Slices> {
   const slices: number[] = [];
@@ -58,7 +58,7 @@ function slowness(): number {
   return Math.max(1, least / REFERENCE_MS);
 }
 
-/** Milliseconds of the best run on that machine. */
+/** Milliseconds of the best run on the machine on which the limits were set. */
 const REFERENCE_MS = 12;
 
 /** Objects that the test itself holds do not count as garbage of the operation. */

@@ -71,7 +71,7 @@ export function plantModel(model: ModelFileSystem): void {
   model.writeFile('/log', '');
 }
 
-/** Few names, so that clients meet; each value is written once in a history. */
+/** Picks from few names, so that clients conflict; each value is written once in a history. */
 export function randomStep(random: Random, value: string): HistoryStep {
   const path = (): string => (random.chance(0.2) ? '/log' : `${random.pick(DIRECTORIES)}/${random.pick(NAMES)}`);
   const both = { mode: 0o644 } as const;

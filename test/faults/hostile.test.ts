@@ -13,7 +13,7 @@ import {
 import { createFileSystem } from 'scratchfs';
 import { describe, expect, test } from 'vitest';
 
-/** Runs work that must end soon. */
+/** Runs work that must take less than a second of CPU time. */
 async function soon<T>(what: string, work: () => Promise<T> | T): Promise<T> {
   const before = process.cpuUsage();
   const result = await work();

@@ -3,7 +3,7 @@ import { memoryBackend } from '@scratchfs/memory';
 import { describe, expect, test } from 'vitest';
 import { createBudgetFiles, REQUEST_BUDGETS, requestsOf } from './round-trips.js';
 
-describe('the price of an operation over a storage far away, in requests', async () => {
+describe('the number of requests of an operation over a remote storage', async () => {
   const backend = memoryBackend();
   await createBudgetFiles(await openFileSystem(asyncStorage(backend), {}));
   for (const [name, price] of Object.entries(REQUEST_BUDGETS)) {

@@ -2,10 +2,10 @@ import { asyncStorage, type Backend, type FileSystem, openFileSystem } from '@sc
 import { glob, grep } from '@scratchfs/core/search';
 import { createSnapshot } from '@scratchfs/core/snapshot';
 
-/** What an operation may cost in requests to a storage far away, whichever it is. */
+/** The number of requests that an operation may cost over any remote storage. */
 export interface RequestBudget {
   readonly work: (fs: FileSystem) => Promise<unknown>;
-  /** What the client has done before, where it knows something already. */
+  /** Runs before the measured operation, to fill the client's cache. */
   readonly warm?: (fs: FileSystem) => Promise<unknown>;
   readonly most: number;
 }
@@ -18,7 +18,7 @@ const all = async (items: AsyncIterable<unknown>): Promise<void> => {
 const read = (fs: FileSystem): Promise<unknown> => fs.readFile(FILE);
 const listed = (fs: FileSystem): Promise<unknown> => fs.readdir('/l', { withFileTypes: true });
 
-/** Over the tree that `plantPriced` makes. */
+/** Budgets over the tree that `createBudgetFiles` makes. */
 export const REQUEST_BUDGETS: Readonly<Record<string, RequestBudget>> = {
   'a read, cold': { work: read, most: 1 },
   'a read, warm': { work: read, warm: read, most: 1 },
@@ -67,7 +67,7 @@ export async function createBudgetFiles(fs: FileSystem): Promise<void> {
   });
 }
 
-/** The requests of an operation by a client that has seen nothing but what it warmed itself with. */
+/** Returns the requests of an operation by a client whose cache contains only what `warm` has loaded. */
 export async function requestsOf(backend: Backend, { work, warm }: RequestBudget): Promise<string[]> {
   const requests: string[] = [];
   const counted: Backend = {
@@ -84,7 +84,7 @@ export async function requestsOf(backend: Backend, { work, warm }: RequestBudget
       requests.push('outcome');
       return backend.outcome(id, call);
     },
-    // It belongs to whoever made it.
+    // The backend belongs to the caller.
     close: async () => {},
   };
   const fs = await openFileSystem(asyncStorage(counted), {});

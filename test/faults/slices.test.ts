@@ -29,7 +29,7 @@ for (let i = 0; i < 100_000; i++) history.writeFileSync(`/${i % 300}/f${i}`, 'y'
 const after = history.checkpointSync();
 for (const name of history.readdirSync('/')) history.rmSync(`/${name}`, { recursive: true });
 
-/** Texts of 16 MB, each of which changes in another way. */
+/** Texts of 16 MB, each with another kind of change. */
 const LINES = 500_000;
 const linesOf = (line: (i: number) => string): string => Array.from({ length: LINES }, (_, i) => line(i)).join('\n');
 const TEXTS: Readonly<Record<string, (i: number) => string>> = {
@@ -48,7 +48,7 @@ const [longBefore, longAfter] = ['a', 'b'].map((letter) => {
   return texts.checkpointSync();
 }) as [Checkpoint, Checkpoint];
 
-/** Packing more only takes longer. */
+/** Fewer files for packing, which only takes longer with more. */
 const fewer = createFileSystem({
   files: (function* () {
     for (let i = 0; i < 5000; i++) yield [`/${i % 300}/f${i}`, 'x'] as const;

@@ -5,7 +5,7 @@ for (const [where, onMemory] of [
   ['memory', true],
   ['a storage far away', false],
 ] as const) {
-  test(`snapshots of ${where} are points in time while two files change together and restores happen`, async () => {
+  test(`snapshots of ${where} show one state while two files change together and snapshots are restored`, async () => {
     const report: SnapshotReport = { snapshots: 0, gaveUp: 0, problems: [] };
     for (let seed = 1; seed <= 5; seed++) await snapshotsUnderWriter(seed, 20, onMemory, report);
     expect(report.problems).toEqual([]);

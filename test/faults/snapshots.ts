@@ -6,12 +6,15 @@ import { client, freshBackend } from './harness.js';
 
 export interface SnapshotReport {
   snapshots: number;
-  /** Transactions that lost as many races as are repeated: they say so, and have changed nothing. */
+  /** Transactions that lost the maximum number of races: they reject, and have changed nothing. */
   gaveUp: number;
   readonly problems: string[];
 }
 
-/** A writer keeps two files equal; others take snapshots and restore them meanwhile, none of them with a rest. */
+/**
+ * Runs a writer that keeps two files equal, and others that take snapshots and restore them concurrently, without
+ * pauses.
+ */
 export async function snapshotsUnderWriter(
   seed: number,
   rounds: number,
@@ -81,7 +84,7 @@ export async function snapshotsUnderWriter(
         await scheduler.turn('restorer');
       }
     };
-    // Whoever fails ends the others.
+    // A loop that fails ends the others.
     const end = (): void => {
       writing = false;
     };

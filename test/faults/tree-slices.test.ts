@@ -10,7 +10,7 @@ const DIRECTORIES = 100;
 const FILES = 50_000;
 const OBJECTS = 100_000;
 const WRITES = 100_000;
-/** The commit that brings together what those before have scattered. */
+/** The commit that compacts the scattered data of those before. */
 const COMPACTION_COMMIT = 65;
 const MEBI = 2 ** 20;
 
@@ -28,7 +28,7 @@ function creationOf(path: string, type: 'file' | 'directory', content?: Uint8Arr
 
 const template = new MapStore();
 
-/** Before the commit that has to write all of it again. */
+/** Fills the template up to the last commit before a compaction. */
 async function plant(): Promise<void> {
   const backend = new ObjectTreeBackend(template);
   const directories = Array.from({ length: DIRECTORIES }, (_, i) => creationOf(`/${i}`, 'directory'));
@@ -47,7 +47,7 @@ async function plant(): Promise<void> {
     await backend.commit(batchOf([creationOf(`/log${commits}`, 'file')]));
 }
 
-/** The same, which has not been changed yet, over a store that takes a turn for everything. */
+/** Returns a backend on an unchanged copy of the template, whose store yields to the event loop in every call. */
 async function planted(others: Partial<ObjectStore> = {}): Promise<ObjectTreeBackend> {
   const store: ObjectStore & MapStore = new MapStore();
   for (const [name, bytes] of template.objects) store.objects.set(name, bytes);
@@ -68,7 +68,7 @@ async function planted(others: Partial<ObjectStore> = {}): Promise<ObjectTreeBac
   });
 }
 
-/** Garbage, in pages. */
+/** Names of garbage objects, listed in pages. */
 const names = Array.from({ length: OBJECTS }, (_, i) => `objects/1-${i}-0-${String(i).padStart(20, '0')}`);
 const list: ObjectStore['list'] = async (prefix, after) => {
   const from = after === undefined ? 0 : Number(after.slice(-20)) + 1;

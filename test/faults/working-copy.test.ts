@@ -7,7 +7,7 @@ import { abortedWorkingCopies, faultyWorkingCopies, type WorkingCopyReport } fro
 
 const newReport = (): WorkingCopyReport => ({ faults: 0, survived: 0, problems: [] });
 
-test('a working copy under every fault at every call: nothing half, nothing lost, and it goes on', async () => {
+test('a working copy under every fault at every call loses nothing, applies nothing partially, and works afterwards', async () => {
   const report = newReport();
   await faultyWorkingCopies(report);
   expect(report.problems).toEqual([]);
@@ -15,14 +15,14 @@ test('a working copy under every fault at every call: nothing half, nothing lost
   expect(report.survived).toBe(report.faults);
 }, 120_000);
 
-test('a push or pull that is aborted at any call is whole or not at all', async () => {
+test('a push or pull that is aborted at any call has all or no effect', async () => {
   const report = newReport();
   await abortedWorkingCopies(report);
   expect(report.problems).toEqual([]);
   expect(report.faults).toBeGreaterThan(5);
 }, 60_000);
 
-test('A working copy of 5,000 files costs few requests, and a push and a pull what changed', async () => {
+test('a working copy of 5,000 files costs few requests, and a push and a pull cost what changed', async () => {
   const backend = freshBackend();
   const shared = await client(backend);
   await shared.transaction(async (tx) => {
@@ -37,7 +37,7 @@ test('A working copy of 5,000 files costs few requests, and a push and a pull wh
     return [await work(), counted.calls - before];
   };
   const storage = asyncStorage(counted, { clock: clock.read });
-  // 20 MB: a root, portions of 8 MiB, and one question whether all was of one moment.
+  // 20 MB: a root, portions of 8 MiB, and one check that all of it was one state.
   const [copy, opening] = await cost(() => openWorkingCopy(storage, { clock: clock.read }));
   expect(opening).toBeLessThanOrEqual(8);
   copy.fileSystem.writeFileSync('/src/3/13/7', 'changed');

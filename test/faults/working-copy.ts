@@ -9,13 +9,13 @@ export interface WorkingCopyReport {
   readonly problems: string[];
 }
 
-/** What is made to fail. */
+/** The operation during which calls fail. */
 type Phase = 'open' | 'push' | 'pull';
 
 const FAULTS: Readonly<Record<Phase, readonly Fault[]>> = {
   open: ['before', 'hang'],
   push: ['before', 'after', 'hang', 'lost', 'late', 'twice'],
-  // They change nothing in the storage, so that it does not matter whether a call arrived.
+  // `open` and `pull` change nothing in the storage, so it does not matter whether a call arrived: fewer faults differ.
   pull: ['before', 'hang'],
 };
 
@@ -28,7 +28,10 @@ function change(fs: SyncFileSystem): void {
   fs.chmodSync('/f', 0o600);
 }
 
-/** Opening, pushing and pulling under every fault at every call, once and for ever, with others writing beside it or not. */
+/**
+ * Runs open, push and pull under every fault at every call, injected once or permanently, with or without concurrent
+ * writes.
+ */
 export async function faultyWorkingCopies(report: WorkingCopyReport): Promise<void> {
   const base = freshBackend();
   await plantScene(await client(base));
@@ -81,7 +84,7 @@ async function oneFault(
   }
   clock.advance(1);
   change(copy.fileSystem);
-  // So that a push finds something else than it knows, and has to join it.
+  // A concurrent rename, so that a push finds another state than it knows, and has to merge.
   if (crowded) await (await client(backend)).rename('/d', '/theirs');
   const [before, beforeShared] = [dumpSync(copy.fileSystem), await stateOf(backend)];
   if (phase !== 'open') {
@@ -119,7 +122,7 @@ async function oneFault(
   return true;
 }
 
-/** A push and a pull that are aborted at every call: each is whole or not at all, and says so. */
+/** Aborts a push and a pull at every call: each must have all or no effect, and report which. */
 export async function abortedWorkingCopies(report: WorkingCopyReport): Promise<void> {
   const base = freshBackend();
   await plantScene(await client(base));

@@ -20,7 +20,7 @@ const FLAGS = Object.entries(ACCESS)
         const flags = chosen.reduce((all, [, bit]) => all | bit, access);
         return [[name, ...chosen.map(([bit]) => bit)].join('|'), flags] as const;
       }),
-    // Undefined combinations are left out: an exclusive open without create, a directory with create.
+    // Combinations whose behaviour is undefined are left out: `exclusive` without `create`, `directory` with `create`.
   )
   .filter(
     ([, flags]) =>
@@ -46,7 +46,7 @@ function attempt(work: () => unknown): unknown {
   }
 }
 
-describe('open flags mean what they mean to the kernel', () => {
+describe('open flags behave as in the kernel', () => {
   it.each(FLAGS)('%s', (_, flags) => {
     for (const path of PATHS) {
       same((fs, at) => {
@@ -66,7 +66,7 @@ describe('open flags mean what they mean to the kernel', () => {
     }
   });
 
-  it('named flags are these bits', () => {
+  it('named flags are combinations of these bits', () => {
     const names = [
       'r',
       'rs',
@@ -94,7 +94,7 @@ describe('open flags mean what they mean to the kernel', () => {
     }
   });
 
-  it('writeFile and appendFile take all of them', () => {
+  it('writeFile and appendFile accept all of them', () => {
     for (const [name, flag] of FLAGS.filter((_, i) => i % 5 === 0)) {
       same((fs, at) => {
         plant(fs, at);
@@ -108,7 +108,7 @@ describe('open flags mean what they mean to the kernel', () => {
     }
   });
 
-  it('they do the same over a remote storage', async () => {
+  it('they behave the same over a remote storage', async () => {
     for (const [name, flags] of FLAGS.filter((_, i) => i % 3 === 0)) {
       const far = await openFileSystem(asyncForm(new MemoryStorage()));
       const [there, here] = [createNodeFs(far), createNodeFs()];

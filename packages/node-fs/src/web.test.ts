@@ -6,8 +6,8 @@ import type { Stats } from './results/stats.js';
 import { codecOf } from './web/encodings.js';
 import { createNodeFs, type WebFs } from './web.js';
 
-describe('the entry for the web', () => {
-  it('has promises and callbacks, and nothing that answers at once', () => {
+describe('the web entry point', () => {
+  it('has promise and callback forms, and no synchronous ones', () => {
     const fs = createNodeFs();
     const names = Object.keys(fs);
     expect(names.filter((name) => name.endsWith('Sync'))).toEqual([]);
@@ -37,7 +37,7 @@ describe('the entry for the web', () => {
     expect(Object.keys(fs.promises).sort()).toEqual(Object.keys(createForNode().promises).sort());
   });
 
-  it('gives contents as Uint8Array, of which no Buffer is one', async () => {
+  it('returns contents as Uint8Array, not as Buffer', async () => {
     const fs = createNodeFs();
     await fs.promises.writeFile('/f', new Uint8Array([1, 2, 3]));
     const bytes = await fs.promises.readFile('/f');
@@ -52,7 +52,7 @@ describe('the entry for the web', () => {
     await handle.close();
   });
 
-  it('fails in the words of node:fs', async () => {
+  it('fails with the messages of node:fs', async () => {
     const fs = createNodeFs();
     await expect(fs.promises.readFile('/missing')).rejects.toMatchObject({
       message: "ENOENT: no such file or directory, open '/missing'",
@@ -65,7 +65,7 @@ describe('the entry for the web', () => {
     expect(() => fs.stat('/f', undefined as never)).toThrow('The "cb" argument must be of type function.');
   });
 
-  it('does what programs for the web ask of it, over any storage', async () => {
+  it('supports the calls that web programs make, over any storage', async () => {
     const far = await openFileSystem(asyncForm(new MemoryStorage()));
     for (const fs of [createNodeFs(), createNodeFs(far)]) {
       const { promises } = fs;
@@ -96,7 +96,7 @@ describe('the entry for the web', () => {
     expect(await watching).toEqual({ eventType: 'rename', filename: 'f' });
   });
 
-  it('calls back after the running code', async () => {
+  it('calls back asynchronously', async () => {
     const fs = createNodeFs();
     const order: string[] = [];
     const done = new Promise<void>((resolve) =>
@@ -110,7 +110,7 @@ describe('the entry for the web', () => {
     expect(order).toEqual(['later', 'true']);
   });
 
-  it('has types of its own', () => {
+  it('has its own types', () => {
     expectTypeOf(createNodeFs()).toEqualTypeOf<WebFs>();
     expectTypeOf<WebFs['promises']['readFile']>().toBeCallableWith('/f');
     const fs = createNodeFs();
@@ -125,8 +125,8 @@ describe('the entry for the web', () => {
   });
 });
 
-describe('what createNodeFs takes', () => {
-  it('is a filesystem and a umask, and nothing else', () => {
+describe('the arguments of createNodeFs', () => {
+  it('are a filesystem and a umask, and nothing else', () => {
     for (const wrong of [null, {}, 'x', 5]) expect(() => createNodeFs(wrong as never)).toThrow(TypeError);
     expect(() => createNodeFs(undefined, { mask: 1 } as never)).toThrow(
       "createNodeFs has no option 'mask'. It takes umask",
@@ -135,7 +135,7 @@ describe('what createNodeFs takes', () => {
     expect(() => createNodeFs(undefined, { umask: 0o1000 })).toThrow(RangeError);
   });
 
-  it('the umask holds for what is made', async () => {
+  it('include a umask that applies to new entries', async () => {
     const fs = createNodeFs(undefined, { umask: 0o077 });
     await fs.promises.writeFile('/f', '');
     await fs.promises.mkdir('/d');
@@ -144,7 +144,7 @@ describe('what createNodeFs takes', () => {
   });
 });
 
-describe('the encodings of the web are those of Buffer', () => {
+describe('the encodings of the web entry point are those of Buffer', () => {
   const names = [
     'utf8',
     'utf-8',
@@ -207,7 +207,7 @@ describe('the encodings of the web are those of Buffer', () => {
     }
   });
 
-  it('are known in any case, and no others', () => {
+  it('are known in upper and lower case, and no others are', () => {
     expect(codecOf('UTF8')).toBe(codecOf('utf8'));
     for (const name of ['none', '', 5, undefined, '__proto__', 'constructor']) {
       expect(codecOf(name)).toBeUndefined();
@@ -215,7 +215,7 @@ describe('the encodings of the web are those of Buffer', () => {
     }
   });
 
-  it('take as much as there is', () => {
+  it('convert large content', () => {
     const large = new Uint8Array(100_000).fill(0xe9);
     expect(codecOf('latin1')?.decode(large)).toBe('é'.repeat(100_000));
     expect(codecOf('base64')?.decode(large)).toBe(Buffer.from(large).toString('base64'));

@@ -4,7 +4,7 @@ import { asyncMemoryStorage } from '@scratchfs/memory';
 import { describe, expect, it } from 'vitest';
 import { createFileSystem } from './create-file-system.js';
 
-/** Where each method takes its options, after arguments that it would work with. */
+/** Valid leading arguments of each method that takes options after them. */
 const CALLS: Readonly<Record<string, readonly unknown[]>> = {
   exists: ['/f'],
   isFile: ['/f'],
@@ -50,7 +50,7 @@ const CALLS: Readonly<Record<string, readonly unknown[]>> = {
   run: [() => undefined, []],
 };
 
-/** Methods that answer at once, and look at their options then. */
+/** Methods that return synchronously; they check their options before or in the first step. */
 const AT_ONCE: Readonly<Record<string, readonly unknown[]>> = {
   walk: ['/'],
   watch: ['/'],
@@ -86,7 +86,7 @@ async function dump(fs: FileSystem): Promise<unknown> {
 
 for (const [form, open] of Object.entries(forms)) {
   describe(`options of ${form}`, () => {
-    it.each(Object.keys(CALLS))('%s refuses odd ones, and changes nothing', async (name) => {
+    it.each(Object.keys(CALLS))('%s refuses invalid ones, and changes nothing', async (name) => {
       const fs = await open();
       await fs.checkpoint('before');
       const before = await dump(fs);
@@ -98,7 +98,7 @@ for (const [form, open] of Object.entries(forms)) {
       expect(await dump(fs)).toEqual(before);
     });
 
-    it.each(Object.keys(AT_ONCE))('%s refuses odd ones at once or with its first step', async (name) => {
+    it.each(Object.keys(AT_ONCE))('%s refuses invalid ones synchronously or in its first step', async (name) => {
       const fs = await open();
       const method = (fs as unknown as Record<string, (...args: unknown[]) => unknown>)[name];
       for (const [what, options] of Object.entries(ODD)) {
@@ -113,7 +113,7 @@ for (const [form, open] of Object.entries(forms)) {
   });
 }
 
-it('a read-only filesystem says what is wrong with options before it refuses a write, or refuses the write', async () => {
+it('a read-only filesystem reports an invalid option, or refuses the write', async () => {
   const fs = readonly(createFileSystem({ files: FILES }));
   for (const name of ['writeFile', 'mkdir', 'rm', 'cp']) {
     const method = (fs as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>)[name];

@@ -13,7 +13,9 @@ function tree(files: number): SyncFileSystem {
   return fs;
 }
 
-/** Milliseconds of CPU for some hundred of them, the least of several runs: what else goes on is not their doing. */
+/**
+ * Returns the CPU milliseconds of some hundred calls, the least of seven runs, because other work can only add to it.
+ */
 function costOf(operation: () => void): number {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 7; run++) {
@@ -45,13 +47,14 @@ const OPERATIONS: Readonly<Record<string, (fs: SyncFileSystem) => void>> = {
 const [small, large] = [tree(SMALL), tree(LARGE)];
 
 it.each(Object.entries(OPERATIONS))(
-  '%s: costs the same among 1,000 files and 100,000',
+  '%s takes the same time among 1,000 files and 100,000',
   { timeout: 60_000 },
   (_, operation) => {
     let [few, many] = [0, Number.POSITIVE_INFINITY];
     for (let attempt = 0; attempt < 4 && many >= 8 * few + 5; attempt++)
       [few, many] = [costOf(() => operation(small)), costOf(() => operation(large))];
-    // What depended on the size would cost a hundred times as much; names, nodes and caches do a little.
+    // Time proportional to the number of files would be a hundred times as much; names, nodes and caches cost a little
+    // more.
     expect(many, `${few} ms among few`).toBeLessThan(8 * few + 5);
   },
 );

@@ -8,8 +8,8 @@ const FORMS: readonly (readonly [string, () => Promise<FileSystem>])[] = [
   ['the far form of a storage', async () => createFileSystem({ storage: asyncForm(new MemoryStorage()) })],
 ];
 
-describe.each(FORMS)('a copied link over %s', (_, open) => {
-  it('never takes the place of the file that it leads to', async () => {
+describe.each(FORMS)('copying a link over %s', (_, open) => {
+  it('never replaces the file that the link leads to', async () => {
     const fs = await open();
     await fs.writeFile('/a', 'precious');
     await fs.symlink('a', '/l');
@@ -21,7 +21,7 @@ describe.each(FORMS)('a copied link over %s', (_, open) => {
     expect(await fs.readText('/l')).toBe('precious');
   });
 
-  it('stops the merge that it is a part of before anything has changed', async () => {
+  it('stops a recursive copy before anything has changed, if it would', async () => {
     const fs = await open();
     await fs.mkdir('/s');
     await fs.mkdir('/d');
@@ -37,7 +37,7 @@ describe.each(FORMS)('a copied link over %s', (_, open) => {
     expect(await fs.readText('/d/x')).toBe('precious');
   });
 
-  it('replaces other files and links, also where it leads nowhere', async () => {
+  it('replaces other files and links, dangling links too', async () => {
     const fs = await open();
     for (const name of ['/a', '/b', '/c']) await fs.writeFile(name, name);
     await fs.symlink('a', '/l');

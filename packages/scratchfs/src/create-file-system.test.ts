@@ -13,7 +13,7 @@ const codeOf = (work: () => unknown): unknown => {
 };
 
 describe('createFileSystem', () => {
-  it('takes files as a record or pairs, and toJSON gives a record that makes the same again', () => {
+  it('accepts files as a record or pairs, and toJSON returns a record that creates the same again', () => {
     const files = { '/a/text': 'é', '/bytes': new Uint8Array([255, 0]), '/link': { symlink: 'a' }, '/empty': null };
     const fs = createFileSystem({ files });
     const again = createFileSystem({ files: JSON.parse(JSON.stringify(fs)) });
@@ -22,7 +22,7 @@ describe('createFileSystem', () => {
     expect([...again.readFileSync('/bytes')]).toEqual([255, 0]);
   });
 
-  it('counts initial files against the limits, and makes nothing where they do not fit', () => {
+  it('counts initial files against the limits, and creates none if they do not fit', () => {
     const options = { files: { '/a': '12345', '/b': '12345' }, limits: { maxTotalSize: 9 } };
     expect(codeOf(() => createFileSystem(options))).toBe('ENOSPC');
   });
@@ -64,7 +64,7 @@ describe('createFileSystem', () => {
     expect(codeOf(() => a.readTextSync('/g'))).toBe('EBADF');
   });
 
-  it('answers that a closed storage is closed', () => {
+  it('reports that a closed storage is closed', () => {
     const storage = new MemoryStorage();
     const fs = createFileSystem({ storage });
     storage.close();
@@ -74,7 +74,7 @@ describe('createFileSystem', () => {
     expect(isStorageError(new Error('no'))).toBe(false);
   });
 
-  it('leaves the storage open, or closes it where it is asked to', async () => {
+  it('leaves the storage open, or closes it with `closesStorage`', async () => {
     for (const closesStorage of [false, true]) {
       const [near, far] = [new MemoryStorage(), asyncForm(new MemoryStorage())];
       await createFileSystem({ storage: near, closesStorage }).close();
@@ -88,7 +88,7 @@ describe('createFileSystem', () => {
     expect(() => createFileSystem({ closesStorage: 'yes' as never })).toThrow(TypeError);
   });
 
-  it('and the filesystem end with the block that they were declared in', async () => {
+  it('is closed at the end of the block that declares it, and so is a storage', async () => {
     let left: SyncFileSystem;
     {
       await using fs = createFileSystem({ files: { '/f': 'x' } });
@@ -106,7 +106,7 @@ describe('createFileSystem', () => {
 });
 
 describe('bytes', () => {
-  it('of a node Buffer are taken as they are at the call', async () => {
+  it('of a Node Buffer are read at the call', async () => {
     const fs = await far();
     const bytes = Buffer.from('hello');
     const written = fs.writeFile('/a', bytes);
@@ -120,7 +120,7 @@ describe('bytes', () => {
     expect(await fs.readText('/a')).toBe('hello you');
   });
 
-  it('of a copy stay what they are when the source is cut and written on', () => {
+  it('of a copy stay the same when the source is truncated and written', () => {
     const fs = createFileSystem();
     const source = fs.openSync('/d', 'w+');
     source.writeSync(new Uint8Array(5000).fill(1), 66_000);
@@ -133,7 +133,7 @@ describe('bytes', () => {
     expect(fs.readFileSync('/d')).toEqual(before);
   });
 
-  it('that are no UTF-8 are not rewritten by an edit', () => {
+  it('that are not UTF-8 are not rewritten by an edit', () => {
     const fs = createFileSystem({ files: { '/f': new Uint8Array([0xff, 0x61, 0xfe]) } });
     expect(codeOf(() => fs.editFileSync('/f', 'a', 'b'))).toBe('EINVAL');
     expect([...fs.readFileSync('/f')]).toEqual([0xff, 0x61, 0xfe]);
@@ -162,7 +162,7 @@ describe('handles', () => {
     expect(await fs.readText('/f')).toBe('x');
   });
 
-  it('follow a file that is copied over by way of one of its names, within the quota', () => {
+  it('follow a file that is overwritten by a copy to another of its names, within the limits', () => {
     const fs = createFileSystem({ limits: { maxTotalSize: 10 } });
     fs.writeFileSync('/a', '12345');
     fs.linkSync('/a', '/b');
@@ -173,7 +173,7 @@ describe('handles', () => {
 });
 
 describe('checkpoints', () => {
-  it('are found by name before an id that looks alike', () => {
+  it('are found by name before an equal id', () => {
     const fs = createFileSystem();
     fs.writeFileSync('/f', 'named');
     fs.checkpointSync('checkpoint-2');
@@ -193,7 +193,7 @@ describe('checkpoints', () => {
 });
 
 describe('content', () => {
-  it('of a subclass counts for what it is', () => {
+  it('of a subclass counts with its real size', () => {
     class Small extends Uint8Array {
       override get byteLength(): number {
         return 0;
@@ -208,7 +208,7 @@ describe('content', () => {
     expect(fs.statSync('/f').size).toBe(4);
   });
 
-  it('of a buffer that is gone is refused, and the file stays', () => {
+  it('of a detached buffer is refused, and the file stays as it was', () => {
     const fs = createFileSystem({ files: { '/f': 'kept' } });
     const bytes = new Uint8Array(8);
     structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
@@ -220,7 +220,7 @@ describe('content', () => {
 });
 
 describe('transactions', () => {
-  it('that only read are not disturbed by writers', async () => {
+  it('that only read do not conflict with writers', async () => {
     const fs = createFileSystem({ files: { '/a': '1' } });
     let runs = 0;
     const seen = await fs.transaction(async (tx) => {
@@ -232,7 +232,7 @@ describe('transactions', () => {
     expect([runs, ...seen]).toEqual([1, '1', '1']);
   });
 
-  it('take in what was begun inside and not awaited', async () => {
+  it('wait for operations that were begun inside and not awaited', async () => {
     for (const fs of [createFileSystem() as FileSystem, await far()]) {
       let late: Promise<void> | undefined;
       await fs.transaction(async (tx) => {
@@ -243,7 +243,7 @@ describe('transactions', () => {
     }
   });
 
-  it('count what is open without a name against the limit', async () => {
+  it('count open files without a name against the limit', async () => {
     const fs = createFileSystem({ limits: { maxTotalSize: 100 } });
     const handle = fs.openSync('/f', 'w');
     handle.writeSync(new Uint8Array(40));

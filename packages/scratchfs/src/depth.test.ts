@@ -2,7 +2,7 @@ import { createSnapshot } from '@scratchfs/core/snapshot';
 import { expect, it } from 'vitest';
 import { createFileSystem } from './index.js';
 
-it('no rename, copy or link makes a path deeper or longer than one that can be given', async () => {
+it('no rename, copy or link creates a path deeper or longer than allowed', async () => {
   const fs = createFileSystem();
   const deep = '/d'.repeat(900);
   fs.mkdirSync(deep, { recursive: true });
@@ -24,7 +24,7 @@ it('no rename, copy or link makes a path deeper or longer than one that can be g
   expect((await createSnapshot(fs)).byteLength).toBeGreaterThan(1000);
 });
 
-it('a directory that was emptied may go where its old depth could not', () => {
+it('an emptied directory may move to a place for which it was too deep before', () => {
   const fs = createFileSystem();
   fs.mkdirSync('/d'.repeat(900), { recursive: true });
   fs.mkdirSync(`/x${'/x'.repeat(200)}`, { recursive: true });
@@ -33,7 +33,7 @@ it('a directory that was emptied may go where its old depth could not', () => {
   expect(fs.readdirSync('/d'.repeat(900))).toEqual(['x']);
 });
 
-it('long names count in bytes', () => {
+it('the length of names counts in bytes', () => {
   const fs = createFileSystem();
   const name = 'é'.repeat(127);
   fs.mkdirSync(`/${[name, name, name, name, name, name, name, name].join('/')}`, { recursive: true });
@@ -44,7 +44,7 @@ it('long names count in bytes', () => {
   );
 });
 
-it('a clock that fails changes nothing', () => {
+it('an operation whose clock throws changes nothing', () => {
   let broken = false;
   const fs = createFileSystem({ clock: () => (broken ? Number.NaN : 1) });
   fs.writeFileSync('/a', 'x');

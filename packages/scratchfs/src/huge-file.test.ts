@@ -24,7 +24,7 @@ describe.each(FORMS)('a file too large for one array, over %s', (_, open) => {
     expect(await formatDiff(fs, full)).toContain('diff --git a/huge b/huge\nold mode 100644\nnew mode 100755\n');
   });
 
-  it('is no part of a snapshot where the platform has no such array, which is said', async () => {
+  it('cannot be in a snapshot on a platform without such an array, and the error says so', async () => {
     const fs = await open();
     await fs.writeFile('/huge', '');
     await fs.truncate('/huge', 2 ** 42);
@@ -42,7 +42,7 @@ describe('a sparse file in memory', () => {
     return fs;
   }
 
-  it('is refused by a snapshot before its holes take any room, with what to do', async () => {
+  it('is refused by a snapshot before memory is allocated for its holes, and the error says what to do', async () => {
     const fs = sparse();
     const before = process.memoryUsage().arrayBuffers;
     const error = { code: 'EFBIG', path: '/sparse', requested: size - 16_384, allowed: 64 * 2 ** 20 };
@@ -51,7 +51,7 @@ describe('a sparse file in memory', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 2 ** 20);
   });
 
-  it('counts with all others there are: what is allowed is said by an option', async () => {
+  it('counts together with all other holes, and an option sets the limit', async () => {
     const fs = createFileSystem();
     for (const name of ['/a', '/b', '/c']) {
       fs.writeFileSync(name, '');
@@ -67,11 +67,11 @@ describe('a sparse file in memory', () => {
     for (const maxHoles of [-1, 0.5, Number.NaN, 2 ** 53]) {
       await expect(createSnapshot(fs, { maxHoles })).rejects.toThrow(RangeError);
     }
-    // @ts-expect-error an option that is none
+    // @ts-expect-error an unknown option
     expect(() => createSnapshotSync(fs, { maxHole: 1 })).toThrow(TypeError);
   });
 
-  it('is named by toJSON where it is too large, before anything is read', () => {
+  it('is reported by toJSON if it is too large, before anything is read', () => {
     const fs = sparse();
     const before = process.memoryUsage().arrayBuffers;
     const error = { code: 'EFBIG', syscall: 'toJSON', path: '/sparse', requested: size, allowed: 2 ** 28 };

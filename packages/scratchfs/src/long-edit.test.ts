@@ -5,14 +5,14 @@ const LINES = 100_000;
 const TEXT = Array.from({ length: LINES }, (_, i) => `line ${i} of the téxt\n`).join('');
 
 describe('an edit of a long text', () => {
-  it('does what the one in a single step does', async () => {
+  it('gives the same result in steps as synchronously', async () => {
     const fs = createFileSystem({ files: { '/a': TEXT, '/b': TEXT } });
     expect(await fs.editFile('/a', 'line 70000 ', '☃')).toBe(fs.editFileSync('/b', 'line 70000 ', '☃'));
     expect(await fs.editFile('/a', 'téxt', '', { all: true })).toBe(fs.editFileSync('/b', 'téxt', '', { all: true }));
     expect(await fs.readText('/a')).toBe(fs.readTextSync('/b'));
   });
 
-  it('keeps what others write meanwhile', async () => {
+  it('keeps concurrent writes', async () => {
     const fs = createFileSystem({ files: { '/a': TEXT } });
     const edit = fs.editFile('/a', 'line 70000 ', '☃');
     await Promise.resolve();
@@ -21,7 +21,7 @@ describe('an edit of a long text', () => {
     expect(await fs.readText('/a')).toBe(TEXT.replace('line 70000 ', '☃').replace('line 3 ', 'edited '));
   });
 
-  it('is refused where the bytes are no UTF-8, and changes nothing', async () => {
+  it('is refused if the bytes are not UTF-8, and changes nothing', async () => {
     const bytes = new TextEncoder().encode(TEXT);
     bytes[1_500_000] = 0xff;
     const fs = createFileSystem({ files: { '/a': bytes } });
@@ -29,7 +29,7 @@ describe('an edit of a long text', () => {
     expect(Buffer.compare(await fs.readFile('/a'), bytes)).toBe(0);
   });
 
-  it('ends where its signal says so, and changes nothing', async () => {
+  it('stops when its signal aborts, and changes nothing', async () => {
     const fs = createFileSystem({ files: { '/a': TEXT } });
     const controller = new AbortController();
     const edit = fs.editFile('/a', 'téxt', 'text', { all: true, signal: controller.signal });
@@ -38,7 +38,7 @@ describe('an edit of a long text', () => {
     expect(await fs.readText('/a')).toBe(TEXT);
   });
 
-  it('holds the limits', async () => {
+  it('obeys the limits', async () => {
     const fs = createFileSystem({ files: { '/a': TEXT }, limits: { maxFileSize: 3_000_000 } });
     await expect(fs.editFile('/a', 'téxt', 'a much longer text', { all: true })).rejects.toMatchObject({
       code: 'EFBIG',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFileSystem } from './index.js';
 
-/** Directories whose places are remembered before the oldest are forgotten. */
+/** Maximum number of directories whose paths are cached before the oldest are evicted. */
 const REMEMBERED = 16_384;
 
 const fs = createFileSystem({
@@ -11,8 +11,8 @@ const fs = createFileSystem({
   })(),
 });
 
-test('no write after a checkpoint is lost, wherever among very many directories their places are forgotten', () => {
-  // One after the other comes to lie where the limit is reached: the parents, and what is written.
+test('no write after a checkpoint is lost, whenever paths of directories are evicted from the cache', () => {
+  // The loop moves the eviction over each step: the lookups of the parents, and the write.
   for (let looked = REMEMBERED - 8; looked <= REMEMBERED + 4; looked++) {
     const fork = fs.forkSync();
     for (let i = 0; i < looked; i++) fork.statSync(`/many/${i}/f`);
@@ -33,7 +33,7 @@ test('no write after a checkpoint is lost, wherever among very many directories 
   }
 });
 
-test('a copy into directories that exist arrives whole where they are more than are remembered', () => {
+test('a copy into more existing directories than are cached is complete', () => {
   const fork = fs.forkSync();
   for (let i = 0; i < REMEMBERED + 8; i++) fork.mkdirSync(`/target/${i}`, { recursive: true });
   fork.checkpointSync();

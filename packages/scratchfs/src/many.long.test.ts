@@ -12,7 +12,7 @@ const forms: Readonly<Record<string, () => Promise<FileSystem>>> = {
 
 for (const [form, open] of Object.entries(forms)) {
   describe(form, () => {
-    it('holds ten thousand files open, which follow their files, and lets go of them', async () => {
+    it('can hold ten thousand files open, which follow their files, and releases them', async () => {
       const fs = await open();
       const handles: FileHandle[] = [];
       await fs.mkdir('/d');
@@ -32,7 +32,7 @@ for (const [form, open] of Object.entries(forms)) {
       expect((await fs.stats()).fileCount).toBe(0);
     });
 
-    it('has checkpoints of any name, each once, and ten thousand of them', async () => {
+    it('keeps ten thousand checkpoints of any name, each name once', async () => {
       const fs = await open();
       for (const name of ['__proto__', 'constructor', 'a/b', '..', '\u{1f600}', 'x'.repeat(255)]) {
         await fs.writeFile('/f', name);
@@ -57,7 +57,7 @@ for (const [form, open] of Object.entries(forms)) {
       expect(await fs.checkpoints()).toHaveLength(held);
     });
 
-    it('ends what was begun in a transaction with it', async () => {
+    it('ends handles, walks and streams of a transaction with it', async () => {
       const fs = await open();
       for (const name of ['a', 'b', 'c']) await fs.writeFile(`/${name}`, name);
       const left = await fs.transaction(async (inside) => {

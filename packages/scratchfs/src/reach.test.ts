@@ -14,7 +14,7 @@ describe.each(FORMS)('a directory moved or copied over %s', (_, open) => {
   it.each([
     ['names', '/a'.repeat(505), 'depth', 1012],
     ['bytes', `/${'n'.repeat(200)}`.repeat(15), 'path', 6034],
-  ])('comes to lie no deeper than paths may be, in %s', async (_, below, limit, requested) => {
+  ])('is refused if its subtree would become too deep, in %s', async (_, below, limit, requested) => {
     const fs = await open();
     await fs.mkdir(`/x${below}`, { recursive: true });
     await fs.mkdir(`/y${below}`, { recursive: true });
@@ -26,7 +26,7 @@ describe.each(FORMS)('a directory moved or copied over %s', (_, open) => {
     expect((await createSnapshot(fs)).byteLength).toBeGreaterThan(0);
   });
 
-  it('comes to lie no deeper than paths may be where it is merged into another', async () => {
+  it('is refused if its subtree would become too deep when merged into another', async () => {
     const fs = await open();
     const below = `/${'n'.repeat(200)}`.repeat(15);
     await fs.mkdir(`/x/m${below}`, { recursive: true });
@@ -36,7 +36,7 @@ describe.each(FORMS)('a directory moved or copied over %s', (_, open) => {
     expect((await createSnapshot(fs)).byteLength).toBeGreaterThan(0);
   });
 
-  it('goes as deep as paths may be', async () => {
+  it('may reach the maximum depth', async () => {
     const fs = await open();
     await fs.mkdir(`/x${'/a'.repeat(399)}`, { recursive: true });
     await fs.mkdir('/y'.repeat(600), { recursive: true });
@@ -45,18 +45,18 @@ describe.each(FORMS)('a directory moved or copied over %s', (_, open) => {
   });
 });
 
-/** A path in a few names that is so many bytes long. */
+/** Returns a path of three names that is `bytes` bytes long. */
 const long = (bytes: number): string => `/${'a'.repeat(200)}/${'b'.repeat(200)}/${'c'.repeat(bytes - 403)}`;
 
-describe('a directory far away of which nothing is known', () => {
+describe('a directory on a remote storage of which nothing is cached', () => {
   it.each([
-    ['is not looked into where it comes to lie near the top', '/from', '/a-longer-name', false],
-    ['is not looked into where it comes to lie an eighth as deep as can be', '/from', `${'/d'.repeat(124)}/to`, false],
-    ['is looked into where it comes to lie deeper', '/from', `${'/d'.repeat(125)}/to`, true],
-    ['is not looked into where its path is an eighth as long as can be', '/from', long(512), false],
-    ['is looked into where its path is longer', '/from', long(513), true],
-    ['is not looked into where it lay as deep before', `${'/s'.repeat(130)}/from`, `${'/d'.repeat(130)}/to`, false],
-    ['is looked into where its path was shorter', `${'/s'.repeat(130)}/a`, `${'/d'.repeat(130)}/to`, true],
+    ['is not listed if its new path is near the root', '/from', '/a-longer-name', false],
+    ['is not listed if its new depth is an eighth of the maximum', '/from', `${'/d'.repeat(124)}/to`, false],
+    ['is listed if its new path is deeper', '/from', `${'/d'.repeat(125)}/to`, true],
+    ['is not listed if its new path has an eighth of the maximum length', '/from', long(512), false],
+    ['is listed if its new path is longer', '/from', long(513), true],
+    ['is not listed if it was as deep before', `${'/s'.repeat(130)}/from`, `${'/d'.repeat(130)}/to`, false],
+    ['is listed if its path was shorter before', `${'/s'.repeat(130)}/a`, `${'/d'.repeat(130)}/to`, true],
   ])('%s', async (_, source, target, isLooked) => {
     const backend = memoryBackend();
     const first = await openFileSystem(asyncStorage(backend));

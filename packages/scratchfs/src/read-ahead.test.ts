@@ -11,7 +11,7 @@ const FORMS: readonly (readonly [string, () => Promise<FileSystem>])[] = [
 ];
 
 describe.each(FORMS)('a read stream over %s', (_, open) => {
-  it('gives nothing any more after its signal', async () => {
+  it('returns nothing after its signal was aborted', async () => {
     const fs = await open();
     await fs.writeFile('/a', new Uint8Array(SIZE));
     const controller = new AbortController();
@@ -21,7 +21,7 @@ describe.each(FORMS)('a read stream over %s', (_, open) => {
     await expect(reader.read()).rejects.toThrow('enough');
   });
 
-  it('gives nothing of the state before a rollback', async () => {
+  it('returns nothing of the state before a rollback', async () => {
     const fs = await open();
     await fs.writeFile('/a', new Uint8Array(SIZE));
     const checkpoint = await fs.checkpoint();

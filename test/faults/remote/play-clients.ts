@@ -26,14 +26,14 @@ export interface HistoryEvent {
   outcome: Outcome | undefined;
   /** The versions of its commits that are known to have been applied. */
   readonly versions: (number | string)[];
-  /** Batches of which the client does not know what became of them. */
+  /** Batches whose outcome the client does not know. */
   readonly unsettled: Set<string>;
 }
 
 /** Jobs of a process that plays some clients of a history. */
 export function historyJobs<P>(remote: Remote<P>) {
   return {
-    /** Each with connections of its own. */
+    /** Plays each client with its own connections. */
     async playClients(job: HistoryClients<P>): Promise<HistoryEvent[]> {
       const all = await Promise.all(job.clients.map((client) => playClient(remote, job, client)));
       return all.flat();
@@ -86,7 +86,7 @@ async function playClient<P>(remote: Remote<P>, job: HistoryClients<P>, client: 
   }
 }
 
-/** Writes down what the storage says of each batch, whatever the client above makes of it. */
+/** Records what the storage returns for each batch, whatever the client above makes of it. */
 function recording(backend: Backend, current: (operationId: string) => HistoryEvent | undefined): Backend {
   return replace(backend, {
     async commit(batch, call) {
@@ -99,7 +99,7 @@ function recording(backend: Backend, current: (operationId: string) => HistoryEv
         if (result.kind === 'ok' && writes.length > 0) add(event, result.version);
         return result;
       } catch (error) {
-        // A failure of which the storage says that it changed nothing.
+        // An error with which the storage says that nothing has changed.
         if (isStorageError(error) && error.kind !== 'unavailable' && error.kind !== 'timeout')
           event?.unsettled.delete(operationId);
         throw error;

@@ -172,7 +172,7 @@ const descriptors: Bad[] = [
   ['writev', 5, [1]],
 ];
 
-/** Calls whose messages differ in later versions of Node. */
+/** Calls whose messages are different in later versions of Node. */
 const ONLY_NODE_20 = [
   'stat(URL)',
   'readlink(5)',
@@ -219,7 +219,7 @@ describe('bad arguments fail with the messages of node:fs', () => {
   it.each(titled([...everywhere, ...descriptors.filter(isCompared)]))(
     'thrown to the caller of the callback form %s',
     (_, name, given) => {
-      // The callback gets the filesystem's error, and is called where Node would ask the kernel first.
+      // The filesystem's own errors go to the callback; an invalid argument throws, before Node would call the kernel.
       const { host, own } = onBoth((fs) => {
         let heard: unknown;
         call(fs, name, [...(given.length === 0 ? [undefined] : given), (error: unknown) => (heard = error)]);
@@ -229,7 +229,7 @@ describe('bad arguments fail with the messages of node:fs', () => {
     },
   );
 
-  it.each(titled(everywhere))('as a rejection of %s', async (_, name, given) => {
+  it.each(titled(everywhere))('thrown by the callback form %s', async (_, name, given) => {
     const { host, own } = await onBothLater(async (fs) => call(fs.promises, name, given));
     expect(own).toEqual(host);
     expect(own).toHaveProperty('error.code');
@@ -244,14 +244,14 @@ describe('bad arguments fail with the messages of node:fs', () => {
     expect(own).toHaveProperty('error.code');
   });
 
-  // Node 20 throws this where no caller can catch it, after it has opened the directory.
+  // Node 20 throws this asynchronously, after it has opened the directory, so that no caller can catch it.
   it.each([0, 'x'])('by opendirSync for %j entries at a time', (bufferSize) => {
     const { host, own } = onBoth((fs, at) => fs.opendirSync(at('/'), { bufferSize } as never));
     expect(own).toEqual(host);
   });
 
   it.each(['stat', 'readFile', 'mkdir', 'rename', 'read', 'exists', 'open', 'glob'])(
-    'a callback that is none by %s',
+    'for an invalid callback of %s',
     (name) => {
       const given = FULL[name] ?? ['/a', undefined];
       for (const callback of [undefined, 'x', {}]) {

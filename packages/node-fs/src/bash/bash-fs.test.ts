@@ -54,7 +54,7 @@ it('stats have only permission bits, and identify two names of one file', async 
   ]);
 });
 
-it('rm removes an empty directory without recursive, refuses a full one, and keeps the target of a link', async () => {
+it('rm removes an empty directory without recursive, refuses a non-empty one, and keeps the target of a link', async () => {
   const fs = createBashFs(memory({ '/d/f': 'x', '/kept/f': 'x' }));
   await fs.mkdir('/empty');
   await fs.rm('/empty');
@@ -89,7 +89,7 @@ it('cp writes through an existing file and keeps its mode; a link is copied as a
   expect(await fs.exists('/no')).toBe(false);
 });
 
-it('mv renames: a full directory stays, a file replaces a file', async () => {
+it('mv renames: a non-empty directory is not replaced, a file replaces a file', async () => {
   const fs = createBashFs(memory({ '/a/x': '1', '/b/y': '2', '/f': 'f', '/g': 'g' }));
   await expect(fs.mv('/a', '/b')).rejects.toThrow('ENOTEMPTY');
   await expect(fs.mv('/a', '/a/x/y')).rejects.toThrow(/EINVAL|ENOTDIR/);
@@ -99,7 +99,7 @@ it('mv renames: a full directory stays, a file replaces a file', async () => {
   expect(fs.getAllPaths()).toEqual(['/', '/a', '/a/x', '/b', '/b/y', '/g']);
 });
 
-it('mv to another filesystem copies and then removes, and merges with nothing', async () => {
+it('mv to another filesystem copies and then removes, and does not merge directories', async () => {
   const other = memory({ '/full/y': '2' });
   const fs = createBashFs(mount(memory({ '/d/x': '1', '/full/z': '3' }), { '/other': other }));
   await fs.mv('/d', '/other/d');
@@ -128,7 +128,7 @@ it('devices exist in no listing, and nothing is stored for them', async () => {
   expect(fs.getAllPaths()).toEqual(['/', '/empty']);
 });
 
-it('files that a shell keeps under device names lie beside the filesystem, within its limits', async () => {
+it('files that a shell keeps under device names are stored outside the filesystem, and count against its limits', async () => {
   const inner = openFileSystem(new MemoryStorage(), { limits: { maxTotalSize: 100_000 } });
   const fs = createBashFs(inner);
   expect(await fs.exists('/dev/fd/63')).toBe(false);

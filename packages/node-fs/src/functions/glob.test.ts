@@ -56,7 +56,7 @@ const ANSWERS: readonly (readonly [pattern: string, found: readonly string[]])[]
 ];
 
 describe('glob finds', () => {
-  it.each(ANSWERS)('what Node finds for %j', (pattern, found) => {
+  it.each(ANSWERS)('the same paths as Node for %j', (pattern, found) => {
     expect(planted().globSync(pattern, { cwd: '/g' })).toEqual(found);
   });
 
@@ -68,7 +68,7 @@ describe('glob finds', () => {
     expect(fs.globSync('../top.js', { cwd: '/g/a' })).toEqual(['../top.js']);
   });
 
-  it('nothing excluded, nor anything under it', () => {
+  it('no excluded path, and none under it', () => {
     const fs = planted();
     const left = ['a/1.js', 'a/b/2.js', 'top.js'];
     expect(fs.globSync('**/*.js', { cwd: '/g', exclude: ['node_modules/**'] })).toEqual(left);
@@ -90,7 +90,7 @@ describe('glob finds', () => {
     expect(found).toEqual(['g/a', 'g/a/1.js', 'g/a/b', 'g/a/b/2.js', 'g/a/b/c', 'g/a/b/c/3.ts']);
   });
 
-  it('refuses an invalid pattern; the promise form when it is iterated', async () => {
+  it('no path for an invalid pattern: it throws, in the promise form when it is iterated', async () => {
     const fs = planted();
     expect(() => fs.globSync(5 as never)).toThrow(
       'The "patterns" argument must be of type string. Received type number (5)',

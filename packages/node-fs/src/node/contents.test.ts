@@ -60,7 +60,7 @@ describe('readFile and writeFile', () => {
     }
   });
 
-  it('write any view on bytes', () => {
+  it('write any view of bytes', () => {
     same((fs, at) => {
       const bytes = Uint8Array.from({ length: 32 }, (_, i) => i);
       const views = [
@@ -80,7 +80,7 @@ describe('readFile and writeFile', () => {
     });
   });
 
-  it('return an own Buffer, also for an empty file', () => {
+  it('return a Buffer of their own, for an empty file too', () => {
     const fs = createNodeFs();
     fs.writeFileSync('/f', '');
     expect(fs.readFileSync('/f')).toEqual(Buffer.alloc(0));
@@ -148,7 +148,7 @@ describe('readFile and writeFile', () => {
     });
   });
 
-  it('close an iterable when they end before it', async () => {
+  it('close an iterable when they end before it does', async () => {
     const end = (call: 'writeFile' | 'appendFile', bad: unknown, isAborted: boolean) =>
       sameLater(async (fs, at) => {
         const ends: unknown[] = [];
@@ -398,12 +398,12 @@ describe('paths', () => {
     });
   });
 
-  it('of bytes that are not UTF-8 fail, because no name could hold them', () => {
+  it('of bytes that are not UTF-8 fail, because names are UTF-8', () => {
     const fs = createNodeFs();
     expect(() => fs.writeFileSync(Buffer.from([0x2f, 0xff]), '')).toThrow(/^EINVAL: invalid argument/);
   });
 
-  it('are named in errors as they were given', () => {
+  it('appear in errors as they were given', () => {
     same((fs, at) => {
       const names = [at('/missing'), Buffer.from(at('/missing')), new URL(`file://${at('/missing')}`)];
       return names.map((path) => {
@@ -416,7 +416,7 @@ describe('paths', () => {
     });
   });
 
-  it('are told by realpath and readlink in an encoding', () => {
+  it('are returned by realpath and readlink in the requested encoding', () => {
     same((fs, at) => {
       fs.mkdirSync(at('/d'));
       fs.symlinkSync('d', at('/l'));
@@ -430,7 +430,7 @@ describe('paths', () => {
     });
   });
 
-  it('realpath blames the part of the path that is wrong', async () => {
+  it('realpath names the part of the path that is wrong', async () => {
     await sameLater(async (fs, at) => {
       fs.mkdirSync(at('/d'));
       fs.writeFileSync(at('/f'), '');
@@ -449,8 +449,8 @@ describe('paths', () => {
   });
 });
 
-describe('what callbacks hear', () => {
-  it('comes later, with null for no error, and nothing more where there is nothing', async () => {
+describe('callbacks', () => {
+  it('are called later, with null for no error, and without further arguments if there is no result', async () => {
     await sameLater(async (fs, at) => {
       const order: unknown[] = [];
       const call = (name: keyof HostFs, ...given: unknown[]) =>
@@ -482,7 +482,7 @@ describe('what callbacks hear', () => {
     });
   });
 
-  it('close needs nobody to hear of it', async () => {
+  it('of close are optional', async () => {
     const fs = createNodeFs();
     const fd = fs.openSync('/f', 'w');
     fs.close(fd);
@@ -490,7 +490,7 @@ describe('what callbacks hear', () => {
     expect(() => fs.fstatSync(fd)).toThrow('EBADF');
   });
 
-  it('read and write tell the buffer too', async () => {
+  it('of read and write get the buffer too', async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), 'abcdef');
       const fd = fs.openSync(at('/f'), 'r+');

@@ -18,7 +18,7 @@ function plant(fs: HostFs, at: At): void {
   fs.symlinkSync('d', at('/s/directory'));
 }
 
-/** Everything under a directory: kinds, modes, contents, links. */
+/** Returns everything under a directory: kinds, modes, contents, links. */
 function tree(fs: HostFs, root: string): unknown[] {
   return fs
     .readdirSync(root)
@@ -46,7 +46,7 @@ type CopyCase = readonly [from: string, to: string, there?: (fs: HostFs, at: At)
 
 const IN_THE_WAY: CopyCase = ['/s', '/t', (fs, at) => fs.mkdirSync(at('/t/d'), { recursive: true })];
 
-/** From where, to where; the third plants what is there already. */
+/** Source and target of each copy; the function creates entries at the target before it. */
 const PLACES: readonly CopyCase[] = [
   ['/s', '/t'],
   ['/s', '/new/way/t'],
@@ -57,7 +57,7 @@ const PLACES: readonly CopyCase[] = [
   ['/s', '/s'],
   ['/s', '/s/d/t'],
   ['/s/a', '/s/a'],
-  // Later versions of Node take a directory that is there already for an obstacle.
+  // Later versions of Node refuse a directory that exists at the target.
   ...(isNode20 ? [IN_THE_WAY] : []),
   ['/s', '/t', (fs, at) => fs.writeFileSync(at('/t'), 'file')],
   ['/s/a', '/t', (fs, at) => fs.writeFileSync(at('/t'), 'file')],
@@ -74,7 +74,7 @@ const cases = PLACES.flatMap(([from, to, there], index) =>
   ),
 );
 
-describe('cp copies, and leaves what it cannot copy, as Node does', () => {
+describe('cp copies the same as Node, and fails in the same cases', () => {
   it.each(cases)('%s', async (_, { from, to, there, options }) => {
     await sameLater(async (fs, at) => {
       plant(fs, at);
@@ -94,7 +94,7 @@ describe('cp copies, and leaves what it cannot copy, as Node does', () => {
   });
 });
 
-/** Later versions of Node have another `cpSync`, which differs in places from their own `cp`. */
+/** Copies synchronously; the host's later versions by promise, because their `cpSync` differs from their own `cp`. */
 function copyAtOnce(fs: HostFs, from: string, to: string, options: object): unknown {
   return fs === host && !isNode20 ? fs.promises.cp(from, to, options) : fs.cpSync(from, to, options);
 }

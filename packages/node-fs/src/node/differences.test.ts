@@ -207,12 +207,12 @@ async function causeOf(work: () => unknown): Promise<unknown> {
   }
 }
 
-describe('where the object differs from Node', () => {
+describe('differences from Node', () => {
   it.each(Object.entries(DIFFERENCES))('%s', async (_, show) => {
     await show();
   });
 
-  it('is written in the README, all of it and nothing else', () => {
+  it('are listed in the README, all of them and nothing else', () => {
     const readme = host.readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     const section = readme.split('## Where it differs from Node\n')[1]?.split('\n## ')[0] ?? '';
     const sentences = section

@@ -43,7 +43,7 @@ describe('readdir', () => {
     });
   });
 
-  it('enters no link when it returns only names, so that a loop of links ends', () => {
+  it('does not enter links when it returns only names, so that a loop of links ends', () => {
     const fs = createNodeFs();
     plant(fs, (path) => path);
     fs.symlinkSync('..', '/d/e/loop');
@@ -147,7 +147,7 @@ describe('opendir', () => {
     });
   });
 
-  it('creates no Dir without a handle', async () => {
+  it('Dir cannot be constructed without a handle', async () => {
     await sameLater(async (fs) => outcomeOf(() => Reflect.construct(fs.Dir, [])));
   });
 

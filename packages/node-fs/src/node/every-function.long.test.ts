@@ -29,7 +29,7 @@ function callsOf(form: Form) {
 }
 
 // Later versions of Node differ in places.
-describe.skipIf(!isNode20)('every function does with every kind of argument what Node 20 does', () => {
+describe.skipIf(!isNode20)('every function behaves as in Node 20 with every kind of argument', () => {
   const umask = process.umask(0o022);
   const { noDeprecation } = process;
   beforeAll(() => {

@@ -170,7 +170,7 @@ describe('a FileHandle', () => {
     });
   });
 
-  it('is a web stream of bytes, once', async () => {
+  it('provides a web stream of bytes, only once', async () => {
     const fs = createNodeFs();
     await fs.promises.writeFile('/f', Buffer.alloc(40_000, 'x'));
     const handle = await fs.promises.open('/f');

@@ -23,7 +23,7 @@ function attempted(fs: HostFs, root: string, work: () => unknown): unknown {
   return { outcome, tree };
 }
 
-describe('typical mistakes of in-memory filesystems: this one does as the disk', () => {
+describe('cases that in-memory filesystems typically get wrong: this one behaves as the disk does', () => {
   it('renaming a directory onto one that is not empty is ENOTEMPTY and destroys nothing', () => {
     const result = same((fs, at) => {
       fs.mkdirSync(at('/from/a'), { recursive: true });
@@ -51,7 +51,7 @@ describe('typical mistakes of in-memory filesystems: this one does as the disk',
     expect(result).toMatchObject({ value: { outcome: { code: 'EINVAL' } } });
   });
 
-  it('renaming a file onto a directory is EISDIR, and the other way round ENOTDIR', () => {
+  it('renaming a file onto a directory is EISDIR, a directory onto a file ENOTDIR', () => {
     const result = same((fs, at) => {
       fs.mkdirSync(at('/d'));
       fs.writeFileSync(at('/f'), 'x');
@@ -63,7 +63,7 @@ describe('typical mistakes of in-memory filesystems: this one does as the disk',
     expect(result).toMatchObject({ value: [{ outcome: { code: 'EISDIR' } }, { outcome: { code: 'ENOTDIR' } }] });
   });
 
-  it('renaming one hard link onto the other leaves both', () => {
+  it('renaming one hard link onto the other keeps both', () => {
     const result = same((fs, at) => {
       fs.writeFileSync(at('/a'), 'x');
       fs.linkSync(at('/a'), at('/b'));
@@ -123,7 +123,7 @@ describe('typical mistakes of in-memory filesystems: this one does as the disk',
     );
   });
 
-  it('mkdir -p over a file is EEXIST, through a file ENOTDIR, over a directory nothing', () => {
+  it('mkdir -p over a file is EEXIST, through a file ENOTDIR, over a directory no error', () => {
     const result = same((fs, at) => {
       fs.writeFileSync(at('/f'), 'x');
       fs.mkdirSync(at('/d'));
@@ -213,7 +213,7 @@ describe('typical mistakes of in-memory filesystems: this one does as the disk',
     });
   });
 
-  it('O_APPEND writes at the end, at any position', () => {
+  it('O_APPEND writes at the end, whatever position is given', () => {
     const result = same((fs, at) => {
       fs.writeFileSync(at('/f'), 'abc');
       const fd = fs.openSync(at('/f'), 'a+');
@@ -347,7 +347,7 @@ describe('typical mistakes of in-memory filesystems: this one does as the disk',
     expect(result).toEqual({ value: ['XYZZ', 'XYZZ'] });
   });
 
-  it('unlink of a directory fails, and rmdir of a file and of a full directory', () => {
+  it('unlink of a directory fails, and so does rmdir of a file and of a non-empty directory', () => {
     same((fs, at) => {
       fs.mkdirSync(at('/d/e'), { recursive: true });
       fs.writeFileSync(at('/f'), 'x');

@@ -7,7 +7,7 @@ import { NAMES, PROMISE_NAMES } from '../testing/names.js';
 import { isNode20 } from '../testing/node-version.js';
 import { type AsyncNodeFs, createNodeFs, type NodeFs } from './create-node-fs.js';
 
-/** Names of this Node that the object lacks: a text stream, which no function here needs. */
+/** Names of this Node that the object lacks: `Utf8Stream`, which no function here needs, and the module's `default`. */
 const LEFT_OUT = ['Utf8Stream', 'default'];
 
 function kinds(value: object, names = Object.keys(value)): Record<string, string> {
@@ -35,12 +35,12 @@ describe('the object has the shape of node:fs', () => {
     expect(kinds(fs, Object.keys(host))).toEqual(kinds(host));
   });
 
-  it('has functions of later versions of Node', () => {
+  it('has some functions of later versions of Node', () => {
     for (const name of ['glob', 'globSync', 'mkdtempDisposableSync']) expect(fs).toHaveProperty(name);
     for (const name of ['glob', 'mkdtempDisposable']) expect(fs.promises).toHaveProperty(name);
   });
 
-  it('has nothing else', () => {
+  it('has no other names', () => {
     const later = ['glob', 'globSync', 'mkdtempDisposable', 'mkdtempDisposableSync', 'StatsFs'];
     const added = (own: object, theirs: object) => Object.keys(own).filter((name) => !(name in theirs));
     expect(later).toEqual(expect.arrayContaining([...added(fs, host), ...added(fs.promises, host.promises)]));
@@ -57,7 +57,7 @@ describe('the object has the shape of node:fs', () => {
     expect({ ...fs.constants }).toMatchObject(Object.fromEntries(known));
   });
 
-  it('has functions of the same name', () => {
+  it("has functions whose `name` property is that of Node's", () => {
     const names = Object.keys(host).filter((name) => /^[a-z]/.test(name) && name !== 'default');
     const functions = names.filter((name) => typeof (host as Record<string, unknown>)[name] === 'function');
     expect(functions.map((name) => (fs as unknown as Record<string, { name: string }>)[name]?.name)).toEqual(functions);
@@ -100,7 +100,7 @@ describe('the object has the shape of node:fs', () => {
     }
   });
 
-  it('has functions that need no receiver', () => {
+  it('has functions that work without a receiver', () => {
     const { readFileSync, writeFileSync, promises } = fs;
     const { stat } = promises;
     writeFileSync('/free', 'x');
@@ -127,7 +127,7 @@ describe('the object has the shape of node:fs', () => {
 describe('over an asynchronous storage', () => {
   const open = (): FileSystem | Promise<FileSystem> => openFileSystem(asyncForm(new MemoryStorage()));
 
-  it('there are no synchronous functions', async () => {
+  it('has no synchronous functions', async () => {
     const fs = createNodeFs(await open());
     const functions = Object.keys(fs).filter((name) => typeof (fs as Record<string, unknown>)[name] === 'function');
     expect(functions.filter((name) => name.endsWith('Sync'))).toEqual([]);
@@ -140,13 +140,13 @@ describe('over an asynchronous storage', () => {
 describe('the types', () => {
   // The object is assembled from tables and gets its type by a cast. These tests check the cast name by name, and
   // `every-function.long.test.ts` checks what the functions do.
-  it('promise only names that exist', () => {
+  it('contain only names that exist', () => {
     const fs = createNodeFs();
     expect(kinds(fs, Object.keys(NAMES))).toEqual(NAMES);
     expect(kinds(fs.promises, Object.keys(PROMISE_NAMES))).toEqual(PROMISE_NAMES);
   });
 
-  it('promise only names that exist over an asynchronous storage', async () => {
+  it('contain only names that exist over an asynchronous storage', async () => {
     const fileSystem = await openFileSystem(asyncForm(new MemoryStorage()));
     const fs = createNodeFs(fileSystem);
     const isLater = ([name]: readonly [string, string]) => !name.endsWith('Sync');

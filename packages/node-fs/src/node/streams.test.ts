@@ -22,7 +22,7 @@ function eventsOf(stream: EventEmitter): Promise<string[]> {
 }
 
 describe('streams', () => {
-  it('read a file, a range of it, in chunks of a given size', async () => {
+  it('read a file or a range of it, in chunks of a given size', async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), 'abcdefghij');
       const sizes: number[] = [];
@@ -39,7 +39,7 @@ describe('streams', () => {
     });
   });
 
-  it('write a file anew, at its end, into it', async () => {
+  it('replace a file, append to it, or write into it', async () => {
     await sameLater(async (fs, at) => {
       const write = async (options: object | string | undefined, ...chunks: (string | Buffer)[]) => {
         const stream = fs.createWriteStream(at('/f'), options as never);
@@ -104,7 +104,7 @@ describe('streams', () => {
     ).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  it('are classes that can be called without new, inherited and replaced, as graceful-fs does', async () => {
+  it('are classes that can be called without new, subclassed and replaced, as graceful-fs does', async () => {
     const fs = createNodeFs() as unknown as Record<string, unknown> & NodeFs;
     fs.writeFileSync('/f', 'abcdef');
     const Parent = fs.ReadStream as unknown as (...given: unknown[]) => unknown;
@@ -134,7 +134,7 @@ describe('streams', () => {
     expect(fs['FileReadStream']).toBe(Parent);
   });
 
-  it("call the object's functions at that time", async () => {
+  it("call the object's functions as they are at the time of the call", async () => {
     const fs = createNodeFs();
     fs.writeFileSync('/f', 'x');
     const { read } = fs;
@@ -147,7 +147,7 @@ describe('streams', () => {
     expect(reads).toBeGreaterThan(0);
   });
 
-  it('refuse functions together with a FileHandle, which has its own', async () => {
+  it('refuse the `fs` option together with a FileHandle, which has its own functions', async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), 'x');
       const handle = await fs.promises.open(at('/f'), 'r+');

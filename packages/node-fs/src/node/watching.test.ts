@@ -7,7 +7,7 @@ import { outcomeOf } from '../testing/same.js';
 import { type HostFs, onBothLater } from '../testing/twin.js';
 import { createNodeFs } from './create-node-fs.js';
 
-/** Waits for the first event, and then until none has come for a while: the kernel takes its time. */
+/** Waits for the first event, and then until no more have arrived for a while, because the kernel may report late. */
 async function untilSilent(events: readonly unknown[]): Promise<void> {
   for (let silent = 0, waited = 0; silent < 3 && waited < 1500; waited++) {
     const before = events.length;
@@ -112,7 +112,7 @@ describe('watch', () => {
     await once(fs.watch('/', { signal: AbortSignal.abort() }), 'close');
   });
 
-  it("leaves a listener's exception to the process, and emits nothing after closing", async () => {
+  it("throws a listener's exception as uncaught, and emits nothing after closing", async () => {
     const fs = createNodeFs();
     const events: string[] = [];
     const watcher = fs.watch('/', (type) => events.push(type));
@@ -148,7 +148,7 @@ describe('promises.watch', () => {
     ]);
   });
 
-  it('refuses what it cannot watch', async () => {
+  it('refuses paths and options that it cannot watch', async () => {
     const { host, own } = await onBothLater(async (fs, at) => {
       const first = (path: unknown, options?: object) =>
         outcomeOf(() =>

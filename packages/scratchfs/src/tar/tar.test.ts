@@ -55,7 +55,7 @@ function fill(fs: SyncFileSystem): void {
   fs.utimesSync('/src', new Date(SECOND), new Date(SECOND));
 }
 
-/** All that an archive carries. */
+/** Returns everything that an archive can carry. */
 function dump(fs: SyncFileSystem, top = '/'): unknown {
   return [...fs.walkSync(top)].map(({ path, kind, mode, uid, gid, size, modifiedAt, links, target }) => {
     const content = kind === 'file' ? Buffer.from(fs.readFileSync(path)).toString('latin1') : undefined;
@@ -92,7 +92,7 @@ describe('packTar and unpackTar', () => {
     expect(part.readTextSync('/index.ts')).toBe('export {};\n');
   });
 
-  it('pack the same where the storage cannot be forked', async () => {
+  it('pack the same if the storage cannot be forked', async () => {
     const fs = createFileSystem();
     fill(fs);
     const without = new Proxy(fs, {
@@ -112,7 +112,7 @@ describe('packTar and unpackTar', () => {
     expect(copy.toJSON()).toEqual({ '/b.txt': 'content' });
   });
 
-  it('show the moment of the call, whatever is written while the archive is read', async () => {
+  it('show the state at the call, whatever is written while the archive is read', async () => {
     const fs = createFileSystem();
     for (let i = 0; i < 40; i++) fs.writeFileSync(`/file-${i}`, new Uint8Array(2 ** 19).fill(1));
     const stream = packTar(fs);
@@ -122,7 +122,7 @@ describe('packTar and unpackTar', () => {
     for (let i = 0; i < 40; i++) expect(copy.statSync(`/file-${i}`).size).toBe(2 ** 19);
   });
 
-  it('keep times to the millisecond and beyond', () => {
+  it('keep times to the millisecond and finer', () => {
     for (const ms of [0, 1, 999, 1000, SECOND, SECOND + 1, -1, -1500, 0.5, 1234.0625, 8.64e15, -8.64e15]) {
       expect(fromSeconds(toSeconds(ms))).toBe(ms);
     }
@@ -134,7 +134,7 @@ describe('packTar and unpackTar', () => {
 });
 
 describe('with GNU tar', () => {
-  it('what packTar makes is unpacked by tar', async () => {
+  it('an archive of packTar is unpacked by tar', async () => {
     const fs = createFileSystem();
     fill(fs);
     const archive = join(folder, 'ours.tar');
@@ -159,7 +159,7 @@ describe('with GNU tar', () => {
     expect((readdirSync(out, { recursive: true }) as string[]).length).toBe(names);
   });
 
-  it.each(['gnu', 'pax', 'ustar'])('what tar makes in the format %s is unpacked by unpackTar', async (format) => {
+  it.each(['gnu', 'pax', 'ustar'])('an archive of tar in the format %s is unpacked by unpackTar', async (format) => {
     const host = newFolder();
     const long = format === 'ustar' ? 'a'.repeat(90) : LONG;
     execFileSync('sh', [
@@ -196,7 +196,7 @@ describe('with GNU tar', () => {
     }
   });
 
-  it('a sparse file is refused, not taken for a short one', async () => {
+  it('a sparse file is refused, not read as a short one', async () => {
     const host = newFolder();
     execFileSync('truncate', ['-s', '10M', join(host, 'sparse')]);
     for (const format of ['gnu', 'pax']) {
@@ -243,7 +243,7 @@ describe('unpackTar', () => {
     expect(fs.existsSync('/in')).toBe(false);
   });
 
-  it('refuses names out of pax headers like all others', async () => {
+  it('refuses names in pax headers by the same rules', async () => {
     for (const path of ['../x', '/x', 'a\\b', 'a\0b']) {
       const fs = createFileSystem();
       const archive = await packEntries([entry('plain', { pax: { path } })]);
@@ -259,7 +259,7 @@ describe('unpackTar', () => {
     expect(fs.statsSync().nodeCount).toBe(0);
   });
 
-  it('puts nothing through a link, whoever made it', async () => {
+  it('writes nothing through a link, from the archive or from before', async () => {
     const through = await packEntries([
       entry('link', { type: 'symlink', linkname: '/outside' }),
       entry('link/file', {}, 'written through'),
@@ -279,7 +279,7 @@ describe('unpackTar', () => {
     expect(fs.readdirSync('/outside')).toEqual(['kept']);
   });
 
-  it('replaces files, keeps directories, and breaks hard links to what it replaces', async () => {
+  it('replaces files, keeps directories, and unlinks replaced files from their hard links', async () => {
     const fs = createFileSystem({ files: { '/a/old': 'old', '/a/same': 'before', '/dir': null, '/was-file': 'x' } });
     fs.linkSync('/a/same', '/other-name');
     const archive = await packEntries([
@@ -299,7 +299,7 @@ describe('unpackTar', () => {
     expect(fs.existsSync('/a/new')).toBe(false);
   });
 
-  it('leaves out leading names', async () => {
+  it('removes leading names', async () => {
     const archive = await packEntries([
       entry('top/', { type: 'directory' }),
       entry('top/a/file', {}, 'content'),
@@ -315,7 +315,7 @@ describe('unpackTar', () => {
     await expect(unpackTar(fs, archive, '/', { stripe: 1 } as object)).rejects.toThrow(/no option "stripe"/);
   });
 
-  it('refuses a hard link to what is not there, or is a directory', async () => {
+  it('refuses a hard link to a missing path or to a directory', async () => {
     for (const linkname of ['missing', 'dir', 'later']) {
       const archive = await packEntries([
         entry('dir/', { type: 'directory' }),
@@ -328,7 +328,7 @@ describe('unpackTar', () => {
     }
   });
 
-  it('refuses an archive that is damaged, cut, or none at all', async () => {
+  it('refuses an archive that is damaged, truncated, or not an archive', async () => {
     const archive = await packEntries([entry('a', {}, 'x'.repeat(1000)), entry('b')]);
     const fs = createFileSystem();
     for (let length = 1; length < archive.length; length += 97) {
@@ -344,7 +344,7 @@ describe('unpackTar', () => {
     expect(fs.statsSync().nodeCount).toBe(0);
   });
 
-  it('respects limits before it reads what exceeds them, and unpacks nothing', async () => {
+  it('checks limits before it reads the content that exceeds them, and unpacks nothing', async () => {
     const archive = await packEntries([entry('a', {}, 'x'.repeat(600)), entry('b', {}, 'x'.repeat(600))]);
     for (const [limits, expected] of [
       [{ maxTotalSize: 1000 }, { code: 'ENOSPC', limit: 'maxTotalSize', requested: 1200 }],
@@ -367,7 +367,7 @@ describe('unpackTar', () => {
     expect(pulled).toBeLessThan(2 ** 26);
   });
 
-  it('passes on the error of a stream, and stops when its signal aborts', async () => {
+  it('rejects with the error of a stream, and stops when its signal aborts', async () => {
     const fs = createFileSystem();
     const archive = await packEntries([entry('a'), entry('b')]);
     const failing = new ReadableStream<Uint8Array>({
@@ -395,7 +395,7 @@ describe('unpackTar', () => {
     expect(fs.statsSync().nodeCount).toBe(0);
   });
 
-  it('needs something to pack, and a directory to unpack into', async () => {
+  it('needs an existing path to pack, and a directory to unpack into', async () => {
     const fs = createFileSystem({ files: { '/file': 'x' } });
     await expect(bytesOf(packTar(fs, '/missing'))).rejects.toMatchObject({ code: 'ENOENT' });
     const archive = await packEntries([entry('a')]);
