@@ -1,19 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Backend, isStorageError } from '@scratchfs/core';
 import { type ClientSession, replyText } from './connection/client-session.js';
-import type { Connection } from './connection/connection.js';
+import type { StreamSubscription } from './connection/stream-multiplexer.js';
 import { RESET, readAnnouncements } from './format/announcements.js';
 import { scripts } from './lua/scripts.js';
 
-type Connect = (onReady: () => void) => Connection;
+type Subscribe = (onReconnect: () => void) => StreamSubscription;
 type Listener = Parameters<NonNullable<Backend['watch']>>[0];
 
 /** Time for which commits go on writing changes for a watcher that is not heard of any more. */
 const WATCH_LEASE_MS = 30_000;
 /** Interval at which a watcher renews its lease. */
 const LEASE_RENEWAL_MS = 8_000;
-/** Time that a read of the stream blocks on the server until a change comes. */
-export const BLOCKING_READ_MS = 4_000;
 /** Maximum time that a change of this client waits until its own watchers have received it. */
 const MAX_DELIVERY_WAIT_MS = 1_000;
 /** Pauses between attempts after a failure. */
@@ -32,13 +30,13 @@ export class ChangeFeed {
   constructor(
     private readonly session: ClientSession,
     private readonly field: string,
-    private readonly connect: Connect,
+    private readonly subscribe: Subscribe,
   ) {}
 
   /** Adds a listener. Returns a function that removes it. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    this.#reader ??= new StreamReader(this.session, this.field, this.connect, (changes) => {
+    this.#reader ??= new StreamReader(this.session, this.field, this.subscribe, (changes) => {
       for (const one of [...this.#listeners]) one(changes);
     });
     return () => {
@@ -73,7 +71,7 @@ class StreamReader {
   ready: Promise<void> | undefined;
   /** The last entry that was delivered. */
   #lastEntry: number | undefined;
-  readonly #connection: Connection;
+  readonly #subscription: StreamSubscription;
   /** Time of the last lease renewal. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   /** Renewals run one after the other: two concurrent ones would both report missed entries. */
@@ -86,10 +84,10 @@ class StreamReader {
   constructor(
     private readonly session: ClientSession,
     private readonly field: string,
-    connect: Connect,
+    subscribe: Subscribe,
     private readonly deliver: Listener,
   ) {
-    this.#connection = connect(() => this.#onReconnect());
+    this.#subscription = subscribe(() => this.#onReconnect());
     this.ready = new Promise((resolve) => void this.#run(resolve));
   }
 
@@ -115,7 +113,7 @@ class StreamReader {
   stop(): void {
     this.#isStopped = true;
     this.#release(Number.POSITIVE_INFINITY);
-    this.#connection.close().catch(() => {});
+    this.#subscription.close();
   }
 
   async #run(begun: () => void): Promise<void> {
@@ -125,8 +123,7 @@ class StreamReader {
         await this.#renew();
         this.ready = undefined;
         begun();
-        const last = `${this.#lastEntry}-1`;
-        const entries = await this.#connection.readStream(this.session.keys.changes, last, BLOCKING_READ_MS);
+        const entries = await this.#subscription.next(this.#lastEntry as number);
         for (const { entry, text } of entries) this.#receive(entry, text);
         pause = MIN_RETRY_PAUSE_MS;
       } catch (error) {

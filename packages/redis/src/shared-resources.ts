@@ -1,9 +1,10 @@
-import { BLOCKING_READ_MS, ChangeFeed } from './change-feed.js';
+import { ChangeFeed } from './change-feed.js';
 import { Sequences } from './commit/sequences.js';
 import { ClientSession } from './connection/client-session.js';
-import { Connection, prefixOf, type RedisClient } from './connection/connection.js';
+import { Connection, prefixOf, type RedisClient, ServerLink } from './connection/connection.js';
 import { keysOf, MAIN_STATE } from './connection/keys.js';
 import { inspectServer } from './connection/server-info.js';
+import { StreamMultiplexer } from './connection/stream-multiplexer.js';
 import { parseUrl } from './connection/url.js';
 import { parseOptions, type RedisStorageOptions, type Settings } from './options.js';
 import { Sweeper } from './sweeper.js';
@@ -22,16 +23,16 @@ export class SharedResources {
     const url = typeof target === 'string' ? parseUrl(target) : undefined;
     this.settings = parseOptions({ ...url?.options, ...options });
     const keys = keysOf(this.settings.keyPrefix, this.settings.namespace, prefixOf(target));
-    this.connection = new Connection(url?.server ?? target, this.settings.timeoutMs);
+    const server = url?.server ?? target;
+    this.connection = new Connection(ServerLink.of(server), this.settings.timeoutMs);
     this.session = new ClientSession(this.connection, keys, this.settings, async () => {
       await inspectServer(this.connection, keys.head, this.settings);
       this.sweeper.start();
     });
-    this.changeFeed = new ChangeFeed(
-      this.session,
-      MAIN_STATE,
-      (onReady) => new Connection(url?.server ?? target, BLOCKING_READ_MS + this.settings.timeoutMs, onReady),
-    );
+    this.changeFeed = new ChangeFeed(this.session, MAIN_STATE, (onReconnect) => {
+      const { timeoutMs } = this.settings;
+      return StreamMultiplexer.of(server, timeoutMs).subscribe(keys.changes, onReconnect);
+    });
     this.sequences = new Sequences(() => performance.now());
     this.sweeper = new Sweeper(this.session, MAIN_STATE);
   }

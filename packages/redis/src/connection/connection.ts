@@ -54,159 +54,75 @@ const OWN_OPTIONS = {
 
 const { enableOfflineQueue: _, retryStrategy: __, readOnly: ___, ...OWN_NODE_OPTIONS } = OWN_OPTIONS;
 
-/** A connection to the servers of the user's client, with the same credentials and options of our own. */
-export class Connection {
-  readonly #client: OwnClient;
+/** Links by the client of the user that they were made for. */
+const sharedLinks = new WeakMap<RedisClient, ServerLink>();
+
+/**
+ * A connection to the servers of the user's client, with the same credentials and options of our own. Connections of several
+ * filesystems may share one; the last of them closes it.
+ */
+export class ServerLink {
+  readonly client: OwnClient;
   /** True if the client comes from the copy of ioredis that this package imports. Another copy rejects our `ScriptCommand`. */
-  readonly #isOwnCopy: boolean;
-  readonly #timeoutMs: number;
+  readonly isOwnCopy: boolean;
   /** Number of times that the connection was established. Server state may differ after each. */
-  #generation = 0;
-  #inFlight = 0;
-  /** Called when no request is in flight any more. */
-  #onIdle: (() => void) | undefined;
-  #closed = false;
+  generation = 0;
+  readonly #target: RedisClient | string;
+  #userCount = 0;
   /** The attempt to connect that all waiting requests share. */
   #opening: Promise<void> | undefined;
   /** Time of the last connect of each node, even if it has been lost since. */
   readonly #connectedAt = new WeakMap<Redis, number>();
 
-  constructor(
-    target: RedisClient | string,
-    timeoutMs: number,
-    /** Called each time that the connection is established. */
-    onReady: () => void = () => {},
-  ) {
-    this.#client = typeof target === 'string' ? new Redis(target, OWN_OPTIONS) : duplicateOf(target);
-    this.#isOwnCopy = this.#client instanceof Redis || this.#client instanceof Cluster;
-    this.#timeoutMs = timeoutMs;
+  /** @param onReady called each time that the connection is established */
+  constructor(target: RedisClient | string, onReady: () => void = () => {}) {
+    this.#target = target;
+    this.client = typeof target === 'string' ? new Redis(target, OWN_OPTIONS) : duplicateOf(target);
+    this.isOwnCopy = this.client instanceof Redis || this.client instanceof Cluster;
     // Requests report failures; without a listener ioredis would print them.
-    this.#client.on('error', () => {});
-    this.#client.on('ready', () => {
-      this.#generation += 1;
+    this.client.on('error', () => {});
+    this.client.on('ready', () => {
+      this.generation += 1;
       onReady();
     });
-    if (isCluster(this.#client)) this.#client.on('+node', (node: Redis) => this.#trackConnects(node));
-    else this.#trackConnects(this.#client);
+    if (isCluster(this.client)) this.client.on('+node', (node: Redis) => this.#trackConnects(node));
+    else this.#trackConnects(this.client);
+  }
+
+  /** Returns the link that all filesystems of a client share. A URL has a link of its own for each filesystem. */
+  static of(target: RedisClient | string): ServerLink {
+    const known = typeof target === 'string' ? undefined : sharedLinks.get(target);
+    const link = known ?? new ServerLink(target);
+    if (typeof target !== 'string') sharedLinks.set(target, link);
+    return link;
+  }
+
+  retain(): void {
+    this.#userCount += 1;
+  }
+
+  release(): void {
+    this.#userCount -= 1;
+    if (this.#userCount > 0) return;
+    this.client.disconnect();
+    if (typeof this.#target !== 'string' && sharedLinks.get(this.#target) === this) sharedLinks.delete(this.#target);
   }
 
   #trackConnects(node: Redis): void {
     node.on('connect', () => this.#connectedAt.set(node, performance.now()));
   }
 
-  get generation(): number {
-    return this.#generation;
-  }
-
-  /**
-   * Runs a script by its SHA-1.
-   * @throws StorageError `unavailable`, `timeout`, `closed`, `lost`, `corrupt`; the server's own NOSCRIPT error
-   */
-  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply | Buffer> {
-    return this.#bounded((client) =>
-      this.#isOwnCopy
-        ? (client.sendCommand(new ScriptCommand(script, keys, args)) as Promise<Reply | Buffer>)
-        : (client.callBuffer('evalsha', script.sha, keys.length, ...keys, ...args) as Promise<Reply | Buffer>),
-    );
-  }
-
-  /** Runs a script by its source, which the server then caches. */
-  runSource(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply | Buffer> {
-    return this.#bounded(
-      (client) => client.callBuffer('eval', script.text, keys.length, ...keys, ...args),
-      true,
-    ) as Promise<Reply | Buffer>;
-  }
-
-  /** Sends a command to the server that holds a key. In a cluster that is the master of its slot. */
-  callOwner(key: string, command: string, ...args: string[]): Promise<unknown> {
-    return this.#bounded(async (client) => {
-      if (!isCluster(client)) return client.call(command, ...args);
-      const slot = await client.cluster('KEYSLOT', key);
-      const owner = ownerOf(client, Number(slot));
-      return owner.call(command, ...args);
-    });
-  }
-
-  /** Reads the entries of a stream after a given one. If there are none, waits up to `blockMs` milliseconds for them. */
-  async readStream(
-    key: string,
-    after: string,
-    blockMs: number,
-  ): Promise<readonly { readonly entry: number; readonly text: Buffer }[]> {
-    const reply = (await this.#bounded((client) =>
-      client.callBuffer('xread', 'COUNT', 100, 'BLOCK', blockMs, 'STREAMS', key, after),
-    )) as readonly (readonly [Buffer, readonly (readonly [Buffer, readonly Buffer[]])[]])[] | null;
-    return (reply?.[0]?.[1] ?? []).map(([id, fields]) => ({
-      entry: Number.parseInt(id.toString('latin1'), 10),
-      text: fields[1] ?? Buffer.alloc(0),
-    }));
-  }
-
-  /** Closes the connection. If it is up, a last script runs before; its failure is ignored, and its result is not waited for long. */
-  async close(last?: LastScript): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    const client = this.#client;
-    if (last !== undefined && client.status === 'ready') {
-      const { script, keys, args } = last;
-      const done = client.callBuffer('eval', script.text, keys.length, ...keys, ...args).catch(() => {});
-      await Promise.race([done, sleep(MAX_LAST_SCRIPT_MS, undefined, { ref: false })]);
-    }
-    client.disconnect();
-    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
-  }
-
-  /** Sends a request once the connection is ready, with a timeout. */
-  #bounded<T>(send: (client: OwnClient) => Promise<T>, isSource = false): Promise<T> {
-    if (this.#closed) return Promise.reject(new StorageError('closed', 'The storage is closed'));
-    return new Promise<T>((resolve, reject) => {
-      let isOver = false;
-      const end = (): void => {
-        if (isOver) return;
-        isOver = true;
-        clearTimeout(timer);
-        this.#inFlight -= 1;
-        if (this.#inFlight === 0) this.#onIdle?.();
-      };
-      const fail = (error: unknown): void => {
-        end();
-        if (this.#closed) reject(new StorageError('closed', 'The storage was closed before the server had answered'));
-        else reject(isMissingScript(error) && !isSource ? error : toStorageError(error));
-      };
-      this.#inFlight += 1;
-      const timer = setTimeout(() => {
-        this.#replaceSilentNodes();
-        fail(new StorageError('timeout', `The Redis server did not answer within ${this.#timeoutMs} ms`));
-      }, this.#timeoutMs);
-      const begin = (): void => {
-        if (isOver) return;
-        try {
-          send(this.#client).then((reply) => {
-            end();
-            resolve(reply);
-          }, fail);
-        } catch (error) {
-          fail(error);
-        }
-      };
-      const ready = this.whenReady();
-      if (ready === undefined) begin();
-      else ready.then(begin, fail);
-    });
-  }
-
   /**
    * Reconnects nodes that have become silent: a TCP connection may be dead without either side noticing. Requests in
-   * flight are sent again over the new connection. Nodes that connected only a moment ago are left alone.
+   * flight are sent again over the new connection. Nodes that connected less than `minAgeMs` ago are left alone.
    */
-  #replaceSilentNodes(): void {
-    if (this.#closed) return;
-    const client = this.#client;
+  replaceSilentNodes(minAgeMs: number): void {
+    const { client } = this;
+    if (client.status === 'end') return;
     for (const node of isCluster(client) ? client.nodes('master') : [client]) {
       const age = performance.now() - (this.#connectedAt.get(node) ?? Number.POSITIVE_INFINITY);
       const isConnected = node.status === 'ready' || node.status === 'connect';
-      if (isConnected && age >= Math.min(this.#timeoutMs, CONNECT_TIMEOUT_MS) - 1) node.disconnect(true);
+      if (isConnected && age >= Math.min(minAgeMs, CONNECT_TIMEOUT_MS) - 1) node.disconnect(true);
     }
   }
 
@@ -215,7 +131,7 @@ export class Connection {
    * request that fails before then has certainly not been applied.
    */
   whenReady(): Promise<void> | undefined {
-    if (this.#client.status === 'ready') return undefined;
+    if (this.client.status === 'ready') return undefined;
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
     });
@@ -223,7 +139,7 @@ export class Connection {
   }
 
   #open(): Promise<void> {
-    const client = this.#client;
+    const { client } = this;
     if (client.status === 'wait') client.connect().catch(() => {});
     return new Promise<void>((resolve, reject) => {
       const stop = (): void => {
@@ -248,7 +164,7 @@ export class Connection {
         reject(known);
       };
       const timer = setTimeout(() => {
-        this.#replaceSilentNodes();
+        this.replaceSilentNodes(CONNECT_TIMEOUT_MS);
         ended();
       }, CONNECT_TIMEOUT_MS);
       client.on('error', failed);
@@ -256,6 +172,149 @@ export class Connection {
       client.on('end', ended);
     });
   }
+}
+
+/** A stream, and the number of the entry after which it is read. */
+export interface StreamPosition {
+  readonly key: string;
+  readonly after: number;
+}
+
+/** Requests of one filesystem over a link, each with a timeout. */
+export class Connection {
+  readonly #link: ServerLink;
+  readonly #timeoutMs: number;
+  /** Ends the requests in flight. */
+  readonly #inFlight = new Set<() => void>();
+  #closed = false;
+
+  constructor(link: ServerLink, timeoutMs: number) {
+    this.#link = link;
+    this.#timeoutMs = timeoutMs;
+    link.retain();
+  }
+
+  get generation(): number {
+    return this.#link.generation;
+  }
+
+  /** Resolves when the connection is ready; undefined if it is. */
+  whenReady(): Promise<void> | undefined {
+    return this.#link.whenReady();
+  }
+
+  /**
+   * Runs a script by its SHA-1.
+   * @throws StorageError `unavailable`, `timeout`, `closed`, `lost`, `corrupt`; the server's own NOSCRIPT error
+   */
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply | Buffer> {
+    return this.#bounded((client) =>
+      this.#link.isOwnCopy
+        ? (client.sendCommand(new ScriptCommand(script, keys, args)) as Promise<Reply | Buffer>)
+        : (client.callBuffer('evalsha', script.sha, keys.length, ...keys, ...args) as Promise<Reply | Buffer>),
+    );
+  }
+
+  /** Runs a script by its source, which the server then caches. */
+  runSource(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply | Buffer> {
+    return this.#bounded(
+      (client) => client.callBuffer('eval', script.text, keys.length, ...keys, ...args),
+      true,
+    ) as Promise<Reply | Buffer>;
+  }
+
+  /** Sends a command to the server that holds a key. In a cluster that is the master of its slot. */
+  callOwner(key: string, command: string, ...args: string[]): Promise<unknown> {
+    return this.#bounded(async (client) => {
+      if (!isCluster(client)) return client.call(command, ...args);
+      const slot = await client.cluster('KEYSLOT', key);
+      const owner = ownerOf(client, Number(slot));
+      return owner.call(command, ...args);
+    });
+  }
+
+  /** Reads the entries of streams after given ones. If there are none, waits up to `blockMs` milliseconds for them. */
+  async readStreams(
+    streams: readonly StreamPosition[],
+    blockMs: number,
+  ): Promise<ReadonlyMap<string, readonly StreamEntry[]>> {
+    const keys = streams.map(({ key }) => key);
+    const ids = streams.map(({ after }) => `${after}-1`);
+    const reply = (await this.#bounded((client) =>
+      client.callBuffer('xread', 'COUNT', 100, 'BLOCK', blockMs, 'STREAMS', ...keys, ...ids),
+    )) as readonly (readonly [Buffer, readonly (readonly [Buffer, readonly Buffer[]])[]])[] | null;
+    return new Map(
+      (reply ?? []).map(([key, entries]) => [
+        key.toString('utf8'),
+        entries.map(([id, fields]) => ({
+          entry: Number.parseInt(id.toString('latin1'), 10),
+          text: fields[1] ?? Buffer.alloc(0),
+        })),
+      ]),
+    );
+  }
+
+  /**
+   * Closes the connection. If it is up, a last script runs before; its failure is ignored, and its result is not waited for
+   * long. Requests that are then still in flight reject.
+   */
+  async close(last?: LastScript): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { client } = this.#link;
+    if (last !== undefined && client.status === 'ready') {
+      const { script, keys, args } = last;
+      const done = client.callBuffer('eval', script.text, keys.length, ...keys, ...args).catch(() => {});
+      await Promise.race([done, sleep(MAX_LAST_SCRIPT_MS, undefined, { ref: false })]);
+    }
+    for (const end of [...this.#inFlight]) end();
+    this.#link.release();
+  }
+
+  /** Sends a request once the connection is ready, with a timeout. */
+  #bounded<T>(send: (client: OwnClient) => Promise<T>, isSource = false): Promise<T> {
+    if (this.#closed) return Promise.reject(new StorageError('closed', 'The storage is closed'));
+    return new Promise<T>((resolve, reject) => {
+      let isOver = false;
+      const end = (): void => {
+        if (isOver) return;
+        isOver = true;
+        clearTimeout(timer);
+        this.#inFlight.delete(close);
+      };
+      const fail = (error: unknown): void => {
+        end();
+        reject(isMissingScript(error) && !isSource ? error : toStorageError(error));
+      };
+      const close = (): void =>
+        fail(new StorageError('closed', 'The storage was closed before the server had answered'));
+      this.#inFlight.add(close);
+      const timer = setTimeout(() => {
+        this.#link.replaceSilentNodes(this.#timeoutMs);
+        fail(new StorageError('timeout', `The Redis server did not answer within ${this.#timeoutMs} ms`));
+      }, this.#timeoutMs);
+      const begin = (): void => {
+        if (isOver) return;
+        try {
+          send(this.#link.client).then((reply) => {
+            end();
+            resolve(reply);
+          }, fail);
+        } catch (error) {
+          fail(error);
+        }
+      };
+      const ready = this.#link.whenReady();
+      if (ready === undefined) begin();
+      else ready.then(begin, fail);
+    });
+  }
+}
+
+/** An entry of a change stream. */
+export interface StreamEntry {
+  readonly entry: number;
+  readonly text: Buffer;
 }
 
 /** Thrown when the server was not reached, so that nothing was sent. */

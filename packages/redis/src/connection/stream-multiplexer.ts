@@ -1,0 +1,162 @@
+import { Connection, type RedisClient, ServerLink, type StreamEntry } from './connection.js';
+
+/** Time that a read of the streams blocks on the server until a change comes. */
+export const BLOCKING_READ_MS = 4_000;
+/** Time in which streams that are added are collected, so that they interrupt a read once. */
+const COLLECT_MS = 2;
+
+/** Multiplexers by the client of the user that they were made for. */
+const sharedMultiplexers = new WeakMap<RedisClient, StreamMultiplexer>();
+
+/**
+ * Reads the change streams of many filesystems over one connection. A blocking read occupies its connection, so one read
+ * names all streams. If a stream is added during a read, a new connection replaces the one that is blocked: it needs no
+ * permission to unblock clients, and nothing is lost, because each stream is read from its last entry.
+ */
+export class StreamMultiplexer {
+  readonly #subscriptions = new Set<StreamSubscription>();
+  #connection: Connection | undefined;
+  #isReading = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly target: RedisClient | string,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /**
+   * Returns the multiplexer that all filesystems of a client share. In a cluster each filesystem has its own, because a read
+   * must not name keys of different slots; so has each filesystem that was opened by a URL.
+   */
+  static of(target: RedisClient | string, timeoutMs: number): StreamMultiplexer {
+    if (typeof target === 'string' || target.isCluster) return new StreamMultiplexer(target, timeoutMs);
+    const multiplexer = sharedMultiplexers.get(target) ?? new StreamMultiplexer(target, timeoutMs);
+    sharedMultiplexers.set(target, multiplexer);
+    return multiplexer;
+  }
+
+  /** Adds a stream. @param onReconnect called when the connection was lost and is established again */
+  subscribe(key: string, onReconnect: () => void): StreamSubscription {
+    const subscription = new StreamSubscription(this, key, onReconnect);
+    this.#subscriptions.add(subscription);
+    return subscription;
+  }
+
+  remove(subscription: StreamSubscription): void {
+    if (!this.#subscriptions.delete(subscription) || this.#subscriptions.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#disconnect();
+  }
+
+  /** Arranges that a subscription is read soon. */
+  include(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#isReading && [...this.#subscriptions].every((one) => one.isRead)) return;
+      if (this.#isReading) this.#disconnect();
+      this.#connection ??= this.#connect();
+      void this.#read(this.#connection);
+    }, COLLECT_MS);
+  }
+
+  #connect(): Connection {
+    let isFirst = true;
+    const link = new ServerLink(this.target, () => {
+      if (!isFirst) for (const one of [...this.#subscriptions]) one.onReconnect();
+      isFirst = false;
+    });
+    return new Connection(link, BLOCKING_READ_MS + this.timeoutMs);
+  }
+
+  #disconnect(): void {
+    this.#connection?.close().catch(() => {});
+    this.#connection = undefined;
+    this.#endReading();
+  }
+
+  #endReading(): void {
+    this.#isReading = false;
+    for (const one of this.#subscriptions) one.readAfter = undefined;
+  }
+
+  async #read(connection: Connection): Promise<void> {
+    this.#isReading = true;
+    try {
+      for (;;) {
+        const wanted = [...this.#subscriptions].filter(({ after }) => after !== undefined);
+        if (wanted.length === 0) {
+          this.#endReading();
+          return;
+        }
+        for (const one of wanted) one.readAfter = one.after;
+        const streams = wanted.map(({ key, after }) => ({ key, after: after as number }));
+        const found = await connection.readStreams(streams, BLOCKING_READ_MS);
+        if (connection !== this.#connection) return;
+        for (const one of wanted) one.receive(found.get(one.key) ?? []);
+      }
+    } catch (error) {
+      if (connection !== this.#connection) return;
+      this.#endReading();
+      for (const one of [...this.#subscriptions]) one.fail(error);
+    }
+  }
+}
+
+/** One stream of a multiplexer. */
+export class StreamSubscription {
+  /** The last entry that was received. Undefined before the first call of `next`. */
+  after: number | undefined;
+  /** The entry after which the read in progress began; undefined if it does not include this stream. */
+  readAfter: number | undefined;
+  #entries: StreamEntry[] = [];
+  #waiting:
+    | {
+        readonly since: number;
+        readonly resolve: (entries: readonly StreamEntry[]) => void;
+        readonly reject: (error: unknown) => void;
+      }
+    | undefined;
+
+  constructor(
+    private readonly multiplexer: StreamMultiplexer,
+    readonly key: string,
+    readonly onReconnect: () => void,
+  ) {}
+
+  /** True if the read in progress reports every entry that this stream waits for. */
+  get isRead(): boolean {
+    return this.after === undefined || (this.readAfter !== undefined && this.readAfter <= this.after);
+  }
+
+  /** Returns the entries after a given one; none if none came for some time. @throws StorageError */
+  next(after: number): Promise<readonly StreamEntry[]> {
+    if (this.#entries.length > 0) return Promise.resolve(this.#entries.splice(0));
+    this.after = after;
+    return new Promise((resolve, reject) => {
+      this.#waiting = { since: performance.now(), resolve, reject };
+      if (!this.isRead) this.multiplexer.include();
+    });
+  }
+
+  receive(entries: readonly StreamEntry[]): void {
+    this.#entries.push(...entries);
+    this.after = entries.at(-1)?.entry ?? this.after;
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    if (entries.length === 0 && performance.now() - waiting.since < BLOCKING_READ_MS - COLLECT_MS) return;
+    this.#waiting = undefined;
+    waiting.resolve(this.#entries.splice(0));
+  }
+
+  fail(error: unknown): void {
+    this.#waiting?.reject(error);
+    this.#waiting = undefined;
+  }
+
+  close(): void {
+    this.multiplexer.remove(this);
+    this.#waiting?.resolve([]);
+    this.#waiting = undefined;
+  }
+}
