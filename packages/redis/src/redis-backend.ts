@@ -15,6 +15,7 @@ import { runIdempotent } from './commit/idempotent-command.js';
 import { isAborted, throwIfAborted } from './connection/abort.js';
 import type { ClientSession } from './connection/client-session.js';
 import type { RedisClient } from './connection/connection.js';
+import { withMayHaveHappened } from './connection/errors.js';
 import { MAIN_STATE } from './connection/keys.js';
 import { renewLease } from './connection/renew-lease.js';
 import { type Durability, readDurability } from './connection/server-info.js';
@@ -109,7 +110,10 @@ class StateBackend implements Backend {
   /** Reports which acknowledged writes the server's settings may lose. @throws StorageError */
   async durability(): Promise<Durability> {
     this.#checkCall(undefined);
-    return readDurability(this.#shared.connection, this.#shared.session.keys.head);
+    const { connection, session } = this.#shared;
+    return readDurability(connection, session.keys.head).catch((error: unknown) => {
+      throw withMayHaveHappened(error, false);
+    });
   }
 
   async close(): Promise<void> {

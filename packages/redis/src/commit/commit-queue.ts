@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BackendCall, type Batch, type CommitResult, StorageError, type Write } from '@scratchfs/core';
 import { isAborted, throwIfAborted } from '../connection/abort.js';
 import { type ClientSession, type RunOptions, replyText } from '../connection/client-session.js';
+import { isTemporary } from '../connection/errors.js';
 import { MAIN_STATE } from '../connection/keys.js';
 import { writeAnnouncements } from '../format/announcements.js';
 import {
@@ -98,7 +99,7 @@ export class CommitQueue {
   }
 
   async #resultOfKnown(known: PendingOperation | UnresolvedOperation | FinalResult): Promise<CommitResult> {
-    if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it was sent');
+    if (known === 'absent') throw abandonedError();
     if (!isUndecided(known)) return known;
     if (isInFlight(known)) return known.result;
     throw new StorageError('unavailable', 'The operation was sent before, and its answer did not come');
@@ -225,8 +226,7 @@ export class CommitQueue {
       if (operation.cost <= MAX_REQUEST_COST && inlineBytes <= MAX_REQUEST_BYTES) this.#push(operation);
       else await this.#sendStaged(operation, stagedContents, preparation.signal);
     } catch (error) {
-      if (operation.isSent) this.#fail(operation, error);
-      else this.#withdraw(operation, error);
+      this.#reject(operation, error);
     }
   }
 
@@ -348,7 +348,7 @@ export class CommitQueue {
       if (kind === 'check') await this.#validate(operations, request);
       else await this.#write(operations, request, kind);
     } catch (error) {
-      for (const operation of operations) this.#fail(operation, error);
+      for (const operation of operations) this.#reject(operation, error);
     } finally {
       this.#requestsInFlight -= 1;
       this.#writesInFlight -= writes;
@@ -404,7 +404,15 @@ export class CommitQueue {
     const { session } = this;
     const announcements = (): Buffer => writeAnnouncements(batches.map(({ changes }) => changes ?? []));
     const { fitsFastPath } = request;
-    const options = { body: request, fitsFastPath, acknowledged, holdsLock, onlyRemoves, announcements };
+    const options = {
+      body: request,
+      fitsFastPath,
+      acknowledged,
+      holdsLock,
+      onlyRemoves,
+      announcements,
+      isChange: true,
+    };
     const reply = readCommitReply(await session.run(scripts.commit, this.field, request.chunks, options));
     if (reply.entry === undefined) session.isWatched &&= this.field !== MAIN_STATE;
     else await this.whenDelivered(reply.entry);
@@ -414,7 +422,7 @@ export class CommitQueue {
   #finish(operation: PendingOperation, outcome: FinalResult | 'unknown'): void {
     if (outcome === 'unknown') {
       this.#release(operation);
-      this.#fail(operation, abandonedError());
+      this.#fail(operation, abandonedError(true));
       return;
     }
     if (outcome === 'absent') operation.preparation?.abort(abandonedError());
@@ -442,6 +450,13 @@ export class CommitQueue {
 
   #discardFields(fields: string[]): void {
     for (const key of fields.splice(0)) this.#stagedCommits.discard(key, false);
+  }
+
+  #reject(operation: PendingOperation, error: unknown): void {
+    // A request that never left this client will not be applied.
+    const isUnsent = !operation.isSent || (isTemporary(error) && !error.mayHaveHappened);
+    if (isUnsent) this.#withdraw(operation, error);
+    else this.#fail(operation, error);
   }
 
   /** Rejects an operation that was sent and whose outcome is not known. */

@@ -1,5 +1,6 @@
-import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
+import { type BackendCall, StorageError } from '@scratchfs/core';
 import { type ClientSession, replyText } from '../connection/client-session.js';
+import { isTemporary, withMayHaveHappened } from '../connection/errors.js';
 import type { Argument } from '../connection/script-command.js';
 import { sendStateCommand } from '../connection/state-commands.js';
 import { scripts } from '../lua/scripts.js';
@@ -37,8 +38,11 @@ export async function runIdempotent(
     } catch (error) {
       restore();
       sequences.failed(sequence);
-      if (!isStorageError(error) || (error.kind !== 'unavailable' && error.kind !== 'timeout')) throw error;
-      const outcome = await requestOutcome(session, sequences, field, sequence);
+      if (!isTemporary(error) || !error.mayHaveHappened) throw error;
+      const outcome = await requestOutcome(session, sequences, field, sequence).catch((failure: unknown) => {
+        if (isTemporary(failure)) return UNKNOWN;
+        throw failure;
+      });
       if (outcome !== UNKNOWN) sequences.settle(sequence);
       if (outcome !== ABSENT && outcome !== UNKNOWN) return outcome;
       if (outcome === UNKNOWN || session.hasLostResultsSince(begun)) throw error;
@@ -62,8 +66,7 @@ async function waitForConnection({ connection }: ClientSession, call: BackendCal
   try {
     await Promise.race([stopped, ready]);
   } catch (error) {
-    if (!isStorageError(error) || !error.mayHaveHappened) throw error;
-    throw new StorageError(error.kind, error.message, { cause: error, mayHaveHappened: false });
+    throw withMayHaveHappened(error, false);
   } finally {
     signal?.removeEventListener('abort', stop);
   }

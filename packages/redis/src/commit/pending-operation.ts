@@ -113,6 +113,6 @@ export function isApplied(outcome: FinalResult | 'unknown'): boolean {
   return typeof outcome === 'object' && outcome.kind === 'ok';
 }
 
-export function abandonedError(): StorageError {
-  return new StorageError('unavailable', 'The operation was given up before it arrived');
+export function abandonedError(mayHaveHappened = false): StorageError {
+  return new StorageError('unavailable', 'The operation was given up before it arrived', { mayHaveHappened });
 }

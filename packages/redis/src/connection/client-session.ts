@@ -13,6 +13,7 @@ import { META_BYTES, writeMeta } from '../format/stored/record.js';
 import { type ExtraKeys, type Script, scripts } from '../lua/scripts.js';
 import type { Settings } from '../options.js';
 import { type Connection, isMissingScript } from './connection.js';
+import { isTemporary, withMayHaveHappened } from './errors.js';
 import type { Keys } from './keys.js';
 import type { Argument } from './script-command.js';
 
@@ -39,8 +40,15 @@ export interface RunOptions extends Partial<Pick<RequestHeader, 'holdsLock' | 'o
   /** Follows the header in the first argument. */
   readonly body?: RequestBody;
   readonly acknowledged?: Acknowledgement | undefined;
+  /** True if the request may change what the filesystem contains. Default false. */
+  readonly isChange?: boolean | undefined;
   /** Encodes the changes for watchers. Called only if the filesystem is watched. */
   readonly announcements?: () => Buffer;
+}
+
+/** Progress of one call: whether any request of it may have reached the server. */
+interface Progress {
+  isSent: boolean;
 }
 
 /**
@@ -110,9 +118,24 @@ export class ClientSession {
 
   /**
    * Runs a script on the state under a field of the head.
-   * @throws StorageError
+   * @throws StorageError; its `mayHaveHappened` is true only if the request is a change and may have been sent
    */
   async run(script: Script, field: string, args: readonly Argument[], options: RunOptions = {}): Promise<Reply> {
+    const progress: Progress = { isSent: false };
+    try {
+      return await this.#runUntilAccepted(script, field, args, options, progress);
+    } catch (error) {
+      throw withMayHaveHappened(error, options.isChange === true && progress.isSent);
+    }
+  }
+
+  async #runUntilAccepted(
+    script: Script,
+    field: string,
+    args: readonly Argument[],
+    options: RunOptions,
+    progress: Progress,
+  ): Promise<Reply> {
     const begun = Date.now();
     const deadline = performance.now() + this.settings.timeoutMs;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; ) {
@@ -121,7 +144,7 @@ export class ClientSession {
       this.#checkResend(begun);
       const { generation } = this.connection;
       const renewsResults = script !== scripts.commit || !this.#areResultsFresh(begun, generation);
-      const reply = await this.#send(script, field, args, options, renewsResults, begun);
+      const reply = await this.#send(script, field, args, options, renewsResults, begun, progress);
       const kind = replyText(reply[0]);
       if (kind === 'K') {
         if (renewsResults && script === scripts.commit) this.#resultsRenewed = { at: begun, generation };
@@ -196,6 +219,7 @@ export class ClientSession {
     options: RunOptions,
     renewsResults: boolean,
     begun: number,
+    progress: Progress,
   ): Promise<Reply> {
     const announcements = this.isWatched ? options.announcements?.() : undefined;
     const keys = this.#keys[announcements === undefined ? script.extraKeys : 'results and changes'];
@@ -206,9 +230,12 @@ export class ClientSession {
     ];
     try {
       const reply = splitReply(await this.connection.run(script, keys, allArgs()));
+      progress.isSent = true;
       this.#scriptsRun.add(script.name);
       return reply;
     } catch (error) {
+      // Even a request that is refused may be a repetition of one whose reply was lost with its connection.
+      progress.isSent ||= !isTemporary(error) || error.mayHaveHappened;
       if (!isMissingScript(error)) throw error;
     }
     // A server without the script was restarted, or is another one: it may have lost more.

@@ -3,7 +3,7 @@ import { StorageError } from '@scratchfs/core';
 import { Cluster, Redis } from 'ioredis';
 import type { Reply } from '../format/reply/replies.js';
 import type { Script } from '../lua/scripts.js';
-import { toStorageError } from './errors.js';
+import { toStorageError, withMayHaveHappened } from './errors.js';
 import { type Argument, ScriptCommand } from './script-command.js';
 
 /** The members of an ioredis client (version 5 or 6, `Redis` or `Cluster`) that this package uses. */
@@ -271,7 +271,7 @@ export class Connection {
     this.#link.release();
   }
 
-  /** Sends a request once the connection is ready, with a timeout. */
+  /** Sends a request once the connection is ready, with a timeout. An error says whether the request may have been sent. */
   #bounded<T>(send: (client: OwnClient) => Promise<T>, isSource = false): Promise<T> {
     if (this.#closed) return Promise.reject(new StorageError('closed', 'The storage is closed'));
     return new Promise<T>((resolve, reject) => {
@@ -289,12 +289,15 @@ export class Connection {
       const close = (): void =>
         fail(new StorageError('closed', 'The storage was closed before the server had answered'));
       this.#inFlight.add(close);
+      let isSent = false;
       const timer = setTimeout(() => {
         this.#link.replaceSilentNodes(this.#timeoutMs);
-        fail(new StorageError('timeout', `The Redis server did not answer within ${this.#timeoutMs} ms`));
+        const message = `The Redis server did not answer within ${this.#timeoutMs} ms`;
+        fail(new StorageError('timeout', message, { mayHaveHappened: isSent }));
       }, this.#timeoutMs);
       const begin = (): void => {
         if (isOver) return;
+        isSent = true;
         try {
           send(this.#link.client).then((reply) => {
             end();
@@ -306,7 +309,7 @@ export class Connection {
       };
       const ready = this.#link.whenReady();
       if (ready === undefined) begin();
-      else ready.then(begin, fail);
+      else ready.then(begin, (error: unknown) => fail(withMayHaveHappened(error, false)));
     });
   }
 }
@@ -320,7 +323,7 @@ export interface StreamEntry {
 /** Thrown when the server was not reached, so that nothing was sent. */
 export class NotConnectedError extends StorageError {
   constructor() {
-    super('unavailable', 'The Redis server cannot be reached; connecting goes on');
+    super('unavailable', 'The Redis server cannot be reached; connecting goes on', { mayHaveHappened: false });
   }
 }
 

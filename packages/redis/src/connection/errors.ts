@@ -1,4 +1,4 @@
-import { StorageError } from '@scratchfs/core';
+import { isStorageError, StorageError } from '@scratchfs/core';
 
 /** Error replies of a server that did not run the request and may run it later. */
 const TEMPORARY =
@@ -47,6 +47,18 @@ export function toStorageError(error: unknown): StorageError {
     return new StorageError('corrupt', 'A key of this filesystem holds a value of another type', { cause });
   if (word === 'ERR') return new StorageError('corrupt', 'The Redis server failed to run a script', { cause });
   return new StorageError('unavailable', `The Redis server could not be reached, or its answer was lost`, { cause });
+}
+
+/** Returns the same failure of a connection with the given `mayHaveHappened`. Other errors say it themselves. */
+export function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): unknown {
+  if (!isTemporary(error) || error.mayHaveHappened === mayHaveHappened) return error;
+  const { kind, message, retryable, cause } = error;
+  return new StorageError(kind, message, { retryable, mayHaveHappened, cause });
+}
+
+/** Reports whether the server was not reached, or did not reply. */
+export function isTemporary(error: unknown): error is StorageError {
+  return isStorageError(error, 'unavailable') || isStorageError(error, 'timeout');
 }
 
 /** Copies name, message and code of an error, which are safe to show. */

@@ -22,5 +22,5 @@ export function sendStateCommand(
   args: readonly Argument[],
   { acknowledged, sequence }: { readonly acknowledged?: Acknowledgement; readonly sequence: number },
 ): Promise<Reply> {
-  return session.run(scripts.states, field, [sequence, action, ...args], { acknowledged });
+  return session.run(scripts.states, field, [sequence, action, ...args], { acknowledged, isChange: sequence > 0 });
 }

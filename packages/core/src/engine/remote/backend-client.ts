@@ -56,9 +56,10 @@ export class BackendClient {
       try {
         return await this.#bounded(signal, (call) => this.#backend.commit(sent, call));
       } catch (error) {
-        if (signal?.aborted !== true && !mayHaveHappened(error)) throw error;
+        const isLost = signal?.aborted === true || mayHaveHappened(error);
+        if (!isLost && !(isStorageError(error) && error.retryable)) throw error;
         if (sent.writes.length > 0) {
-          const outcome = await this.#outcome(sent.operationId, error, signal);
+          const outcome = isLost ? await this.#outcome(sent.operationId, error, signal) : 'absent';
           if (outcome !== 'absent') return outcome;
           // It never happened and never will under this id: it may be sent again under another.
           sent = { ...sent, operationId: this.newOperationId() };

@@ -1,0 +1,72 @@
+import { OutcomeUnknownError, openFileSystem } from '@scratchfs/core';
+import { RedisBackend, RedisStorage } from '@scratchfs/redis';
+import { describe, expect, it } from 'vitest';
+import { freshNamespace } from './clients.js';
+import { useServer } from './faults/test-fixtures.js';
+import { TcpProxy } from './proxy/tcp-proxy.js';
+import { hasOwnServer } from './servers/test-server.js';
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'no error',
+    (error: unknown) => error,
+  );
+const UNSENT = { retryable: true, mayHaveHappened: false };
+
+describe.skipIf(!hasOwnServer)('An error of a call that changed nothing', () => {
+  const on = useServer();
+
+  it('says so if the server cannot be reached', async () => {
+    const storage = new RedisStorage('redis://127.0.0.1:1', { timeoutMs: 300, retries: 0 });
+    const fs = await openFileSystem(storage);
+    const calls = [
+      () => storage.set({ path: '/f' }),
+      () => fs.writeFile('/f', 'x'),
+      () => fs.readText('/f'),
+      () => fs.checkpoint(),
+      () => fs.rollback('c'),
+      () => fs.fork(),
+      () => fs.checkpoints(),
+      () => storage.destroy(),
+      () => storage.durability(),
+    ];
+    const errors = await Promise.all(calls.map((call) => failure(call())));
+    errors.forEach((error, i) => {
+      expect(error, String(calls[i])).toMatchObject(UNSENT);
+      expect(error, String(calls[i])).not.toBeInstanceOf(OutcomeUnknownError);
+    });
+    await storage.close();
+  });
+
+  it('says so of reads whose replies are lost, and of what fails before a write was sent', async () => {
+    const proxy = await TcpProxy.open(on.server.port);
+    const options = { namespace: freshNamespace(), timeoutMs: 300, retries: 0 };
+    const storage = new RedisStorage(`redis://127.0.0.1:${proxy.port}`, options);
+    const backend = new RedisBackend(`redis://127.0.0.1:${proxy.port}`, options);
+    try {
+      const fs = await openFileSystem(storage);
+      await fs.writeFile('/f', 'x');
+      await backend.load([{ kind: 'path', path: '/', content: -1 }]);
+      proxy.plan = ({ name }) => (name.startsWith('EVAL') ? 'after' : 'none');
+      for (const call of [
+        () => fs.readText('/f'),
+        () => fs.readdir('/'),
+        // Its parent must be loaded first.
+        () => fs.writeFile('/new/f', 'x'),
+        () => backend.load([{ kind: 'path', path: '/f', content: -1 }]),
+        () =>
+          backend.commit({ operationId: 'a', checks: [{ kind: 'entry', path: '/', id: '1' }], writes: [], limits: {} }),
+        () => backend.pinRead(),
+        () => backend.checkpointStore.list(),
+      ])
+        expect(await failure(call()), String(call)).toMatchObject(UNSENT);
+      // A commit whose reply is lost may have happened.
+      const write = { kind: 'touch', path: '/', time: 1 } as const;
+      const sent = await failure(backend.commit({ operationId: 'b', checks: [], writes: [write], limits: {} }));
+      expect(sent).toMatchObject({ retryable: true, mayHaveHappened: true });
+    } finally {
+      await Promise.all([storage.close(), backend.close()]);
+      await proxy.close();
+    }
+  });
+});
