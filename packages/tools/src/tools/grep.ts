@@ -64,7 +64,7 @@ export const grep: Definition = {
 /** Matches that are counted at most after the page is full. */
 const MAX_COUNTED_MATCHES = 10_000;
 /** Time for counting after the page is full, in milliseconds. */
-const COUNTING_MS = 500;
+const COUNTING_MS = 2_000;
 
 interface Found {
   /** Matches of the page. */
@@ -107,6 +107,7 @@ async function matchesIn(
         for await (const match of search(sandbox.fileSystem, matcher ?? pattern, options)) {
           if (total >= start && total < start + count) shown.push(match);
           total += 1;
+          if (counting.signal.aborted) break;
           if (total === full) timeout = setTimeout(() => counting.abort(), COUNTING_MS);
         }
       },
@@ -120,7 +121,7 @@ async function matchesIn(
   } finally {
     clearTimeout(timeout);
   }
-  return { shown, total, isCounted: total < maxMatches, isStopped: false };
+  return { shown, total, isCounted: total < maxMatches && !counting.signal.aborted, isStopped: false };
 }
 
 /**
