@@ -14,29 +14,20 @@ export interface FollowOptions {
 }
 
 /**
- * The part of a sandbox that tools need: files by the paths that a model writes, and errors that it can act on. {@link
- * Sandbox} implements it; any object of this shape works.
+ * Files by the paths that a model writes, and errors that it can act on. `createFileTools` of `@scratchfs/tools` takes
+ * any object of this shape, and {@link Sandbox} implements it. Throw the errors of this package, so that a model reads
+ * them: others count as faults of the program.
  */
 export interface FileSandbox {
-  /** The filesystem under the same policy. Its paths are those that `resolve` returns. */
-  readonly fileSystem: FileSystem;
   /** Readable paths, for messages; empty means none. */
   readonly readableRoots: readonly string[];
+  /** Writable paths; empty means read-only. */
   readonly writableRoots: readonly string[];
 
   canRead(path: string, options?: CallOptions): Promise<boolean>;
   canWrite(path: string, options?: CallOptions): Promise<boolean>;
-  /** Throws the error of a read or a write as far as the policy knows it in advance: not the size of a file. */
-  check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void>;
-  /** Returns the path in `fileSystem`, links followed; also if nothing exists there yet. */
+  /** Returns the path that the files are stored under, links followed; also if nothing exists there yet. */
   resolve(path: string, options?: FollowOptions & CallOptions): Promise<string>;
-  /** Returns the path in `fileSystem` lexically, without checking links or access. */
-  locate(path: string): string;
-  /** Returns the sandbox's spelling of a path of `fileSystem`; undefined for one outside. */
-  show(path: string): string | undefined;
-  /** Converts an error of `fileSystem` to one about the caller's path or paths; returns others unchanged. */
-  explain(error: unknown, path: string, dest?: string): unknown;
-  approvals(path: string, options?: CallOptions): Promise<Approvals>;
 
   read(path: string, options?: ReadOptions & CallOptions): Promise<ReadResult>;
   /** Creates or replaces a text file, with missing parent directories. */
@@ -45,4 +36,19 @@ export interface FileSandbox {
    * Returns the files under a directory whose relative path matches a pattern, sorted; names with a leading dot too.
    */
   listFiles(path?: string, pattern?: string, options?: CallOptions): Promise<string[]>;
+}
+
+/** A {@link FileSandbox} over a {@link FileSystem}: what tools need that do more than read, write and list files. */
+export interface FileSystemSandbox extends FileSandbox {
+  /** The filesystem under the same policy. Its paths are those that `resolve` returns. */
+  readonly fileSystem: FileSystem;
+  /** Throws the error of a read or a write as far as the policy knows it in advance: not the size of a file. */
+  check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void>;
+  /** Returns the path in `fileSystem` lexically, without checking links or access. */
+  locate(path: string): string;
+  /** Returns the sandbox's spelling of a path of `fileSystem`; undefined for one outside. */
+  show(path: string): string | undefined;
+  /** Converts an error of `fileSystem` to one about the caller's path or paths; returns others unchanged. */
+  explain(error: unknown, path: string, dest?: string): unknown;
+  approvals(path: string, options?: CallOptions): Promise<Approvals>;
 }

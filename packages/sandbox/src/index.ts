@@ -17,7 +17,7 @@ export {
   SandboxViolation,
   SuffixNotAllowedError,
 } from './errors.js';
-export type { Approvals, FileSandbox, FollowOptions } from './file-sandbox.js';
-export type { ReadOptions, ReadResult } from './read-result.js';
+export type { Approvals, FileSandbox, FileSystemSandbox, FollowOptions } from './file-sandbox.js';
+export { pieceOf, type ReadOptions, type ReadResult } from './read-result.js';
 export { type Guarded, Sandbox, type SandboxOptions } from './sandbox.js';
 export { workerSandbox } from './worker-sandbox.js';

@@ -41,8 +41,14 @@ export function checkPiece(options: ReadOptions | undefined): Piece {
   return piece;
 }
 
-/** Returns a part of a text. */
-export function pieceOf(text: string, { maxChars, offset }: Piece): ReadResult {
+/**
+ * Returns a part of a text, as `read` does. For objects of your own that have the shape `FileSandbox`.
+ *
+ * @param piece Characters to return at most, default 20,000, and to skip, default 0
+ * @throws TypeError, RangeError as `read`
+ */
+export function pieceOf(text: string, piece?: ReadOptions): ReadResult {
+  const { maxChars, offset } = checkPiece(piece);
   const start = skip(text, 0, offset);
   const end = skip(text, start.at, maxChars);
   const rest = skip(text, end.at, Number.POSITIVE_INFINITY);

@@ -11,7 +11,7 @@ import { restrict } from '@scratchfs/core/layers';
 import { parseSandboxConfig, type SandboxConfig } from './config.js';
 import { childPolicy, type DeriveOptions, type Parent, parseDeriveOptions } from './derive.js';
 import { isSandboxError, PathNotInSandboxError, type Refusal, refusalError, restated } from './errors.js';
-import type { Approvals, FileSandbox, FollowOptions } from './file-sandbox.js';
+import type { Approvals, FileSystemSandbox, FollowOptions } from './file-sandbox.js';
 import { find, findName } from './find.js';
 import { checkPattern, filesAtTop, filesIn } from './list-files.js';
 import { Namespace, rootOf, TOP } from './namespace.js';
@@ -51,7 +51,7 @@ export type Guarded<F extends FileSystem> = F extends SyncFileSystem ? SyncFileS
  * await analyser.read('/docs/x.md').catch((error: Error) => console.log(error.message.split('\n')[1])); // → Readable paths: /src
  * ```
  */
-export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
+export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSandbox {
   readonly #fileSystem: Guarded<F>;
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
