@@ -1,5 +1,5 @@
 import { quote } from '@scratchfs/core';
-import type { FileSandbox } from '@scratchfs/sandbox';
+import type { FileSystemSandbox } from '@scratchfs/sandbox';
 import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from './authorizer.js';
 import { InputError } from './input.js';
 import { ownOptions, readFields, texts, wholeNumber } from './plain-data.js';
@@ -48,7 +48,7 @@ export function parseAttachmentPolicy(data: unknown): AttachmentPolicy {
  * @throws NotApprovedError, SandboxError, FsError
  */
 export async function readAttachments(
-  sandbox: FileSandbox,
+  sandbox: FileSystemSandbox,
   given: readonly string[],
   options: AuthorizerOptions & { readonly policy?: AttachmentPolicy | undefined } = {},
   call: ToolCallOptions = {},
@@ -92,7 +92,7 @@ export async function readAttachments(
   return attachments;
 }
 
-async function sizeOf(sandbox: FileSandbox, path: string, place: string, call: ToolCallOptions): Promise<number> {
+async function sizeOf(sandbox: FileSystemSandbox, path: string, place: string, call: ToolCallOptions): Promise<number> {
   const { kind, size } = await inWordsOf(sandbox, path, () => sandbox.fileSystem.stat(place, call));
   if (kind === 'directory') throw new InputError(`${quote(path)} is a directory: attach the files one by one.`);
   return size;
@@ -111,7 +111,7 @@ function checkSuffix(path: string, name: string, { allowedSuffixes, deniedSuffix
   throw new InputError(`${quote(path)} has a suffix that may not be handed over.${allowed}`);
 }
 
-async function inWordsOf<T>(sandbox: FileSandbox, path: string, work: () => Promise<T>): Promise<T> {
+async function inWordsOf<T>(sandbox: FileSystemSandbox, path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,10 +1,11 @@
 import { isWithin } from '@scratchfs/core';
-import type { FileSandbox } from '@scratchfs/sandbox';
+import type { FileSandbox, FileSystemSandbox } from '@scratchfs/sandbox';
 import { type ApprovalOptions, type ApprovalRequest, approvalOptions, askFor, NotApprovedError } from './approvals.js';
 import { checkPath } from './input.js';
 import type { RuleName, ToolCallOptions } from './tool.js';
 import { LEGACY_NAMES } from './tool-names.js';
 import { parseToolRules, ruleOf, type ToolRules } from './tool-rules.js';
+import { approvalsOf, checkAccess, hasFileSystem, shownPath } from './tool-sandbox.js';
 
 export interface AuthorizerOptions extends ApprovalOptions {
   /** `tool_rules`, as configuration or parsed. Default: everything is allowed. */
@@ -38,11 +39,20 @@ export class Authorizer {
   readonly #rules: ToolRules;
 
   constructor(
-    readonly sandbox: FileSandbox,
+    /** The sandbox as given. It may have no filesystem. */
+    readonly plain: FileSandbox,
     options: AuthorizerOptions,
+    /** Names of the tools that the model has. Advice names no others. */
+    readonly offered: ReadonlySet<string> = new Set(),
   ) {
     this.#options = approvalOptions(options);
     this.#rules = parseToolRules(Object.hasOwn(options, 'rules') ? (options.rules ?? {}) : {});
+  }
+
+  /** The sandbox, for tools that work with its filesystem. @throws TypeError if it has none */
+  get sandbox(): FileSystemSandbox {
+    if (hasFileSystem(this.plain)) return this.plain;
+    throw new TypeError('This tool needs a sandbox with a fileSystem, as Sandbox of @scratchfs/sandbox has');
   }
 
   /** Reports whether the rules allow the model to use a tool at all. */
@@ -60,11 +70,13 @@ export class Authorizer {
     const { allowed, approvalRequired } = ruleOf(this.#rules, namesOf(tool, rule));
     if (!allowed) throw new NotApprovedError(`The tool ${tool} is switched off by the rules of this session.`);
     for (const { path } of uses) checkPath(path);
-    for (const use of uses) if (use.isTree !== true) await this.sandbox.check(use.path, use.access, { ...use, signal });
+    for (const use of uses)
+      if (use.isTree !== true) await checkAccess(this.plain, use.path, use.access, { ...use, signal });
     const isAsked = approvalRequired || (await this.#needsApproval(uses, signal));
     if (!isAsked) return;
     const before = await this.#places(uses, signal);
-    const paths = [...new Set([...uses.map(({ path }) => path), ...before])];
+    const shown = before.map((place) => shownPath(this.plain, place));
+    const paths = [...new Set([...uses.map(({ path }) => path), ...shown.filter((path) => path !== undefined)])];
     const request: ApprovalRequest = {
       tool,
       effect: rule === 'sandbox.read' ? 'read' : 'write',
@@ -84,7 +96,7 @@ export class Authorizer {
   async #needsApproval(uses: readonly PathUse[], signal: AbortSignal | undefined): Promise<boolean> {
     for (const use of uses) {
       for (const path of use.isTree === true ? this.#roots(use) : [use.path]) {
-        if ((await this.sandbox.approvals(path, { signal }))[use.access]) return true;
+        if ((await approvalsOf(this.plain, path, { signal }))[use.access]) return true;
       }
     }
     return false;
@@ -92,19 +104,18 @@ export class Authorizer {
 
   /** Returns a directory and the sandbox roots inside it, which may have rules of their own. */
   #roots({ path, access }: PathUse): string[] {
-    const roots = access === 'read' ? this.sandbox.readableRoots : this.sandbox.writableRoots;
+    const roots = access === 'read' ? this.plain.readableRoots : this.plain.writableRoots;
     const top = topOf(this.sandbox, path);
     if (top === undefined) return [...roots];
     return [path, ...roots.filter((root) => isWithin(this.sandbox.locate(root), top))];
   }
 
-  /** Returns the targets of paths, as the sandbox displays them. A path that cannot be followed is refused later. */
+  /** Returns the targets of paths in the filesystem. A path that cannot be followed is refused later. */
   async #places(uses: readonly PathUse[], signal: AbortSignal | undefined): Promise<string[]> {
     const places: string[] = [];
     for (const { path, isTree, follow } of uses) {
       if (isTree === true) continue;
-      const place = await this.sandbox.resolve(path, { follow, signal });
-      places.push(this.sandbox.show(place) ?? path);
+      places.push(await this.plain.resolve(path, { follow, signal }));
     }
     return places;
   }
@@ -116,7 +127,7 @@ function namesOf(tool: string, rule: RuleName): string[] {
 }
 
 /** Returns a directory's path in the filesystem; undefined for the root of a sandbox with named roots. */
-function topOf(sandbox: FileSandbox, path: string): string | undefined {
+function topOf(sandbox: FileSystemSandbox, path: string): string | undefined {
   try {
     return sandbox.locate(path);
   } catch {

@@ -1,11 +1,13 @@
 import { quote } from '@scratchfs/core';
 import type { FileSandbox } from '@scratchfs/sandbox';
 import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from './authorizer.js';
+import { fileToolHints } from './error-text.js';
 import { readInput } from './input.js';
 import { ownOptions } from './plain-data.js';
-import { type OnError, runTool } from './run-tool.js';
+import { type FailureOptions, type OnError, runTool } from './run-tool.js';
 import type { InputSchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
 import { LEGACY_NAMES } from './tool-names.js';
+import { hasFileSystem } from './tool-sandbox.js';
 import type { Definition } from './tools/define.js';
 import { editFile } from './tools/edit-file.js';
 import { grep } from './tools/grep.js';
@@ -81,15 +83,20 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
   const all = DEFINITIONS.flatMap(namesOf);
   const unknown = only?.find((name) => !all.includes(name));
   if (unknown !== undefined) throw new TypeError(`There is no tool ${quote(unknown)}. There are ${all.join(', ')}`);
-  const authorizer = new Authorizer(sandbox, rest);
+  const names = new Set<string>();
+  const authorizer = new Authorizer(sandbox, rest, names);
   const byName = new Map<string, Tool>();
   const offered: Tool[] = [];
-  for (const definition of DEFINITIONS) {
-    const names = namesOf(definition);
-    const isWanted = only === undefined || names.some((name) => only.includes(name));
-    if (!isWanted || !authorizer.isAllowed(definition)) continue;
-    for (const name of names) {
-      const tool = toolOf(definition, name, authorizer, onError);
+  const callable = DEFINITIONS.filter((definition) => {
+    const isWanted = only === undefined || namesOf(definition).some((name) => only.includes(name));
+    const isPossible = definition.isPlain === true || hasFileSystem(sandbox);
+    return isWanted && isPossible && authorizer.isAllowed(definition);
+  });
+  for (const { name } of callable) names.add(name);
+  const failures = { onError, hints: fileToolHints(names) };
+  for (const definition of callable) {
+    for (const name of namesOf(definition)) {
+      const tool = toolOf(definition, name, authorizer, failures);
       byName.set(name, tool);
       if (name === definition.name || offersLegacy) offered.push(tool);
     }
@@ -105,8 +112,10 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
   };
 }
 
-function toolOf(definition: Definition, name: string, authorizer: Authorizer, onError: OnError | undefined): Tool {
-  const { description, properties, required } = definition;
+function toolOf(definition: Definition, name: string, authorizer: Authorizer, failures: FailureOptions): Tool {
+  const { properties, required, seeAlso = {} } = definition;
+  const also = Object.keys(seeAlso).flatMap((tool) => (authorizer.offered.has(tool) ? [seeAlso[tool]] : []));
+  const description = [definition.description, ...also].join(' ');
   const inputSchema: InputSchema = {
     type: 'object',
     properties,
@@ -118,6 +127,6 @@ function toolOf(definition: Definition, name: string, authorizer: Authorizer, on
     description,
     inputSchema,
     run: (input: unknown, call: ToolCallOptions = {}) =>
-      runTool(name, onError, call, () => definition.run(authorizer, readInput(inputSchema, input) as never, call)),
+      runTool(name, failures, call, () => definition.run(authorizer, readInput(inputSchema, input) as never, call)),
   });
 }

@@ -1,4 +1,4 @@
-import { errorText } from './error-text.js';
+import { errorText, type Hints } from './error-text.js';
 import type { ToolCallOptions, ToolResult } from './tool.js';
 
 /**
@@ -7,13 +7,19 @@ import type { ToolCallOptions, ToolResult } from './tool.js';
  */
 export type OnError = (error: unknown, tool: string) => void;
 
+/** Handling of failures. */
+export interface FailureOptions {
+  readonly onError: OnError | undefined;
+  readonly hints: Hints;
+}
+
 /**
  * Runs a tool and turns failures into results. Rejects only if the call is aborted.
  * @throws the signal's reason
  */
 export async function runTool(
   tool: string,
-  onError: OnError | undefined,
+  { onError, hints }: FailureOptions,
   { signal }: ToolCallOptions,
   work: () => Promise<string>,
 ): Promise<ToolResult> {
@@ -22,7 +28,7 @@ export async function runTool(
     return { text: await work(), isError: false };
   } catch (error) {
     signal?.throwIfAborted();
-    const text = errorText(error);
+    const text = errorText(error, hints);
     if (text !== undefined) return { text, isError: true };
     onError?.(error, tool);
     return { text: `${tool} failed because of a fault in the program, not in what you asked for.`, isError: true };

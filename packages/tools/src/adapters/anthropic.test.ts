@@ -5,7 +5,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { betaMemoryTool, type MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
 import { BetaLocalFilesystemMemoryTool } from '@anthropic-ai/sdk/tools/memory/node';
 import { describe, expect, it } from 'vitest';
-import { memory, named, whole, yes } from '../testing/sandboxes.js';
+import { memory, named, STORAGES, whole, yes } from '../testing/sandboxes.js';
 import { memoryHandlers, textEditor } from './anthropic.js';
 
 const FILES = {
@@ -83,6 +83,40 @@ describe('memoryHandlers() in Anthropic’s client', () => {
     expect(texts[2]).toContain(':\n     2\ttwo two\n     3\tthree');
     expect(texts[3]).toContain('ENOENT: no such file or directory');
     expect(texts[3]).toContain("'/memories/none'");
+  });
+
+  it.each(STORAGES)('shows an empty directory before the first write on %s', async (_, create) => {
+    for (const [sandbox, root] of [
+      [whole(await create({ '/other': 'x' })), undefined],
+      [named(await create({ '/other': 'x' }), { store: { root: '/w', mode: 'rw', writeApproval: false } }), 'store'],
+    ] as const) {
+      const handlers = memoryHandlers(sandbox, { approve: yes, root });
+      const empty = 'up to 2 levels deep in /memories, without hidden ones and node_modules:';
+      expect(await handlers.view({ path: '/memories' })).toBe(`Here are the files and directories ${empty}`);
+      await expect(handlers.view({ path: '/memories/x' })).rejects.toThrow('ENOENT');
+      await handlers.create({ path: '/memories/x/a', file_text: 'a' });
+      expect(await handlers.view({ path: '/memories' })).toBe(
+        `Here are the files and directories ${empty}\n-\t/memories/x/\n1B\t/memories/x/a`,
+      );
+    }
+  });
+
+  it('shows no empty directory for one outside of the sandbox', async () => {
+    const sandbox = await whole(memory({ '/src/a': 'a' })).derive({ allowRead: '/src' });
+    await expect(memoryHandlers(sandbox).view({ path: '/memories' })).rejects.toThrow('path is outside sandbox');
+  });
+
+  it('accepts paths with repeated and final separators, and prints them without', async () => {
+    const { fileSystem, texts } = await play([
+      { command: 'view', path: '/memories/' },
+      { command: 'view', path: '/memories//sub/./' },
+      { command: 'delete', path: '/memories/.' },
+      { command: 'rename', old_path: '/memories//./', new_path: '/memories/x' },
+    ]);
+    expect(texts[0]).toContain('18B\t/memories/notes.md\n-\t/memories/sub/\n-\t/memories/sub/deep/');
+    expect(texts[1]).toContain(':\n-\t/memories/sub/deep/\n1B\t/memories/sub/deep/x.md');
+    expect(texts.slice(2).join()).toBe(['', ''].map(() => 'ERROR Error: The directory /memories itself stays.').join());
+    expect(fileSystem.existsSync('/memories/notes.md')).toBe(true);
   });
 
   it('replaces text that spans several lines', async () => {
@@ -177,7 +211,7 @@ describe('memoryHandlers() in Anthropic’s client', () => {
       { command: 'view', path: '/memories/notes.md', view_range: 'all' },
     ]);
     for (const text of texts.slice(0, 4)) expect(text).toContain('Paths have to begin with /memories');
-    expect(texts[4]).toContain('/memories/binary is not a text file in UTF-8.');
+    expect(texts[4]).toContain("'/memories/binary' is not text in UTF-8: it is text in UTF-16 of 2 bytes.");
     expect(texts[5]).toContain('path must be a string.');
     expect(texts[6]).toContain('view_range must be two line numbers');
     expect(texts[7]).toContain('The file has 3 lines: line 99 is past its end.');

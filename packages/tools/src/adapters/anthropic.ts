@@ -1,11 +1,12 @@
 import { quote } from '@scratchfs/core';
-import type { FileSandbox } from '@scratchfs/sandbox';
+import type { FileSystemSandbox } from '@scratchfs/sandbox';
 import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from '../authorizer.js';
+import { EDITOR_HINTS } from '../error-text.js';
 import { InputError } from '../input.js';
 import { ownOptions } from '../plain-data.js';
 import { type OnError, runTool } from '../run-tool.js';
 import type { ToolCallOptions, ToolResult } from '../tool.js';
-import { EditorCommands } from './editor-commands.js';
+import { EditorCommands, tidyPath } from './editor-commands.js';
 
 export interface AnthropicOptions extends AuthorizerOptions {
   readonly onError?: OnError | undefined;
@@ -20,14 +21,15 @@ export interface TextEditor {
 }
 
 /** Runs the commands `view`, `create`, `str_replace` and `insert` of Anthropic's text editor tool over a sandbox. */
-export function textEditor(sandbox: FileSandbox, options: AnthropicOptions = {}): TextEditor {
+export function textEditor(sandbox: FileSystemSandbox, options: AnthropicOptions = {}): TextEditor {
   const { onError, ...authorizer } = ownOptions(options, [...AUTHORIZER_OPTIONS, 'onError'], 'textEditor');
   const commands = new EditorCommands(new Authorizer(sandbox, authorizer), 'str_replace_based_edit_tool');
+  const failures = { onError, hints: EDITOR_HINTS };
   return {
     type: 'text_editor_20250728',
     name: 'str_replace_based_edit_tool',
     call: (input, call = {}) =>
-      runTool('str_replace_based_edit_tool', onError, call, async () => runCommand(commands, input, call)),
+      runTool('str_replace_based_edit_tool', failures, call, async () => runCommand(commands, input, call)),
   };
 }
 
@@ -42,7 +44,10 @@ export interface MemoryHandlers {
 }
 
 export interface MemoryOptions extends AnthropicOptions {
-  /** Directory of the sandbox that the model sees as `/memories`. Default `/memories`. */
+  /**
+   * Directory of the sandbox that the model sees as `/memories`. Default `/memories`. Before the first write it need not
+   * exist: the model sees an empty directory.
+   */
   readonly root?: string | undefined;
 }
 
@@ -50,15 +55,17 @@ export interface MemoryOptions extends AnthropicOptions {
  * Anthropic's memory tool over a sandbox: `betaMemoryTool(memoryHandlers(sandbox))`. Text to replace may span several
  * lines. Text that occurs twice in one line is not unique.
  */
-export function memoryHandlers(sandbox: FileSandbox, options: MemoryOptions = {}): MemoryHandlers {
+export function memoryHandlers(sandbox: FileSystemSandbox, options: MemoryOptions = {}): MemoryHandlers {
   const {
     root = '/memories',
     onError,
     ...authorizer
   } = ownOptions(options, [...AUTHORIZER_OPTIONS, 'onError', 'root'], 'memoryHandlers');
-  const commands = new EditorCommands(new Authorizer(sandbox, authorizer), 'memory', (path) => memoryPath(path, root));
+  const inner = (path: string): string => memoryPath(path, root);
+  const commands = new EditorCommands(new Authorizer(sandbox, authorizer), 'memory', inner, root);
+  const failures = { onError, hints: EDITOR_HINTS };
   const run = async (input: object): Promise<string> => {
-    const { text, isError } = await runTool('memory', onError, {}, async () => runCommand(commands, input, {}));
+    const { text, isError } = await runTool('memory', failures, {}, async () => runCommand(commands, input, {}));
     if (isError) throw new Error(text);
     return text;
   };
@@ -78,7 +85,7 @@ function memoryPath(path: string, root: string): string {
   if (!isInside || path.split(/[/\\]/).includes('..')) {
     throw new InputError(`Paths have to begin with /memories and to stay in it, unlike ${quote(path)}.`);
   }
-  return root + path.slice('/memories'.length);
+  return root + tidyPath(path).slice('/memories'.length);
 }
 
 /** Runs a command by name. A field of the wrong type is an InputError, because the model sent it. */
@@ -102,7 +109,7 @@ function runCommand(commands: EditorCommands, input: unknown, call: ToolCallOpti
 }
 
 function notTheRoot(path: string): string {
-  if (/^\/memories[/\\]*$/.test(path)) throw new InputError('The directory /memories itself stays.');
+  if (tidyPath(path) === '/memories') throw new InputError('The directory /memories itself stays.');
   return path;
 }
 

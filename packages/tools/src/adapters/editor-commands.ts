@@ -2,6 +2,7 @@ import { type EntryInfo, type FileSystem, isFsError, joinPath, parentPath, quote
 import type { Authorizer, PathUse, ToolAction } from '../authorizer.js';
 import { inTransaction } from '../in-transaction.js';
 import { checkPath, InputError } from '../input.js';
+import { readTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
 import { inWordsOf } from '../tools/define.js';
 import { inserted, numbered, placesOf, placesText, snippet } from './numbered-lines.js';
@@ -17,6 +18,8 @@ export class EditorCommands {
     readonly tool: string,
     /** Translates a path from the model to a path of the sandbox. @throws InputError */
     readonly inner: (path: string) => string = (path) => path,
+    /** Path of a directory that is empty as long as it does not exist, as the sandbox spells it. */
+    readonly implicitRoot?: string,
   ) {}
 
   async view(given: string, range: readonly number[] | undefined, call: ToolCallOptions): Promise<string> {
@@ -28,7 +31,7 @@ export class EditorCommands {
       return this.#list(given, path, call);
     }
     await this.#permit('sandbox.read', [use], `Read ${quote(given)}`, call);
-    const text = await this.#on(given, path, (fileSystem, place) => fileSystem.readText(place, call));
+    const text = await this.#on(given, path, (fileSystem, place) => readTextFile(fileSystem, place, given, call));
     return `Here is the content of ${given} with line numbers:\n${numbered(text, range)}`;
   }
 
@@ -45,9 +48,8 @@ export class EditorCommands {
         call,
       ).catch((error: unknown) => {
         if (!isFsError(error, 'EEXIST')) throw error;
-        throw new InputError(
-          `There is a file ${quote(given)} already. Use str_replace to change it, or delete it before.`,
-        );
+        const advice = this.tool === 'memory' ? ', or delete it before' : '';
+        throw new InputError(`There is a file ${quote(given)} already. Use str_replace to change it${advice}.`);
       }),
     );
     return `Created the file ${given}.`;
@@ -136,7 +138,7 @@ export class EditorCommands {
       inTransaction(
         fileSystem,
         async (branch) => {
-          const changed = change(await textOf(branch, place, given, call));
+          const changed = change(await readTextFile(branch, place, given, call));
           await branch.writeFile(place, changed.text, call);
           return changed;
         },
@@ -152,10 +154,19 @@ export class EditorCommands {
   }
 
   async #isDirectory(path: string, call: ToolCallOptions): Promise<boolean> {
+    const { sandbox } = this.authorizer;
     return (
       isTop(this.authorizer, path) ||
-      this.authorizer.sandbox.fileSystem.isDirectory(this.authorizer.sandbox.locate(path), call)
+      (await sandbox.fileSystem.isDirectory(sandbox.locate(path), call)) ||
+      this.#isStillEmpty(path, call)
     );
+  }
+
+  async #isStillEmpty(path: string, call: ToolCallOptions): Promise<boolean> {
+    const { sandbox } = this.authorizer;
+    if (this.implicitRoot === undefined) return false;
+    const place = sandbox.locate(path);
+    return place === sandbox.locate(this.implicitRoot) && !(await isThere(sandbox.fileSystem, place, call));
   }
 
   async #list(given: string, path: string, call: ToolCallOptions): Promise<string> {
@@ -170,7 +181,8 @@ export class EditorCommands {
     await inWordsOf(
       this.authorizer,
       async () => {
-        if (!isTop(this.authorizer, path)) return add(sandbox.locate(path), given, 2);
+        if (await this.#isStillEmpty(path, call)) return;
+        if (!isTop(this.authorizer, path)) return add(sandbox.locate(path), tidyPath(given), 2);
         for (const root of sandbox.readableRoots) {
           lines.push(`${root}/`);
           await add(sandbox.locate(root), root, 1);
@@ -222,16 +234,10 @@ async function isThere(fileSystem: FileSystem, place: string, call: ToolCallOpti
   }
 }
 
-/**
- * Reads a file as text. @throws InputError if the bytes are not UTF-8, because writing the text back would change them
- */
-async function textOf(fileSystem: FileSystem, place: string, given: string, call: ToolCallOptions): Promise<string> {
-  const bytes = await fileSystem.readFile(place, call);
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    throw new InputError(`${given} is not a text file in UTF-8.`, { cause });
-  }
+/** Returns a path without repeated and final separators and without `.`. */
+export function tidyPath(path: string): string {
+  const names = path.split(/[/\\]/).filter((name) => name !== '' && name !== '.');
+  return `${/^[/\\]/.test(path) ? '/' : ''}${names.join('/')}`;
 }
 
 function isHidden(path: string): boolean {

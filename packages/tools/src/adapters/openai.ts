@@ -1,5 +1,6 @@
-import type { FileSandbox } from '@scratchfs/sandbox';
+import type { FileSystemSandbox } from '@scratchfs/sandbox';
 import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from '../authorizer.js';
+import { GENERAL_HINTS } from '../error-text.js';
 import { ownOptions } from '../plain-data.js';
 import { type OnError, runTool } from '../run-tool.js';
 import type { ToolCallOptions, ToolResult } from '../tool.js';
@@ -29,11 +30,11 @@ type PatchOf<T extends PatchOperation['type']> = Extract<PatchOperation, { type:
  * The editor for `applyPatchTool({ editor })` of OpenAI's Agents SDK, over a sandbox. An operation that fails resolves
  * with the status `failed` and a message for the model.
  */
-export function applyPatchEditor(sandbox: FileSandbox, options: ApplyPatchOptions = {}): PatchEditor {
+export function applyPatchEditor(sandbox: FileSystemSandbox, options: ApplyPatchOptions = {}): PatchEditor {
   const { onError, ...rest } = ownOptions(options, KNOWN, 'applyPatchEditor');
   const authorizer = new Authorizer(sandbox, rest);
   const run = async (operation: PatchOperation): Promise<PatchResult> => {
-    const { text, isError } = await runTool('apply_patch', onError, {}, () =>
+    const { text, isError } = await runTool('apply_patch', { onError, hints: GENERAL_HINTS }, {}, () =>
       applyOperations(authorizer, [operation], {}),
     );
     return { status: isError ? 'failed' : 'completed', output: text };
@@ -46,12 +47,14 @@ export function applyPatchEditor(sandbox: FileSandbox, options: ApplyPatchOption
  * models that write patches as text.
  */
 export async function applyPatch(
-  sandbox: FileSandbox,
+  sandbox: FileSystemSandbox,
   patch: string,
   options: ApplyPatchOptions = {},
   call: ToolCallOptions = {},
 ): Promise<ToolResult> {
   const { onError, ...rest } = ownOptions(options, KNOWN, 'applyPatch');
   const authorizer = new Authorizer(sandbox, rest);
-  return runTool('apply_patch', onError, call, async () => applyOperations(authorizer, parsePatch(patch), call));
+  return runTool('apply_patch', { onError, hints: GENERAL_HINTS }, call, async () =>
+    applyOperations(authorizer, parsePatch(patch), call),
+  );
 }

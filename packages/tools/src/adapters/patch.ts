@@ -2,6 +2,7 @@ import { type FileSystem, isFsError, parentPath, quote } from '@scratchfs/core';
 import type { Authorizer } from '../authorizer.js';
 import { inTransaction } from '../in-transaction.js';
 import { InputError } from '../input.js';
+import { readTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
 import { applyUpdate, createdText } from './v4a.js';
 
@@ -104,7 +105,7 @@ async function applyOne(
   if (operation.type === 'create_file') return create(fileSystem, path, operation, call);
   const { diff, moveTo } = operation;
   if (diff.trim() !== '') {
-    const before = await fileSystem.readText(path, call);
+    const before = await readTextFile(fileSystem, path, operation.path, call);
     await fileSystem.writeFile(path, applyUpdate(before, diff), call);
   } else if (moveTo === undefined)
     throw new InputError(`The patch says nothing of what to change in ${quote(operation.path)}.`);

@@ -2,12 +2,17 @@ import { quote } from '@scratchfs/core';
 import type { Authorizer } from '../authorizer.js';
 import { InputError } from '../input.js';
 import type { PropertySchema, RuleName, ToolCallOptions } from '../tool.js';
+import { explainedError } from '../tool-sandbox.js';
 
 /** A tool without rules and approvals: its schema and its function. */
 export interface Definition {
   readonly name: string;
   readonly rule: RuleName;
+  /** True if a sandbox without `fileSystem` is enough. Default false. */
+  readonly isPlain?: boolean;
   readonly description: string;
+  /** Sentences of the description that are about other tools, by the name of that tool. */
+  readonly seeAlso?: Readonly<Record<string, string>>;
   readonly properties: Readonly<Record<string, PropertySchema>>;
   readonly required: readonly string[];
   /** Runs the tool on input that the schema has accepted. */
@@ -49,7 +54,7 @@ export async function inWordsOf<T>(
     return await work();
   } catch (error) {
     if (error instanceof RangeError) throw new InputError(`${error.message}.`);
-    throw authorizer.sandbox.explain(error, given, dest);
+    throw explainedError(authorizer.plain, error, given, dest);
   }
 }
 

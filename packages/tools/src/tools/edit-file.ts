@@ -1,3 +1,5 @@
+import { isFsError } from '@scratchfs/core';
+import { readTextFile } from '../text-file.js';
 import { counted, type Definition, inWordsOf, path, quote, some, text, yes } from './define.js';
 
 interface Input {
@@ -35,8 +37,16 @@ export const editFile: Definition = {
       call,
     );
     const { fileSystem } = authorizer.sandbox;
-    const edit = (): Promise<number> =>
-      fileSystem.editFile(authorizer.sandbox.locate(file), before, after, { all, ...call });
+    const edit = async (): Promise<number> => {
+      const place = authorizer.sandbox.locate(file);
+      try {
+        return await fileSystem.editFile(place, before, after, { all, ...call });
+      } catch (error) {
+        // The text may be missing because the file is none: then say so.
+        if (isFsError(error, 'EINVAL')) await readTextFile(fileSystem, place, file, call);
+        throw error;
+      }
+    };
     return `Replaced ${counted(await inWordsOf(authorizer, edit, file), 'occurrence')} in ${quote(file)}.`;
   },
 };

@@ -12,6 +12,7 @@ const paging = { offset: offset('files'), limit: limit('files', 200, 1000) };
 
 export const listFiles: Definition = {
   name: 'list_files',
+  isPlain: true,
   rule: 'sandbox.read',
   description:
     'Lists the files in a directory and its subdirectories, sorted. The pattern is matched against the path from that directory on: * stands for any part of a name, ** for any directories, {a,b} for one of several.',
@@ -27,7 +28,7 @@ export const listFiles: Definition = {
       { tool: 'list_files', rule: 'sandbox.read', uses: [], summary: `List the files of ${quote(directory)}` },
       call,
     );
-    const files = await inWordsOf(authorizer, () => authorizer.sandbox.listFiles(directory, pattern, call), directory);
+    const files = await inWordsOf(authorizer, () => authorizer.plain.listFiles(directory, pattern, call), directory);
     return pageOf(files, { offset: start, limit: count }, 'files', 'list_files');
   },
 };
@@ -41,9 +42,10 @@ interface SearchInput {
 
 export const searchFiles: Definition = {
   name: 'search_files',
+  isPlain: true,
   rule: 'sandbox.read',
-  description:
-    'Finds files by their name, anywhere in a directory: *.ts, test_*.py or src/**/index.ts. To search in what files hold use grep.',
+  description: 'Finds files by their name, anywhere in a directory: *.ts, test_*.py or src/**/index.ts.',
+  seeAlso: { grep: 'To search in what files hold use grep.' },
   properties: {
     pattern: path('What the name has to look like; with a / in it, the end of the path.'),
     path: path("Where to search. Default '.', all that may be seen."),
@@ -61,7 +63,7 @@ export const searchFiles: Definition = {
       },
       call,
     );
-    const search = (): Promise<string[]> => authorizer.sandbox.listFiles(directory, `**/${pattern}`, call);
+    const search = (): Promise<string[]> => authorizer.plain.listFiles(directory, `**/${pattern}`, call);
     const files = await inWordsOf(authorizer, search, directory);
     return pageOf(files, { offset: start, limit: count }, 'files', 'search_files');
   },

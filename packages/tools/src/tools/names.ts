@@ -1,4 +1,7 @@
+import { FsError, isFsError } from '@scratchfs/core';
 import { type Definition, inWordsOf, path, quote, yes } from './define.js';
+
+const RECURSIVE_HINT = 'Set recursive to true to delete a directory with all that is in it';
 
 interface DeleteInput {
   readonly path: string;
@@ -26,7 +29,16 @@ export const deleteFile: Definition = {
       call,
     );
     const { sandbox } = authorizer;
-    await inWordsOf(authorizer, () => sandbox.fileSystem.rm(sandbox.locate(name), { recursive, ...call }), name);
+    const remove = async (): Promise<void> => {
+      const place = sandbox.locate(name);
+      try {
+        await sandbox.fileSystem.rm(place, { recursive, ...call });
+      } catch (error) {
+        if (!isFsError(error, 'EISDIR')) throw error;
+        throw new FsError('EISDIR', { syscall: 'rm', path: place, hint: RECURSIVE_HINT });
+      }
+    };
+    await inWordsOf(authorizer, remove, name);
     return `Deleted ${quote(name)}.`;
   },
 };

@@ -1,4 +1,10 @@
-import { type Definition, offset, path, quote } from './define.js';
+import { pieceOf, type ReadOptions, type ReadResult } from '@scratchfs/sandbox';
+import type { Authorizer } from '../authorizer.js';
+import { InputError } from '../input.js';
+import { readTextFile } from '../text-file.js';
+import type { ToolCallOptions } from '../tool.js';
+import { hasFileSystem } from '../tool-sandbox.js';
+import { type Definition, inWordsOf, offset, path, quote } from './define.js';
 
 interface Input {
   readonly path: string;
@@ -8,9 +14,10 @@ interface Input {
 
 export const readFile: Definition = {
   name: 'read_file',
+  isPlain: true,
   rule: 'sandbox.read',
   description:
-    'Reads a text file. Long files are returned in pieces: the last line of the result then says how to continue.',
+    'Reads a text file in UTF-8. Long files are returned in pieces: the last line of the result then says how to continue.',
   properties: {
     path: path('The file to read.'),
     offset: offset('characters'),
@@ -34,7 +41,11 @@ export const readFile: Definition = {
       },
       call,
     );
-    const piece = await authorizer.sandbox.read(file, { maxChars, offset: start, ...call });
+    const piece = await inWordsOf(
+      authorizer,
+      () => readPiece(authorizer, file, { maxChars, offset: start }, call),
+      file,
+    );
     const end = piece.offset + piece.charsRead;
     if (piece.totalChars === 0) return '[The file is empty.]';
     if (piece.charsRead === 0) return `[The file has ${piece.totalChars} characters: offset ${start} is past its end.]`;
@@ -43,3 +54,17 @@ export const readFile: Definition = {
     return `${piece.content}\n[Characters ${piece.offset} to ${end} of ${piece.totalChars}. ${how}]`;
   },
 };
+
+async function readPiece(
+  { plain: sandbox }: Authorizer,
+  file: string,
+  piece: ReadOptions,
+  call: ToolCallOptions,
+): Promise<ReadResult> {
+  if (hasFileSystem(sandbox)) {
+    return pieceOf(await readTextFile(sandbox.fileSystem, sandbox.locate(file), file, call), piece);
+  }
+  const read = await sandbox.read(file, { ...piece, ...call });
+  if (read.content.includes('\0')) throw new InputError(`${quote(file)} is a binary file.`);
+  return read;
+}

@@ -1,5 +1,6 @@
 import { isFsError } from '@scratchfs/core';
 import { diff as compare, formatDiff } from '@scratchfs/core/diff';
+import type { Authorizer } from '../authorizer.js';
 import { InputError } from '../input.js';
 import { formatPage } from '../pages.js';
 import { counted, type Definition, limit, offset, path, quote } from './define.js';
@@ -11,8 +12,8 @@ interface CheckpointInput {
 export const checkpoint: Definition = {
   name: 'checkpoint',
   rule: 'sandbox.read',
-  description:
-    'Remembers the files as they are now, at no cost. Make one before a risky step: rollback goes back to it, diff shows what has changed since.',
+  description: 'Remembers the files as they are now, at no cost. Make a checkpoint before a risky step.',
+  seeAlso: { rollback: 'To go back to it use rollback.', diff: 'To see what has changed since use diff.' },
   properties: { name: path('A name to call it by. Default: one is made.') },
   required: [],
   async run(authorizer, { name }: CheckpointInput, call) {
@@ -20,7 +21,7 @@ export const checkpoint: Definition = {
       { tool: 'checkpoint', rule: 'sandbox.read', uses: [], summary: 'Remember the files as they are' },
       call,
     );
-    const made = await explained(() => authorizer.sandbox.fileSystem.checkpoint(name, call), name ?? '');
+    const made = await explained(authorizer, () => authorizer.sandbox.fileSystem.checkpoint(name, call), name ?? '');
     return `Made the checkpoint ${quote(made.name ?? made.id)}.`;
   },
 };
@@ -34,7 +35,7 @@ export const rollback: Definition = {
   rule: 'sandbox.write',
   description:
     'Makes all files what they were at a checkpoint. Everything that was done since is lost; the checkpoint stays.',
-  properties: { checkpoint: path('The name that the checkpoint tool returned.') },
+  properties: { checkpoint: path('Name of a checkpoint that was made with these tools.') },
   required: ['checkpoint'],
   async run(authorizer, { checkpoint: name }: RollbackInput, call) {
     await authorizer.permit(
@@ -46,7 +47,7 @@ export const rollback: Definition = {
       },
       call,
     );
-    await explained(() => authorizer.sandbox.fileSystem.rollback(name, call), name);
+    await explained(authorizer, () => authorizer.sandbox.fileSystem.rollback(name, call), name);
     return `The files are what they were at the checkpoint ${quote(name)}.`;
   },
 };
@@ -87,7 +88,7 @@ export const diff: Definition = {
     const { fileSystem } = authorizer.sandbox;
     const nameOf = (place: string): string => authorizer.sandbox.show(place) ?? place;
     const options = { nameOf, maxLength: MAX_DIFF_LENGTH, ...call };
-    const text = await explained(() => formatDiff(fileSystem, from, to, options), from);
+    const text = await explained(authorizer, () => formatDiff(fileSystem, from, to, options), from);
     if (text !== '') {
       const lines = text.trimEnd().split('\n');
       const isCounted = !CUT.test(lines.at(-1) as string);
@@ -101,12 +102,14 @@ export const diff: Definition = {
 };
 
 /** Turns a missing or duplicate checkpoint into an error for the model. */
-async function explained<T>(work: () => Promise<T>, name: string): Promise<T> {
+async function explained<T>(authorizer: Authorizer, work: () => Promise<T>, name: string): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (isFsError(error, 'ENOENT'))
-      throw new InputError(`There is no checkpoint ${quote(name)}. Make one with checkpoint.`);
+      throw new InputError(
+        `There is no checkpoint ${quote(name)}.${authorizer.offered.has('checkpoint') ? ' Make one with checkpoint.' : ''}`,
+      );
     if (isFsError(error, 'EEXIST'))
       throw new InputError(`There is a checkpoint ${quote(name)} already: choose another name.`);
     throw error;

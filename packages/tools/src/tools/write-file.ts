@@ -7,9 +7,10 @@ interface Input {
 
 export const writeFile: Definition = {
   name: 'write_file',
+  isPlain: true,
   rule: 'sandbox.write',
-  description:
-    'Writes a whole text file: creates it, with the directories that lead to it, or replaces what it holds. To change a part of a file use edit_file.',
+  description: 'Writes a whole text file: creates it, with the directories that lead to it, or replaces what it holds.',
+  seeAlso: { edit_file: 'To change a part of a file use edit_file.' },
   properties: { path: path('The file to write.'), content: text('All that the file will hold.') },
   required: ['path', 'content'],
   async run(authorizer, { path: file, content }: Input, call) {
@@ -24,7 +25,7 @@ export const writeFile: Definition = {
       },
       call,
     );
-    await authorizer.sandbox.write(file, content, call);
+    await authorizer.plain.write(file, content, call);
     return `Wrote ${size} to ${quote(file)}.`;
   },
 };

@@ -1,0 +1,49 @@
+import {
+  type Approvals,
+  type FileSandbox,
+  type FileSystemSandbox,
+  type FollowOptions,
+  PathNotInSandboxError,
+  PathNotWritableError,
+} from '@scratchfs/sandbox';
+import type { ToolCallOptions } from './tool.js';
+
+/** What a caller may pass: the members that are missing have substitutes in this file. */
+type Given = FileSandbox & Partial<FileSystemSandbox>;
+
+/** Reports whether a sandbox has the filesystem that most tools work with. */
+export function hasFileSystem(sandbox: FileSandbox): sandbox is FileSystemSandbox {
+  return (sandbox as Given).fileSystem !== undefined;
+}
+
+/** Throws the error of a read or a write as far as the sandbox knows it in advance. */
+export async function checkAccess(
+  sandbox: Given,
+  path: string,
+  access: 'read' | 'write',
+  { follow, signal }: FollowOptions & ToolCallOptions,
+): Promise<void> {
+  if (sandbox.check !== undefined) return sandbox.check(path, access, { follow, signal });
+  const isAllowed = access === 'read' ? sandbox.canRead(path, { signal }) : sandbox.canWrite(path, { signal });
+  if (await isAllowed) return;
+  // The sandbox's own error says more than the general one.
+  await sandbox.resolve(path, { signal });
+  if (access === 'write') throw new PathNotWritableError(path, sandbox.writableRoots);
+  await sandbox.read(path, { maxChars: 1, signal });
+  throw new PathNotInSandboxError(path, sandbox.readableRoots);
+}
+
+/** Returns the approvals that a sandbox requires for a path. By default, writes require one and reads none. */
+export async function approvalsOf(sandbox: Given, path: string, call: ToolCallOptions): Promise<Approvals> {
+  return sandbox.approvals === undefined ? { read: false, write: true } : sandbox.approvals(path, call);
+}
+
+/** Returns the sandbox's spelling of a resolved path, if it has one. */
+export function shownPath(sandbox: Given, path: string): string | undefined {
+  return sandbox.show?.(path);
+}
+
+/** Converts an error of the filesystem to one about the model's paths, if the sandbox can. */
+export function explainedError(sandbox: Given, error: unknown, path: string, dest?: string): unknown {
+  return sandbox.explain === undefined ? error : sandbox.explain(error, path, dest);
+}
