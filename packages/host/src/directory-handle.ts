@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isCode } from './host-error.js';
-import { HAS_DESCRIPTOR_PATHS, O_PATH, type RawName, rawPath } from './path-handle.js';
+import { HAS_DESCRIPTOR_PATHS, O_PATH, type PathHandle, type RawName, rawPath } from './path-handle.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL } = constants;
 
@@ -38,6 +38,11 @@ export class DirectoryHandle implements Disposable {
   /** Opens a directory, following links in the given path. @throws what `realpath` and `open` throw */
   static at(directory: string): DirectoryHandle {
     return DirectoryHandle.#open(realpathSync(directory));
+  }
+
+  /** Opens the directory of a path handle. */
+  static of({ path }: PathHandle): DirectoryHandle {
+    return DirectoryHandle.#open(`${path}/.`);
   }
 
   static #open(path: RawName): DirectoryHandle {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   closeSync,
   existsSync,
@@ -21,6 +21,7 @@ import { overlay, restrict } from '@scratchfs/core/layers';
 import { glob, grep } from '@scratchfs/core/search';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { hostFileSystem } from './host-file-system.js';
+import { bundled } from './testing/bundled.js';
 
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-host-'));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
@@ -223,6 +224,17 @@ describe('hostFileSystem()', () => {
       () => fs.rename('/src', '/.scratchfs-tmp-x'),
     ])
       await expect(work()).rejects.toMatchObject({ code: 'EACCES' });
+  });
+
+  it('leaves nothing in the directory when the process exits without close(), even within a removal', async () => {
+    const bundle = await bundled('leave-open', top);
+    for (const when of ['done', 'within']) {
+      const directory = join(top, `exit-${when}`);
+      for (let i = 0; i < 300; i++) mkdirSync(join(directory, `tree/${i}/x`), { recursive: true });
+      const { status, stderr } = spawnSync(process.execPath, [bundle, directory, when], { encoding: 'utf8' });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(readdirSync(directory)).toEqual(when === 'done' ? ['file', 'tree'] : ['file']);
+    }
   });
 
   it('has no checkpoints, forks and transactions of its own, and reports so, through a guard too', async () => {

@@ -1,13 +1,15 @@
+import { rmdirSync } from 'node:fs';
 import { mkdir, readdir, readlink, rename, rmdir } from 'node:fs/promises';
 import { type ConfinedRoot, TEMPORARY } from './confined-root.js';
+import { DirectoryHandle } from './directory-handle.js';
 import { PathHandle } from './path-handle.js';
 import { isAlive, startOf } from './process-start.js';
 import { removeTree } from './remove-tree.js';
 
 /**
  * A hidden directory at the top of the root. New files are completed here before they get their names, and removed
- * trees are moved here before they are taken apart, so that other processes see one rename. The next process removes
- * what a killed one left behind.
+ * trees are moved here before they are taken apart, so that other processes see one rename. It is removed by `close`,
+ * or when the process exits. What a killed process leaves is removed by the next one that changes something here.
  */
 export class StagingDirectory {
   #folder: Promise<Folder> | undefined;
@@ -47,13 +49,16 @@ export class StagingDirectory {
 
   async #open(): Promise<Folder> {
     const name = `${TEMPORARY}${await processName()}-${++opened}`;
-    IN_USE.add(name);
+    if (opened === 1) process.once('exit', removeAtExit);
+    IN_USE.set(name, undefined);
     try {
       // Fails if another process has created that name.
       await mkdir(this.root.child(name), { mode: 0o700 });
       const pathHandle = PathHandle.at(this.root.child(name));
+      const folder = { root: this.root, pathHandle, name };
+      IN_USE.set(name, folder);
       await this.#removeLeftovers(pathHandle, name);
-      return { pathHandle, name };
+      return folder;
     } catch (error) {
       IN_USE.delete(name);
       throw error;
@@ -75,13 +80,28 @@ export class StagingDirectory {
 }
 
 interface Folder {
+  readonly root: ConfinedRoot;
   readonly pathHandle: PathHandle;
   readonly name: string;
 }
 
-/** Names of this process's staging directories that are in use. */
-const IN_USE = new Set<string>();
+/** This process's staging directories that are in use, by name. Undefined while one is being created. */
+const IN_USE = new Map<string, Folder | undefined>();
 let opened = 0;
+
+/** Removes the staging directories of filesystems that were not closed. An exiting process can only wait for sync calls. */
+function removeAtExit(): void {
+  for (const folder of IN_USE.values()) {
+    if (folder === undefined) continue;
+    try {
+      using contents = DirectoryHandle.of(folder.pathHandle);
+      for (const name of contents.names()) contents.remove(name);
+      rmdirSync(folder.root.child(folder.name));
+    } catch {
+      // The next process removes it. An error here would change the exit code of this one.
+    }
+  }
+}
 
 /**
  * Returns a name that identifies this process among all that use the directory: process numbers are reused, and a
