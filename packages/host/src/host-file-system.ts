@@ -1,5 +1,6 @@
 import { asyncStorage, type FileSystem, fileSystemOn } from '@scratchfs/core';
 import { readonly } from '@scratchfs/core/layers';
+import { checkOptions } from './check-options.js';
 import type { GitAccess } from './git-protection.js';
 import { HostBackend } from './host-backend.js';
 import { hostError } from './host-error.js';
@@ -132,11 +133,7 @@ export function hostFileSystem(directory: string, options: HostFileSystemOptions
 function checkHostOptions(directory: string, options: HostFileSystemOptions): HostFileSystemOptions {
   if (typeof directory !== 'string' || directory === '' || directory.includes('\0'))
     throw new TypeError('The path of the directory must be a string, not empty and without NUL');
-  if (typeof options !== 'object' || options === null) throw new TypeError('options must be an object');
-  for (const key of Object.keys(options)) {
-    if (!['readonly', 'strict', 'hardLinks', 'git', 'clock'].includes(key))
-      throw new TypeError(`hostFileSystem has no option ${key}`);
-  }
+  checkOptions(options, ['readonly', 'strict', 'hardLinks', 'git', 'clock'], 'hostFileSystem');
   for (const key of ['readonly', 'strict'] as const) {
     const value = Object.hasOwn(options, key) ? options[key] : undefined;
     if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${key} must be true or false`);

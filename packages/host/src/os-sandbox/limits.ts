@@ -1,3 +1,5 @@
+import { checkOptions } from '../check-options.js';
+
 /** Limits of a command. Each has a default. */
 export interface OsSandboxLimits {
   /**
@@ -39,9 +41,9 @@ const DEFAULTS: AllLimits = {
  * @throws TypeError for an unknown limit, RangeError for one that is not a positive whole number
  */
 export function allLimits(given: OsSandboxLimits = {}): AllLimits {
+  checkOptions(given, Object.keys(DEFAULTS) as (keyof AllLimits)[], 'limits');
   const limits: Record<string, number> = { ...DEFAULTS };
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(DEFAULTS, name)) throw new TypeError(`Unknown limit ${name}`);
     if (value === undefined) continue;
     if (!Number.isSafeInteger(value) || value <= 0)
       throw new RangeError(`limits.${name} must be a whole number above 0`);

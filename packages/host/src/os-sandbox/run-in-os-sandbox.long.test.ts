@@ -283,6 +283,13 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     await expect(files).rejects.toMatchObject({ code: 'EFBIG' });
   });
 
+  it('refuses options and limits that do not exist, and names those that do', async () => {
+    const { sandbox } = await sandboxOf({ '/a': 'one' });
+    const run = (options: object) => runInOsSandbox(sandbox, 'echo two >a', options);
+    await expect(run({ timeout: 5_000 })).rejects.toThrow("no option 'timeout'. It takes timeoutMs, limits, network");
+    await expect(run({ limits: { memory: 5_000 } })).rejects.toThrow("no option 'memory'. It takes memoryBytes, proc");
+  });
+
   it('has no network unless the sandbox has it, and asking for it is an escalation', async () => {
     const { sandbox } = await sandboxOf({});
     await expect(runInOsSandbox(sandbox, 'true', { network: true })).rejects.toBeInstanceOf(

@@ -1,4 +1,5 @@
 import { type Sandbox, SandboxPermissionEscalationError } from '@scratchfs/sandbox';
+import { checkOptions } from '../check-options.js';
 import { type BroughtBack, bringBack } from './bring-back.js';
 import { killConfined, memoryOf, OsSandboxUnavailableError, startConfined } from './bubblewrap.js';
 import { type AllLimits, allLimits, type OsSandboxLimits } from './limits.js';
@@ -62,6 +63,7 @@ export async function runInOsSandbox(
   command: string | readonly string[],
   options: OsSandboxOptions = {},
 ): Promise<OsSandboxResult> {
+  checkOptions(options, ['timeoutMs', 'limits', 'network', 'env', 'signal'], 'runInOsSandbox');
   const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const limits = allLimits(options.limits);
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs <= 0)

@@ -136,3 +136,39 @@ describe('checkoutSnapshot() and rollback()', () => {
     expect(readdirSync(work)).toEqual(['a']);
   });
 });
+
+describe('checkoutSnapshot()', () => {
+  it('removes directories that the version does not have, empty ones too, and no others', async () => {
+    const version = await versionOf({
+      'src/deep/a': ['100644', await blob('a')],
+      'was-directory': ['100644', await blob('b')],
+      'libs/sub': ['160000', '1'.repeat(40) as ObjectId],
+    });
+    for (const path of ['src/empty/inner', 'src/deep/empty', 'empty', 'old/none', 'was-directory/x', 'libs/sub/empty'])
+      mkdirSync(join(work, path), { recursive: true });
+    writeFileSync(join(work, 'libs/sub/file'), 'x');
+    for (const call of [() => versions.checkoutSnapshot(version, work), () => versions.rollback(version, work)]) {
+      await call();
+      const expected = { 'src/deep/a': 'a', 'was-directory': 'b', src: '', 'src/deep': '', libs: '', 'libs/sub': '' };
+      expect(Object.keys(contentsOf(work)).sort()).toEqual(
+        Object.keys(expected)
+          .map((path) => join(work, path))
+          .sort(),
+      );
+      mkdirSync(join(work, 'src/again/and/again'), { recursive: true });
+    }
+  });
+
+  it('refuses options that do not exist, as the other methods do', async () => {
+    const version = await versionOf({});
+    const typo = { forced: true } as object;
+    const options = 'force, signal';
+    await expect(versions.checkoutSnapshot(version, work, typo)).rejects.toThrow(`It takes ${options}`);
+    await expect(versions.rollback(version, work, typo)).rejects.toThrow(`It takes ${options}`);
+    await expect(versions.onboardRepo(work, typo)).rejects.toThrow("onboardRepo has no option 'forced'");
+    await expect(versions.createSnapshot(work, version, 'x', typo)).rejects.toThrow('createSnapshot has no option');
+    await expect(versions.executeMerge(work, version, typo)).rejects.toThrow('executeMerge has no option');
+    expect(() => new HostHistory({ maxEntrys: 1 } as object)).toThrow("HostHistory has no option 'maxEntrys'");
+    expect(contentsOf(work)).toEqual(before);
+  });
+});

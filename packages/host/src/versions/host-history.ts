@@ -22,6 +22,7 @@ import {
   type VersionDiff,
   type VersionDiffOptions,
 } from '@scratchfs/history';
+import { checkOptions } from '../check-options.js';
 import { directoriesAbove } from '../directories-above.js';
 import { Git } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
@@ -105,6 +106,8 @@ const BATCH_BYTES = 8 * 2 ** 20;
 /** Files between two progress reports. */
 const FILES_PER_PROGRESS = 500;
 const NONE: ReadonlySet<string> = new Set();
+const ONBOARD_OPTIONS = ['workingTree', 'includeIgnored', 'skipUnrepresentable', 'onProgress', 'signal'] as const;
+const SNAPSHOT_OPTIONS = ['includeIgnored', 'skipUnrepresentable', 'author', 'committer', 'signal'] as const;
 const AS_THEY_LIE = 'The files as they lie';
 
 /**
@@ -132,6 +135,7 @@ export class HostHistory implements AsyncDisposable {
   #isClosed = false;
 
   constructor(options: HostHistoryOptions = {}) {
+    checkOptions(options, ['repository', 'maxObjectBytes', 'maxEntries', 'author', 'clock'], 'HostHistory');
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
   }
@@ -153,6 +157,7 @@ export class HostHistory implements AsyncDisposable {
    *   for a repository without commits; `too-large` for more than `maxEntries` entries
    */
   async onboardRepo(sourcePath: string, options: OnboardOptions = {}): Promise<ObjectId> {
+    checkOptions(options, ONBOARD_OPTIONS, 'onboardRepo');
     const repository = await findRepository(sourcePath);
     if (repository === undefined) return this.#onboardFolder(await realpath(givenPath(sourcePath)), options);
     const { signal } = options;
@@ -190,6 +195,7 @@ export class HostHistory implements AsyncDisposable {
     message: string,
     options: SnapshotOptions = {},
   ): Promise<ObjectId> {
+    checkOptions(options, SNAPSHOT_OPTIONS, 'createSnapshot');
     const { includeIgnored, skipUnrepresentable, ...commit } = options;
     const refused: Unrepresentable[] = [];
     const onUnrepresentable = skipUnrepresentable ?? ((found: Unrepresentable) => void refused.push(found));
@@ -203,7 +209,7 @@ export class HostHistory implements AsyncDisposable {
 
   /**
    * Makes a directory hold exactly the files and links of a version, and removes everything else in it, ignored files
-   * too. Creates the directory if it is missing. All new files are written beside the old ones before the first
+   * and empty directories too. Creates the directory if it is missing. All new files are written beside the old ones before the first
    * removal, so a missing or damaged object, an impossible link target or a full disk changes nothing. From then on
    * each path holds the old or the new file at any moment; if the process is killed, the call has to be repeated.
    * @throws TypeError for an empty path. Without `force`, TypeError for a directory that is a repository (also a bare
@@ -211,11 +217,9 @@ export class HostHistory implements AsyncDisposable {
    *   that cannot be read. HistoryError `not-found`, `wrong-type`, `hostile`, `corrupt`; FsError ENOSPC. In all these
    *   cases nothing was changed
    */
-  async checkoutSnapshot(
-    commit: string,
-    targetPath: string,
-    { force = false, signal }: CheckoutOptions = {},
-  ): Promise<void> {
+  async checkoutSnapshot(commit: string, targetPath: string, options: CheckoutOptions = {}): Promise<void> {
+    checkOptions(options, ['force', 'signal'], 'checkoutSnapshot');
+    const { force = false, signal } = options;
     const target = givenPath(targetPath);
     const history = this.historyOf(commit);
     const tree = await history.treeOf(commit, { signal });
@@ -231,7 +235,12 @@ export class HostHistory implements AsyncDisposable {
         'The directory is part of a repository’s git directory, which would be lost: only force deletes it',
       );
     const wanted = new Map<string, { readonly mode: TreeMode; readonly id: ObjectId }>();
-    for await (const { path, mode, id } of history.list(tree, { signal })) wanted.set(path, { mode, id });
+    const directories = new Set<string>();
+    for await (const { path, mode, id } of history.list(tree, { signal })) {
+      wanted.set(path, { mode, id });
+      for (let at = mode === '160000' ? path : dirname(path); !directories.has(at); at = dirname(at))
+        directories.add(at);
+    }
     const remove: WorktreeChange[] = [];
     const gone = (path: string, name?: RawName): void =>
       void remove.push({ path, name, mode: undefined, body: async () => new Uint8Array() });
@@ -246,7 +255,10 @@ export class HostHistory implements AsyncDisposable {
       else if (!force && holdsRepository(join(folder, dirname(path)), name)) within.push(path);
       gone(path, name);
     };
-    const reading = { cache, submodules, onUnrepresentable, asOwner: true, signal };
+    const onDirectory = (path: string): void => {
+      if (!directories.has(path)) gone(path);
+    };
+    const reading = { cache, submodules, onUnrepresentable, onDirectory, asOwner: true, signal };
     for await (const file of readWorktree(folder, reading)) {
       const entry = wanted.get(file.path);
       // It stays in `wanted`: if its contents are removed, its directory has to be created again.
@@ -306,7 +318,8 @@ export class HostHistory implements AsyncDisposable {
    * @throws HistoryError `not-found` if the version does not exist, `hostile`, `corrupt`; TypeError for an empty path;
    *   the reason of the signal; Error as for `recoverMerge` if an earlier interrupted merge could not be recovered
    */
-  executeMerge(sourceRepoPath: string, finalCommit: string, options?: MergeBackOptions): Promise<MergeResult> {
+  async executeMerge(sourceRepoPath: string, finalCommit: string, options?: MergeBackOptions): Promise<MergeResult> {
+    checkOptions(options, ['author', 'message', 'allowFilters', 'signal'], 'executeMerge');
     const author = this.#options.author;
     return executeMerge(this.historyOf(finalCommit), sourceRepoPath, finalCommit, { author, ...options });
   }
