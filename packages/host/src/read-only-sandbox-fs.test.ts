@@ -27,6 +27,12 @@ beforeAll(() => {
   symlinkSync('loop.py', join(root, 'loop.py'));
   execFileSync('mkfifo', [join(root, 'pipe.py')]);
   symlinkSync(root, join(top, 'link-to-root'));
+  symlinkSync('link-to-root', join(top, 'other-link'));
+  symlinkSync(top, join(top, 'link-above'));
+  symlinkSync('root/pkg', join(top, 'link-to-pkg'));
+  symlinkSync('root/main.py', join(top, 'link-to-file'));
+  symlinkSync('root/escape.py', join(top, 'link-to-secret'));
+  symlinkSync('root/nowhere', join(top, 'dangling'));
 });
 
 describe('ReadOnlySandboxFS', () => {
@@ -83,6 +89,37 @@ describe('ReadOnlySandboxFS', () => {
       expect(() => sandbox.relpath(path)).toThrow();
     },
   );
+
+  it('accepts absolute paths that lead to the root through links, the spelling of the caller included', async () => {
+    const given = join(top, 'link-to-root');
+    await using sandbox = new ReadOnlySandboxFS({ rootDir: given });
+    for (const start of [given, join(top, 'other-link'), join(top, 'link-above/root')]) {
+      expect(await sandbox.readText(join(start, 'main.py'))).toBe('print(1)\n');
+      expect(await sandbox.readText(join(start, 'pkg/a.py'))).toBe('a');
+      expect(await sandbox.readText(`${start}/pkg/../alias.py`)).toBe('print(1)\n');
+      await expect(sandbox.readText(join(start, 'nowhere.py'))).rejects.toMatchObject({ code: 'ENOENT' });
+      await expect(sandbox.readText(join(start, 'loop.py'))).rejects.toMatchObject({ code: 'ELOOP' });
+      for (const out of ['escape.py', 'passwd.py', '../secret.py', '../root/main.py'])
+        await expect(sandbox.readText(`${start}/${out}`), out).rejects.toMatchObject({ code: 'EACCES' });
+    }
+    expect(await sandbox.readText(join(top, 'link-to-pkg/sub/../a.py'))).toBe('a');
+    expect(await sandbox.readText(join(top, 'link-to-file'))).toBe('print(1)\n');
+    for (const path of [join(top, 'link-above/secret.py'), join(top, 'link-to-secret'), join(top, 'dangling/main.py')])
+      await expect(sandbox.readText(path), path).rejects.toMatchObject({ code: 'EACCES', path });
+    expect(sandbox.relpath(join(given, 'pkg/nowhere.py'))).toBe('pkg/nowhere.py');
+    expect(sandbox.relpath(given)).toBe('.');
+    expect(() => sandbox.relpath(`${given}/../secret.py`)).toThrow();
+    // relpath() reads nothing, so it knows no other links.
+    expect(() => sandbox.relpath(join(top, 'other-link/main.py'))).toThrow();
+  });
+
+  it('refuses options that do not exist, and names those that do', async () => {
+    const typo = { rootDir: root, maxBites: 1 };
+    expect(() => new ReadOnlySandboxFS(typo)).toThrow(/has no option 'maxBites'. It takes rootDir/);
+    await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
+    const large = sandbox.readText('main.py', { maxbytes: 1 } as object);
+    await expect(large).rejects.toThrow(/readText has no option 'maxbytes'. It takes maxBytes/);
+  });
 
   it.each(['nowhere.py', 'pkg', 'pipe.py', 'main.py/x', 'a\0b', '', '\ud800'])(
     'reports %j as missing',

@@ -1,9 +1,11 @@
 import { realpathSync, statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { type FileSystem, FsError, isFsError } from '@scratchfs/core';
 import { glob } from '@scratchfs/core/search';
 import { PathNotInSandboxError } from '@scratchfs/sandbox';
+import { checkOptions } from './check-options.js';
 import { climbs } from './confined-root.js';
 import { hostFileSystem } from './host-file-system.js';
 
@@ -16,15 +18,21 @@ const DEFAULT_MAX_BYTES = 2_000_000;
 
 /**
  * Read-only access to a directory of the host: every path, relative or absolute, must lie under the root with all links
- * resolved. Nothing on the host changes. Instances are frozen.
+ * resolved. An absolute path may lead to the root through links. Nothing on the host changes. Instances are frozen.
  */
 export class ReadOnlySandboxFS {
   /** Canonical root: `~` expanded, links resolved, absolute. */
   readonly rootDir: string;
+  /** The root as the caller wrote it, absolute, if that text leads to it. */
+  readonly #givenRoot: string | undefined;
   readonly #fileSystem: FileSystem;
 
-  /** @throws FsError ENOENT if the root does not exist, ENOTDIR if it is not a directory */
+  /**
+   * @throws FsError ENOENT if the root does not exist, ENOTDIR if it is not a directory; TypeError for options that do
+   *   not exist
+   */
   constructor(options: { readonly rootDir: string }) {
+    checkOptions(options, ['rootDir'], 'ReadOnlySandboxFS');
     const given = options?.rootDir;
     if (typeof given !== 'string' || given === '' || given.includes('\0'))
       throw new TypeError('rootDir must be a path');
@@ -35,6 +43,8 @@ export class ReadOnlySandboxFS {
       throw new FsError('ENOENT', { syscall: 'open', path: given });
     }
     if (!statSync(this.rootDir).isDirectory()) throw new FsError('ENOTDIR', { syscall: 'open', path: given });
+    const absolute = resolve(expanded);
+    this.#givenRoot = realOrNothing(absolute) === this.rootDir ? absolute : undefined;
     this.#fileSystem = hostFileSystem(this.rootDir, { readonly: true });
     Object.freeze(this);
   }
@@ -64,12 +74,14 @@ export class ReadOnlySandboxFS {
   /**
    * Reads a file as UTF-8 text; malformed bytes become U+FFFD.
    * @throws SandboxViolation outside the root; FsError ENOENT if it is missing or not a regular file, EFBIG above
-   *   `maxBytes`
+   *   `maxBytes`; TypeError for options that do not exist
    */
-  async readText(path: string, { maxBytes = DEFAULT_MAX_BYTES }: ReadTextOptions = {}): Promise<string> {
+  async readText(path: string, options: ReadTextOptions = {}): Promise<string> {
+    checkOptions(options, ['maxBytes'], 'readText');
+    const { maxBytes = DEFAULT_MAX_BYTES } = options;
     if (!Number.isSafeInteger(maxBytes) || maxBytes < 0)
       throw new RangeError('maxBytes must be a whole number, 0 or more');
-    const inside = this.#inside(path);
+    const inside = await this.#inside(path);
     try {
       const stat = await this.#fileSystem.stat(inside);
       if (!stat.isFile()) throw new FsError('ENOENT', { syscall: 'open', path, hint: 'It is not a regular file' });
@@ -94,15 +106,17 @@ export class ReadOnlySandboxFS {
   }
 
   /**
-   * Returns an absolute path relative to the root. Compares text only and reads nothing.
+   * Returns an absolute path relative to the root. Compares text only and reads nothing, so the path must begin with
+   * `rootDir` or with the root as it was given.
    * @throws SandboxViolation outside the root
    */
   relpath(path: string): string {
     if (typeof path !== 'string' || !isAbsolute(path)) throw new TypeError('relpath takes an absolute path');
-    const inside = relative(this.rootDir, resolve(path));
-    if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside))
-      throw new PathNotInSandboxError(path, ['.']);
-    return inside === '' ? '.' : inside;
+    for (const root of [this.rootDir, this.#givenRoot ?? this.rootDir]) {
+      const inside = relative(root, resolve(path));
+      if (inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return inside === '' ? '.' : inside;
+    }
+    throw new PathNotInSandboxError(path, ['.']);
   }
 
   async close(): Promise<void> {
@@ -126,18 +140,43 @@ export class ReadOnlySandboxFS {
   /**
    * Returns the path within the filesystem. A `..` that climbs above the root is a violation, whatever exists there.
    */
-  #inside(path: string): string {
+  async #inside(path: string): Promise<string> {
     if (typeof path !== 'string' || path === '' || path.includes('\0') || !path.isWellFormed())
       throw new FsError('ENOENT', { syscall: 'open', path: String(path) });
-    const inside = isAbsolute(path) ? this.#fromTop(path) : path;
+    const inside = isAbsolute(path) ? await this.#fromTop(path) : path;
     if (inside === undefined || climbs(inside, 0)) throw new PathNotInSandboxError(path, ['.']);
     return inside;
   }
 
-  #fromTop(path: string): string | undefined {
-    if (path === this.rootDir) return '.';
-    return path.startsWith(this.rootDir === sep ? sep : this.rootDir + sep)
-      ? path.slice(this.rootDir.length + 1)
-      : undefined;
+  /**
+   * Returns an absolute path relative to the root; undefined if it does not lead there. Links are resolved up to the
+   * first name that lies under the root. The filesystem resolves those after it, and cannot be raced.
+   */
+  async #fromTop(path: string): Promise<string | undefined> {
+    const direct = textWithin(this.rootDir, path);
+    if (direct !== undefined) return direct;
+    const names = path.split(sep);
+    for (let n = 2; n <= names.length; n++) {
+      const real = await realpath(names.slice(0, n).join(sep)).catch(() => undefined);
+      if (real === undefined) return undefined;
+      const inside = textWithin(this.rootDir, real);
+      if (inside !== undefined) return [inside, ...names.slice(n)].join(sep);
+    }
+    return undefined;
+  }
+}
+
+/** Returns what follows a directory in an absolute path, `.` for the directory itself; undefined for another path. */
+function textWithin(directory: string, path: string): string | undefined {
+  if (path === directory) return '.';
+  const start = directory === sep ? sep : directory + sep;
+  return path.startsWith(start) ? path.slice(start.length) : undefined;
+}
+
+function realOrNothing(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
   }
 }
