@@ -1,4 +1,4 @@
-import { type FileSystem, isFsError } from '@scratchfs/core';
+import { type FileSystem, isFsError, type Stats } from '@scratchfs/core';
 import type { ToolCallOptions } from './tool.js';
 
 /** Runs work in a transaction, or without one if the filesystem has none, as a mount of several filesystems. */
@@ -16,5 +16,19 @@ export async function inTransaction<T>(
   } catch (error) {
     if (hasBegun || !isFsError(error, 'ENOTSUP')) throw error;
     return work(fileSystem);
+  }
+}
+
+/** Returns what is at a path, without following a link; undefined if nothing is. */
+export async function entryAt(
+  fileSystem: FileSystem,
+  place: string,
+  call: ToolCallOptions,
+): Promise<Stats | undefined> {
+  try {
+    return await fileSystem.lstat(place, call);
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return undefined;
+    throw error;
   }
 }

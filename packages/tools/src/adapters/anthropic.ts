@@ -85,7 +85,7 @@ function memoryPath(path: string, root: string): string {
   if (!isInside || path.split(/[/\\]/).includes('..')) {
     throw new InputError(`Paths have to begin with /memories and to stay in it, unlike ${quote(path)}.`);
   }
-  return root + tidyPath(path).slice('/memories'.length);
+  return root.replace(/[/\\]+$/, '') + tidyPath(path).slice('/memories'.length) || root;
 }
 
 /** Runs a command by name. A field of the wrong type is an InputError, because the model sent it. */

@@ -1,6 +1,6 @@
 import { type EntryInfo, type FileSystem, isFsError, joinPath, parentPath, quote } from '@scratchfs/core';
 import type { Authorizer, PathUse, ToolAction } from '../authorizer.js';
-import { inTransaction } from '../in-transaction.js';
+import { entryAt, inTransaction } from '../in-transaction.js';
 import { checkPath, InputError } from '../input.js';
 import { readTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
@@ -106,7 +106,8 @@ export class EditorCommands {
     await this.#permit('sandbox.write', uses, `Move ${quote(from)} to ${quote(to)}`, call);
     const move = async (fileSystem: FileSystem): Promise<void> => {
       const place = sandbox.locate(target);
-      if (await isThere(fileSystem, place, call)) throw new InputError(`There is something at ${quote(to)} already.`);
+      if ((await entryAt(fileSystem, place, call)) !== undefined)
+        throw new InputError(`There is something at ${quote(to)} already.`);
       await fileSystem.mkdir(parentPath(place), { recursive: true, ...call });
       await fileSystem.rename(sandbox.locate(source), place, call);
     };
@@ -166,7 +167,9 @@ export class EditorCommands {
     const { sandbox } = this.authorizer;
     if (this.implicitRoot === undefined) return false;
     const place = sandbox.locate(path);
-    return place === sandbox.locate(this.implicitRoot) && !(await isThere(sandbox.fileSystem, place, call));
+    return (
+      place === sandbox.locate(this.implicitRoot) && (await entryAt(sandbox.fileSystem, place, call)) === undefined
+    );
   }
 
   async #list(given: string, path: string, call: ToolCallOptions): Promise<string> {
@@ -221,16 +224,6 @@ function isTop({ sandbox }: Authorizer, path: string): boolean {
     return false;
   } catch {
     return true;
-  }
-}
-
-async function isThere(fileSystem: FileSystem, place: string, call: ToolCallOptions): Promise<boolean> {
-  try {
-    await fileSystem.lstat(place, call);
-    return true;
-  } catch (error) {
-    if (isFsError(error, 'ENOENT')) return false;
-    throw error;
   }
 }
 

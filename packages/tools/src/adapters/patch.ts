@@ -1,6 +1,6 @@
 import { type FileSystem, isFsError, parentPath, quote } from '@scratchfs/core';
 import type { Authorizer } from '../authorizer.js';
-import { inTransaction } from '../in-transaction.js';
+import { entryAt, inTransaction } from '../in-transaction.js';
 import { InputError } from '../input.js';
 import { readTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
@@ -111,7 +111,8 @@ async function applyOne(
     throw new InputError(`The patch says nothing of what to change in ${quote(operation.path)}.`);
   if (moveTo === undefined) return;
   const target = locate(moveTo);
-  if (await fileSystem.exists(target, call)) throw new InputError(`There is something at ${quote(moveTo)} already.`);
+  if ((await entryAt(fileSystem, target, call)) !== undefined)
+    throw new InputError(`There is something at ${quote(moveTo)} already.`);
   await fileSystem.mkdir(parentPath(target), { recursive: true, ...call });
   await fileSystem.rename(path, target, call);
 }

@@ -1,5 +1,6 @@
-import { FsError, isFsError } from '@scratchfs/core';
-import { type Definition, inWordsOf, path, quote, yes } from './define.js';
+import { type FileSystem, FsError, isFsError, type Stats } from '@scratchfs/core';
+import { entryAt, inTransaction } from '../in-transaction.js';
+import { counted, type Definition, inWordsOf, path, quote, yes } from './define.js';
 
 const RECURSIVE_HINT = 'Set recursive to true to delete a directory with all that is in it';
 
@@ -51,7 +52,8 @@ interface MoveInput {
 export const moveFile: Definition = {
   name: 'move_file',
   rule: 'sandbox.write',
-  description: 'Moves or renames a file or a directory. A file that has the new name already is replaced.',
+  description:
+    'Moves or renames a file or a directory. A file that has the new name already is replaced; the result then says so.',
   properties: { from: path('What to move.'), to: path('Its new path, with its new name.') },
   required: ['from', 'to'],
   async run(authorizer, { from, to }: MoveInput, call) {
@@ -69,8 +71,24 @@ export const moveFile: Definition = {
       call,
     );
     const { sandbox } = authorizer;
-    const move = (): Promise<void> => sandbox.fileSystem.rename(sandbox.locate(from), sandbox.locate(to), call);
-    await inWordsOf(authorizer, move, from, to);
-    return `Moved ${quote(from)} to ${quote(to)}.`;
+    const move = async (fileSystem: FileSystem): Promise<string> => {
+      const [source, target] = [sandbox.locate(from), sandbox.locate(to)];
+      const before = await entryAt(fileSystem, target, call);
+      const moved = before && (await entryAt(fileSystem, source, call));
+      await fileSystem.rename(source, target, call);
+      return before === undefined || isSame(before, moved) ? '' : `, replacing ${described(before)} that was there`;
+    };
+    const replacing = await inWordsOf(authorizer, () => inTransaction(sandbox.fileSystem, move, call), from, to);
+    return `Moved ${quote(from)} to ${quote(to)}${replacing}.`;
   },
 };
+
+function described({ kind, size }: Stats): string {
+  if (kind === 'symlink') return 'the link';
+  return kind === 'directory' ? 'the empty directory' : `the file of ${counted(size, 'byte')}`;
+}
+
+/** Reports whether two names are of one file, which a move of one to the other leaves alone. */
+function isSame(a: Stats, b: Stats | undefined): boolean {
+  return a.ino === b?.ino && a.dev === b.dev;
+}
