@@ -32,7 +32,7 @@ const DEFINITIONS: readonly Definition[] = [
 ];
 
 export interface FileToolsOptions extends AuthorizerOptions {
-  /** Names of the tools to offer. Default: all that the rules allow. */
+  /** Names of the tools to offer. Default: all that the rules allow and the sandbox can run. */
   readonly only?: readonly string[] | undefined;
   /**
    * Also offers the legacy names `sandbox_read_text`, `sandbox_write_text` and `sandbox_list`. Default false. Calls by
@@ -55,6 +55,9 @@ export interface FileTools {
  * `delete_file` `move_file` `search_files` `grep` `checkpoint` `rollback` `diff`. Each is a name, a description, a JSON
  * Schema and a function, for any framework. The sandbox decides which files may be touched; rules and approvals can
  * restrict that further.
+ *
+ * A read-only sandbox offers no tools that write. `rollback` and `diff` know only the checkpoints that these tools made:
+ * the filesystem has them under the name `tools:` and the model's name.
  *
  * Without `approve`, actions that the sandbox requires approval for (writes, by default) are refused.
  *
@@ -86,27 +89,29 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
   const names = new Set<string>();
   const authorizer = new Authorizer(sandbox, rest, names);
   const byName = new Map<string, Tool>();
-  const offered: Tool[] = [];
+  const tools: Tool[] = [];
   const callable = DEFINITIONS.filter((definition) => {
     const isWanted = only === undefined || namesOf(definition).some((name) => only.includes(name));
     const isPossible = definition.isPlain === true || hasFileSystem(sandbox);
     return isWanted && isPossible && authorizer.isAllowed(definition);
   });
-  for (const { name } of callable) names.add(name);
+  const isReadOnly = sandbox.writableRoots.length === 0;
+  const offered = callable.filter(({ rule }) => rule === 'sandbox.read' || !isReadOnly);
+  for (const { name } of offered) names.add(name);
   const failures = { onError, hints: fileToolHints(names) };
   for (const definition of callable) {
     for (const name of namesOf(definition)) {
       const tool = toolOf(definition, name, authorizer, failures);
       byName.set(name, tool);
-      if (name === definition.name || offersLegacy) offered.push(tool);
+      if (offered.includes(definition) && (name === definition.name || offersLegacy)) tools.push(tool);
     }
   }
   return {
-    tools: Object.freeze(offered),
+    tools: Object.freeze(tools),
     call: async (name, input, call) => {
       const tool = byName.get(name);
       if (tool !== undefined) return tool.run(input, call);
-      const known = offered.map((each) => each.name).join(', ');
+      const known = tools.map((each) => each.name).join(', ');
       return { text: `There is no tool of that name. The tools are ${known}.`, isError: true };
     },
   };

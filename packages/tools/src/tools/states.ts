@@ -1,9 +1,16 @@
-import { isFsError } from '@scratchfs/core';
+import { type FileSystem, isFsError } from '@scratchfs/core';
 import { diff as compare, formatDiff } from '@scratchfs/core/diff';
 import type { Authorizer } from '../authorizer.js';
 import { InputError } from '../input.js';
 import { formatPage } from '../pages.js';
+import type { ToolCallOptions } from '../tool.js';
 import { counted, type Definition, limit, offset, path, quote } from './define.js';
+
+/**
+ * Start of the names of checkpoints that the model makes. It keeps them apart from those of the program, which the model
+ * can neither go back to nor compare with, also when the tools are made anew over a stored filesystem.
+ */
+const PREFIX = 'tools:';
 
 interface CheckpointInput {
   readonly name?: string;
@@ -21,8 +28,10 @@ export const checkpoint: Definition = {
       { tool: 'checkpoint', rule: 'sandbox.read', uses: [], summary: 'Remember the files as they are' },
       call,
     );
-    const made = await explained(authorizer, () => authorizer.sandbox.fileSystem.checkpoint(name, call), name ?? '');
-    return `Made the checkpoint ${quote(made.name ?? made.id)}.`;
+    const { fileSystem } = authorizer.sandbox;
+    if (name === undefined) return `Made the checkpoint ${quote(await numbered(fileSystem, call))}.`;
+    await explained(authorizer, () => fileSystem.checkpoint(PREFIX + name, call), name);
+    return `Made the checkpoint ${quote(name)}.`;
   },
 };
 
@@ -47,7 +56,7 @@ export const rollback: Definition = {
       },
       call,
     );
-    await explained(authorizer, () => authorizer.sandbox.fileSystem.rollback(name, call), name);
+    await explained(authorizer, () => authorizer.sandbox.fileSystem.rollback(PREFIX + name, call), name);
     return `The files are what they were at the checkpoint ${quote(name)}.`;
   },
 };
@@ -86,32 +95,53 @@ export const diff: Definition = {
       call,
     );
     const { fileSystem } = authorizer.sandbox;
+    const [a, b] = [PREFIX + from, to === undefined ? undefined : PREFIX + to];
     const nameOf = (place: string): string => authorizer.sandbox.show(place) ?? place;
     const options = { nameOf, maxLength: MAX_DIFF_LENGTH, ...call };
-    const text = await explained(authorizer, () => formatDiff(fileSystem, from, to, options), from);
+    const text = await explained(authorizer, () => formatDiff(fileSystem, a, b, options), from);
     if (text !== '') {
       const lines = text.trimEnd().split('\n');
       const isCounted = !CUT.test(lines.at(-1) as string);
       const shown = lines.slice(start, start + count);
       return formatPage({ lines: shown, total: lines.length, isCounted }, start, 'lines', 'diff');
     }
-    const { added, removed, changed } = await compare(fileSystem, from, to, call);
+    const { added, removed, changed } = await compare(fileSystem, a, b, call);
     const rest = added.length + removed.length + changed.length;
     return rest === 0 ? 'Nothing has changed.' : `No file has changed, but ${counted(rest, 'other entry')}.`;
   },
 };
+
+/** Makes a checkpoint under the first free number, and returns that name. */
+async function numbered(fileSystem: FileSystem, call: ToolCallOptions): Promise<string> {
+  const used = new Set((await fileSystem.checkpoints(call)).map(({ name }) => name));
+  for (let number = 1; ; number++) {
+    if (used.has(`${PREFIX}${number}`)) continue;
+    try {
+      await fileSystem.checkpoint(`${PREFIX}${number}`, call);
+      return `${number}`;
+    } catch (error) {
+      // A sandbox does not list the checkpoints of others.
+      if (!isFsError(error, 'EEXIST')) throw error;
+    }
+  }
+}
 
 /** Turns a missing or duplicate checkpoint into an error for the model. */
 async function explained<T>(authorizer: Authorizer, work: () => Promise<T>, name: string): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (isFsError(error, 'ENOENT'))
-      throw new InputError(
-        `There is no checkpoint ${quote(name)}.${authorizer.offered.has('checkpoint') ? ' Make one with checkpoint.' : ''}`,
-      );
-    if (isFsError(error, 'EEXIST'))
-      throw new InputError(`There is a checkpoint ${quote(name)} already: choose another name.`);
+    if (!isFsError(error)) throw error;
+    // The names in errors have the prefix, which the model does not know.
+    const own = error.path?.startsWith(PREFIX) ? error.path.slice(PREFIX.length) : name;
+    if (error.code === 'ENOENT') {
+      const advice = authorizer.offered.has('checkpoint') ? ' Make one with checkpoint.' : '';
+      throw new InputError(`There is no checkpoint ${quote(own)}.${advice}`);
+    }
+    if (error.code === 'EEXIST')
+      throw new InputError(`There is a checkpoint ${quote(own)} already: choose another name.`);
+    if (error.code === 'EINVAL' && error.syscall === 'checkpoint')
+      throw new InputError(`${quote(own)} is too long for the name of a checkpoint.`);
     throw error;
   }
 }

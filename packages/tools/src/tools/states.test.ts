@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { createFileTools } from '../file-tools.js';
+import { named, STORAGES, whole, yes } from '../testing/sandboxes.js';
+
+describe.each(STORAGES)('the checkpoints of the model on %s', (_, create) => {
+  it('are not those of the program, by name or by id', async () => {
+    const fileSystem = await create({ '/a': 'one' });
+    const own = await fileSystem.checkpoint('start');
+    await fileSystem.writeFile('/a', 'two');
+    const { call } = createFileTools(whole(fileSystem), { approve: yes });
+    for (const name of ['start', own.id]) {
+      const refused = { text: `There is no checkpoint '${name}'. Make one with checkpoint.`, isError: true };
+      expect(await call('rollback', { checkpoint: name })).toEqual(refused);
+      expect(await call('diff', { from: name })).toEqual(refused);
+    }
+    expect(await fileSystem.readText('/a')).toBe('two');
+    expect(await call('checkpoint', { name: 'start' })).toEqual({
+      text: "Made the checkpoint 'start'.",
+      isError: false,
+    });
+    await fileSystem.writeFile('/a', 'three');
+    expect((await call('diff', { from: 'start', to: own.id })).text).toBe(
+      `There is no checkpoint '${own.id}'. Make one with checkpoint.`,
+    );
+    expect((await call('rollback', { checkpoint: 'start' })).isError).toBe(false);
+    expect(await fileSystem.readText('/a')).toBe('two');
+    expect((await fileSystem.checkpoints()).map(({ name }) => name)).toEqual(['start', 'tools:start']);
+    await fileSystem.rollback('start');
+    expect(await fileSystem.readText('/a')).toBe('one');
+  });
+
+  it('are found by tools that are created later over the same filesystem', async () => {
+    const fileSystem = await create({ '/a': 'one' });
+    await createFileTools(whole(fileSystem), { approve: yes }).call('checkpoint', { name: 'x' });
+    await fileSystem.writeFile('/a', 'two');
+    const { call } = createFileTools(whole(fileSystem), { approve: yes });
+    expect((await call('rollback', { checkpoint: 'x' })).isError).toBe(false);
+    expect(await fileSystem.readText('/a')).toBe('one');
+  });
+
+  it('are numbered without a name, past those that a sandbox hides', async () => {
+    const fileSystem = await create({ '/w/a': 'one' });
+    const made = async (): Promise<string> => {
+      const sandbox = named(fileSystem, { w: { root: '/w', mode: 'rw' } });
+      return (await createFileTools(sandbox, { approve: yes }).call('checkpoint', {})).text;
+    };
+    expect([await made(), await made()]).toEqual(["Made the checkpoint '1'.", "Made the checkpoint '2'."]);
+    const { call } = createFileTools(whole(fileSystem), { approve: yes });
+    expect((await call('checkpoint', {})).text).toBe("Made the checkpoint '3'.");
+    expect((await call('checkpoint', { name: '1' })).text).toBe(
+      "There is a checkpoint '1' already: choose another name.",
+    );
+    expect((await call('checkpoint', { name: 'x'.repeat(300) })).text).toMatch(/ is too long for the name/);
+  });
+});
+
+describe('a read-only sandbox', () => {
+  it.each(STORAGES)('offers no tools that write on %s', async (_, create) => {
+    const fileSystem = await create({ '/a': 'a', '/src/b': 'b' });
+    const readers = ['read_file', 'list_files', 'search_files', 'grep', 'checkpoint', 'diff'];
+    for (const sandbox of [
+      named(fileSystem, { src: { root: '/src' } }),
+      await whole(fileSystem).derive({ allowRead: '/src' }),
+      await whole(fileSystem).derive({ inherit: true, readonly: true }),
+    ]) {
+      const { tools, call } = createFileTools(sandbox, { approve: yes });
+      expect(tools.map(({ name }) => name)).toEqual(readers);
+      expect(tools.map(({ description }) => description).join('\n')).not.toMatch(/edit_file|rollback/);
+      expect((await call('shell', {})).text).toBe(
+        `There is no tool of that name. The tools are ${readers.join(', ')}.`,
+      );
+      const legacy = createFileTools(sandbox, { legacyNames: true }).tools.map(({ name }) => name);
+      expect(legacy).not.toContain('sandbox_write_text');
+    }
+  });
+
+  it('still explains itself if the model calls one by name', async () => {
+    const [, create] = STORAGES[0] as (typeof STORAGES)[0];
+    const { call } = createFileTools(named(await create({ '/src/b': 'b' }), { src: { root: '/src' } }));
+    expect((await call('write_file', { path: 'src/b', content: '' })).text).toBe(
+      "Cannot write to 'src/b': path is read-only.\nWritable paths: none",
+    );
+  });
+});
