@@ -53,13 +53,13 @@ export class LowerLoader {
     const prefixes: string[] = [];
     let at = '';
     for (const name of pathSegments(path)) prefixes.push((at += `/${name}`));
-    const answers = await Promise.allSettled(
+    const outcomes = await Promise.allSettled(
       prefixes.map(async (prefix) => this.#entries.get(prefix) ?? this.#look(prefix, call)),
     );
-    for (const [i, answer] of answers.entries()) {
-      if (answer.status === 'rejected') throw answer.reason;
+    for (const [i, outcome] of outcomes.entries()) {
+      if (outcome.status === 'rejected') throw outcome.reason;
       const prefix = prefixes[i] as string;
-      if (!this.#entries.has(prefix)) this.#entries.set(prefix, answer.value);
+      if (!this.#entries.has(prefix)) this.#entries.set(prefix, outcome.value);
       if (this.#entries.get(prefix)?.kind !== 'directory') return;
     }
   }

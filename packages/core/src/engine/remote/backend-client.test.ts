@@ -3,19 +3,19 @@ import type { Backend, Batch, CommitResult } from '../../backend.js';
 import { OutcomeUnknownError, StorageError } from '../../errors.js';
 import { BackendClient, type BackendClientOptions } from './backend-client.js';
 
-type Answer<T> = T | Error | 'never';
+type Reply<T> = T | Error | 'never';
 
 /** A backend that gives one prepared reply per call and records the calls. */
 function scripted({
   commits = [],
   outcomes = [],
 }: {
-  commits?: Answer<CommitResult>[];
-  outcomes?: Answer<CommitResult | 'absent' | 'unknown'>[];
+  commits?: Reply<CommitResult>[];
+  outcomes?: Reply<CommitResult | 'absent' | 'unknown'>[];
 }) {
   const sent: string[] = [];
   const asked: string[] = [];
-  const answer = <T>(script: Answer<T>[]): Promise<T> => {
+  const reply = <T>(script: Reply<T>[]): Promise<T> => {
     const next = script.shift();
     if (next === undefined) throw new Error('There was one call more than expected');
     if (next === 'never') return new Promise<T>(() => {});
@@ -24,11 +24,11 @@ function scripted({
   const backend = {
     commit: ({ operationId }: Batch) => {
       sent.push(operationId);
-      return answer(commits);
+      return reply(commits);
     },
     outcome: (operationId: string) => {
       asked.push(operationId);
-      return answer(outcomes);
+      return reply(outcomes);
     },
   };
   return { backend: backend as unknown as Backend, sent, asked };
@@ -173,16 +173,16 @@ describe('a batch', () => {
 });
 
 describe('an aborted batch', () => {
-  const aborting = (commits: Answer<CommitResult>[], outcomes: Answer<CommitResult | 'absent' | 'unknown'>[]) => {
+  const aborting = (commits: Reply<CommitResult>[], outcomes: Reply<CommitResult | 'absent' | 'unknown'>[]) => {
     const controller = new AbortController();
     const script = scripted({ commits, outcomes });
     const { commit } = script.backend;
     const backend = {
       ...script.backend,
       commit: (sent: Batch) => {
-        const answer = commit(sent);
+        const committed = commit(sent);
         controller.abort(new Error('Enough'));
-        return answer;
+        return committed;
       },
     } as Backend;
     return { ...script, result: new BackendClient(backend, options().options).commit(batch, controller.signal) };
@@ -221,14 +221,14 @@ describe('a request that changes nothing', () => {
     const result = new BackendClient(scripted({}).backend, given).retrying(signal, async () => {
       const error = errors[calls++];
       if (error !== undefined) throw error;
-      return 'answer';
+      return 'result';
     });
     return { result, pauses, calls: () => calls };
   };
 
   it('is sent again after transient failures, first immediately and then after growing pauses', async () => {
     const { result, pauses } = run([lost(), new StorageError('conflict', 'Faster')]);
-    expect(await result).toBe('answer');
+    expect(await result).toBe('result');
     expect(pauses).toEqual([0, 5]);
   });
 
@@ -270,8 +270,8 @@ describe('a change that has the same effect when it is made twice', () => {
   const unsent = new StorageError('unavailable', 'Not sent', { mayHaveHappened: false });
 
   it('is sent again if its reply was lost, marked as a repeat', async () => {
-    expect(await repeated([lost(), lost()])).toEqual({ answer: 'done', wasLost: true });
-    expect(await repeated([unsent])).toEqual({ answer: 'done', wasLost: false });
+    expect(await repeated([lost(), lost()])).toEqual({ result: 'done', wasLost: true });
+    expect(await repeated([unsent])).toEqual({ result: 'done', wasLost: false });
   });
 
   it('is unknown only if at least one reply was lost and no attempt succeeded', async () => {
@@ -328,12 +328,12 @@ describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted afte
       controller.abort(enough);
       return call(signal as AbortSignal);
     });
-    const answer = await result.then(
-      (done) => (how === 'once' ? done : (done as { answer: unknown }).answer),
+    const outcome = await result.then(
+      (done) => (how === 'once' ? done : (done as { result: unknown }).result),
       (error: unknown) => error,
     );
     expect(sent).toBe(1);
-    return answer;
+    return outcome;
   };
 
   it('has succeeded if the reply arrives shortly after the abort', async () => {

@@ -15,7 +15,7 @@ export interface BackendClientOptions {
 
 /** Result of a change, and whether an earlier attempt may have made it. */
 interface Changed<T> {
-  readonly answer: T;
+  readonly result: T;
   readonly wasLost: boolean;
 }
 
@@ -81,10 +81,10 @@ export class BackendClient {
     const tries = signal?.aborted === true ? 1 : retries + 1;
     // After an abort, also during the call, the storage has a grace period.
     const late = new AbortController();
-    const answered = new AbortController();
+    const replied = new AbortController();
     const hurry = (): void =>
       void timer
-        .sleep(SETTLE_MS, answered.signal)
+        .sleep(SETTLE_MS, replied.signal)
         .then(() => late.abort())
         .catch(() => {});
     if (signal?.aborted === true) hurry();
@@ -104,7 +104,7 @@ export class BackendClient {
         }
       }
     } finally {
-      answered.abort();
+      replied.abort();
       signal?.removeEventListener('abort', hurry);
     }
     throw new OutcomeUnknownError(operationId, cause);
@@ -129,7 +129,7 @@ export class BackendClient {
    * @throws OutcomeUnknownError if it does not; the signal's reason if it did not happen
    */
   async once<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
-    return (await this.#change(signal, call, false)).answer;
+    return (await this.#change(signal, call, false)).result;
   }
 
   /**
@@ -151,7 +151,7 @@ export class BackendClient {
     for (let attempt = 0; ; attempt++) {
       if (isAborted()) throw loss === undefined ? signal?.reason : new OutcomeUnknownError('', loss);
       try {
-        return { answer: await this.#bounded(signal, call, SETTLE_MS), wasLost: loss !== undefined };
+        return { result: await this.#bounded(signal, call, SETTLE_MS), wasLost: loss !== undefined };
       } catch (error) {
         // A call that rejects with the abort's reason does not report its result.
         if (mayHaveHappened(error) || (isAborted() && !isStorageError(error))) loss = error;

@@ -70,8 +70,8 @@ describe('loads from a remote storage', () => {
     await openFileSystem(asyncStorage(backend), { files: { '/d/a': '', '/d/b': '', '/d/c': '' } });
     let pages = 0;
     const load: Backend['load'] = async (requests, call) => {
-      const answers = await backend.load(requests, call);
-      return answers.map((result) => {
+      const results = await backend.load(requests, call);
+      return results.map((result) => {
         if (result.kind !== 'list') return result;
         const names = ++pages === 1 ? ['a', 'b'] : second;
         return { ...result, names, nodes: result.nodes.slice(0, names.length), complete: false };

@@ -26,12 +26,12 @@ export class RemoteCheckpoints {
       createdAt: context.clock(),
     });
     const max = context.limits.maxCheckpoints;
-    const { answer } = await this.#client.repeated(signal, (call) =>
+    const { result } = await this.#client.repeated(signal, (call) =>
       checkpointStore.create(checkpoint.id, name, checkpoint.createdAt, max, call),
     );
-    if (answer === 'exists')
+    if (result === 'exists')
       throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
-    if (answer === 'limit') throw await this.#full(max, name ?? '', signal);
+    if (result === 'limit') throw await this.#full(max, name ?? '', signal);
     return checkpoint;
   }
 
@@ -46,16 +46,16 @@ export class RemoteCheckpoints {
   async restore(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     const checkpointStore = this.#checkpointStore('rollback');
     const id = await this.#idOf(checkpoint, 'rollback', signal);
-    const answer = await this.#client.once(signal, (call) => checkpointStore.restore(id, context.limits, call));
-    if (answer === 'missing') throw noCheckpoint('rollback', id);
-    if (answer !== 'ok') throw limitErrorFor(answer, []);
+    const result = await this.#client.once(signal, (call) => checkpointStore.restore(id, context.limits, call));
+    if (result === 'missing') throw noCheckpoint('rollback', id);
+    if (result !== 'ok') throw limitErrorFor(result, []);
   }
 
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     const checkpointStore = this.#checkpointStore('drop');
     const id = await this.#idOf(checkpoint, 'drop', signal);
     const dropped = await this.#client.repeated(signal, (call) => checkpointStore.drop(id, call));
-    if (!dropped.answer && !dropped.wasLost) throw noCheckpoint('drop', id);
+    if (!dropped.result && !dropped.wasLost) throw noCheckpoint('drop', id);
   }
 
   /** Returns a function that loads from a checkpoint. */

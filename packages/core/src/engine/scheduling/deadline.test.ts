@@ -108,7 +108,7 @@ describe.each<[string, Timer]>([
   it('lets calls that finish return, and aborts the others', async () => {
     const deadline = new SharedDeadline(timer, 1);
     const stopped: unknown[] = [];
-    const answered = deadline.bound(async (call) => {
+    const finished = deadline.bound(async (call) => {
       stopped.push(call);
       return 7;
     });
@@ -119,7 +119,7 @@ describe.each<[string, Timer]>([
         return never();
       }),
     );
-    expect(await answered).toBe(7);
+    expect(await finished).toBe(7);
     for (const call of late) await expect(call).rejects.toMatchObject({ name: 'StorageError', kind: 'timeout' });
     expect(stopped).toMatchObject([
       { isAborted: false, signal: { aborted: false } },
@@ -149,10 +149,10 @@ it('a deadline leaves no timer after all calls have ended, and gives each call i
   };
   const deadline = new SharedDeadline({ sleep: systemTimer.sleep, after }, 1);
   const signals = new Set<AbortSignal | undefined>();
-  const calls = [1, 2, 3].map((answer) =>
+  const calls = [1, 2, 3].map((result) =>
     deadline.bound(async ({ signal }) => {
       signals.add(signal);
-      return answer;
+      return result;
     }),
   );
   expect(timers).toBe(1);

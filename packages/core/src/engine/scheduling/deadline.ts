@@ -67,9 +67,9 @@ export async function bounded<T>(
     let cancel = after(timer, ms, late);
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      call(stop.signal).then((answer) => {
+      call(stop.signal).then((result) => {
         end();
-        resolve(answer);
+        resolve(result);
       }, fail);
     } catch (error) {
       fail(error);
@@ -129,9 +129,9 @@ export class SharedDeadline {
         reject(error);
       };
       try {
-        begin(call).then((answer) => {
+        begin(call).then((result) => {
           this.#end(call);
-          resolve(answer);
+          resolve(result);
         }, fail);
       } catch (error) {
         fail(error);

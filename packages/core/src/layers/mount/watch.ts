@@ -29,7 +29,7 @@ export function watchMounts(
 
 /** Holds one event of each source at a time; the rest waits in the source's own bounded queue. */
 class MergedWatch implements AsyncIterableIterator<WatchEvent> {
-  readonly #ready: { readonly source: Source; readonly answer: PromiseSettledResult<IteratorResult<WatchEvent>> }[] =
+  readonly #ready: { readonly source: Source; readonly outcome: PromiseSettledResult<IteratorResult<WatchEvent>> }[] =
     [];
   /** Sources not asked since their last event. */
   readonly #idle: Set<Source>;
@@ -73,12 +73,12 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
         });
         continue;
       }
-      if (item.answer.status === 'rejected') {
+      if (item.outcome.status === 'rejected') {
         this.#live = 0;
         await this.return().catch(() => {});
-        throw item.answer.reason;
+        throw item.outcome.reason;
       }
-      const result = item.answer.value;
+      const result = item.outcome.value;
       if (result.done) {
         this.#live -= 1;
         continue;
@@ -94,8 +94,8 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
   }
 
   #ask(source: Source): void {
-    void Promise.allSettled([source.iterator.next()]).then(([answer]) => {
-      this.#ready.push({ source, answer });
+    void Promise.allSettled([source.iterator.next()]).then(([outcome]) => {
+      this.#ready.push({ source, outcome });
       this.#wake?.();
     });
   }
