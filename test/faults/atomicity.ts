@@ -155,7 +155,7 @@ async function oneFault(trial: Trial, plan: FaultPlan, warm: boolean, what: stri
     if (report.faults % 8 !== 0) return true;
     const seen = await scheduler.run(dump(fs));
     const stale = differences(await stateOf(backend), seen);
-    if (stale.length > 0) problem(`the client sees something else than is there: ${stale.slice(0, 3).join('; ')}`);
+    if (stale.length > 0) problem(`the client sees other data than the storage has: ${stale.slice(0, 3).join('; ')}`);
   } catch (thrown) {
     problem(`afterwards: ${String(thrown)}`);
   }

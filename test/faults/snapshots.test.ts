@@ -3,7 +3,7 @@ import { type SnapshotReport, snapshotsUnderWriter } from './snapshots.js';
 
 for (const [where, onMemory] of [
   ['memory', true],
-  ['a storage far away', false],
+  ['a remote storage', false],
 ] as const) {
   test(`snapshots of ${where} show one state while two files change together and snapshots are restored`, async () => {
     const report: SnapshotReport = { snapshots: 0, gaveUp: 0, problems: [] };

@@ -138,7 +138,7 @@ describe('a tree', () => {
       ]),
       'corrupt',
     ],
-    ['with a name that is no UTF-8', rawTree([['100644', Uint8Array.of(0xff, 0xfe), BLOB]]), 'hostile'],
+    ['with a name that is not UTF-8', rawTree([['100644', Uint8Array.of(0xff, 0xfe), BLOB]]), 'hostile'],
     ['with an unknown mode', rawTree([['100600', 'a', BLOB]]), 'hostile'],
     ['with a padded mode', rawTree([['040000', 'a', SUBTREE]]), 'hostile'],
     ['that makes .gitmodules a link', rawTree([['120000', '.gitmodules', BLOB]]), 'hostile'],

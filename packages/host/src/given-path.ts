@@ -5,6 +5,6 @@ import { resolve } from 'node:path';
  * @throws TypeError for an empty path: an unset variable would otherwise mean the working directory of the process
  */
 export function givenPath(path: string): string {
-  if (path === '') throw new TypeError('The path of a directory is needed, and this one is empty');
+  if (path === '') throw new TypeError('The path of the directory must not be empty');
   return resolve(path);
 }

@@ -17,7 +17,7 @@ export function executorOf(storage: Storage): Executor;
 export function executorOf(storage: Storage): Executor {
   const executor = (storage as unknown as Record<symbol, unknown> | null | undefined)?.[EXECUTOR];
   if (executor === undefined) {
-    throw new TypeError('storage must be a MemoryStorage, or what asyncStorage(backend) answers');
+    throw new TypeError('storage must be a MemoryStorage or a result of asyncStorage(backend)');
   }
   return executor as Executor;
 }

@@ -81,7 +81,7 @@ export function staleError(file: Unloaded, cause?: unknown): FsError {
   return new FsError('ESTALE', {
     syscall: 'read',
     path: file.address.path,
-    hint: 'The filesystem beneath the overlay has changed the file since it was first seen',
+    hint: 'The filesystem under the overlay has changed the file since it was first read',
     cause,
   });
 }

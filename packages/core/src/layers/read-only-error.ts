@@ -11,7 +11,7 @@ export function readOnlyError(syscall: string, path?: string, dest?: string, hin
 export const STATE_HINTS = {
   checkpoint: 'A read-only view leaves nothing behind; fork gives this moment to look at',
   rollback: 'A read-only view does not change what others see',
-  drop: 'A read-only view forgets nothing of what is beneath',
+  drop: 'A read-only view cannot drop checkpoints of the lower filesystem',
   restore: 'A read-only view does not change what others see',
 } as const;
 

@@ -113,7 +113,7 @@ export class ByteReader {
     try {
       return decoder.decode(this.bytes.subarray(from, from + length));
     } catch {
-      throw corrupt('a text is no UTF-8');
+      throw corrupt('a text is not UTF-8');
     }
   }
 

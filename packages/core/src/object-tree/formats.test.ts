@@ -64,7 +64,7 @@ describe('encoded values', () => {
     for (const bytes of [[], [0x80], [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]])
       expect(() => new ByteReader(new Uint8Array(bytes)).number()).toThrow('damaged');
     expect(() => new ByteReader(new Uint8Array([9, 65])).text()).toThrow('too short');
-    expect(() => new ByteReader(new Uint8Array([1, 0xff])).text()).toThrow('no UTF-8');
+    expect(() => new ByteReader(new Uint8Array([1, 0xff])).text()).toThrow('not UTF-8');
     expect(() => new ByteReader(new Uint8Array([100])).count()).toThrow('longer than its page');
   });
 });

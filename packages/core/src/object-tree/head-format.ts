@@ -38,7 +38,7 @@ export function decodeHead(bytes: Uint8Array): Head {
   if (body.length !== Number(line[2]) || hashOf(body) !== Number.parseInt(line[3] as string, 16))
     throw corrupt('its head has other bytes than it was written with');
   const head = parsed(decoder.decode(body));
-  if (!isHead(head)) throw corrupt('its head is no head');
+  if (!isHead(head)) throw corrupt('its head has missing or wrong fields');
   return head;
 }
 

@@ -36,6 +36,6 @@ export function isObjectName(name: string): boolean {
 /** @throws StorageError `corrupt` */
 export function parseObjectName(name: string): ObjectName {
   const found = /(?:^|\/)(\d{1,16})-(\d{1,16})-(\d{1,16})-([0-9a-z]+)$/.exec(name);
-  if (found === null) throw corrupt(`${JSON.stringify(name.slice(0, 100))} is no name of an object`);
+  if (found === null) throw corrupt(`${JSON.stringify(name.slice(0, 100))} is not the name of an object`);
   return { epoch: Number(found[1]), commit: Number(found[2]), pages: Number(found[3]), id: found[4] as string };
 }

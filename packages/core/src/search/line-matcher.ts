@@ -86,10 +86,10 @@ export function rangesIn(line: string, query: Query): readonly MatchRange[] | nu
 
 function checkRanges(ranges: readonly MatchRange[] | null, line: string): readonly MatchRange[] | null {
   if (ranges === null || ranges === undefined) return null;
-  if (!Array.isArray(ranges)) throw new TypeError('find(line) must answer an array of { start, end }, or null');
+  if (!Array.isArray(ranges)) throw new TypeError('find(line) must return an array of { start, end }, or null');
   const checked = ranges.slice(0, MAX_REPORTED_RANGES).map(({ start, end }: MatchRange) => {
     if (!Number.isInteger(start) || !Number.isInteger(end) || start < 0 || end < start || end > line.length) {
-      throw new TypeError(`find(line) must answer positions within the line, not ${start} to ${end}`);
+      throw new TypeError(`find(line) must return positions within the line, not ${start} to ${end}`);
     }
     return { start, end };
   });

@@ -116,7 +116,7 @@ class OrderCheck {
   #check(entry: DecodedEntry, number: number): void {
     const { depth, name, kind } = entry;
     if (number === 0) {
-      if (kind !== 'directory') throw corrupt('its root is no directory');
+      if (kind !== 'directory') throw corrupt('its root is not a directory');
     } else {
       this.#checkName(name, number);
       if (depth < 1 || depth > this.#mayHold) throw corrupt(`entry ${number} does not lie in a directory`);

@@ -144,7 +144,7 @@ export class SnapshotEncoder {
 
   #time(time: number): number {
     if (Number.isFinite(time)) return this.#times.add(time);
-    throw new RangeError(`${time} is no time that can be put into a snapshot: what does the clock answer?`);
+    throw new RangeError(`${time} is not a time that a snapshot can store: check the clock`);
   }
 
   *#packIndex(): Steps<Uint8Array> {

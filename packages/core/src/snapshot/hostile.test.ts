@@ -167,10 +167,10 @@ describe('a hostile snapshot with correct checksums', () => {
 
   it('may not have a file, a link or a second name of a file as its root', () => {
     expect(refusal(small({ rights: numbers(FILE, FILE, FILE), sizes: numbers(0, 0, 0) }))).toMatch(
-      /root is no directory/,
+      /root is not a directory/,
     );
     expect(refusal(small({ rights: numbers(SYMLINK, FILE, FILE), targets: names('a') }))).toMatch(
-      /root is no directory/,
+      /root is not a directory/,
     );
     expect(refusal(small({ rights: numbers(0, FILE, FILE), links: numbers(0) }))).toMatch(
       /^corrupt: .*a link does not/,

@@ -52,7 +52,7 @@ export function unpackIndex(packed: Uint8Array): { readonly count: number; reado
  */
 function checkShape(packed: Uint8Array): void {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
-  if (packed[0] !== 0x90 + 1 + COLUMNS.length) throw corrupt('its index is no list of columns');
+  if (packed[0] !== 0x90 + 1 + COLUMNS.length) throw corrupt('its index is not a list of columns');
   let at = 1 + countLength(view);
   for (const name of COLUMNS) {
     const [head, length] = binaryLength(view, at, name);

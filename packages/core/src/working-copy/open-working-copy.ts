@@ -57,7 +57,7 @@ export async function openWorkingCopy(storage: AsyncStorage, options?: WorkingCo
   const remote = executorOf(storage as AsyncStorage);
   if (!(remote instanceof RemoteExecutor))
     throw new TypeError(
-      'A working copy is for storages far away: work on a synchronous one directly, or on a fork of it',
+      'A working copy needs a remote storage: use a synchronous one directly, or fork its filesystem',
     );
   const scope = new Scope(given.paths);
   const budget = given.budget === undefined ? DEFAULT_BUDGET_BYTES : checkInteger(given.budget, 'budget');

@@ -1,5 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { quote } from '@scratchfs/core';
 import type { ObjectFormat } from '@scratchfs/history';
 import { givenPath } from '../given-path.js';
 import { Git, GitError } from './git.js';
@@ -27,7 +28,7 @@ export interface GitRepository {
  */
 export async function findRepository(path: string): Promise<GitRepository | undefined> {
   const folder = await realpath(givenPath(path));
-  if (!(await stat(folder)).isDirectory()) throw new TypeError('The path of a directory is needed');
+  if (!(await stat(folder)).isDirectory()) throw new TypeError(`${quote(folder)} is not a directory`);
   const git = new Git(folder, { GIT_CEILING_DIRECTORIES: dirname(folder) });
   const bare = ['rev-parse', '--is-bare-repository', '--show-object-format', '--is-shallow-repository'];
   const { exitCode, stdout, stderr } = await git.run(bare, { accept: [0, 128] });

@@ -68,7 +68,7 @@ export async function executeMerge(
   try {
     const repository = await findRepository(sourceRepoPath);
     if (repository === undefined)
-      return refused('This is no git repository (or only part of one), so nothing can be merged into it.');
+      return refused('This is not a complete git repository, so nothing can be merged into it.');
     if (repository.format !== history.repository.format)
       return refused(`The repository uses ${repository.format}, and the version ${history.repository.format}.`);
     await checkGitVersion(repository.git);

@@ -39,7 +39,7 @@ describe('a change by the user between the checks of a merge and its lock', () =
     const before = stateOf(sample.path);
     expect(await apply(repository, from, to)).toEqual({
       done: false,
-      why: expect.stringMatching(/^Somebody has just committed, checked out/),
+      why: expect.stringMatching(/^Another process has just committed, checked out/),
     });
     expect(stateOf(sample.path)).toEqual(before);
     expect(leftIn(repository.gitDirectory)).toEqual([]);
@@ -53,7 +53,7 @@ describe('a change by the user between the checks of a merge and its lock', () =
     const result = await runBehind(folders, { git: someone.replaceAll('git -C', '$real -C') }, () =>
       versions.executeMerge(sample.path, to),
     );
-    expect(result).toMatchObject({ success: false, message: expect.stringMatching(/^Somebody has just/) });
+    expect(result).toMatchObject({ success: false, message: expect.stringMatching(/^Another process has just/) });
     expect([sample.git('rev-parse', 'main'), sample.git('rev-parse', 'feature')]).toEqual([from, from]);
     expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
     expect(leftIn(repository.gitDirectory)).toEqual([]);

@@ -301,7 +301,10 @@ describe('applyCommit()', () => {
     const { sample, repository, from, to } = await prepared();
     rmSync(join(sample.path, 'a.txt'));
     const before = stateOf(sample.path);
-    expect(await apply(repository, from, to)).toEqual({ done: false, why: "Somebody has just removed 'a.txt'." });
+    expect(await apply(repository, from, to)).toEqual({
+      done: false,
+      why: "Another process has just removed 'a.txt'.",
+    });
     expect(stateOf(sample.path)).toEqual(before);
   });
 

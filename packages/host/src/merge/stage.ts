@@ -118,7 +118,7 @@ async function prepare(
     const gone = await keepFiles(repository.workTree, join(draft, KEPT), restored);
     if (gone !== undefined) {
       await rm(draft, { recursive: true, force: true });
-      return { done: false, why: `Somebody has just removed ${quote(gone)}.` };
+      return { done: false, why: `Another process has just removed ${quote(gone)}.` };
     }
     ownLock.name = await acquireProcessLock(draft, plan.id);
     await settle(draft);
@@ -153,7 +153,7 @@ async function carryOut(
   if (exitCode === CHANGED)
     return {
       done: false,
-      why: 'Somebody has just committed, checked out another branch or begun something else there.',
+      why: 'Another process has just committed, checked out another branch or begun something else there.',
     };
   if (exitCode === IN_THE_WAY) return { done: false, why: whyInTheWay(foundInTheWay(said)) };
   await removeStaleStages(gitDirectory);

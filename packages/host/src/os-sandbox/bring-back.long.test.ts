@@ -48,7 +48,7 @@ describe('bringBack() without transactions', () => {
           break;
         }
         failures++;
-        expect(result.message).toContain('was not answered');
+        expect(result.message).toContain('got no reply');
         expect(await contents(fs)).toEqual(before);
         expect(await fs.checkpoints()).toEqual([]);
       }
@@ -62,13 +62,13 @@ describe('bringBack() without transactions', () => {
       const failure = await bringBackAfter(script, fs, undefined, arm).catch((error: unknown) => error);
       backend.heal();
       if (!(failure instanceof OsSandboxIncompleteError)) {
-        expect((failure as Error).message).toContain('was not answered');
+        expect((failure as Error).message).toContain('got no reply');
         expect(await contents(fs)).toEqual(before);
         continue;
       }
       const { checkpoint, message, cause } = failure;
       expect(message).toContain(checkpoint?.id);
-      expect((cause as Error).message).toContain('was not answered');
+      expect((cause as Error).message).toContain('got no reply');
       const isAsBefore = JSON.stringify(await contents(fs)) === JSON.stringify(before);
       await fs.rollback(checkpoint as NonNullable<typeof checkpoint>);
       expect(await contents(fs)).toEqual(before);

@@ -127,7 +127,7 @@ export class StagedCopy implements AsyncDisposable {
         gone.delete(path);
         const isLink = mode === '120000';
         if (isLink && !isUtf8(body)) {
-          onUnrepresentable({ path: within, reason: 'its target is no UTF-8' }, basename(within));
+          onUnrepresentable({ path: within, reason: 'its target is not UTF-8' }, basename(within));
           continue;
         }
         const isExecutable = mode === '100755';
@@ -219,7 +219,10 @@ export class StagedCopy implements AsyncDisposable {
   async #own(host: string): Promise<void> {
     if (this.#owner === undefined) return;
     await chown(host, this.#owner, this.#owner).catch((cause: unknown) => {
-      throw new OsSandboxUnavailableError('root cannot become nobody here, so nothing was run', { cause });
+      throw new OsSandboxUnavailableError(
+        'The user root cannot become the user nobody here, so the command was not run',
+        { cause },
+      );
     });
   }
 }

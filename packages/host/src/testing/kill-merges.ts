@@ -49,7 +49,7 @@ export async function killMerges(
   const whole = await start('merge');
   const lasts = { merge: await timeOf(whole), recover: 0 };
   const after = visible(repository);
-  if (after === before) throw new Error(`A merge that nobody kills changes nothing: ${whole.said}`);
+  if (after === before) throw new Error(`A merge that is not killed changes nothing: ${whole.said}`);
   const counts = (): KillCounts => ({ kills: 0, before: 0, after: 0, recovered: 0 });
   const report = { caller: counts(), finisher: counts(), everything: counts(), recoverer: counts() };
   for (let round = 0; round < rounds; round++) {

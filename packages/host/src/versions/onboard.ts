@@ -58,7 +58,7 @@ export async function listVersion(
       return;
     }
     const reason =
-      path.includes('\ufffd') && !Buffer.from(path).equals(raw) ? 'its name is no UTF-8' : against(path, checked);
+      path.includes('\ufffd') && !Buffer.from(path).equals(raw) ? 'its name is not UTF-8' : against(path, checked);
     if (reason === undefined) entries.push({ path, mode, id });
     else unrepresentable.push({ path, reason, record });
   };

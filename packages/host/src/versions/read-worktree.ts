@@ -62,7 +62,7 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
       if (options.checkName === undefined && pending.length === 1 && name === '.git') continue;
       const path = frame.path + String(name);
       if (typeof name !== 'string') {
-        options.onUnrepresentable({ path, reason: 'its name is no UTF-8' }, name);
+        options.onUnrepresentable({ path, reason: 'its name is not UTF-8' }, name);
         continue;
       }
       const stat = frame.directory.stat(name);

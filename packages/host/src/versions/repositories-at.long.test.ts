@@ -92,7 +92,7 @@ it('an empty path is refused', async () => {
       () => versions.executeMerge('', start),
       () => recoverMerge(''),
     ])
-      await expect(call()).rejects.toThrow(/path of a directory is needed/);
+      await expect(call()).rejects.toThrow(/path of the directory must not be empty/);
   } finally {
     cwd.mockRestore();
   }

@@ -269,7 +269,7 @@ export class ClientSession {
   /** @throws StorageError if the request may have been applied and its result may be lost, so that it must not be repeated */
   #checkResend(begun: number): void {
     if (this.#resultsLostAt - begun <= MAX_RESEND_AGE_MS) return;
-    throw new StorageError('unavailable', 'The answer was lost, and the Redis server has forgotten what it was');
+    throw new StorageError('unavailable', 'The reply was lost, and the Redis server no longer has the result');
   }
 
   /** Runs the handshake. Concurrent callers share one. */

@@ -46,7 +46,7 @@ export function toStorageError(error: unknown): StorageError {
   if (word === 'WRONGTYPE')
     return new StorageError('corrupt', 'A key of this filesystem holds a value of another type', { cause });
   if (word === 'ERR') return new StorageError('corrupt', 'The Redis server failed to run a script', { cause });
-  return new StorageError('unavailable', `The Redis server could not be reached, or its answer was lost`, { cause });
+  return new StorageError('unavailable', 'The Redis server could not be reached, or its reply was lost', { cause });
 }
 
 /** Returns the same failure of a connection with the given `mayHaveHappened`. Other errors say it themselves. */

@@ -102,7 +102,7 @@ class Unpacking {
       throw new FsError('ENOTDIR', {
         syscall: 'untar',
         path: entry.names.join('/'),
-        hint: 'It would lie beneath a file or a link. Nothing was unpacked',
+        hint: 'Its parent is a file or a link. Nothing was unpacked',
       });
     }
     if (kind === undefined) await this.fileSystem.mkdir(path);

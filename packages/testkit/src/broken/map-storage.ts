@@ -119,7 +119,7 @@ export class MapStorage implements SyncStorage {
   protected row(entry: NewEntry): MapRow {
     const kind =
       entry.kind ?? (entry.isDirectory === true ? 'directory' : entry.target !== undefined ? 'symlink' : 'file');
-    if (!(kind in MODES)) throw new TypeError(`${String(kind)} is no kind`);
+    if (!(kind in MODES)) throw new TypeError(`${String(kind)} is not a kind`);
     const mode = entry.mode ?? MODES[kind];
     const now = this.clock();
     const times = [

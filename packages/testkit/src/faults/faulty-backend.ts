@@ -165,5 +165,5 @@ function aborted<T>(signal: AbortSignal | undefined): Promise<T> {
 }
 
 function unavailable(method: string, index: number): StorageError {
-  return new StorageError('unavailable', `Injected: call ${index} (${method}) was not answered`);
+  return new StorageError('unavailable', `Injected: call ${index} (${method}) got no reply`);
 }

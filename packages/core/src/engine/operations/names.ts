@@ -108,7 +108,7 @@ function drawLetters(view: View): string {
   let letters = '';
   for (let i = 0; i < 6; i++) {
     const letter = LETTERS[view.context.random(LETTERS.length)];
-    if (letter === undefined) throw new RangeError(`random must answer an integer from 0 to ${LETTERS.length - 1}`);
+    if (letter === undefined) throw new RangeError(`random must return an integer from 0 to ${LETTERS.length - 1}`);
     letters += letter;
   }
   return letters;

@@ -59,10 +59,10 @@ export class NodeLoader {
     // Before anything is known the root has no id: only paths can be requested.
     const requests =
       this.cache.root === undefined ? asked.map((request) => (request.kind === 'path' ? request : ROOT)) : asked;
-    const answers = await this.fetch(requests, call);
+    const results = await this.fetch(requests, call);
     const pages: LoadRequest[] = [];
     requests.forEach((request, i) => {
-      const result = answers[i];
+      const result = results[i];
       if (result?.kind === 'list' && request.kind === 'list' && !result.complete)
         pages.push({ ...request, after: nextAfter(request.after, result.names.at(-1)) });
     });
@@ -74,16 +74,16 @@ export class NodeLoader {
     // Numbered when it is sent: its results are from then or later; a negative number marks results that may be older.
     this.#loads += 1;
     const load = call.mayBeOld === true ? -this.#loads : this.#loads;
-    const answers = await this.#ask(requests, call);
+    const results = await this.#ask(requests, call);
     // Converting a response and storing it are one slice each.
-    if (namesIn(answers) > MANY_NAMES) await nextTurn();
+    if (namesIn(results) > MANY_NAMES) await nextTurn();
     requests.forEach((request, i) => {
-      const result = answers[i];
+      const result = results[i];
       if (result === undefined)
         throw new StorageError('corrupt', 'The backend returned fewer results than were requested');
       this.cache.add(request, result, load, this.#loads);
     });
-    return answers;
+    return results;
   }
 
   /** Returns a loader of the same state that knows nothing yet; what it loads is remembered here too. */
@@ -92,9 +92,9 @@ export class NodeLoader {
   }
 }
 
-function namesIn(answers: readonly LoadResult[]): number {
+function namesIn(results: readonly LoadResult[]): number {
   let count = 0;
-  for (const result of answers) {
+  for (const result of results) {
     if (result.kind === 'list') count += result.names.length;
     else if (result.kind === 'tree') for (const { names } of result.listings) count += names.length;
   }
@@ -104,5 +104,5 @@ function namesIn(answers: readonly LoadResult[]): number {
 /** @throws StorageError `corrupt` if a page does not advance, which would never end */
 function nextAfter(before: string | undefined, last: string | undefined): string {
   if (last !== undefined && (before === undefined || compareNames(last, before) > 0)) return last;
-  throw new StorageError('corrupt', 'The storage answered a page of a listing that ends where it begins');
+  throw new StorageError('corrupt', 'The storage returned a page of a listing that ends where it begins');
 }

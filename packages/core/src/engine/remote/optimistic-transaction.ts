@@ -131,7 +131,7 @@ export class OptimisticTransaction implements Source {
     const root = known ?? UNKNOWN_ROOT;
     this.#rootLoad = known === undefined ? undefined : this.#cache.loadOf(known.id);
     this.#load = this.#rootLoad;
-    if (root.kind !== 'directory') throw new StorageError('corrupt', 'The root of the storage is no directory');
+    if (root.kind !== 'directory') throw new StorageError('corrupt', 'The root of the storage is not a directory');
     const owner = new Owner();
     const node = nodeFromRecord(owner, root, '/') as DirectoryNode;
     this.#replayed.rewind();

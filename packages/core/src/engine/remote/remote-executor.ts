@@ -219,7 +219,7 @@ export class RemoteExecutor implements Executor {
     } finally {
       for (const use of uses) use.end();
     }
-    throw new StorageError('corrupt', 'The storage keeps answering with something other than what was asked for');
+    throw new StorageError('corrupt', 'The storage keeps returning other nodes than were requested');
   }
 
   /** Commits effects, or finds that what they relied on no longer holds: then the operation has to run again. */
@@ -440,7 +440,7 @@ export class RemoteExecutor implements Executor {
     if (this.#backend.capabilities.transactions === false)
       throw new FsError('ENOTSUP', {
         syscall: 'transaction',
-        hint: 'This storage cannot do several things at once; use an overlay',
+        hint: 'This storage has no transactions; use an overlay',
       });
     // A pin saves work that wrote nothing, and work that could not be completed from one state.
     let isPinned = false;

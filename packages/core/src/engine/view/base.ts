@@ -68,6 +68,6 @@ export abstract class BaseView {
 /** @throws TypeError, before any change, if the clock returns anything but a finite number */
 function checkNow(now: number): number {
   if (typeof now !== 'number' || !Number.isFinite(now))
-    throw new TypeError('clock must answer a finite number of milliseconds');
+    throw new TypeError('clock must return a finite number of milliseconds');
   return now;
 }

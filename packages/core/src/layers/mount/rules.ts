@@ -222,7 +222,7 @@ function* named(syscall: string, from: Place, to: Place, rule: CallSequence<unkn
 
 /** Stands for the random characters that `mkdtemp` appends. */
 const RANDOM_PART = 'XXXXXX';
-const BUSY_HINT = 'A filesystem is mounted there or beneath';
+const BUSY_HINT = 'A filesystem is mounted at or under this path';
 
 function busy(details: { syscall: string; path: string; dest?: string }): FsError {
   return new FsError('EBUSY', { ...details, hint: BUSY_HINT });

@@ -296,7 +296,7 @@ export class GenericRules {
   *#rollback(call: FileSystemCall): CallSequence<Outcome> {
     this.#guards.checkState('rollback');
     if (this.#guards.isFree()) return pass0(call);
-    const hint = 'Only the filesystem beneath can go back: what may be written is not told from the rest here';
+    const hint = 'Roll back the lower filesystem: here, writable entries cannot be distinguished from the others';
     throw new FsError('ENOTSUP', { syscall: 'rollback', hint });
   }
 

@@ -55,7 +55,7 @@ function nodes.openDirectory(ref, up, name, pend)
   local value = objects.get(ref)
   local kind, self, own, listing, tree, count, size, files, directories, linked, root, n, transform, meta, id =
     struct.unpack(DIRECTORY, value)
-  if kind ~= 'D' or self ~= ref then objects.fail('CORRUPT', 'object ' .. ref .. ' is no directory') end
+  if kind ~= 'D' or self ~= ref then objects.fail('CORRUPT', 'object ' .. ref .. ' is not a directory') end
   transform = objects.storedTransform(transform)
   if pend then
     meta, id = objects.copiedMeta(meta, pend), objects.copiedSlot(id, pend)
