@@ -45,8 +45,8 @@ describe('bringBack()', () => {
     const fs = await inMemory({ '/n/b.md': 'bb', '/n/d/a.md': 'a' });
     await fs.symlink('a.md', '/n/d/l');
     const result = await bringBackAfter(`rm n/b.md; ${script}`, fs);
-    expect(result.changes).toMatchObject({ removed: ['n/b.md'], removedDirectories: [] });
-    expect(pathsOf(result)).toEqual(expect.arrayContaining(['n/d', 'n/d/a.md', 'n/d/l']));
+    expect(result.changes).toMatchObject({ removed: ['/n/b.md'], removedDirectories: [] });
+    expect(pathsOf(result)).toEqual(expect.arrayContaining(['/n/d', '/n/d/a.md', '/n/d/l']));
     expect(await fs.readText('/n/d/l')).toBe('a');
   });
 
@@ -63,7 +63,7 @@ describe('bringBack()', () => {
   ])('brings back a swap of files of %d and %d bytes without space for two copies', async (a, b) => {
     const fs = await inMemory({ '/a': 'a'.repeat(a), '/b': 'b'.repeat(b) }, { maxTotalSize: 620 });
     const { changes, refused } = await bringBackAfter('mv a t; mv b a; mv t b', fs);
-    expect({ changes, refused }).toEqual({ changes: { ...NOTHING, changed: ['a', 'b'] }, refused: [] });
+    expect({ changes, refused }).toEqual({ changes: { ...NOTHING, changed: ['/a', '/b'] }, refused: [] });
     expect((await fs.stat('/a')).size).toBe(b);
   });
 
@@ -92,7 +92,7 @@ describe('bringBack()', () => {
       },
     );
     expect(refused).toEqual([]);
-    expect(changes).toMatchObject({ changed: ['a', 'b', 'x'], removed: ['gone'], addedDirectories: ['d'] });
+    expect(changes).toMatchObject({ changed: ['/a', '/b', '/x'], removed: ['/gone'], addedDirectories: ['/d'] });
     expect(await fs.readText('/a')).toBe('two\n');
     expect((await fs.stat('/a')).nlink).toBe(2);
   });
@@ -108,7 +108,7 @@ describe('bringBack()', () => {
       await fs.symlink('d', '/was-link');
     });
     expect(result).toMatchObject({ changes: NOTHING, checkpoint: undefined });
-    const expected = ['d/new', 'd/sub/x', 'd/y', 'was-link', 'was-link', 'was-link/new'];
+    const expected = ['/d/new', '/d/sub/x', '/d/y', '/was-link', '/was-link', '/was-link/new'];
     expect(pathsOf(result)).toEqual(expected);
     expect(await fs.checkpoints()).toEqual([]);
     expect(await fs.readdir('/f')).toEqual(['sub', 'y']);
@@ -124,8 +124,8 @@ describe('bringBack()', () => {
       utimesSync(path, 1_000, 1_000);
       const config: SandboxConfig = { root: { root: '/', suffixes: ['.md'] } };
       const result = await bringBackAfter('mv a.md a.txt; echo b >b.md', hostFileSystem(folder), config);
-      expect(result.changes).toEqual({ ...NOTHING, added: ['b.md'] });
-      expect(pathsOf(result)).toEqual(['a.md', 'a.txt']);
+      expect(result.changes).toEqual({ ...NOTHING, added: ['/b.md'] });
+      expect(pathsOf(result)).toEqual(['/a.md', '/a.txt']);
       expect(readFileSync(path, 'utf8')).toBe('a');
       const { mode, mtimeMs } = statSync(path);
       expect({ mode: mode & 0o777, mtimeMs }).toEqual({ mode: 0o640, mtimeMs: 1_000_000 });

@@ -8,7 +8,10 @@ import { isRefusal, Undo } from './undo.js';
 
 /** Result of bringing a command's changes back. */
 export interface BroughtBack {
-  /** Changes in the filesystem, as paths of the sandbox: files and links, and separately directories. */
+  /**
+   * Changes in the filesystem: files and links, and separately directories. Paths are those of `sandbox.listFiles`:
+   * `/src/a.ts` with one root, `notes/a.md` with names.
+   */
   readonly changes: {
     readonly added: readonly string[];
     readonly removed: readonly string[];
@@ -90,8 +93,9 @@ export async function bringBack(
   signal: AbortSignal | undefined,
 ): Promise<BroughtBack> {
   const plan = planOf(stagedCopy, found);
-  const unusable = found.refused.map(({ path, reason }) => ({ path, reason }));
-  if (plan.length === 0) return { changes: listsOf([]), autoRun: [], refused: unusable, checkpoint: undefined };
+  const show = shownBy(sandbox);
+  const unusable = found.refused.map(({ path, reason }) => ({ path: show(path), reason }));
+  if (plan.length === 0) return { changes: listsOf([], show), autoRun: [], refused: unusable, checkpoint: undefined };
   const { fileSystem } = sandbox;
   const lost = found.refused.flatMap(({ path, contents }) => contents.map((content): Place => ({ path, content })));
   const directories = new Set([...stagedCopy.directories, ...found.addedDirectories]);
@@ -102,11 +106,11 @@ export async function bringBack(
   try {
     const { taken, refused } = await takeWhatCanBe({ sandbox, plan, lost, kept: new Map(), directories, signal });
     if (taken.length === 0) await drop();
-    const changes = listsOf(taken);
+    const changes = listsOf(taken, show);
     return {
       changes,
       autoRun: autoRunFiles([...changes.added, ...changes.changed].sort()),
-      refused: [...unusable, ...refused.map(({ step: { path }, reason }) => ({ path, reason }))],
+      refused: [...unusable, ...refused.map(({ step: { path }, reason }) => ({ path: show(path), reason }))],
       checkpoint: taken.length === 0 ? undefined : checkpoint,
     };
   } catch (error) {
@@ -159,19 +163,26 @@ async function inOneStep(transfer: Transfer): Promise<Outcome> {
  */
 async function take(transfer: Transfer, inside: FileSystem, undo?: Undo): Promise<Outcome> {
   const { sandbox, plan, lost, kept, directories, signal } = transfer;
+  const show = shownBy(sandbox);
   const runner = new StepRunner(sandbox, inside, directories);
   const taken: Step[] = [];
   const refused: { step: Step; reason: string }[] = [];
   for (const step of plan) {
     signal?.throwIfAborted();
+    const path = show(step.path);
+    const dest = kept.get(step);
+    if (dest !== undefined) {
+      const { message } = new FsError('ECANCELED', { syscall: 'copy', path, dest: show(dest), hint: STAYS });
+      refused.push({ step, reason: message });
+      continue;
+    }
     try {
-      const dest = kept.get(step);
-      if (dest !== undefined) throw new FsError('ECANCELED', { syscall: 'copy', path: step.path, dest, hint: STAYS });
       await runner.run(step, undo ?? new Undo());
       taken.push(step);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      refused.push({ step, reason: error.message });
+      // The error has the path of the filesystem, which is not a path of the sandbox.
+      refused.push({ step, reason: (sandbox.explain(error, path) as Error).message });
     }
   }
   const nowhere = [...lost, ...placesOf(refused.map(({ step }) => step))];
@@ -182,11 +193,17 @@ async function take(transfer: Transfer, inside: FileSystem, undo?: Undo): Promis
 
 const STAYS = 'It stays as it was: what it held went there, and that was refused';
 
-function listsOf(taken: readonly Step[]): BroughtBack['changes'] {
+/** Returns a function that turns a path of the copy into the path of the sandbox. */
+function shownBy({ readableRoots, writableRoots }: Sandbox): (path: string) => string {
+  const hasOneRoot = [...readableRoots, ...writableRoots].some((root) => root.startsWith('/'));
+  return hasOneRoot ? (path) => `/${path}` : (path) => path;
+}
+
+function listsOf(taken: readonly Step[], show: (path: string) => string): BroughtBack['changes'] {
   const paths = (isOne: (step: Step) => boolean): string[] =>
     taken
       .filter(isOne)
-      .map(({ path }) => path)
+      .map(({ path }) => show(path))
       .sort();
   const isFile = (what: Step['from'] | Step['to']): boolean => typeof what === 'object';
   return {

@@ -74,10 +74,10 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     );
     expect(result).toMatchObject({ exitCode: 3, stdout: 'one\n', stderr: '', stopped: undefined, refused: [] });
     expect(result.changes).toEqual({
-      added: ['new/b', 'new/link'],
-      removed: ['src/gone'],
-      changed: ['src/a.txt', 'src/same'],
-      addedDirectories: ['new'],
+      added: ['/new/b', '/new/link'],
+      removed: ['/src/gone'],
+      changed: ['/src/a.txt', '/src/same'],
+      addedDirectories: ['/new'],
       removedDirectories: [],
     });
     expect(await fs.readText('/src/a.txt')).toBe('two\n');
@@ -102,6 +102,7 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     expect(stderr.match(/Read-only file system/g)).toHaveLength(2);
     expect(changes).toEqual({ ...NOTHING, added: ['notes/b.md'] });
     expect(refused.map(({ path }) => path)).toEqual(['notes/new.pem']);
+    expect(refused[0]?.reason).toMatch(/ 'notes\/new\.pem'/);
     expect(await fs.readText('/lib/l.md')).toBe('l');
     expect(await fs.exists('/notes/new.pem')).toBe(false);
   });
@@ -115,7 +116,7 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     });
     const sandbox = new Sandbox(others, { root: { root: '/' } });
     const { refused, changes } = await runInOsSandbox(sandbox, 'echo two >a; rm b');
-    expect(refused.map(({ path }) => path).sort()).toEqual(['a', 'b']);
+    expect(refused.map(({ path }) => path).sort()).toEqual(['/a', '/b']);
     expect(changes).toEqual(NOTHING);
     expect(await fs.readText('/a')).toBe('mine');
   });
@@ -147,11 +148,11 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     const { changes, refused } = await runInOsSandbox(sandbox, script);
     expect(refused).toEqual([]);
     expect(changes).toEqual({
-      added: ['file', 'link', 'to/sub/x', 'was-file/x'],
-      removed: ['emptied/x', 'file/x', 'gone/sub/x', 'link/sub/x', 'was-file'],
+      added: ['/file', '/link', '/to/sub/x', '/was-file/x'],
+      removed: ['/emptied/x', '/file/x', '/gone/sub/x', '/link/sub/x', '/was-file'],
       changed: [],
-      addedDirectories: ['new', 'new/sub', 'to', 'to/sub', 'was-file'],
-      removedDirectories: ['file', 'gone', 'gone/sub', 'link', 'link/sub'],
+      addedDirectories: ['/new', '/new/sub', '/to', '/to/sub', '/was-file'],
+      removedDirectories: ['/file', '/gone', '/gone/sub', '/link', '/link/sub'],
     });
     expect(await fs.readText('/file')).toBe('f\n');
     expect(await fs.readText('/link/sub/x')).toBe('x');
@@ -166,8 +167,8 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
       { root: { root: '/notes', suffixes: ['.md'] } },
     );
     const { changes, refused } = await runInOsSandbox(sandbox, 'rm -r d p; ln -s /x d; mkfifo p');
-    expect(changes).toEqual({ ...NOTHING, removed: ['d/a.md'] });
-    expect(refused.map(({ path }) => path)).toEqual(['p', 'd', 'd']);
+    expect(changes).toEqual({ ...NOTHING, removed: ['/d/a.md'] });
+    expect(refused.map(({ path }) => path)).toEqual(['/p', '/d', '/d']);
     expect(refused.map(({ reason }) => reason).join('\n')).not.toContain('Somebody else');
     expect(await fs.readdir('/notes/d')).toEqual(['key.pem']);
     expect(await fs.readdir('/notes/p')).toEqual(['a.md']);
@@ -202,7 +203,7 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     const script = 'for name in a new; do ln -sf "$(printf \'\\377\')" $name; done';
     const { changes, refused } = await runInOsSandbox(sandbox, script);
     expect(changes).toEqual(NOTHING);
-    expect(refused.map(({ path }) => path).sort()).toEqual(['a', 'new']);
+    expect(refused.map(({ path }) => path).sort()).toEqual(['/a', '/new']);
     expect(await fs.readdir('/')).toEqual(['a']);
     expect(await fs.readText('/a')).toBe('one');
   });
@@ -218,7 +219,7 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     const { changes, refused } = await runInOsSandbox(new Sandbox(fs, { root: { root: '/' } }), script);
     expect({ changes, refused }).toEqual({
       changes: NOTHING,
-      refused: [{ path, reason: expect.stringContaining('ENOSPC') }],
+      refused: [{ path: `/${path}`, reason: expect.stringContaining('ENOSPC') }],
     });
     expect(await fs.readlink('/link')).toBe('a');
     expect(await fs.readText('/a')).toBe('one');
@@ -231,9 +232,9 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     writeFileSync(secret, 'secret');
     const script = `rm -r dir; ln -s ${top} dir; ln -s /etc/passwd passwd; mkfifo pipe; ln /work/passwd again 2>/dev/null; true`;
     const { changes, refused } = await runInOsSandbox(sandbox, script);
-    expect(changes.removed).toEqual(['dir/a']);
-    expect(changes.added).toContain('passwd');
-    expect(refused.map(({ path }) => path)).toContain('pipe');
+    expect(changes.removed).toEqual(['/dir/a']);
+    expect(changes.added).toContain('/passwd');
+    expect(refused.map(({ path }) => path)).toContain('/pipe');
     expect(await fs.readlink('/passwd')).toBe('/etc/passwd');
     expect(await fs.exists('/passwd')).toBe(false);
   });
@@ -288,6 +289,51 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     const run = (options: object) => runInOsSandbox(sandbox, 'echo two >a', options);
     await expect(run({ timeout: 5_000 })).rejects.toThrow("no option 'timeout'. It takes timeoutMs, limits, network");
     await expect(run({ limits: { memory: 5_000 } })).rejects.toThrow("no option 'memory'. It takes memoryBytes, proc");
+  });
+
+  it.each([
+    ['kill -SEGV $$', null, 'SIGSEGV'],
+    ['kill -KILL $$', null, 'SIGKILL'],
+    ['sh -c "kill -ABRT \\$\\$"; exit $?', null, 'SIGABRT'],
+    ['exit 129', 129, undefined],
+    ['exit 255', 255, undefined],
+  ])('reports how a command ended: %s', async (script, exitCode, signal) => {
+    const { sandbox } = await sandboxOf({ '/a': 'one' });
+    const result = await runInOsSandbox(sandbox, `echo two >a; ${script}`);
+    expect(result).toMatchObject({ exitCode, signal, stopped: undefined, changes: { changed: ['/a'] } });
+  });
+
+  it('refuses a sandbox whose root is a link, and says so', async () => {
+    const fs = await openFileSystem(new MemoryStorage(), { files: { '/real/a': 'one' } });
+    await fs.symlink('real', '/link');
+    for (const [config, path] of [
+      [{ root: { root: '/link' } }, '/'],
+      [{ paths: { n: { root: '/link', mode: 'rw' } } }, 'n'],
+    ] as const) {
+      const run = runInOsSandbox(new Sandbox(fs, config), 'echo two >a; echo two >n/a');
+      await expect(run).rejects.toMatchObject({ code: 'ENOTDIR', path, message: expect.stringContaining('is a link') });
+    }
+    expect(await fs.readText('/real/a')).toBe('one');
+  });
+
+  it('spells changed paths as listFiles() does, with one root and with names', async () => {
+    const fs = await openFileSystem(new MemoryStorage(), { files: { '/p/a/x': 'x', '/q/x': 'x' } });
+    for (const config of [
+      { root: { root: '/p' } },
+      { paths: { one: { root: '/p', mode: 'rw' }, two: { root: '/q', mode: 'rw' } } },
+    ] as const) {
+      const sandbox = new Sandbox(fs, config);
+      const before = await sandbox.listFiles();
+      const script =
+        'find . -type f | while read f; do echo y >"$f.new"; rm "$f"; ln -s "$(printf "\\377")" "$f"; done';
+      const { changes, refused, checkpoint } = await runInOsSandbox(sandbox, script);
+      expect({ removed: changes.removed, refused: refused.map(({ path }) => path).sort() }).toEqual({
+        removed: [],
+        refused: before,
+      });
+      expect(changes.added).toEqual(before.map((path) => `${path}.new`));
+      await fs.rollback(checkpoint as NonNullable<typeof checkpoint>);
+    }
   });
 
   it('has no network unless the sandbox has it, and asking for it is an escalation', async () => {
@@ -393,11 +439,11 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     const user = process.getuid?.() === 0 && who !== 'root' ? { uid: 12_345, gid: 12_345 } : {};
     const deep = 'i=0; while [ $i -lt 22 ]; do n=$(printf %0200d $i); mkdir $n; cd $n; i=$((i+1)); done';
     const expected = {
-      'echo new >n; chmod 000 x': { added: ['n'], removed: [], changed: [] },
-      'echo new >n; chmod 000 d': { added: ['n'], removed: [], changed: [] },
-      'echo new >d/n; rm d/y; chmod 500 d': { added: ['d/n'], removed: ['d/y'], changed: [] },
-      'mkdir q; touch q/f; chmod 000 q': { added: ['q/f'], removed: [], changed: [] },
-      'rm x; mkdir -p a/b; touch a/b/c; chmod 500 a/b a': { added: ['a/b/c'], removed: ['x'], changed: [] },
+      'echo new >n; chmod 000 x': { added: ['/n'], removed: [], changed: [] },
+      'echo new >n; chmod 000 d': { added: ['/n'], removed: [], changed: [] },
+      'echo new >d/n; rm d/y; chmod 500 d': { added: ['/d/n'], removed: ['/d/y'], changed: [] },
+      'mkdir q; touch q/f; chmod 000 q': { added: ['/q/f'], removed: [], changed: [] },
+      'rm x; mkdir -p a/b; touch a/b/c; chmod 500 a/b a': { added: ['/a/b/c'], removed: ['/x'], changed: [] },
       [deep]: { added: [], removed: [], changed: [] },
     };
     const { stdout, stderr } = spawnSync(process.execPath, [bundle, ...Object.keys(expected)], {

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { type Sandbox, SandboxPermissionEscalationError } from '@scratchfs/sandbox';
 import { checkOptions } from '../check-options.js';
 import { type BroughtBack, bringBack } from './bring-back.js';
@@ -21,8 +22,13 @@ export interface OsSandboxOptions {
 export type Stopped = 'timeout' | 'output' | 'memory';
 
 export interface OsSandboxResult extends BroughtBack {
-  /** Exit code. Null if a signal ended the command. */
+  /**
+   * Exit code. Null if a signal ended the command. bubblewrap and shells report a signal as 128 plus its number, so a
+   * code that stands for a fatal signal (139 for SIGSEGV) counts as that signal.
+   */
   readonly exitCode: number | null;
+  /** Signal that ended the command. Undefined if it ended by itself. */
+  readonly signal: NodeJS.Signals | undefined;
   readonly stdout: string;
   readonly stderr: string;
   /**
@@ -45,7 +51,7 @@ const MEMORY_CHECK_INTERVAL_MS = 50;
  *
  * @param command a program with its arguments, or a line for `/bin/sh`
  * @throws OsSandboxUnavailableError if the command cannot be confined; SandboxPermissionEscalationError for a network
- *   that the sandbox does not have; FsError EFBIG for more than may be copied, with nothing changed;
+ *   that the sandbox does not have; FsError EFBIG for more than may be copied, ENOTDIR for a root that is a link, with nothing changed;
  *   OsSandboxIncompleteError if only a part was brought back and could not be undone; the reason of the signal
  * @example
  * ```ts no-run
@@ -87,7 +93,26 @@ const NOTHING = {
   checkpoint: undefined,
 } as const;
 
-type Run = Pick<OsSandboxResult, 'exitCode' | 'stdout' | 'stderr' | 'stopped'>;
+type Run = Pick<OsSandboxResult, 'exitCode' | 'signal' | 'stdout' | 'stderr' | 'stopped'>;
+
+/**
+ * Signals that end a program that does not expect them. SIGHUP and SIGINT are left out: nothing but the command itself
+ * sends them, and 129 and 130 are exit codes of programs, such as git.
+ */
+const FATAL: readonly NodeJS.Signals[] = [
+  'SIGILL',
+  'SIGTRAP',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGKILL',
+  'SIGSEGV',
+  'SIGPIPE',
+  'SIGTERM',
+  'SIGXCPU',
+  'SIGXFSZ',
+  'SIGSYS',
+];
 
 async function runToEnd(
   argv: readonly string[],
@@ -122,9 +147,9 @@ async function runToEnd(
   }, MEMORY_CHECK_INTERVAL_MS);
   signal?.addEventListener('abort', abort, { once: true });
   try {
-    const exitCode = await new Promise<number | null>((resolve, reject) => {
+    const end = await new Promise<Pick<Run, 'exitCode' | 'signal'>>((resolve, reject) => {
       child.on('error', (cause) => reject(new OsSandboxUnavailableError('bubblewrap cannot be started', { cause })));
-      child.on('close', resolve);
+      child.on('close', (code, killedBy) => resolve(endOf(code, killedBy)));
     });
     signal?.throwIfAborted();
     const [stdout, stderr] = outputs.map((text) => text()) as [string, string];
@@ -132,12 +157,18 @@ async function runToEnd(
       throw new OsSandboxUnavailableError(
         `The command was not run, because it could not be confined: ${stderr.trim()}`,
       );
-    return { exitCode, stdout, stderr, stopped };
+    return { ...end, stdout, stderr, stopped };
   } finally {
     clearTimeout(timer);
     clearInterval(watch);
     signal?.removeEventListener('abort', abort);
   }
+}
+
+/** Returns how the command ended, from how bubblewrap ended. */
+function endOf(code: number | null, killedBy: NodeJS.Signals | null): Pick<Run, 'exitCode' | 'signal'> {
+  const signal = killedBy ?? FATAL.find((name) => code === 128 + constants.signals[name]);
+  return { exitCode: signal === undefined ? code : null, signal };
 }
 
 function argumentsOf(command: string | readonly string[]): readonly string[] {

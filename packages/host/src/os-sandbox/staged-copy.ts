@@ -4,7 +4,7 @@ import { chown, mkdir, mkdtemp, rmdir, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { checkName, FsError, isFsError } from '@scratchfs/core';
+import { checkName, type FileSystem, FsError, isFsError } from '@scratchfs/core';
 import type { Sandbox } from '@scratchfs/sandbox';
 import type { RawName } from '../path-handle.js';
 import { removeTree } from '../remove-tree.js';
@@ -178,6 +178,7 @@ export class StagedCopy implements AsyncDisposable {
     const { fileSystem } = this.sandbox;
     const top = this.sandbox.locate(root);
     let left = room;
+    await checkRoot(fileSystem, top, root, signal);
     if (!(await fileSystem.isDirectory(top, { signal }).catch(() => false))) return left;
     for await (const { path, kind, size, target: leadsTo = '', mode } of fileSystem.walk(top, { signal })) {
       const shown = this.sandbox.show(path);
@@ -229,6 +230,14 @@ export class StagedCopy implements AsyncDisposable {
 
 export function isSame(a: CopiedFile, b: CopiedFile): boolean {
   return a.hash === b.hash && a.isLink === b.isLink && (a.isLink || a.isExecutable === b.isExecutable);
+}
+
+/** @throws FsError ENOTDIR if a root of the sandbox is a link: what it leads to is outside the sandbox */
+async function checkRoot(fileSystem: FileSystem, top: string, root: string, signal?: AbortSignal): Promise<void> {
+  const stat = await fileSystem.lstat(top, { signal }).catch(() => undefined);
+  if (stat?.isSymbolicLink() !== true) return;
+  const hint = 'The root of the sandbox is a link, which is not followed: make the directory it leads to the root';
+  throw new FsError('ENOTDIR', { syscall: 'copy', path: root, hint });
 }
 
 /** Reads a file; undefined if the policy forbids it by name or size. */
