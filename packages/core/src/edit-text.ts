@@ -26,20 +26,26 @@ export function replaceExact(text: string, search: string, replacement: string, 
   return runSteps(replacing(text, search, replacement, all));
 }
 
-/** Like {@link replaceExact}, with pauses. */
-export function* replacing(text: string, search: string, replacement: string, all = false): Steps<ReplacedText> {
+/** Like {@link replaceExact}, with pauses. Errors carry the path of the file that holds the text. */
+export function* replacing(
+  text: string,
+  search: string,
+  replacement: string,
+  all = false,
+  path?: string,
+): Steps<ReplacedText> {
   for (const [name, value] of Object.entries({ text, search, replacement })) {
     if (typeof value !== 'string') throw new TypeError(`The ${name} must be a string, not ${typeof value}`);
   }
-  if (search === '') throw refuse('The text to replace must not be empty');
+  if (search === '') throw refuse('The text to replace must not be empty', path);
   const found = findLiteral(text, search);
   const first = found(0);
   yield;
-  if (first < 0) throw refuse(missing(text, search));
+  if (first < 0) throw refuse(missing(text, search), path);
   if (!all) {
     const second = found(first + 1);
     yield;
-    if (second >= 0) throw refuse(ambiguous(text, first, second, found));
+    if (second >= 0) throw refuse(ambiguous(text, first, second, found), path);
     return { text: text.slice(0, first) + replacement + text.slice(first + search.length), count: 1 };
   }
   const joined: string[] = [];
@@ -60,8 +66,8 @@ export function* replacing(text: string, search: string, replacement: string, al
   return { text: joined.join(replacement), count };
 }
 
-function refuse(hint: string): FsError {
-  return new FsError('EINVAL', { syscall: 'edit', hint });
+function refuse(hint: string, path: string | undefined): FsError {
+  return new FsError('EINVAL', { syscall: 'edit', path, hint });
 }
 
 function ambiguous(text: string, first: number, second: number, found: (from: number) => number): string {

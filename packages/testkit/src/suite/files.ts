@@ -166,6 +166,23 @@ export function fileCases(add: Add): void {
     await fails(() => fs.editFile('/', 'a', 'b'), 'EISDIR');
   });
 
+  add('editFile names the file in its errors', async ({ fs }) => {
+    await plant(fs, { '/d/f': 'two two', '/l': { to: 'd/f' } });
+    await fs.writeFile('/d/bytes', Uint8Array.from([0xff]));
+    for (const [path, search, replacement] of [
+      ['/d/f', '', 'x'],
+      ['/d/f', 'absent', 'x'],
+      ['/d/f', 'two', 'x'],
+      ['/l', 'two', 'x'],
+      ['/d/f', '\ud800', 'x'],
+      ['/d/f', 'two', '\ud800'],
+      ['/d/bytes', 'two', 'x'],
+    ] as const) {
+      const refused: unknown = await fs.editFile(path, search, replacement).catch((error: unknown) => error);
+      equal((refused as { readonly path?: string }).path, path);
+    }
+  });
+
   add('truncate cuts, or extends with zeros', async ({ fs, fails }) => {
     await plant(fs, { '/f': 'abcdef', '/d': null, '/l': { to: 'f' } });
     await fs.truncate('/f', 3);

@@ -1,4 +1,4 @@
-import { replaceExact, replacing } from '../../edit-text.js';
+import { replacing } from '../../edit-text.js';
 import { FsError } from '../../errors.js';
 import type { EditOptions } from '../../file-system.js';
 import { FileNode } from '../../tree/node.js';
@@ -31,7 +31,7 @@ export function editOrRead(view: View, path: string, edit: Edit): number | Uint8
 }
 
 function editAt(view: View, place: Place, path: string, { search, replacement }: Edit): number {
-  const { text, count } = replaceExact(textOf(view, place.file, path), search, replacement, place.all);
+  const { text, count } = runSteps(replacing(textOf(view, place.file, path), search, replacement, place.all, path));
   put(view, place, text, path);
   return count;
 }
@@ -39,7 +39,7 @@ function editAt(view: View, place: Place, path: string, { search, replacement }:
 /** Edits the bytes of a file. */
 export function* edited(before: Uint8Array, path: string, edit: Edit): Steps<{ after: Uint8Array; count: number }> {
   const text = yield* strict(before, path);
-  const replaced = yield* replacing(text, edit.search, edit.replacement, meansAll(edit));
+  const replaced = yield* replacing(text, edit.search, edit.replacement, meansAll(edit), path);
   yield;
   return { after: yield* encoded(replaced.text), count: replaced.count };
 }
@@ -68,8 +68,8 @@ function placeOf(view: View, path: string, edit: Edit): Place {
   const { parent, name } = view.at;
   view.context.guard?.check(view.at.path(), 'read', 'open', path, node);
   const file = writable(node, false, path);
-  checkWellFormed(edit.search, 'search');
-  checkWellFormed(edit.replacement, 'replacement');
+  checkWellFormed(edit.search, 'search', path);
+  checkWellFormed(edit.replacement, 'replacement', path);
   return { file, parent, name, all };
 }
 
@@ -85,10 +85,11 @@ function put(view: View, { file, parent, name }: Place, content: string | Uint8A
   replaceContent(view, parent, name, file, next);
 }
 
-function checkWellFormed(text: string, name: string): void {
+function checkWellFormed(text: string, name: string, path: string): void {
   if (typeof text === 'string' && !text.isWellFormed()) {
     throw new FsError('EINVAL', {
       syscall: 'edit',
+      path,
       hint: `The ${name} has a lone surrogate, which UTF-8 cannot express`,
     });
   }
