@@ -9,17 +9,18 @@ import {
   type Stats,
 } from '@scratchfs/core';
 import { type CallSequence, invoke, PathWalk } from '@scratchfs/core/internal';
+import { SuffixNotAllowedError } from './errors.js';
 
 /** End of a path, with links followed. */
 export interface Found {
   readonly path: string;
-  /** Undefined if nothing exists there. */
+  /** Undefined if nothing exists there, or a file that is hidden because of its suffix. */
   readonly kind: EntryKind | undefined;
 }
 
 /**
- * Follows links to the end of a path. If nothing exists there yet, that is where a write would create it. The
- * filesystem is called for every step, so that its guard sees each.
+ * Follows links to the end of a path. If nothing exists there yet, that is where a write would create it; a file whose
+ * suffix is not allowed counts as nothing, so that no result tells whether it exists. The filesystem is called for every step, so that its guard sees each.
  * @throws FsError ELOOP after 40 links
  */
 export function* find(fileSystem: FileSystem, path: string): CallSequence<Found> {
@@ -27,7 +28,7 @@ export function* find(fileSystem: FileSystem, path: string): CallSequence<Found>
     const real = yield* invoke<string>(fileSystem, 'realpath', [path]);
     return { path: real, kind: (yield* invoke<Stats>(fileSystem, 'lstat', [real])).kind };
   } catch (error) {
-    if (!isAbsent(error)) throw error;
+    if (!isUnseen(error)) throw error;
     return yield* findMissing(fileSystem, path);
   }
 }
@@ -58,9 +59,14 @@ function* kindOf(fileSystem: FileSystem, path: string): CallSequence<EntryKind |
   try {
     return (yield* invoke<Stats>(fileSystem, 'lstat', [path])).kind;
   } catch (error) {
-    if (isAbsent(error)) return undefined;
+    if (isUnseen(error)) return undefined;
     throw error;
   }
+}
+
+/** Reports whether an error means that nothing can be seen at a path. */
+function isUnseen(error: unknown): boolean {
+  return isAbsent(error) || error instanceof SuffixNotAllowedError;
 }
 
 /** Reports whether an error means that nothing exists at a path. */

@@ -10,9 +10,16 @@ import { type CallSequence, invoke, runCalls, runCallsSync } from '@scratchfs/co
 import { restrict } from '@scratchfs/core/layers';
 import { parseSandboxConfig, type SandboxConfig } from './config.js';
 import { childPolicy, type DeriveOptions, type Parent, parseDeriveOptions } from './derive.js';
-import { isSandboxError, PathNotInSandboxError, type Refusal, refusalError, restated } from './errors.js';
+import {
+  isSandboxError,
+  PathNotInSandboxError,
+  type Refusal,
+  refusalError,
+  restated,
+  SuffixNotAllowedError,
+} from './errors.js';
 import type { Approvals, FileSystemSandbox, FollowOptions } from './file-sandbox.js';
-import { find, findName } from './find.js';
+import { find, findName, isAbsent } from './find.js';
 import { checkPattern, filesAtTop, filesIn } from './list-files.js';
 import { Namespace, rootOf, TOP } from './namespace.js';
 import { describe, entriesOf } from './plain-data.js';
@@ -256,9 +263,15 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
 
   *#read(given: string, options: ReadOptions | undefined): CallSequence<ReadResult> {
     const piece = checkPiece(options);
-    return yield* this.#on(given, function* (path, fileSystem) {
-      return pieceOf(yield* invoke<string>(fileSystem, 'readText', [path]), piece);
-    });
+    try {
+      return yield* this.#on(given, function* (path, fileSystem) {
+        return pieceOf(yield* invoke<string>(fileSystem, 'readText', [path]), piece);
+      });
+    } catch (error) {
+      // A wrong suffix reads the same whether the file exists or not.
+      if (isAbsent(error)) yield* this.#check(given, 'read', true);
+      throw error;
+    }
   }
 
   *#write(given: string, content: string): CallSequence<void> {
@@ -279,9 +292,15 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     if (namespace.locate(given) === TOP) {
       return yield* filesAtTop(this.#fileSystem, namespace.roots, glob, (path) => policy.canList(path));
     }
-    return yield* this.#on(given, function* (path, fileSystem) {
-      return yield* filesIn(fileSystem, { path, name: namespace.show(path) as string }, pattern, glob);
-    });
+    try {
+      return yield* this.#on(given, function* (path, fileSystem) {
+        return yield* filesIn(fileSystem, { path, name: namespace.show(path) as string }, pattern, glob);
+      });
+    } catch (error) {
+      // No listing shows a file with a wrong suffix, so asking for it by name does not either.
+      if (!(error instanceof SuffixNotAllowedError)) throw error;
+      throw new FsError('ENOENT', { syscall: 'scandir', path: given });
+    }
   }
 }
 

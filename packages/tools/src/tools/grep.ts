@@ -1,4 +1,6 @@
+import { FsError } from '@scratchfs/core';
 import { type GrepMatch, grep as search } from '@scratchfs/core/search';
+import { SuffixNotAllowedError } from '@scratchfs/sandbox';
 import type { Authorizer } from '../authorizer.js';
 import { type LinearMatcher, linearMatcher, SearchStopped } from '../linear-matcher.js';
 import { formatPage } from '../pages.js';
@@ -115,6 +117,8 @@ async function matchesIn(
     );
   } catch (error) {
     call.signal?.throwIfAborted();
+    // No listing shows a file with a wrong suffix, so asking for it by name does not either.
+    if (error instanceof SuffixNotAllowedError) throw new FsError('ENOENT', { syscall: 'grep', path: top });
     // The page is full, so a search that ends while it only counts is no failure.
     if (!(error instanceof SearchStopped) && !counting.signal.aborted) throw error;
     return { shown, total, isCounted: false, isStopped: total < full };

@@ -1,3 +1,4 @@
+import { Sandbox } from '@scratchfs/sandbox';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFileTools } from '../file-tools.js';
 import { memory, STORAGES, whole } from '../testing/sandboxes.js';
@@ -62,6 +63,17 @@ describe('grep', () => {
     const { call } = createFileTools(whole(memory(files)));
     const { text } = await call('grep', { pattern: '[ab]{1,400}[cd]' });
     expect(text).toMatch(/^No matches so far\.\n\[The search was stopped/);
+  });
+
+  it('of a file with a wrong suffix is the same whether it exists or not', async () => {
+    const texts = await Promise.all(
+      [memory({ '/d/x.exe': 'x' }), memory({ '/d/a.md': 'x' })].map(async (fileSystem) => {
+        const sandbox = new Sandbox(fileSystem, { root: { root: '/', suffixes: ['.md'] } });
+        return (await createFileTools(sandbox).call('grep', { pattern: 'x', path: '/d/x.exe' })).text;
+      }),
+    );
+    expect(texts[0]).toContain("ENOENT: no such file or directory, grep '/d/x.exe'");
+    expect(texts[1]).toBe(texts[0]);
   });
 
   it('still rejects if the call is aborted', async () => {
