@@ -125,7 +125,7 @@ describe('A log in a folder', () => {
   it.each([
     ['before the record was added', false],
     ['after it', true],
-  ])('does an operation once, also where the log failed %s', async (_, isAdded) => {
+  ])('applies an operation once, even if the log failed %s', async (_, isAdded) => {
     const log = new FolderLog(newFolder());
     let failures = 0;
     const failing: Log = {

@@ -11,7 +11,7 @@ export interface Example {
   readonly code: string;
   /** False for fences marked `no-run`, of which only the types are checked. */
   readonly isRun: boolean;
-  /** What each `console.log(…); // → text` of the example promises to print, in order. */
+  /** The texts that the example's `console.log(…); // → text` lines must print, in order. */
   readonly prints: readonly string[];
 }
 

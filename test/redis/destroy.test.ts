@@ -104,7 +104,7 @@ describe.skipIf(!hasOwnServer)('RedisStorage.destroy()', () => {
     }
   });
 
-  it('is no method of filesystems', async () => {
+  it('is not a method of filesystems', async () => {
     const storage = new RedisStorage(on.server.url, { namespace: freshNamespace() });
     expect('destroy' in (await openFileSystem(storage))).toBe(false);
     await storage.close();

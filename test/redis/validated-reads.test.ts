@@ -47,7 +47,7 @@ describe.skipIf(!hasServer)('Reads that were repeated', () => {
   });
   afterAll(() => server.close());
 
-  /** Reads everything that depends on the changes, so that each answer is cached. */
+  /** Reads everything that depends on the changes, so that each result is cached. */
   const look = async (fs: FileSystem): Promise<unknown> => ({
     text: await fs.readText('/d/f').catch((error: { code: string }) => error.code),
     other: await fs.exists('/d/g'),

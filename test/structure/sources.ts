@@ -58,18 +58,18 @@ export const sources: readonly Source[] = packageNames.flatMap((packageName) =>
     }),
 );
 
-/** A test, or what lies in `testing/` for tests only. */
+/** Reports whether a file is a test, or lies in a folder `testing/`. */
 function isForTests(file: string): boolean {
   return file.endsWith('.test.ts') || file.split(/[\\/]/).includes('testing');
 }
 
-/** The repository path a relative import leads to. */
+/** Returns the repository path of a relative import. */
 export function target(source: Source, specifier: string): string {
   const path = join(dirname(source.path), specifier).replaceAll('\\', '/');
   return path.replace(/\.js$/, '.ts');
 }
 
-/** What git has, and what it would take if asked to add everything. */
+/** Returns the files that git tracks, and those that `git add --all` would add. */
 export function filesInGit(): string[] {
   const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: root,

@@ -41,7 +41,7 @@ describe('npm test', () => {
     expect(runFake(steps)).toEqual({ last: '7 passed, 0 failed, 1 skipped', code: 0 });
   });
 
-  it('fails with a failed test, even where the step ends well', () => {
+  it('fails with a failed test, even if the step exits with 0', () => {
     const steps = [{ name: 'a', report: writes({ passed: 3, failed: 2, skipped: 0 }) }];
     expect(runFake(steps)).toEqual({ last: '3 passed, 2 failed, 0 skipped', code: 1 });
   });

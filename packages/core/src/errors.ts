@@ -60,7 +60,7 @@ export class FsError extends Error {
   declare readonly syscall?: string;
   declare readonly path?: string;
   declare readonly dest?: string;
-  /** What is allowed, or what to do next; it ends the message. */
+  /** Last sentence of the message: the allowed values, or what to do next. */
   declare readonly hint?: string;
   declare readonly limit?: string;
   declare readonly used?: number;

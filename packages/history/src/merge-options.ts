@@ -14,7 +14,7 @@ export interface MergeOptions extends RepositoryCall {
   /** Follows files that one side renamed and the other changed. Default true. */
   readonly renames?: boolean | undefined;
   /**
-   * What to do with files that one side adds to a directory that the other renamed: `conflict` moves them to the
+   * Treatment of files that one side adds to a directory that the other renamed: `conflict` moves them to the
    * renamed directory and reports a conflict, true moves them silently, false leaves them. Default `conflict`, as in
    * git.
    */

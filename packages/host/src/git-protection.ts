@@ -14,7 +14,7 @@ export type GitAccess = 'read-only' | 'hidden' | 'writable';
 const HINT = "It belongs to a git repository, which can only be read here: open the directory with git: 'writable'";
 
 /**
- * How a write uses a path. `change`: the entry itself changes. `place`: a file with other content or another target
+ * Effect of a write on a path. `change`: the entry itself changes. `place`: a file with other content or another target
  * comes to the path. `displace`: the entry leaves the path, with everything under it.
  */
 type Use = 'change' | 'place' | 'displace';

@@ -13,8 +13,8 @@ export interface HostFileSystemOptions {
   /** If true, opening fails on a platform on which another process can race the confinement. Default false. */
   readonly strict?: boolean | undefined;
   /**
-   * How a file is changed that has other hard links, not all of which are known to lie inside the directory, such as a
-   * file of pnpm's store or of `cp -al`. `break`: its name gets a new file with the new content, mode or times, and the
+   * Treatment of a changed file that has other hard links, not all of which are known to lie inside the directory, such
+   * as a file of pnpm's store or of `cp -al`. `break`: its name gets a new file with the new content, mode or times, and the
    * other names keep the old file. `in-place`: the file itself changes, under all its names, including those outside
    * the directory. Links made by this filesystem are known as long as it is open; such a file stays one file. Default
    * `break`.

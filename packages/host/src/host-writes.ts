@@ -45,7 +45,7 @@ const SYSCALLS: Readonly<Record<Write['kind'], string>> = {
 };
 
 /**
- * How a file is changed that has other hard links, not all of which are known to lie inside the root. `break`: the name
+ * Treatment of a changed file that has other hard links, not all of which are known to lie inside the root. `break`: the name
  * gets a new file with the new content or mode, and the other names keep the old file. `in-place`: the file itself
  * changes, under all its names, including those outside the root.
  */

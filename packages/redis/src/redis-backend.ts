@@ -79,7 +79,7 @@ class StateBackend implements Backend {
     const { session, changeFeed } = this.#shared;
     if (changeFeed.ready !== undefined) await changeFeed.ready;
     const lease = await StateLease.take(session, this.#field);
-    // Nobody takes over a pin that comes after its deadline.
+    // The call has already failed, so its caller cannot release this pin.
     if (isAborted(call)) lease.release();
     return new PinnedState(session, lease);
   }

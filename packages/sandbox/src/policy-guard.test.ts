@@ -67,7 +67,7 @@ describe('the guard of a policy', () => {
     ['read', '/out/x', 'file', 'PathNotInSandboxError'],
     ['write', '/deep/er/x', 'file', 'PathNotWritableError'],
     ['remove', '/deep/er/x', 'file', 'PathNotWritableError'],
-  ] as const)('answers who wants to %s %s, which is %s: %s', (access, path, kind, expected) =>
+  ] as const)('check() for access %s to %s, which is %s: %s', (access, path, kind, expected) =>
     expect(named(child, [access, path, kind])).toBe(expected),
   );
 

@@ -14,7 +14,7 @@ workingCopySuite({
   },
 });
 
-it('joins random changes over a storage that does not count what is beneath a directory', async () => {
+it('merges random changes over a storage that does not count the entries under a directory', async () => {
   for (let seed = 1; seed <= 4; seed++) {
     const backend = uncounted(backendOf(memoryStorage({ clock: () => 0 })));
     const storage = asyncStorage(backend);

@@ -18,7 +18,7 @@ export interface DelegateOptions extends AuthorizerOptions {
   readonly attachmentPolicy?: AttachmentPolicy | undefined;
 }
 
-/** What the worker starts with: its sandbox and its attachments. */
+/** The sandbox and the attachments that the worker starts with. */
 export interface Delegation {
   readonly sandbox: Sandbox;
   readonly attachments: readonly Attachment[];

@@ -8,7 +8,7 @@ import {
 } from '@scratchfs/sandbox';
 import type { ToolCallOptions } from './tool.js';
 
-/** What a caller may pass: the members that are missing have substitutes in this file. */
+/** A sandbox that a caller may pass. Missing members are replaced by functions of this file. */
 type Given = FileSandbox & Partial<FileSystemSandbox>;
 
 /** Reports whether a sandbox has the filesystem that most tools work with. */

@@ -1,7 +1,7 @@
 import { content, fileAt, fill, type Layout } from './layout.js';
 import type { Work } from './work.js';
 
-/** What a file of 100 bytes costs in memory, beyond its content. */
+/** Measures the memory that a file of 100 bytes takes, beyond its content. */
 export const memory = (files: number, measures: 'heap' | 'resident'): Work => {
   const layout: Layout = { files, directories: files / 100, isLong: true };
   return {

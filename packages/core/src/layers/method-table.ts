@@ -74,8 +74,7 @@ const written = (at: number, key: string, rest?: Partial<MethodSpec>): MethodSpe
   call('open', (args) => [use(args, 0, 'write', !exclusive(option(args, at, key)), 'file')], rest);
 
 /**
- * What every method does to every path it takes: the one place where a new method is classified, without which it does
- * not compile. Layers in front of methods (`observe`, `mount`, a policy over any filesystem) use it.
+ * Access of every method to each path argument. A new method must be added here, otherwise the code does not compile. Layers in front of methods (`observe`, `mount`, a policy over any filesystem) use it.
  */
 export const METHODS = {
   kind: value(),

@@ -16,7 +16,7 @@ export class PathWalk {
   /** True if the current name, and not only those before it, comes from the target of a link. */
   isInLink = false;
   #hops = 0;
-  /** How many names of `rest` are of the path itself; those of links are above them. */
+  /** Number of names in `rest` from the path itself. Names from link targets are at the end of `rest`. */
   #own: number;
 
   constructor(path: string) {

@@ -16,7 +16,7 @@ export class TreeCheckpoints implements CheckpointStore {
   readonly #loader: StateLoader;
   readonly #shared: SharedStore;
   readonly #versions: Versions;
-  /** Throws where the backend is closed, or the call is aborted. */
+  /** Throws if the backend is closed or the call is aborted. */
   readonly #enter: (call: BackendCall | undefined) => void;
 
   constructor(

@@ -181,7 +181,7 @@ export class CommitBackoff {
   }
 }
 
-/** What a store refuses or does not answer here is done without. */
+/** Ignores a storage error, because the failed request was optional. Throws other errors. */
 function ignoreStorageError(error: unknown): undefined {
   if (!isStorageError(error)) throw error;
 }

@@ -2,7 +2,7 @@ import type { Metadata, NodeId } from '../backend.js';
 import type { Limits } from '../limits.js';
 import type { Ref } from './ref.js';
 
-/** A whole state: the root, and where the rest begins. */
+/** A complete state: the root, and the references to its first pages. */
 export interface StateRecord {
   readonly id: NodeId;
   readonly meta: Metadata;

@@ -212,7 +212,7 @@ class PageWriter {
   }
 }
 
-/** What decoded pages need to become nodes of a tree. */
+/** Context in which decoded pages become nodes of a tree. */
 export interface DecodeContext {
   readonly versions: Versions;
   /** Returns a stand-in for a page that is loaded on demand. */

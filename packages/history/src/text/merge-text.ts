@@ -5,7 +5,7 @@ import { markByHistogram } from './histogram.js';
 import { type Lines, linesOf, sliceLines } from './lines.js';
 import { markByMyers } from './myers.js';
 
-/** How texts are compared: `histogram` as in `git merge`, `myers` as in `git merge-file`. */
+/** Algorithm that compares texts: `histogram` as in `git merge`, `myers` as in `git merge-file`. */
 export type DiffAlgorithm = 'histogram' | 'myers';
 
 export interface MergeTextOptions {

@@ -29,7 +29,7 @@ export interface MergeBackOptions {
 /** Result of a merge into the user's repository. If it did not succeed, the repository is unchanged. */
 export interface MergeResult {
   readonly success: boolean;
-  /** Whether both sides changed the same paths. */
+  /** True if both sides changed the same paths. */
   readonly conflict: boolean;
   /** Complete sentences for people. */
   readonly message: string;

@@ -14,7 +14,7 @@ export interface Plan {
   /** Reference to move. */
   readonly branch?: string;
   /**
-   * Whether the files go through filters. Without them, content that the filters wrote would look like changes of the
+   * True if the files go through filters. Without them, content that the filters wrote would look like changes of the
    * user.
    */
   readonly filters?: boolean;

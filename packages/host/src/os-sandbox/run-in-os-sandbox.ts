@@ -11,7 +11,7 @@ export interface OsSandboxOptions {
   /** Maximum run time in milliseconds of wall time. Default 60,000. */
   readonly timeoutMs?: number | undefined;
   readonly limits?: OsSandboxLimits | undefined;
-  /** Whether the command may use the network. Default: the sandbox's setting; `true` without it is an escalation. */
+  /** Allows the command to use the network. Default: the sandbox's setting; `true` without it is an escalation. */
   readonly network?: boolean | undefined;
   /** Environment of the command, besides PATH, HOME and LANG. */
   readonly env?: Readonly<Record<string, string>> | undefined;

@@ -15,7 +15,7 @@ function planted(): NodeFs {
 }
 
 /** Results of `fs.globSync` of Node 24.21 in the same tree, sorted. */
-const ANSWERS: readonly (readonly [pattern: string, found: readonly string[]])[] = [
+const NODE_RESULTS: readonly (readonly [pattern: string, found: readonly string[]])[] = [
   ['*', ['a', 'la', 'node_modules', 'top.js']],
   [
     '**',
@@ -56,7 +56,7 @@ const ANSWERS: readonly (readonly [pattern: string, found: readonly string[]])[]
 ];
 
 describe('glob finds', () => {
-  it.each(ANSWERS)('the same paths as Node for %j', (pattern, found) => {
+  it.each(NODE_RESULTS)('the same paths as Node for %j', (pattern, found) => {
     expect(planted().globSync(pattern, { cwd: '/g' })).toEqual(found);
   });
 

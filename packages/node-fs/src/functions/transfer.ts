@@ -61,7 +61,7 @@ export const read: NodeFunction<Transfer, number> = moving(
       const [fd, second, offset, length, position] = given;
       const file = checkFd(fd);
       if (given.length > 3) return { fd: file, ...readRange(checkView(second), { offset, length, position }) };
-      // Of three arguments, the last must be options.
+      // The last of three arguments must be options.
       if (given.length === 3 && offset !== null) checkObject(offset, 'options');
       const options = given.length === 3 ? offset : ArrayBuffer.isView(second) ? undefined : second;
       const buffer = given.length === 3 || ArrayBuffer.isView(second) ? second : bufferAmong(options);

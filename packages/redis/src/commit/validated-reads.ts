@@ -1,11 +1,11 @@
 import type { Check } from '@scratchfs/core';
 
-/** Number of checks that are remembered. */
+/** Maximum number of cached checks. */
 const MAX_VALIDATED_CHECKS = 10_000;
 
 /**
- * The checks that held in the last state that was seen. As long as nobody writes they still hold, so the server only has
- * to compare the state.
+ * The checks that held in the last state that was seen. They hold until the next write, so the server only has to
+ * compare the state.
  */
 export class ValidatedReads {
   /** Counter and state as they are stored in the head. Every write changes at least one of them. */

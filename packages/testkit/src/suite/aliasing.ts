@@ -57,7 +57,7 @@ export function aliasingCases(add: Add): void {
     });
   }
 
-  add('a promise method takes the bytes as they are at the call', async ({ fs }) => {
+  add('a promise method reads the bytes at the call', async ({ fs }) => {
     const bytes = utf8('before');
     const writing = fs.writeFile('/f', bytes);
     bytes.fill(0x78);
@@ -70,7 +70,7 @@ export function aliasingCases(add: Add): void {
     equal(await fs.readText('/g'), 'before');
   });
 
-  add('a promise method takes its options and times as they are at the call', async ({ fs }) => {
+  add('a promise method reads its options and times at the call', async ({ fs }) => {
     const options = { mode: 0o600, recursive: false };
     const { recursive: _, ...writeOptions } = options;
     const writing = [
@@ -91,7 +91,7 @@ export function aliasingCases(add: Add): void {
   });
 
   add(
-    'streams alias nothing',
+    'streams share no memory with the stored content',
     async ({ fs }) => {
       const bytes = utf8('stream');
       const writer = fs.createWriteStream('/f').getWriter();
@@ -108,7 +108,7 @@ export function aliasingCases(add: Add): void {
     { promiseOnly: true },
   );
 
-  add('a read fills only the part that was read', async ({ fs }) => {
+  add('a read changes only the part of the buffer that it reads into', async ({ fs }) => {
     await fs.writeFile('/f', 'abc');
     const buffer = new Uint8Array(10).fill(7);
     const handle = await fs.open('/f');
@@ -117,7 +117,7 @@ export function aliasingCases(add: Add): void {
     await handle.close();
   });
 
-  add("lists and objects that come out are the caller's own", async ({ fs }) => {
+  add('returned lists and objects are not shared with the filesystem', async ({ fs }) => {
     await plant(fs, { '/d/a': '1', '/d/b': '2', '/l': { to: 'd' } });
     const before = await dump(fs);
     const spoil = (value: unknown): void => {
@@ -153,7 +153,7 @@ export function aliasingCases(add: Add): void {
     equal((await read())[4], { totalSize: 3, fileCount: 3, directoryCount: 1, nodeCount: 4 });
   });
 
-  add("checkpoints that come out are the caller's own", async ({ fs }) => {
+  add('returned checkpoints are not shared with the filesystem', async ({ fs }) => {
     if (!fs.capabilities.checkpoints) return;
     await fs.writeFile('/f', '1');
     await fs.checkpoint('c');

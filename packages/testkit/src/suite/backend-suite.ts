@@ -167,7 +167,7 @@ function loadCases(add: AddBackend): void {
     );
   });
 
-  add('a path gives its nodes from the root, null where a name is absent, nothing after that', async (client) => {
+  add('a path returns its nodes from the root, ending with null at an absent name', async (client) => {
     await client.good([client.directory('/d'), client.file('/d/f', 'text'), client.link('/l', 'd')]);
     const kinds = async (path: string): Promise<unknown[]> =>
       (await client.one({ kind: 'path', path, content: 0 })).nodes.map((node) => node?.kind ?? null);
@@ -186,7 +186,7 @@ function loadCases(add: AddBackend): void {
     equal([l?.kind, l?.size, l?.target], ['symlink', 5, '../é']);
   });
 
-  add('content comes along with a path where it is small enough', async (client) => {
+  add('a path returns the content too if it is small enough', async (client) => {
     await client.good([client.file('/f', '12345')]);
     equal((await client.one({ kind: 'path', path: '/f', content: 5 })).content, utf8('12345'));
     equal((await client.one({ kind: 'path', path: '/f', content: 4 })).content, undefined);
@@ -210,7 +210,7 @@ function loadCases(add: AddBackend): void {
     equal(seen, sorted);
   });
 
-  add('a tree has whole listings, parents first, with contents where asked for', async (client) => {
+  add('a tree returns complete listings, parents first, with contents if requested', async (client) => {
     await client.good([
       client.directory('/d'),
       client.directory('/d/e'),
@@ -231,7 +231,7 @@ function loadCases(add: AddBackend): void {
     ok(small.listings.length <= 2, 'a small budget brings less');
   });
 
-  add('a range of content is cut at the end of the file', async (client) => {
+  add('a range of content ends at the end of the file', async (client) => {
     await client.good([client.file('/f', '0123456789')]);
     const at = await client.at('/f');
     const range = async (offset: number, length: number): Promise<Uint8Array> =>
@@ -239,7 +239,7 @@ function loadCases(add: AddBackend): void {
     equal([await range(2, 3), await range(8, 100), await range(10, 5)], [utf8('234'), utf8('89'), utf8('')]);
   });
 
-  add('a place that no longer has its id is gone', async (client) => {
+  add('an address whose path no longer leads to its id is gone', async (client) => {
     await client.good([client.directory('/d'), client.file('/f', 'x')]);
     const [d, f] = [await client.at('/d'), await client.at('/f')];
     await client.good([
@@ -259,7 +259,7 @@ function loadCases(add: AddBackend): void {
     );
   });
 
-  add('results come in the order of their requests', async (client) => {
+  add('results are in the order of the requests', async (client) => {
     await client.good([client.file('/a', '1'), client.file('/b', '22')]);
     const results = await client.backend.load(
       ['/b', '/missing', '/a'].map((path) => ({ kind: 'path', path, content: 10 }) as const),
@@ -271,7 +271,7 @@ function loadCases(add: AddBackend): void {
     equal(await client.backend.load([]), []);
   });
 
-  add('what was loaded, and what was committed, aliases nothing', async (client) => {
+  add('loaded and committed data is not shared with the backend', async (client) => {
     const bytes = utf8('before');
     await client.good([{ kind: 'create', path: '/f', id: client.id(), type: 'file', meta: META, content: bytes }]);
     bytes.fill(0x78);
@@ -281,7 +281,7 @@ function loadCases(add: AddBackend): void {
     equal(await client.content('/f'), utf8('before'));
   });
 
-  add('an aborted signal rejects and touches nothing', async (client) => {
+  add('an aborted signal rejects and changes nothing', async (client) => {
     const signal = AbortSignal.abort(new Error('stop'));
     const before = await client.dump();
     await rejects(() => client.backend.load([{ kind: 'path', path: '/', content: 0 }], { signal }), 'Error');
@@ -295,7 +295,7 @@ function loadCases(add: AddBackend): void {
 }
 
 function writeCases(add: AddBackend): void {
-  add('write cuts or extends with zeros, then puts parts over it', async (client) => {
+  add('write shortens or extends with zeros, then writes its parts', async (client) => {
     await client.good([client.file('/f', '0123456789')]);
     await client.good([{ kind: 'write', path: '/f', size: 6, parts: [{ offset: 1, bytes: utf8('ab') }], meta: LATER }]);
     equal(await client.content('/f'), utf8('0ab345'));
@@ -306,7 +306,7 @@ function writeCases(add: AddBackend): void {
     equal(await client.content('/f'), utf8(''));
   });
 
-  add('writes are applied in order, each to what those before it made', async (client) => {
+  add('writes are applied in order, each to the result of those before', async (client) => {
     await client.good([
       client.directory('/a'),
       client.file('/a/f', 'x'),
@@ -320,7 +320,7 @@ function writeCases(add: AddBackend): void {
     equal([await client.content('/b/f'), (await client.node('/b'))?.meta], [utf8('y'), LATER]);
   });
 
-  add('move keeps the ids of everything that moves', async (client) => {
+  add('move keeps all ids', async (client) => {
     await client.good([
       client.directory('/a', 'A'),
       client.directory('/a/b', 'B'),
@@ -335,7 +335,7 @@ function writeCases(add: AddBackend): void {
     equal(await client.node('/a'), null);
   });
 
-  add('remove takes a directory with all beneath it', async (client) => {
+  add('remove removes a directory with everything under it', async (client) => {
     await client.good([
       client.directory('/a'),
       client.directory('/a/b'),
@@ -347,7 +347,7 @@ function writeCases(add: AddBackend): void {
     equal((await client.node('/'))?.directory?.totals, { size: 4, files: 1, directories: 0, linked: 0 });
   });
 
-  add('link gives a node a further name; totals count it once', async (client) => {
+  add('link adds a name to a node; totals count it once', async (client) => {
     await client.good([client.directory('/d'), client.file('/f', '12345', 'F')]);
     await client.good([{ kind: 'link', from: '/f', path: '/d/g' }]);
     const [f, g] = [await client.node('/f'), await client.node('/d/g')];
@@ -377,7 +377,7 @@ function writeCases(add: AddBackend): void {
     equal(await countsOf('/'), [3, { size: 8, files: 3, directories: 2, linked: 0 }]);
   });
 
-  add('a version moves with every change of its node, a tree version with every change beneath', async (client) => {
+  add('a version changes with every change of its node, a tree version with every change under it', async (client) => {
     await client.good([
       client.directory('/d'),
       client.directory('/d/e'),
@@ -431,7 +431,7 @@ function writeCases(add: AddBackend): void {
 }
 
 function checkCases(add: AddBackend): void {
-  add('checks that hold let the writes through', async (client) => {
+  add('a batch whose checks hold is applied', async (client) => {
     await client.good([client.directory('/d', 'D'), client.file('/d/f', 'x', 'F'), client.directory('/empty', 'E')]);
     const [d, f] = [(await client.node('/d')) as NodeRecord, (await client.node('/d/f')) as NodeRecord];
     await client.good(
@@ -448,7 +448,7 @@ function checkCases(add: AddBackend): void {
     equal(await client.list('/d'), ['f', 'g']);
   });
 
-  add('a check that fails is a conflict, nothing is written, and it is named', async (client) => {
+  add('a failed check is reported as a conflict, and nothing is written', async (client) => {
     await client.good([client.directory('/d', 'D'), client.file('/d/f', 'x', 'F')]);
     const [d, f] = [(await client.node('/d')) as NodeRecord, (await client.node('/d/f')) as NodeRecord];
     await client.good([
@@ -474,7 +474,7 @@ function checkCases(add: AddBackend): void {
     }
   });
 
-  add('of two writers with the same expectation one wins', async (client) => {
+  add('of two writers with the same checks one wins', async (client) => {
     await client.good([client.file('/f', '0', 'F')]);
     const { version } = (await client.node('/f')) as NodeRecord;
     const attempts = await Promise.all(
@@ -488,14 +488,14 @@ function checkCases(add: AddBackend): void {
     equal(attempts.filter((result) => result.kind === 'ok').length, 1);
   });
 
-  add('checks mean the state before the batch', async (client) => {
+  add('checks apply to the state before the batch', async (client) => {
     await client.good([client.file('/f')], [{ kind: 'entry', path: '/f', id: null }]);
     await client.refused('conflict', [client.file('/g')], [{ kind: 'entry', path: '/f', id: null }]);
   });
 }
 
 function limitCases(add: AddBackend): void {
-  add('a batch over a limit is refused whole and says limit, used and requested', async (client) => {
+  add('a batch over a limit is refused completely, with limit, used and requested', async (client) => {
     await client.good([client.directory('/d'), client.file('/d/f', '12345')]);
     const cases: readonly [Limits, Write[], unknown][] = [
       [{ maxTotalSize: 9 }, [client.file('/a', '12'), client.file('/b', '345')], ['maxTotalSize', 9, 5, 10]],
@@ -521,7 +521,7 @@ function limitCases(add: AddBackend): void {
 }
 
 function outcomeCases(add: AddBackend): void {
-  add('a batch that is sent again does nothing and answers the same', async (client) => {
+  add('a batch that is sent again changes nothing and returns the same result', async (client) => {
     const batch: Batch = {
       operationId: 'once',
       checks: [{ kind: 'entry', path: '/f', id: null }],
@@ -535,7 +535,7 @@ function outcomeCases(add: AddBackend): void {
     equal(await client.dump(), before);
   });
 
-  add('outcome settles what became of a batch', async (client) => {
+  add('outcome returns the result of a batch', async (client) => {
     const writes = [client.file('/f', 'x', 'F')];
     const result = await client.commit(writes, [], {}, 'done');
     equal(await client.backend.outcome('done'), result);
@@ -545,7 +545,7 @@ function outcomeCases(add: AddBackend): void {
     ok(known === 'absent' || known === 'unknown' || known.kind === 'conflict', 'a conflict changed nothing');
   });
 
-  add('an operation that was said to be absent never happens any more', async (client) => {
+  add('an operation that was reported as absent is never applied later', async (client) => {
     equal(await client.backend.outcome('never'), 'absent');
     const before = await client.dump();
     try {
@@ -585,7 +585,7 @@ function checkpointStoreCases(add: AddBackend): void {
     equal(await client.dump(), before);
   });
 
-  add('a restore beyond a limit is refused', async (client) => {
+  add('a restore that exceeds a limit is refused', async (client) => {
     const { checkpointStore } = client.backend;
     if (checkpointStore === undefined) return;
     await client.good([client.file('/f', '12345')]);
@@ -596,7 +596,7 @@ function checkpointStoreCases(add: AddBackend): void {
     equal(await client.list('/'), []);
   });
 
-  add('a kept state is loaded as it was, whatever was written since', async (client) => {
+  add('a checkpoint is loaded as it was, whatever was written since', async (client) => {
     const { checkpointStore } = client.backend;
     if (checkpointStore === undefined) return;
     await client.good([client.directory('/d', 'D'), client.file('/d/f', 'before', 'F'), client.file('/gone', '', 'G')]);
@@ -629,7 +629,7 @@ function checkpointStoreCases(add: AddBackend): void {
     equal(await client.list('/'), ['moved']);
   });
 
-  add('a state that is not kept, or not any more, is missing', async (client) => {
+  add('an unknown or dropped checkpoint is missing', async (client) => {
     const { checkpointStore } = client.backend;
     if (checkpointStore === undefined) return;
     const root: LoadRequest = { kind: 'path', path: '/', content: 0 };
@@ -640,7 +640,7 @@ function checkpointStoreCases(add: AddBackend): void {
     equal(await checkpointStore.load('r', [root]), 'missing');
   });
 
-  add('what states share has the same ids and versions in each, what differs has not', async (client) => {
+  add('unchanged nodes have the same ids and versions in all states, changed ones do not', async (client) => {
     const { checkpointStore } = client.backend;
     if (checkpointStore === undefined) return;
     await client.good([
@@ -670,7 +670,7 @@ function checkpointStoreCases(add: AddBackend): void {
     equal((await versions(client)).slice(1), then.slice(1), 'what was restored is what was kept');
   });
 
-  add('a fork is independent, and keeps no states', async (client) => {
+  add('a fork is independent, and has no checkpoints', async (client) => {
     const { fork } = client.backend;
     equal(fork !== undefined, client.backend.capabilities.forks, 'fork is there where declared');
     if (fork === undefined) return;

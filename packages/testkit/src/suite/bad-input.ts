@@ -21,7 +21,7 @@ export function badInputCases(add: Add): void {
     },
   };
   for (const [method, call] of Object.entries(withOptions)) {
-    add(`${method}() refuses options that are null, no object, or have a misspelt key`, async ({ fs, fails }) => {
+    add(`${method}() refuses options that are null, not an object, or have an unknown key`, async ({ fs, fails }) => {
       await plant(fs, { '/f': 'text', '/d/x': '' });
       for (const options of [null, 'recursive', 5, true, { recursiv: true }, { Force: true }, { constructor: 1 }]) {
         await fails(() => call(fs, options as never), 'TypeError');
@@ -52,13 +52,13 @@ export function badInputCases(add: Add): void {
     await fails(() => fs.readFile('/f', { encoding: 'latin1' as never }), 'TypeError', 'RangeError');
   });
 
-  add('an option that comes from the prototype does not count', async ({ fs, fails }) => {
+  add('an inherited option is ignored', async ({ fs, fails }) => {
     await plant(fs, { '/d/x': '' });
     const inherited = Object.create({ recursive: true }) as { recursive?: boolean };
     await fails(() => fs.rm('/d', inherited), 'EISDIR', 'TypeError');
   });
 
-  add('a path that is no string is a TypeError everywhere', async ({ fs, fails }) => {
+  add('a path that is not a string is a TypeError everywhere', async ({ fs, fails }) => {
     await plant(fs, { '/f': 'text' });
     for (const path of [undefined, null, 5, {}, ['/f'], true, Symbol('x')] as never[]) {
       await fails(() => fs.readFile(path), 'TypeError');
@@ -85,7 +85,7 @@ export function badInputCases(add: Add): void {
     await fails(() => fs.writeLines('/f', null as never), 'TypeError');
   });
 
-  add('text with a lone surrogate is refused: UTF-8 cannot express it', async ({ fs, fails }) => {
+  add('text with a lone surrogate is refused, because UTF-8 cannot express it', async ({ fs, fails }) => {
     await fs.writeFile('/f', 'text');
     await fails(() => fs.writeFile('/\udc00', 'x'), 'EINVAL');
     await fs.writeFile('/g', 'a\ud800b');
@@ -93,7 +93,7 @@ export function badInputCases(add: Add): void {
     equal((await fs.stat('/g')).size, 5);
   });
 
-  add('lengths that are no whole number from 0 up, or absurd, are refused', async ({ fs, fails }) => {
+  add('lengths that are not integers from 0 up, or absurdly large, are refused', async ({ fs, fails }) => {
     await fs.writeFile('/f', 'text');
     for (const length of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
       await fails(() => fs.truncate('/f', length), 'RangeError', 'EINVAL', 'EFBIG');
@@ -103,7 +103,7 @@ export function badInputCases(add: Add): void {
     await fails(() => fs.truncate('/f', null as never), 'TypeError');
   });
 
-  add('shared and resizable buffers are copied at once or refused, never kept', async ({ fs }) => {
+  add('shared and resizable buffers are copied immediately or refused, never kept', async ({ fs }) => {
     const buffers: (ArrayBuffer | SharedArrayBuffer)[] = [];
     if (typeof SharedArrayBuffer !== 'undefined') buffers.push(new SharedArrayBuffer(4));
     const Resizable = ArrayBuffer as unknown as new (length: number, options: { maxByteLength: number }) => ArrayBuffer;
@@ -128,7 +128,7 @@ export function badInputCases(add: Add): void {
     }
   });
 
-  add('a detached buffer is refused or reads as empty, and nothing is half written', async ({ fs }) => {
+  add('a detached buffer is refused or reads as empty, and nothing is partially written', async ({ fs }) => {
     if (typeof structuredClone !== 'function') return;
     const bytes = new Uint8Array(8).fill(1);
     structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
@@ -141,7 +141,7 @@ export function badInputCases(add: Add): void {
     }
   });
 
-  add('iterables that throw in the middle change nothing', async ({ fs, fails }) => {
+  add('iterables that throw midway change nothing', async ({ fs, fails }) => {
     await fs.writeFile('/f', 'text');
     await fails(
       () =>

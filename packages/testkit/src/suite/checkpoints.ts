@@ -178,7 +178,7 @@ export function checkpointCases(add: Add): void {
     { limits: { maxCheckpoints: 2 } },
   );
 
-  add('a fork has the same state and is independent both ways', async ({ fs, clock }) => {
+  add("a fork has the same state, and neither sees the other's changes", async ({ fs, clock }) => {
     if (!fs.capabilities.forks) return;
     await plant(fs, { '/a/f': 'x', '/l': { to: 'a' }, '/big': new Uint8Array(100_000).fill(9) });
     await fs.link('/a/f', '/h');
@@ -199,7 +199,7 @@ export function checkpointCases(add: Add): void {
     equal(await fs.readText('/h'), 'x');
   });
 
-  add('a fork comes without the checkpoints, and forks can be forked', async ({ fs }) => {
+  add('a fork has none of the checkpoints, and can be forked', async ({ fs }) => {
     if (!fs.capabilities.forks) return;
     await fs.writeFile('/f', '1');
     await fs.checkpoint('c');

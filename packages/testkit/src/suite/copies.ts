@@ -2,7 +2,7 @@ import { equal } from './assert.js';
 import { type Add, collect, plant } from './context.js';
 
 export function copyCases(add: Add): void {
-  add('cp copies a file as a file of its own', async ({ fs, clock }) => {
+  add('cp copies a file into an independent file', async ({ fs, clock }) => {
     await fs.writeFile('/a', 'content', { mode: 0o640 });
     clock.advance(1_000);
     await fs.cp('/a', '/b');
@@ -56,7 +56,7 @@ export function copyCases(add: Add): void {
     equal([counts.fileCount, counts.directoryCount], [6, 6]);
   });
 
-  add('cp of a directory names the first, in order, of several names that are in the way', async ({ fs, fails }) => {
+  add('cp of a directory reports the first, in name order, of several obstacles', async ({ fs, fails }) => {
     await plant(fs, { '/s/b/x': '', '/s/a': '', '/t/b': '', '/t/a/x': '' });
     await fails(() => fs.cp('/s', '/t', { recursive: true }), 'EISDIR');
     await fs.rename('/s/a', '/s/c');
@@ -74,7 +74,7 @@ export function copyCases(add: Add): void {
     await fails(() => fs.cp('/s', '/t', { recursive: true, force: false, errorOnExist: true }), 'EEXIST');
   });
 
-  add('cp refuses, and then changes nothing', async ({ fs, fails }) => {
+  add('cp that is refused changes nothing', async ({ fs, fails }) => {
     await plant(fs, { '/d/a': '1', '/d/sub': null, '/f': 'x', '/t/sub': 'a file in the way', '/t/z': null });
     await fails(() => fs.cp('/missing', '/x'), 'ENOENT');
     await fails(() => fs.cp('/f', '/f'), 'EINVAL');
@@ -88,7 +88,7 @@ export function copyCases(add: Add): void {
     await fails(() => fs.cp('/f', '/f/x'), 'ENOTDIR');
   });
 
-  add('cp makes missing parents, as node does', async ({ fs }) => {
+  add('cp creates missing parents, as node does', async ({ fs }) => {
     await plant(fs, { '/f': 'x', '/d/y': 'y' });
     await fs.cp('/f', '/new/deep/f');
     equal(await fs.readText('/new/deep/f'), 'x');
@@ -96,7 +96,7 @@ export function copyCases(add: Add): void {
     equal(await fs.readText('/other/d/y'), 'y');
   });
 
-  add('cp takes its destination in any notation', async ({ fs }) => {
+  add('cp accepts any spelling of its destination', async ({ fs }) => {
     await plant(fs, { '/f': 'x' });
     await fs.cp('/f', '/one/f/');
     await fs.cp('/f', 'two\\f');
@@ -105,7 +105,7 @@ export function copyCases(add: Add): void {
     equal(await fs.readdir('/'), ['f', 'one', 'three', 'two']);
   });
 
-  add('cp of a link copies the link, of hard links makes files of their own', async ({ fs }) => {
+  add('cp of a link copies the link, of hard links creates independent files', async ({ fs }) => {
     await plant(fs, { '/f': 'x', '/l': { to: 'f' }, '/d/a': 'shared' });
     await fs.link('/d/a', '/d/b');
     await fs.cp('/l', '/m');
@@ -117,7 +117,7 @@ export function copyCases(add: Add): void {
     equal((await fs.stats()).totalSize, 1 + 1 + 1 + 6 + 5 + 6);
   });
 
-  add('cp onto one of two hard links leaves the other', async ({ fs }) => {
+  add("cp onto one of two hard links keeps the other's content", async ({ fs }) => {
     await plant(fs, { '/a': 'old', '/n': 'new' });
     await fs.link('/a', '/b');
     await fs.cp('/n', '/a');
@@ -125,7 +125,7 @@ export function copyCases(add: Add): void {
     equal((await fs.stat('/b')).nlink, 1);
   });
 
-  add('a copy of a copy, changed in the middle, changes nothing else', async ({ fs }) => {
+  add('changing the middle of a copy of a copy changes nothing else', async ({ fs }) => {
     await plant(fs, { '/1/x/y/z': 'deep', '/1/a': 'a' });
     await fs.cp('/1', '/2', { recursive: true });
     await fs.cp('/2', '/3', { recursive: true });
@@ -139,22 +139,25 @@ export function copyCases(add: Add): void {
     equal(await fs.readdir('/3/x/again'), ['a', 'x']);
   });
 
-  add('copyFile follows links, keeps the number of what it replaces, and takes the mode', async ({ fs, fails }) => {
-    await plant(fs, { '/s': 'source', '/t': 'target', '/ls': { to: 's' }, '/lt': { to: 't' }, '/d': null });
-    await fs.chmod('/s', 0o755);
-    await fs.link('/t', '/t2');
-    await fs.copyFile('/ls', '/lt');
-    equal([await fs.readText('/t'), await fs.readText('/t2')], ['source', 'source']);
-    equal((await fs.stat('/t')).mode & 0o777, 0o755);
-    equal((await fs.lstat('/lt')).isSymbolicLink(), true);
-    await fs.copyFile('/s', '/new');
-    equal((await fs.stat('/new')).mode & 0o777, 0o755);
-    await fs.copyFile('/s', '/s');
-    equal(await fs.readText('/s'), 'source');
-    await fails(() => fs.copyFile('/s', '/t', { exclusive: true }), 'EEXIST');
-    await fails(() => fs.copyFile('/d', '/x'), 'EISDIR');
-    await fails(() => fs.copyFile('/s', '/d'), 'EISDIR');
-    await fails(() => fs.copyFile('/missing', '/x'), 'ENOENT');
-    await fails(() => fs.copyFile('/s', '/missing/x'), 'ENOENT');
-  });
+  add(
+    'copyFile follows links, keeps the inode number of a replaced file, and copies the mode',
+    async ({ fs, fails }) => {
+      await plant(fs, { '/s': 'source', '/t': 'target', '/ls': { to: 's' }, '/lt': { to: 't' }, '/d': null });
+      await fs.chmod('/s', 0o755);
+      await fs.link('/t', '/t2');
+      await fs.copyFile('/ls', '/lt');
+      equal([await fs.readText('/t'), await fs.readText('/t2')], ['source', 'source']);
+      equal((await fs.stat('/t')).mode & 0o777, 0o755);
+      equal((await fs.lstat('/lt')).isSymbolicLink(), true);
+      await fs.copyFile('/s', '/new');
+      equal((await fs.stat('/new')).mode & 0o777, 0o755);
+      await fs.copyFile('/s', '/s');
+      equal(await fs.readText('/s'), 'source');
+      await fails(() => fs.copyFile('/s', '/t', { exclusive: true }), 'EEXIST');
+      await fails(() => fs.copyFile('/d', '/x'), 'EISDIR');
+      await fails(() => fs.copyFile('/s', '/d'), 'EISDIR');
+      await fails(() => fs.copyFile('/missing', '/x'), 'ENOENT');
+      await fails(() => fs.copyFile('/s', '/missing/x'), 'ENOENT');
+    },
+  );
 }

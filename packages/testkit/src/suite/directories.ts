@@ -2,7 +2,7 @@ import { equal, ok } from './assert.js';
 import { type Add, plant } from './context.js';
 
 export function directoryCases(add: Add): void {
-  add('mkdir makes one directory', async ({ fs, fails }) => {
+  add('mkdir creates one directory', async ({ fs, fails }) => {
     equal(await fs.mkdir('/d'), undefined);
     equal(await fs.readdir('/d'), []);
     await fs.writeFile('/f', '');
@@ -16,16 +16,19 @@ export function directoryCases(add: Add): void {
     equal(await fs.readdir('/d'), ['inside']);
   });
 
-  add('mkdir with recursive makes all that is missing and answers the first that it made', async ({ fs }) => {
-    equal(await fs.mkdir('/a/b/c', { recursive: true, mode: 0o700 }), '/a');
-    equal((await fs.stat('/a')).mode & 0o777, 0o700);
-    equal(await fs.mkdir('/a/b/c/d/e', { recursive: true }), '/a/b/c/d');
-    equal(await fs.mkdir('/a/b/c', { recursive: true }), undefined);
-    equal(await fs.mkdir('/', { recursive: true }), undefined);
-    equal((await fs.stats()).directoryCount, 5);
-  });
+  add(
+    'mkdir with recursive creates missing parents and returns the first directory that it created',
+    async ({ fs }) => {
+      equal(await fs.mkdir('/a/b/c', { recursive: true, mode: 0o700 }), '/a');
+      equal((await fs.stat('/a')).mode & 0o777, 0o700);
+      equal(await fs.mkdir('/a/b/c/d/e', { recursive: true }), '/a/b/c/d');
+      equal(await fs.mkdir('/a/b/c', { recursive: true }), undefined);
+      equal(await fs.mkdir('/', { recursive: true }), undefined);
+      equal((await fs.stats()).directoryCount, 5);
+    },
+  );
 
-  add('mkdir with recursive goes through links to directories and is refused by all else', async ({ fs, fails }) => {
+  add('mkdir with recursive follows links to directories and fails at any other entry', async ({ fs, fails }) => {
     await plant(fs, {
       '/d': null,
       '/f': '',
@@ -47,7 +50,7 @@ export function directoryCases(add: Add): void {
     await fails(() => fs.mkdir(`/new/${'n'.repeat(256)}`, { recursive: true }), 'ENAMETOOLONG');
   });
 
-  add('mkdtemp makes a directory of its own each time', async ({ fs, fails }) => {
+  add('mkdtemp creates a new directory each time', async ({ fs, fails }) => {
     await fs.mkdir('/tmp');
     const made = new Set<string>();
     for (let i = 0; i < 20; i++) made.add(await fs.mkdtemp('/tmp/work-'));
@@ -70,7 +73,7 @@ export function directoryCases(add: Add): void {
     equal(await fs.readdir('/'), ['f', 'full', 'l']);
   });
 
-  add('unlink removes a file or a link and no directory', async ({ fs, fails }) => {
+  add('unlink removes a file or a link, not a directory', async ({ fs, fails }) => {
     await plant(fs, { '/d': null, '/f': '', '/lf': { to: 'f' }, '/ld': { to: 'd' }, '/dangling': { to: 'x' } });
     await fails(() => fs.unlink('/d'), 'EISDIR');
     await fails(() => fs.unlink('/'), 'EISDIR');
@@ -80,7 +83,7 @@ export function directoryCases(add: Add): void {
     equal(await fs.readdir('/'), ['d']);
   });
 
-  add('rm removes a file, a link, and with recursive a directory', async ({ fs, fails }) => {
+  add('rm removes a file or a link, and with recursive a directory', async ({ fs, fails }) => {
     await plant(fs, { '/d/e/f': 'x', '/d/g': 'y', '/keep/x': 'kept', '/d/l': { to: '/keep' }, '/f': '' });
     await fails(() => fs.rm('/d'), 'EISDIR');
     await fails(() => fs.rm('/d', { force: true }), 'EISDIR');
@@ -113,7 +116,7 @@ export function directoryCases(add: Add): void {
     equal(await fs.readText('/e/d'), '3');
   });
 
-  add('a directory of 1,000 names lists them all, sorted, and empties again', async ({ fs }) => {
+  add('a directory of 1,000 names lists them all, sorted, and can be emptied', async ({ fs }) => {
     await fs.mkdir('/d');
     const names = Array.from({ length: 1_000 }, (_, i) => `n${(i * 7919) % 1_000}`);
     for (const name of names) await fs.writeFile(`/d/${name}`, name);

@@ -38,7 +38,7 @@ export function entryCases(add: Add): void {
     equal(await fs.getEntry('/'), { name: '/', path: '/', kind: 'directory', mode: 0o755, ...empty, ...times });
   });
 
-  add('a symlink entry has its target and the size of it', async ({ fs, clock }) => {
+  add("a symlink entry has its target and the target's size", async ({ fs, clock }) => {
     await fs.symlink('../é', '/l');
     const { now } = clock;
     const times = { createdAt: now, modifiedAt: now, changedAt: now, accessedAt: now };
@@ -46,13 +46,16 @@ export function entryCases(add: Add): void {
     equal(await fs.getEntry('/l'), { name: 'l', path: '/l', kind: 'symlink', target: '../é', ...rest, ...times });
   });
 
-  add('getEntry does not follow a final link, but those before it, and names the real path', async ({ fs, fails }) => {
-    await plant(fs, { '/d/f': 'x', '/l': { to: 'd' }, '/d/lf': { to: 'f' } });
-    equal((await fs.getEntry('/l/f')).path, '/d/f');
-    equal((await fs.getEntry('/d/lf')).kind, 'symlink');
-    await fails(() => fs.getEntry('/d/missing'), 'ENOENT');
-    await fails(() => fs.getEntry('/d/f/x'), 'ENOTDIR');
-  });
+  add(
+    'getEntry does not follow a final link, follows those before it, and returns the real path',
+    async ({ fs, fails }) => {
+      await plant(fs, { '/d/f': 'x', '/l': { to: 'd' }, '/d/lf': { to: 'f' } });
+      equal((await fs.getEntry('/l/f')).path, '/d/f');
+      equal((await fs.getEntry('/d/lf')).kind, 'symlink');
+      await fails(() => fs.getEntry('/d/missing'), 'ENOENT');
+      await fails(() => fs.getEntry('/d/f/x'), 'ENOTDIR');
+    },
+  );
 
   add('defaults: 0644 for files, 0755 for directories, 0777 for links, 0755 for the root', async ({ fs }) => {
     await plant(fs, { '/f': '', '/d': null, '/l': { to: 'f' } });
@@ -82,7 +85,7 @@ export function entryCases(add: Add): void {
     await fails(() => fs.lstat('/missing'), 'ENOENT');
   });
 
-  add('stat has the times as numbers and as dates, and its own number for every node', async ({ fs, clock }) => {
+  add('stat has times as numbers and as dates, and a unique inode number for every node', async ({ fs, clock }) => {
     await plant(fs, { '/a': 'x', '/b': 'x' });
     const [a, b] = [await fs.stat('/a'), await fs.stat('/b')];
     equal(a.mtimeMs, clock.now);
@@ -94,7 +97,7 @@ export function entryCases(add: Add): void {
     equal((await fs.stat('/c')).ino, a.ino, 'the number survives a rename');
   });
 
-  add('exists, isFile and isDirectory follow links and answer false where a path leads nowhere', async ({ fs }) => {
+  add('exists, isFile and isDirectory follow links and return false for a missing path', async ({ fs }) => {
     await plant(fs, {
       '/f': '',
       '/d': null,
@@ -140,7 +143,7 @@ export function entryCases(add: Add): void {
     await fails(() => fs.access('/f', 8), 'RangeError');
   });
 
-  add('readdir answers names, entries, or entries with content', async ({ fs, fails }) => {
+  add('readdir returns names, entries, or entries with content', async ({ fs, fails }) => {
     await plant(fs, { '/d/b': 'bytes', '/d/a/deep': '', '/d/l': { to: 'b' }, '/ld': { to: 'd' } });
     equal(await fs.readdir('/d'), ['a', 'b', 'l']);
     equal(await fs.readdir('/ld'), ['a', 'b', 'l']);
@@ -161,7 +164,7 @@ export function entryCases(add: Add): void {
     await fails(() => fs.readdir('/d/b/x'), 'ENOTDIR');
   });
 
-  add('walk lists everything beneath, parents first, links not entered', async ({ fs, fails }) => {
+  add('walk lists everything under a directory, parents first, without entering links', async ({ fs, fails }) => {
     await plant(fs, { '/d/b/x': '1', '/d/a': '2', '/d/b.c': '3', '/d/l': { to: 'b' }, '/e': '4' });
     const paths = async (start?: string, maxDepth?: number): Promise<string[]> =>
       (await collect(fs.walk(start, maxDepth === undefined ? {} : { maxDepth }))).map((entry) => entry.path);
@@ -175,7 +178,7 @@ export function entryCases(add: Add): void {
     await fails(() => paths('/', 0), 'RangeError');
   });
 
-  add('walk can be left in the middle', async ({ fs }) => {
+  add('walk can be left early', async ({ fs }) => {
     await plant(fs, { '/a': '', '/b': '', '/c': '' });
     const seen: string[] = [];
     for await (const entry of fs.walk('/')) {

@@ -15,7 +15,7 @@ export function fileCases(add: Add): void {
     equal(await fs.readFile('/f'), new Uint8Array(0));
   });
 
-  add('every view on a buffer stores exactly what it views', async ({ fs }) => {
+  add('every view of a buffer stores exactly the bytes that it views', async ({ fs }) => {
     const { buffer } = Uint8Array.from([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     await fs.writeFile('/sub', new Uint8Array(buffer, 2, 3));
     equal(await fs.readFile('/sub'), Uint8Array.from([2, 3, 4]));
@@ -58,7 +58,7 @@ export function fileCases(add: Add): void {
     });
   }
 
-  add('writeLines ends every line, readLines gives them back', async ({ fs }) => {
+  add('writeLines ends every line, readLines returns them', async ({ fs }) => {
     await fs.writeLines('/f', ['one', '', 'üñ']);
     equal(await fs.readText('/f'), 'one\n\nüñ\n');
     equal(await fs.readLines('/f'), ['one', '', 'üñ']);
@@ -76,7 +76,7 @@ export function fileCases(add: Add): void {
     equal(await fs.readLines('/f'), ['made', 'lazily', 'more']);
   });
 
-  add('appendFile creates what is missing and adds to what is there', async ({ fs }) => {
+  add('appendFile creates a missing file and extends an existing one', async ({ fs }) => {
     await fs.appendFile('/f', 'a', { mode: 0o600 });
     await fs.appendFile('/f', 'é');
     await fs.appendFile('/f', Uint8Array.from([0xff]));
@@ -99,7 +99,7 @@ export function fileCases(add: Add): void {
     equal(await fs.readText('/f'), expected);
   });
 
-  add('the flags of writeFile do what open(2) says', async ({ fs, fails }) => {
+  add('the flags of writeFile behave as in open(2)', async ({ fs, fails }) => {
     await fs.writeFile('/f', 'abcdef', { flag: 'wx' });
     await fails(() => fs.writeFile('/f', 'x', { flag: 'wx' }), 'EEXIST');
     await fails(() => fs.appendFile('/f', 'x', { flag: 'ax' }), 'EEXIST');
@@ -133,7 +133,7 @@ export function fileCases(add: Add): void {
     },
   );
 
-  add('reading what is no file fails as in node', async ({ fs, fails }) => {
+  add('reading something other than a file fails as in node', async ({ fs, fails }) => {
     await plant(fs, { '/f': 'x', '/d': null });
     for (const read of [fs.readFile, fs.readText, fs.readLines] as ((path: string) => Promise<unknown>)[]) {
       await fails(() => read.call(fs, '/d'), 'EISDIR');
@@ -143,7 +143,7 @@ export function fileCases(add: Add): void {
     }
   });
 
-  add('an error says code, syscall and path, as node does', async ({ fs, fails }) => {
+  add('an error has code, syscall and path, as in node', async ({ fs, fails }) => {
     const error = await fails(() => fs.readFile('/missing/\u001b[31mred\n'), 'ENOENT');
     equal([error.code, error.errno, error.syscall, error.path], ['ENOENT', -2, 'open', '/missing/\u001b[31mred\n']);
     ok(error instanceof Error, 'it is an Error');
@@ -183,7 +183,7 @@ export function fileCases(add: Add): void {
     }
   });
 
-  add('truncate cuts, or extends with zeros', async ({ fs, fails }) => {
+  add('truncate shortens, or extends with zeros', async ({ fs, fails }) => {
     await plant(fs, { '/f': 'abcdef', '/d': null, '/l': { to: 'f' } });
     await fs.truncate('/f', 3);
     equal(await fs.readText('/f'), 'abc');
@@ -195,7 +195,7 @@ export function fileCases(add: Add): void {
     await fails(() => fs.truncate('/d', 1), 'EISDIR');
   });
 
-  add('a cut and regrown file has zeros where its old bytes were', async ({ fs }) => {
+  add('a truncated and extended file has zeros instead of its old bytes', async ({ fs }) => {
     for (const size of [10, 5_000, 70_000, 200_000]) {
       await fs.writeFile('/f', new Uint8Array(size).fill(7));
       await fs.truncate('/f', 3);

@@ -2,7 +2,7 @@ import { equal, rejects } from './assert.js';
 import { type Add, plant, utf8 } from './context.js';
 
 export function handleCases(add: Add): void {
-  add('a handle reads and writes at positions, and from where it stands', async ({ fs }) => {
+  add('a handle reads and writes at a given or at its current position', async ({ fs }) => {
     await fs.writeFile('/f', '0123456789');
     const handle = await fs.open('/f', 'r+');
     const into = new Uint8Array(4);
@@ -18,7 +18,7 @@ export function handleCases(add: Add): void {
   });
 
   add(
-    'a file that is moved or removed while it is opened is followed, or not found: a handle is never one of nothing',
+    'open() of a file that is moved or removed concurrently follows it or fails with ENOENT',
     async ({ fs }) => {
       for (let round = 0; round < 6; round++) {
         await plant(fs, { [`/${round}`]: null, [`/${round}/f`]: 'text' });
@@ -48,33 +48,36 @@ export function handleCases(add: Add): void {
     equal((await fs.stats()).totalSize, 8);
   });
 
-  add('the flags of open say what is created, cut, and allowed', async ({ fs, fails }) => {
-    await plant(fs, { '/f': 'abc', '/d': null, '/l': { to: 'nowhere' } });
-    for (const flags of ['r', 'r+'] as const) await fails(() => fs.open('/missing', flags), 'ENOENT');
-    for (const flags of ['wx', 'wx+', 'ax', 'ax+'] as const) {
-      await fails(() => fs.open('/f', flags), 'EEXIST');
-      await fails(() => fs.open('/l', flags), 'EEXIST');
-      await fails(() => fs.open('/d', flags), 'EEXIST');
-    }
-    for (const flags of ['r+', 'w', 'w+', 'a', 'a+'] as const) await fails(() => fs.open('/d', flags), 'EISDIR');
-    for (const [i, flags] of (['w', 'wx', 'w+', 'wx+', 'a', 'ax', 'a+', 'ax+'] as const).entries()) {
-      const handle = await fs.open(`/new${i}`, flags, { mode: 0o600 });
-      await handle.write('x');
-      await handle.close();
-      equal(await fs.readText(`/new${i}`), 'x');
-      equal((await fs.stat(`/new${i}`)).mode & 0o7777, 0o600);
-    }
-    for (const flags of ['r', 'r+', 'a', 'a+'] as const) {
-      await (await fs.open('/f', flags)).close();
-      equal(await fs.readText('/f'), 'abc', flags);
-    }
-    for (const flags of ['w', 'w+'] as const) {
-      await fs.writeFile('/f', 'abc');
-      await (await fs.open('/f', flags)).close();
-      equal(await fs.readText('/f'), '', flags);
-    }
-    await rejects(() => fs.open('/f', 'rw' as never), 'TypeError', 'RangeError');
-  });
+  add(
+    'the flags of open decide whether it creates and truncates, and what the handle allows',
+    async ({ fs, fails }) => {
+      await plant(fs, { '/f': 'abc', '/d': null, '/l': { to: 'nowhere' } });
+      for (const flags of ['r', 'r+'] as const) await fails(() => fs.open('/missing', flags), 'ENOENT');
+      for (const flags of ['wx', 'wx+', 'ax', 'ax+'] as const) {
+        await fails(() => fs.open('/f', flags), 'EEXIST');
+        await fails(() => fs.open('/l', flags), 'EEXIST');
+        await fails(() => fs.open('/d', flags), 'EEXIST');
+      }
+      for (const flags of ['r+', 'w', 'w+', 'a', 'a+'] as const) await fails(() => fs.open('/d', flags), 'EISDIR');
+      for (const [i, flags] of (['w', 'wx', 'w+', 'wx+', 'a', 'ax', 'a+', 'ax+'] as const).entries()) {
+        const handle = await fs.open(`/new${i}`, flags, { mode: 0o600 });
+        await handle.write('x');
+        await handle.close();
+        equal(await fs.readText(`/new${i}`), 'x');
+        equal((await fs.stat(`/new${i}`)).mode & 0o7777, 0o600);
+      }
+      for (const flags of ['r', 'r+', 'a', 'a+'] as const) {
+        await (await fs.open('/f', flags)).close();
+        equal(await fs.readText('/f'), 'abc', flags);
+      }
+      for (const flags of ['w', 'w+'] as const) {
+        await fs.writeFile('/f', 'abc');
+        await (await fs.open('/f', flags)).close();
+        equal(await fs.readText('/f'), '', flags);
+      }
+      await rejects(() => fs.open('/f', 'rw' as never), 'TypeError', 'RangeError');
+    },
+  );
 
   add('reading a write-only handle and writing a read-only one is EBADF', async ({ fs, fails }) => {
     await fs.writeFile('/f', 'abc');
@@ -91,7 +94,7 @@ export function handleCases(add: Add): void {
     await handle.close();
   });
 
-  add('an a handle always writes at the end, whatever the position', async ({ fs }) => {
+  add('a handle with flag a always writes at the end, whatever the position', async ({ fs }) => {
     await fs.writeFile('/f', 'abc');
     const handle = await fs.open('/f', 'a+');
     await handle.write('1', 0);
@@ -103,7 +106,7 @@ export function handleCases(add: Add): void {
     await handle.close();
   });
 
-  add('two a handles never overwrite each other', async ({ fs }) => {
+  add('two handles with flag a never overwrite each other', async ({ fs }) => {
     const [one, two] = [await fs.open('/log', 'a'), await fs.open('/log', 'a')];
     for (let i = 0; i < 20; i++) {
       await one.write('1');
@@ -114,7 +117,7 @@ export function handleCases(add: Add): void {
     equal(await fs.readText('/log'), '12'.repeat(20));
   });
 
-  add('a handle follows its file through rename of it and of its parents', async ({ fs }) => {
+  add('a handle follows its file through renames of the file and of its parents', async ({ fs }) => {
     await plant(fs, { '/d/f': 'abc' });
     const handle = await fs.open('/d/f', 'r+');
     await fs.rename('/d/f', '/d/g');
@@ -127,7 +130,7 @@ export function handleCases(add: Add): void {
     await handle.close();
   });
 
-  add('an open file that is unlinked lives until it is closed', async ({ fs }) => {
+  add('an open file that is unlinked exists until it is closed', async ({ fs }) => {
     await fs.writeFile('/f', 'abc');
     const handle = await fs.open('/f', 'r+');
     await fs.unlink('/f');
@@ -157,7 +160,7 @@ export function handleCases(add: Add): void {
     await g.close();
   });
 
-  add('a handle on one hard link writes what the other reads', async ({ fs }) => {
+  add('a handle on one hard link writes what a handle on another reads', async ({ fs }) => {
     await fs.writeFile('/a', 'x');
     await fs.link('/a', '/b');
     const handle = await fs.open('/a', 'r+');
@@ -167,7 +170,7 @@ export function handleCases(add: Add): void {
     await handle.close();
   });
 
-  add('a handle sees what others write, and they see what it writes', async ({ fs }) => {
+  add('a handle sees other writes to the file, and its own are visible', async ({ fs }) => {
     await fs.writeFile('/f', 'abc');
     const handle = await fs.open('/f', 'r+');
     await fs.writeFile('/f', 'replaced');
@@ -184,7 +187,7 @@ export function handleCases(add: Add): void {
     await handle.close();
   });
 
-  add('handle.writeFile writes from where the handle stands', async ({ fs }) => {
+  add('handle.writeFile writes from the current position', async ({ fs }) => {
     const handle = await fs.open('/f', 'w+');
     await handle.writeFile('abc');
     await handle.writeFile('def');
@@ -192,7 +195,7 @@ export function handleCases(add: Add): void {
     await handle.close();
   });
 
-  add('a directory can be opened to look at, not to read', async ({ fs, fails }) => {
+  add('a directory can be opened for stat, not for reading', async ({ fs, fails }) => {
     await fs.mkdir('/d');
     const handle = await fs.open('/d', 'r');
     equal((await handle.stat()).isDirectory(), true);
@@ -216,7 +219,7 @@ export function handleCases(add: Add): void {
     await fails(() => handle.utimes(0, 0), 'EBADF');
   });
 
-  add('positions and lengths that are no whole numbers from 0 up are refused', async ({ fs, fails }) => {
+  add('positions and lengths that are not integers from 0 up are refused', async ({ fs, fails }) => {
     await fs.writeFile('/f', 'abc');
     const handle = await fs.open('/f', 'r+');
     for (const bad of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {

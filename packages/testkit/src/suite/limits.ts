@@ -3,7 +3,7 @@ import { equal, ok } from './assert.js';
 import { type Add, plant } from './context.js';
 
 export function limitCases(add: Add): void {
-  add('stats counts sizes, files, directories and nodes, the root not', async ({ fs }) => {
+  add('stats counts sizes, files, directories and nodes, without the root', async ({ fs }) => {
     equal(await fs.stats(), { totalSize: 0, fileCount: 0, directoryCount: 0, nodeCount: 0 });
     await plant(fs, { '/a/b/f': '12345', '/g': 'é' });
     equal(await fs.stats(), { totalSize: 7, fileCount: 2, directoryCount: 2, nodeCount: 4 });
@@ -17,7 +17,7 @@ export function limitCases(add: Add): void {
   });
 
   add(
-    'maxTotalSize holds for every way to grow, exactly, and the error says limit, used and requested',
+    'maxTotalSize is exact for every operation that adds bytes, and the error has limit, used and requested',
     async ({ fs, fails }) => {
       await plant(fs, { '/a': '1234567', '/d': null });
       await fs.writeFile('/b', '890');
@@ -57,7 +57,7 @@ export function limitCases(add: Add): void {
   );
 
   add(
-    'maxFileSize is EFBIG for every way to grow a file, exactly',
+    'maxFileSize is exact for every operation that grows a file, and fails with EFBIG',
     async ({ fs, fails }) => {
       await fs.writeFile('/a', '12345');
       const cases: readonly [() => Promise<unknown>, number, number][] = [
@@ -88,7 +88,7 @@ export function limitCases(add: Add): void {
   );
 
   add(
-    'maxNodeCount counts every name and holds for every way to make one',
+    'maxNodeCount counts every name and holds for every operation that creates one',
     async ({ fs, fails }) => {
       await plant(fs, { '/a': 'x', '/d/f': '' });
       const cases: readonly [() => Promise<unknown>, number][] = [
@@ -117,7 +117,7 @@ export function limitCases(add: Add): void {
   );
 
   add(
-    'a limit of 0 is a limit',
+    'a limit of 0 allows nothing',
     async ({ fs, fails }) => {
       await fails(() => fs.writeFile('/a', 'x'), 'ENOSPC', 'EFBIG');
       await fs.writeFile('/a', '');

@@ -2,7 +2,7 @@ import { equal, ok } from './assert.js';
 import { type Add, plant } from './context.js';
 
 export function linkCases(add: Add): void {
-  add('readlink gives the target back byte for byte', async ({ fs, fails }) => {
+  add('readlink returns the target byte for byte', async ({ fs, fails }) => {
     const targets = ['x', '../..//./x/', '/abs/./x', 'ünï 😀', './', 'a\\b', '__proto__', '\n'];
     for (const [i, target] of targets.entries()) {
       await fs.symlink(target, `/l${i}`);
@@ -15,7 +15,7 @@ export function linkCases(add: Add): void {
     await fails(() => fs.readlink('/missing'), 'ENOENT');
   });
 
-  add('symlink refuses what exists, an empty target and one of more than 4,095 bytes', async ({ fs, fails }) => {
+  add('symlink refuses existing names, an empty target and one of more than 4,095 bytes', async ({ fs, fails }) => {
     await plant(fs, { '/f': '', '/d': null });
     await fs.symlink('x', '/l');
     for (const path of ['/f', '/d', '/l', '/']) await fails(() => fs.symlink('y', path), 'EEXIST');
@@ -26,7 +26,7 @@ export function linkCases(add: Add): void {
     await fs.symlink('a/'.repeat(2_000), '/long');
   });
 
-  add('.. in a target is physical: it starts where the link lies', async ({ fs }) => {
+  add('.. in a target is physical: it starts in the directory of the link', async ({ fs }) => {
     await plant(fs, {
       '/a/b/x': 'right',
       '/x': 'wrong',
@@ -69,7 +69,7 @@ export function linkCases(add: Add): void {
     equal((await fs.lstat('/l41')).isSymbolicLink(), true);
   });
 
-  add('links met again on the way count each time', async ({ fs, fails }) => {
+  add('a link that is followed repeatedly counts each time', async ({ fs, fails }) => {
     await plant(fs, { '/f': 'end', '/dot': { to: '.' } });
     equal(await fs.readText(`${'/dot'.repeat(40)}/f`), 'end');
     await fails(() => fs.readFile(`${'/dot'.repeat(41)}/f`), 'ELOOP');
@@ -92,7 +92,7 @@ export function linkCases(add: Add): void {
     equal(await fs.readlink('/c'), 'b');
   });
 
-  add('a write through a dangling link creates what it points to', async ({ fs, fails }) => {
+  add('a write through a dangling link creates its target', async ({ fs, fails }) => {
     await plant(fs, {
       '/d': null,
       '/l': { to: 'd/new' },
@@ -141,7 +141,7 @@ export function linkCases(add: Add): void {
     equal(await fs.readText('/d/b'), 'shared!');
   });
 
-  add('a file counts once in size, per name in nodes', async ({ fs }) => {
+  add('a file with several names counts once in size, and each name in nodes', async ({ fs }) => {
     await plant(fs, { '/a': '12345', '/d': null });
     await fs.link('/a', '/b');
     await fs.link('/b', '/d/c');
@@ -170,7 +170,7 @@ export function linkCases(add: Add): void {
     equal(await fs.readText('/m'), 'x');
   });
 
-  add('link refuses directories and what exists', async ({ fs, fails }) => {
+  add('link refuses directories and existing names', async ({ fs, fails }) => {
     await plant(fs, { '/f': '', '/g': '', '/d': null });
     await fails(() => fs.link('/d', '/x'), 'EPERM');
     await fails(() => fs.link('/', '/x'), 'EPERM');
@@ -192,7 +192,7 @@ export function linkCases(add: Add): void {
     ok((await fs.stat('/a')).ctimeMs < clock.now, 'nothing changed');
   });
 
-  add('hard links survive moves of the directories that hold them', async ({ fs }) => {
+  add('hard links survive moves of their directories', async ({ fs }) => {
     await plant(fs, { '/d/e/a': 'x', '/o': null });
     await fs.link('/d/e/a', '/o/b');
     await fs.rename('/d', '/o/moved');

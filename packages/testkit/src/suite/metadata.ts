@@ -71,7 +71,7 @@ export function metadataCases(add: Add): void {
     await fails(() => fs.utimes('/missing', 1, 1), 'ENOENT');
   });
 
-  add('every change of a file moves its mtime and ctime, and reading moves nothing', async ({ fs, clock }) => {
+  add('every change of a file updates mtime and ctime, and reading updates neither', async ({ fs, clock }) => {
     await plant(fs, { '/d/f': 'x' });
     const read = async (): Promise<number[]> => {
       const stat = await fs.stat('/d/f');
@@ -101,7 +101,7 @@ export function metadataCases(add: Add): void {
     equal((await fs.stat('/d')).atimeMs, born);
   });
 
-  add('an append or patch of nothing changes nothing', async ({ fs, clock }) => {
+  add('appending or writing no bytes changes nothing', async ({ fs, clock }) => {
     await fs.writeFile('/f', 'x');
     const { mtimeMs } = await fs.stat('/f');
     clock.advance(10);
@@ -110,7 +110,7 @@ export function metadataCases(add: Add): void {
     equal((await fs.stat('/f')).mtimeMs, mtimeMs);
   });
 
-  add("a directory's times move with its names only", async ({ fs, clock }) => {
+  add("a directory's times change only with its names", async ({ fs, clock }) => {
     await plant(fs, { '/d/f': 'x', '/e/g': 'y' });
     const born = clock.now;
     const times = async (path: string): Promise<number[]> => {
@@ -142,7 +142,7 @@ export function metadataCases(add: Add): void {
     equal((await times('/'))[0], born, 'the root has the same names');
   });
 
-  add('rename and link move ctime, not mtime', async ({ fs, clock }) => {
+  add('rename and link update ctime, not mtime', async ({ fs, clock }) => {
     await plant(fs, { '/f': 'x', '/d/x': '' });
     const born = clock.now;
     let now = clock.advance(10);

@@ -12,7 +12,7 @@ const COUNT = 600;
 /** The same random operations on the filesystem and the model must give the same outcomes and the same state. */
 export function modelCases(add: Add): void {
   for (const seed of SEEDS) {
-    add(`${COUNT} random operations do what the model does (seed ${seed})`, async ({ fs, clock }) => {
+    add(`${COUNT} random operations have the outcomes of the model (seed ${seed})`, async ({ fs, clock }) => {
       const model = new ModelFileSystem({ clock: clock.read });
       const operations = fs.capabilities.checkpoints ? ALL_OPERATIONS : DISK_OPERATIONS;
       const handles: [Handles, Handles] = [new Map(), new Map()];

@@ -56,7 +56,7 @@ export function pathCases(add: Add): void {
     }
   });
 
-  add('names of 255 bytes are good, of 256 ENAMETOOLONG', async ({ fs, fails }) => {
+  add('names of 255 bytes are valid, of 256 ENAMETOOLONG', async ({ fs, fails }) => {
     for (const name of LONG_NAMES) {
       await fs.writeFile(`/${name}`, name);
       equal(await fs.readText(`/${name}`), name);
@@ -84,7 +84,7 @@ export function pathCases(add: Add): void {
     equal((await fs.stats()).nodeCount, 0);
   });
 
-  add('a long path that normalizes to a short one is good', async ({ fs }) => {
+  add('a long path that normalizes to a short one is valid', async ({ fs }) => {
     await fs.writeFile(`/${'./'.repeat(5_000)}a`, 'short');
     equal(await fs.readText('/a'), 'short');
   });
@@ -110,7 +110,7 @@ export function pathCases(add: Add): void {
     equal(Object.keys(Object.prototype), []);
   });
 
-  add('names that are absent are absent, whatever objects inherit', async ({ fs, fails }) => {
+  add('names of inherited properties of objects are absent unless created', async ({ fs, fails }) => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       equal(await fs.exists(`/${name}`), false);
       await fails(() => fs.readFile(`/${name}`), 'ENOENT');
@@ -137,7 +137,7 @@ export function pathCases(add: Add): void {
     );
   });
 
-  add('/ab is not beneath /a', async ({ fs }) => {
+  add('/ab is not under /a', async ({ fs }) => {
     await plant(fs, { '/a/x': '1', '/ab/x': '2', '/a.b': '3' });
     equal(
       (await collect(fs.walk('/a'))).map((entry) => entry.path),

@@ -104,14 +104,14 @@ export function renameCases(add: Add): void {
     equal((await fs.stat('/f')).ctimeMs, ctimeMs);
   });
 
-  add('the root is never renamed nor replaced', async ({ fs, fails }) => {
+  add('the root cannot be renamed or replaced', async ({ fs, fails }) => {
     await plant(fs, { '/d': null, '/f': '' });
     await fails(() => fs.rename('/', '/x'), 'EBUSY');
     await fails(() => fs.rename('/d', '/'), 'EBUSY');
     await fails(() => fs.rename('/f', '/'), 'EBUSY');
   });
 
-  add('rename fails in the parents as every walk does', async ({ fs, fails }) => {
+  add('rename fails in the parents like every other operation', async ({ fs, fails }) => {
     await plant(fs, { '/f': '', '/g': '', '/loop': { to: 'loop' } });
     await fails(() => fs.rename('/f', '/missing/x'), 'ENOENT');
     await fails(() => fs.rename('/missing/f', '/x'), 'ENOENT');
@@ -121,14 +121,14 @@ export function renameCases(add: Add): void {
     await fails(() => fs.rename('/f', `/${'n'.repeat(256)}`), 'ENAMETOOLONG');
   });
 
-  add('rename moves through links in the parents', async ({ fs }) => {
+  add('rename follows links in the parents', async ({ fs }) => {
     await plant(fs, { '/a/f': 'x', '/b': null, '/la': { to: 'a' }, '/lb': { to: 'b' } });
     await fs.rename('/la/f', '/lb/g');
     equal(await fs.readText('/b/g'), 'x');
     equal(await fs.readdir('/a'), []);
   });
 
-  add('rename of a directory moves all beneath it', async ({ fs }) => {
+  add('rename of a directory moves everything under it', async ({ fs }) => {
     await plant(fs, { '/a/b/c/f': 'deep', '/a/l': { to: 'b/c/f' }, '/a/e': null, '/t': null });
     await fs.chmod('/a/b', 0o700);
     const before = await fs.stats();
@@ -140,7 +140,7 @@ export function renameCases(add: Add): void {
     equal(await fs.exists('/a'), false);
   });
 
-  add('a directory can take the place it was in', async ({ fs }) => {
+  add('a directory can be renamed back to an old path', async ({ fs }) => {
     await plant(fs, { '/a/x': '1' });
     await fs.rename('/a', '/b');
     await fs.mkdir('/a');

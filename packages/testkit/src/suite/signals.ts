@@ -51,7 +51,7 @@ export async function plantForSignals(fs: FileSystem): Promise<void> {
 export function signalCases(add: Add): void {
   for (const [method, call] of Object.entries(SIGNAL_CALLS)) {
     add(
-      `${method}() with an aborted signal rejects with its reason and touches nothing`,
+      `${method}() with an aborted signal rejects with its reason and changes nothing`,
       async ({ fs }) => {
         await plantForSignals(fs);
         const before = await dump(fs);
@@ -70,7 +70,7 @@ export function signalCases(add: Add): void {
   }
 
   add(
-    'a signal that never aborts changes nothing, and keeps no listener',
+    'a signal that never aborts has no effect and keeps no listener',
     async ({ fs }) => {
       await plantForSignals(fs);
       const { signal } = new AbortController();
@@ -103,7 +103,7 @@ export function signalCases(add: Add): void {
   );
 
   add(
-    'a signal that is no AbortSignal is refused',
+    'a signal that is not an AbortSignal is refused',
     async ({ fs, fails }) => {
       await plantForSignals(fs);
       for (const signal of [null, 'abort', {}, true]) {
@@ -115,7 +115,7 @@ export function signalCases(add: Add): void {
   );
 
   add(
-    'an abort after success changes nothing any more',
+    'an abort after success has no effect',
     async ({ fs }) => {
       const controller = new AbortController();
       await fs.writeFile('/f', 'kept', { signal: controller.signal });

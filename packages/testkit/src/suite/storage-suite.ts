@@ -53,7 +53,7 @@ export function storageSuite({ test, create, name = 'Storage' }: StorageSuiteOpt
   test.describe(name, () => {
     test.describe('entries', () => entryCases(add));
     test.describe('listings', () => listingCases(add));
-    test.describe('many at once', () => batchCases(add));
+    test.describe('batches', () => batchCases(add));
     test.describe('aliasing', () => aliasingCases(add));
     test.describe('signals', () => signalCases(add));
   });
@@ -62,7 +62,7 @@ export function storageSuite({ test, create, name = 'Storage' }: StorageSuiteOpt
 type AddStorage = (title: string, run: (context: StorageContext) => Promise<void>) => void;
 
 function entryCases(add: AddStorage): void {
-  add('a new storage is empty but for its root', async ({ storage }) => {
+  add('a new storage has only its root', async ({ storage }) => {
     equal(await storage.paths(), []);
     equal(await storage.entries(), []);
     equal(await storage.children('/'), []);
@@ -71,7 +71,7 @@ function entryCases(add: AddStorage): void {
     equal(await storage.stats(), { totalSize: 0, fileCount: 0, directoryCount: 0, nodeCount: 0 });
   });
 
-  add('what was set last is there at once', async ({ storage }) => {
+  add('an entry is visible immediately after it was set', async ({ storage }) => {
     for (let i = 0; i < 5; i++) {
       await storage.set({ path: `/f${i}`, content: `content ${i}` });
       equal((await storage.get(`/f${i}`))?.content, utf8(`content ${i}`));
@@ -82,7 +82,7 @@ function entryCases(add: AddStorage): void {
     equal(await storage.paths(), ['/f0', '/f1', '/f2', '/f3', '/f4']);
   });
 
-  add('an entry comes back with every field that was set', async ({ storage }) => {
+  add('get returns every field that was set', async ({ storage }) => {
     const fields = { mode: 0o4751, uid: 7, gid: 8, createdAt: 1, modifiedAt: 2, changedAt: 3, accessedAt: 4 };
     const modes = { file: 0o640, directory: 0o710, symlink: 0o777 };
     await storage.set({ path: '/f', content: utf8('héllo'), ...fields });
@@ -139,7 +139,7 @@ function entryCases(add: AddStorage): void {
     equal([f?.createdAt, d?.modifiedAt, l?.changedAt], [clock.now, clock.now, clock.now]);
   });
 
-  add('a missing entry is undefined, and deleting it answers false', async ({ storage }) => {
+  add('get returns undefined for a missing entry, and delete returns false', async ({ storage }) => {
     await storage.set({ path: '/f' });
     for (const path of ['/missing', '/missing/x', '/f/x']) {
       equal(await storage.get(path), undefined, path);
@@ -148,7 +148,7 @@ function entryCases(add: AddStorage): void {
     }
   });
 
-  add('delete takes one entry away and answers true', async ({ storage }) => {
+  add('delete removes one entry and returns true', async ({ storage }) => {
     await storage.setMany([
       { path: '/d', kind: 'directory' },
       { path: '/d/f', content: '1' },
@@ -160,14 +160,14 @@ function entryCases(add: AddStorage): void {
     equal((await storage.stats()).totalSize, 2);
   });
 
-  add('set below a missing parent or below a file is refused', async ({ storage, fails }) => {
+  add('set under a missing parent or under a file is refused', async ({ storage, fails }) => {
     await storage.set({ path: '/f' });
     await fails(() => storage.set({ path: '/missing/x' }), 'ENOENT');
     await fails(() => storage.set({ path: '/missing/x/y', kind: 'directory' }), 'ENOENT');
     await fails(() => storage.set({ path: '/f/x' }), 'ENOTDIR', 'ENOENT');
   });
 
-  add('delete of a directory with children is refused: no child is orphaned', async ({ storage, fails }) => {
+  add('delete of a directory with children is refused', async ({ storage, fails }) => {
     await storage.setMany([
       { path: '/d', kind: 'directory' },
       { path: '/d/e', kind: 'directory' },
@@ -182,7 +182,7 @@ function entryCases(add: AddStorage): void {
     equal(await storage.paths(), []);
   });
 
-  add('the root is neither deleted nor replaced by a file', async ({ storage, fails }) => {
+  add('the root cannot be deleted or replaced by a file', async ({ storage, fails }) => {
     await fails(() => storage.delete('/'), 'EBUSY', 'ENOTEMPTY', 'EPERM');
     await fails(() => storage.set({ path: '/', content: 'x' }), 'EEXIST');
   });
@@ -197,7 +197,7 @@ function entryCases(add: AddStorage): void {
     equal((await storage.get('/d'))?.mode, 0o700);
   });
 
-  add('a kind does not change in place', async ({ storage, fails }) => {
+  add('the kind of an entry cannot be changed', async ({ storage, fails }) => {
     await storage.setMany([{ path: '/d', kind: 'directory' }, { path: '/f' }, { path: '/l', target: 'f' }]);
     await fails(() => storage.set({ path: '/d', content: 'x' }), 'EEXIST');
     await fails(() => storage.set({ path: '/f', kind: 'directory' }), 'EEXIST');
@@ -239,7 +239,7 @@ function entryCases(add: AddStorage): void {
     equal((await storage.stats()).nodeCount, 0);
   });
 
-  add('all bytes and large contents come back as they were', async ({ storage }) => {
+  add('all byte values and large contents are returned unchanged', async ({ storage }) => {
     for (const size of [0, 1, 256, 5_000, 70_000, 300_000]) {
       const content = Uint8Array.from({ length: size }, (_, i) => (i + (i >> 8)) & 0xff);
       await storage.set({ path: '/f', content });
@@ -281,7 +281,7 @@ function listingCases(add: AddStorage): void {
     equal(await storage.paths('/'), ['/a', '/a/b', '/a/b/c', '/a b', '/a.b']);
   });
 
-  add('a prefix means whole segments: /sr never matches /src', async ({ storage }) => {
+  add('a prefix matches whole segments: /sr never matches /src', async ({ storage }) => {
     await storage.setMany([
       { path: '/src', kind: 'directory' },
       { path: '/src/a' },
@@ -298,7 +298,7 @@ function listingCases(add: AddStorage): void {
     equal(await storage.paths('/src/a/b'), []);
   });
 
-  add('entries are all that is there, each as get answers it', async ({ storage }) => {
+  add('entries returns every entry as get does', async ({ storage }) => {
     await storage.setMany([
       { path: '/d', kind: 'directory' },
       { path: '/d/f', content: 'x' },
@@ -312,7 +312,7 @@ function listingCases(add: AddStorage): void {
     for (const entry of entries) equal(entry, await storage.get(entry.path));
   });
 
-  add('clear removes everything but the root, and the storage works on', async ({ storage }) => {
+  add('clear removes everything but the root, and the storage stays usable', async ({ storage }) => {
     await storage.setMany([
       { path: '/d', kind: 'directory' },
       { path: '/d/f', content: 'x' },
@@ -366,7 +366,7 @@ function batchCases(add: AddStorage): void {
     equal((await storage.get('/z'))?.size, 12);
   });
 
-  add('setMany is all or nothing, wherever the bad entry stands', async ({ storage, fails }) => {
+  add('setMany is all or nothing, wherever the invalid entry is', async ({ storage, fails }) => {
     await storage.setMany([
       { path: '/d', kind: 'directory' },
       { path: '/f', content: 'old' },
@@ -410,7 +410,7 @@ function batchCases(add: AddStorage): void {
     );
   });
 
-  add('a batch of 1,000 entries is there whole', async ({ storage }) => {
+  add('a batch of 1,000 entries is stored completely', async ({ storage }) => {
     const entries = Array.from({ length: 1_000 }, (_, i) => ({ path: `/f${i}`, content: `${i}` }));
     await storage.setMany(entries);
     equal((await storage.stats()).fileCount, 1_000);
@@ -420,7 +420,7 @@ function batchCases(add: AddStorage): void {
 
 function aliasingCases(add: AddStorage): void {
   for (const size of [6, 5_000, 100_000]) {
-    add(`${size} bytes that went in or came out are the caller's own`, async ({ storage }) => {
+    add(`${size} bytes passed in or returned are not shared with the storage`, async ({ storage }) => {
       const expected = new Uint8Array(size).fill(1);
       const given = expected.slice();
       await storage.set({ path: '/f', content: given });
@@ -437,7 +437,7 @@ function aliasingCases(add: AddStorage): void {
     });
   }
 
-  add('a promise takes the bytes as they are at the call', async ({ storage }) => {
+  add('a promise method reads the bytes at the call', async ({ storage }) => {
     const bytes = utf8('before');
     const setting = storage.set({ path: '/f', content: bytes });
     bytes.fill(0x78);
@@ -445,7 +445,7 @@ function aliasingCases(add: AddStorage): void {
     equal((await storage.get('/f'))?.content, utf8('before'));
   });
 
-  add("lists that came out are the caller's own", async ({ storage }) => {
+  add('returned lists are not shared with the storage', async ({ storage }) => {
     await storage.setMany([{ path: '/a' }, { path: '/b' }]);
     (await storage.children('/')).length = 0;
     (await storage.paths()).push('/spoilt');
@@ -469,7 +469,7 @@ function signalCases(add: AddStorage): void {
     stats: (storage, options) => storage.stats(options),
   };
   for (const [method, call] of Object.entries(calls)) {
-    add(`${method}() with an aborted signal rejects with its reason and touches nothing`, async ({ storage }) => {
+    add(`${method}() with an aborted signal rejects with its reason and changes nothing`, async ({ storage }) => {
       const raw = storage.storage;
       if (raw.kind !== 'async') return;
       await storage.set({ path: '/f', content: 'old' });

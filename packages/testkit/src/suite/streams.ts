@@ -16,7 +16,7 @@ export function streamCases(add: Add): void {
   const only = { promiseOnly: true } as const;
 
   add(
-    'a read stream gives the file in chunks',
+    'a read stream yields the file in chunks',
     async ({ fs }) => {
       await fs.writeFile('/f', '0123456789');
       equal(
@@ -38,7 +38,7 @@ export function streamCases(add: Add): void {
   );
 
   add(
-    'a range has its first and last byte inclusive',
+    'a range includes its first and last byte',
     async ({ fs }) => {
       await fs.writeFile('/f', '0123456789');
       const range = async (start?: number, end?: number): Promise<string> =>
@@ -59,7 +59,7 @@ export function streamCases(add: Add): void {
   );
 
   add(
-    'a read stream of what is no file fails when it is read',
+    'a read stream of something other than a file fails when it is read',
     async ({ fs }) => {
       await fs.mkdir('/d');
       await rejects(() => readAll(fs.createReadStream('/missing')), 'ENOENT');
@@ -86,7 +86,7 @@ export function streamCases(add: Add): void {
   );
 
   add(
-    'a read stream that is cancelled lets go',
+    'a read stream that is cancelled closes its file',
     async ({ fs }) => {
       await fs.writeFile('/f', 'abcdef');
       const stream = fs.createReadStream('/f', { highWaterMark: 2 });
@@ -114,7 +114,7 @@ export function streamCases(add: Add): void {
   );
 
   add(
-    'the flags and the start of a write stream',
+    'a write stream obeys its flags and its start',
     async ({ fs }) => {
       await fs.writeFile('/f', '0123456789');
       const write = async (options: Parameters<typeof fs.createWriteStream>[1]): Promise<void> => {
@@ -134,7 +134,7 @@ export function streamCases(add: Add): void {
   );
 
   add(
-    'a write stream onto what cannot be a file fails',
+    'a write stream to a path that cannot be a file fails',
     async ({ fs }) => {
       await plant(fs, { '/d': null });
       for (const [path, code] of [
@@ -155,7 +155,7 @@ export function streamCases(add: Add): void {
   );
 
   add(
-    'a stream that fails at the quota leaves the chunks before it',
+    'a stream that fails at a limit keeps the chunks before it',
     async ({ fs }) => {
       const writer = fs.createWriteStream('/f').getWriter();
       await writer.write('12345');
@@ -170,7 +170,7 @@ export function streamCases(add: Add): void {
   );
 
   add(
-    'a stream that is never closed holds nobody up',
+    'a stream that is never closed does not block other operations',
     async ({ fs }) => {
       await fs.writeFile('/f', 'abc');
       fs.createReadStream('/f');
@@ -184,7 +184,7 @@ export function streamCases(add: Add): void {
   );
 
   add(
-    'streams pipe: a copy through streams is the same file',
+    'a read stream piped into a write stream copies the file',
     async ({ fs }) => {
       const bytes = Uint8Array.from({ length: 150_000 }, (_, i) => (i * 7) & 0xff);
       await fs.writeFile('/a', bytes);

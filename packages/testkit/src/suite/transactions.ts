@@ -5,7 +5,7 @@ import { type Add, plant, utf8 } from './context.js';
 
 export function transactionCases(add: Add): void {
   add(
-    'a transaction happens whole and answers what its work answered',
+    'a transaction is applied atomically and returns the result of its work',
     async ({ fs }) => {
       await plant(fs, { '/a': '1', '/b': '1' });
       const answer = await fs.transaction(async (tx) => {
@@ -23,7 +23,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'what a transaction writes into a file that it has removed is there for whoever has it open outside',
+    'bytes that a transaction writes into a file that it has removed are visible to handles outside',
     async ({ fs }) => {
       await plant(fs, { '/f': 'old', '/g': 'old' });
       const [outer, kept] = [await fs.open('/f', 'r'), await fs.open('/g', 'r')];
@@ -48,7 +48,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'what several steps of a transaction have made of one file is what is read and changed afterwards',
+    'later steps of a transaction read and change the result of earlier ones',
     async ({ fs }) => {
       await plant(fs, { '/f': 'aaaa', '/linked': 'aaaa' });
       await fs.link('/linked', '/other');
@@ -87,7 +87,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'what a transaction writes into files that it has removed counts for the limit',
+    'bytes that a transaction writes into files that it has removed count against the limit',
     async ({ fs }) => {
       await plant(fs, { '/f': 'x', '/g': 'x' });
       const outer = [await fs.open('/f', 'r'), await fs.open('/g', 'r')];
@@ -111,7 +111,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'a transaction that rejects leaves nothing',
+    'a transaction that rejects changes nothing',
     async ({ fs }) => {
       await plant(fs, { '/a': '1' });
       const before = await dump(fs);
@@ -132,7 +132,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'a failed operation inside a transaction may be caught and lived with',
+    'the work of a transaction may catch the error of an operation and go on',
     async ({ fs }) => {
       await fs.transaction(async (tx) => {
         await tx.writeFile('/a', '1');
@@ -145,7 +145,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'transactions that increment one counter lose no increment',
+    'concurrent transactions that increment one counter lose no increment',
     async ({ fs }) => {
       await fs.writeFile('/counter', '0');
       const increment = async (): Promise<void> =>
@@ -157,7 +157,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'a transaction keeps what others did meanwhile',
+    'a transaction keeps concurrent changes of others',
     async ({ fs }) => {
       await plant(fs, { '/mine': '0', '/theirs': '0' });
       let runs = 0;
@@ -173,7 +173,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'the view of a transaction is over when the transaction is, and transactions do not nest',
+    'the filesystem inside a transaction is closed with the transaction, and transactions do not nest',
     async ({ fs }) => {
       let leaked: FileSystem | undefined;
       await fs.transaction(async (tx) => {
@@ -215,7 +215,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'transactionSync is the same without promises',
+    'transactionSync behaves the same without promises',
     async ({ fs }) => {
       if (!('transactionSync' in fs)) return;
       const sync = fs as SyncFileSystem;
@@ -241,7 +241,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'while transactionSync runs, access to the filesystem around it throws EBUSY, and nothing is lost',
+    'while transactionSync runs, access to the filesystem outside it throws EBUSY, and nothing is lost',
     async ({ fs }) => {
       if (!('transactionSync' in fs)) return;
       const sync = fs as SyncFileSystem;
@@ -268,7 +268,7 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'a transaction has no forks, and no states of its own or of the filesystem',
+    'forks and checkpoints are refused inside a transaction',
     async ({ fs }) => {
       const refused: ((tx: FileSystem) => Promise<unknown>)[] = [
         (tx) => tx.fork(),

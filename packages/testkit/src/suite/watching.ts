@@ -25,7 +25,7 @@ export function watchCases(add: Add, beside: Beside = ({ fs }) => fs): void {
     return { watcher, events };
   };
 
-  add('watch tells of what is created, modified, renamed and removed in a directory', async (context) => {
+  add('watch reports entries of a directory that are created, modified, renamed or removed', async (context) => {
     const { fs } = context;
     await plant(fs, { '/d/old': 'x', '/d/sub/deep': '', '/other': '' });
     const { events } = await watching(context, '/d');
@@ -39,7 +39,7 @@ export function watchCases(add: Add, beside: Beside = ({ fs }) => fs): void {
     await events.return?.();
   });
 
-  add('with recursive it tells of everything beneath', async (context) => {
+  add('with recursive it reports everything under the directory', async (context) => {
     const { fs } = context;
     await plant(fs, { '/d/a/b/c': 'x', '/e': 'y' });
     const { events } = await watching(context, '/', { recursive: true });
@@ -50,7 +50,7 @@ export function watchCases(add: Add, beside: Beside = ({ fs }) => fs): void {
     await events.return?.();
   });
 
-  add('a move across the border of what is watched is a create or a remove', async (context) => {
+  add('a move into or out of the watched directory is a create or a remove', async (context) => {
     const { fs } = context;
     await plant(fs, { '/in/a': '1', '/out/b': '2' });
     const { events } = await watching(context, '/in');
@@ -60,7 +60,7 @@ export function watchCases(add: Add, beside: Beside = ({ fs }) => fs): void {
     await events.return?.();
   });
 
-  add('a refused operation is no event', async (context) => {
+  add('a refused operation is not an event', async (context) => {
     const { fs, fails } = context;
     await plant(fs, { '/d/a': '1' });
     const { events } = await watching(context, '/d');
@@ -89,7 +89,7 @@ export function watchCases(add: Add, beside: Beside = ({ fs }) => fs): void {
     { promiseOnly: true },
   );
 
-  add('a consumer that is too slow gets one overflow for what was dropped', async (context) => {
+  add('a consumer that is too slow gets one overflow event for the dropped ones', async (context) => {
     const { fs } = context;
     const { watcher, events } = await watching(context, '/', { maxQueue: 3 });
     for (let i = 0; i < 10; i++) await fs.writeFile(`/f${i}`, '');

@@ -54,7 +54,7 @@ export function workingCopySuite({
     test.describe('pull', () => pullCases(add));
     test.describe('conflicts', () => conflictCases(add));
     for (let seed = 1; seed <= histories; seed++) {
-      test.it(`joins random changes of both sides as a merge by brute force does, seed ${seed}`, async () => {
+      test.it(`merges random changes of both sides as a brute-force merge does, seed ${seed}`, async () => {
         const clients = await create();
         try {
           await randomRounds(clients, seed, 6);
@@ -99,7 +99,7 @@ async function pushed(copy: WorkingCopy): Promise<string[]> {
 
 function loadCases(add: Add): void {
   add(
-    'everything is there at once: contents, modes, owners, times, links and files with several names',
+    'everything is loaded when it opens: contents, modes, owners, times, links and files with several names',
     async (scene) => {
       await plantTree(scene.shared, scene.clock);
       const copy = await scene.open();
@@ -108,22 +108,25 @@ function loadCases(add: Add): void {
     },
   );
   add('an empty storage is an empty working copy', async ({ shared, open }) => same(await open(), shared));
-  add('`paths` loads these with all beneath them, and the directories on the way', async ({ shared, clock, open }) => {
-    await plantTree(shared, clock);
-    const copy = await open({ paths: ['/src/deep', '/docs/d', '/missing'] });
-    const found = [...copy.fileSystem.walkSync('/')].map(({ path }) => path);
-    equal(found, ['/docs', '/docs/d', '/src', '/src/deep', '/src/deep/c']);
-    copy.fileSystem.writeFileSync('/src/deep/new', 'new');
-    await pushed(copy);
-    equal(await shared.readdir('/src'), ['a', 'b', 'deep']);
-    equal(await shared.readText('/src/deep/new'), 'new');
-    await shared.writeFile('/src/other', 'not for us');
-    await shared.writeFile('/src/deep/more', 'more');
-    equal((await copy.pull()).kind, 'pulled');
-    equal(copy.fileSystem.readdirSync('/src'), ['deep']);
-    equal(copy.fileSystem.readdirSync('/src/deep'), ['c', 'more', 'new']);
-  });
-  add('what `paths` leaves out is not removed, and not written over', async ({ shared, clock, open }) => {
+  add(
+    '`paths` loads the given entries with everything under them, and their parents',
+    async ({ shared, clock, open }) => {
+      await plantTree(shared, clock);
+      const copy = await open({ paths: ['/src/deep', '/docs/d', '/missing'] });
+      const found = [...copy.fileSystem.walkSync('/')].map(({ path }) => path);
+      equal(found, ['/docs', '/docs/d', '/src', '/src/deep', '/src/deep/c']);
+      copy.fileSystem.writeFileSync('/src/deep/new', 'new');
+      await pushed(copy);
+      equal(await shared.readdir('/src'), ['a', 'b', 'deep']);
+      equal(await shared.readText('/src/deep/new'), 'new');
+      await shared.writeFile('/src/other', 'not for us');
+      await shared.writeFile('/src/deep/more', 'more');
+      equal((await copy.pull()).kind, 'pulled');
+      equal(copy.fileSystem.readdirSync('/src'), ['deep']);
+      equal(copy.fileSystem.readdirSync('/src/deep'), ['c', 'more', 'new']);
+    },
+  );
+  add('entries outside `paths` are not removed or overwritten', async ({ shared, clock, open }) => {
     await plantTree(shared, clock);
     const copy = await open({ paths: ['/src/deep'] });
     copy.fileSystem.rmSync('/src', { recursive: true });
@@ -134,7 +137,7 @@ function loadCases(add: Add): void {
     equal(await other.push(), { kind: 'conflict', conflicts: [{ path: '/src/a', ours: 'added', theirs: 'added' }] });
     equal(await shared.readText('/src/a'), 'content of a');
   });
-  add('more than the budget is EFBIG, for the whole and for what is pulled', async ({ shared, clock, open }) => {
+  add('more than the budget is EFBIG, when opening and when pulling', async ({ shared, clock, open }) => {
     await plantTree(shared, clock);
     await rejects(() => open({ budget: 100_000 }), 'EFBIG');
     const copy = await open({ budget: 250_000 });
@@ -142,7 +145,7 @@ function loadCases(add: Add): void {
     await rejects(() => copy.pull(), 'EFBIG');
     ok(!copy.fileSystem.existsSync('/large'), 'nothing came in');
   });
-  add('arguments of a wrong kind are refused', async ({ clients, open }) => {
+  add('arguments of a wrong type are refused', async ({ clients, open }) => {
     await rejects(() => open({ budget: 0.5 }), 'RangeError');
     await rejects(() => open({ paths: [] }), 'TypeError');
     await rejects(() => open({ paths: '/a' as never }), 'TypeError');
@@ -154,7 +157,7 @@ function loadCases(add: Add): void {
     await rejects(() => copy.pull({ prefer: 'mine' as never }), 'TypeError');
     await rejects(() => copy.push({ signal: aborted }), 'RangeError');
   });
-  add('after close nothing works but the storage', async ({ shared, open }) => {
+  add('after close only the storage still works', async ({ shared, open }) => {
     const copy = await open();
     await copy.close();
     await rejects(() => copy.push(), 'EBADF');
@@ -246,7 +249,7 @@ const CHANGES: Readonly<Record<string, (fs: SyncFileSystem) => void>> = {
 
 function pushCases(add: Add): void {
   for (const [what, change] of Object.entries(CHANGES)) {
-    add(`brings ${what} into the storage, whatever others change elsewhere`, async ({ shared, clock, open }) => {
+    add(`writes ${what} to the storage, whatever others change elsewhere`, async ({ shared, clock, open }) => {
       await plantTree(shared, clock);
       const copy = await open();
       clock.advance(10);
@@ -272,21 +275,21 @@ function pushCases(add: Add): void {
       equal(await pushed(copy), []);
     });
   }
-  add('a push without changes is none', async ({ shared, clock, open }) => {
+  add('a push without changes does nothing', async ({ shared, clock, open }) => {
     await plantTree(shared, clock);
     const copy = await open();
     const before = await dump(shared);
     equal(await pushed(copy), []);
     equal(differences(before, await dump(shared)), []);
   });
-  add('changes that cancel out are none', async ({ shared, clock, open }) => {
+  add('changes that cancel out are not pushed', async ({ shared, clock, open }) => {
     await plantTree(shared, clock);
     const copy = await open();
     copy.fileSystem.writeFileSync('/new', 'x');
     copy.fileSystem.rmSync('/new');
     equal(copy.status(), []);
   });
-  add('what is changed while a push is under way is not pushed, and not lost', async ({ shared, clock, open }) => {
+  add('changes made during a push are not pushed, and not lost', async ({ shared, clock, open }) => {
     await plantTree(shared, clock);
     const copy = await open();
     copy.fileSystem.writeFileSync('/src/b', 'first');
@@ -300,7 +303,7 @@ function pushCases(add: Add): void {
     await pushed(copy);
     equal(await shared.readText('/src/b'), 'second');
   });
-  add('pushes and pulls that are begun together run one after the other', async ({ shared, clock, open }) => {
+  add('concurrent pushes and pulls run one after another', async ({ shared, clock, open }) => {
     await plantTree(shared, clock);
     const copy = await open();
     copy.fileSystem.writeFileSync('/src/new', 'new');
@@ -312,25 +315,28 @@ function pushCases(add: Add): void {
     );
     await same(copy, shared);
   });
-  add('working copies that push at once, each something else, all succeed', async ({ shared, clock, open }) => {
-    await plantTree(shared, clock);
-    const copies = await Promise.all([1, 2, 3, 4, 5, 6].map(() => open()));
-    copies.forEach(({ fileSystem }, i) => {
-      fileSystem.mkdirSync('/out', { recursive: true });
-      fileSystem.writeFileSync(`/out/${i}`, `${i}`);
-      fileSystem.writeFileSync(`/src/from-${i}`, `${i}`);
-    });
-    const results = await Promise.all(copies.map((copy) => copy.push()));
-    equal(
-      results.map(({ kind }) => kind),
-      copies.map(() => 'pushed'),
-    );
-    equal(await shared.readdir('/out'), ['0', '1', '2', '3', '4', '5']);
-    for (const copy of copies) {
-      equal((await copy.pull()).kind, 'pulled');
-      await same(copy, shared);
-    }
-  });
+  add(
+    'concurrent pushes of different changes by several working copies all succeed',
+    async ({ shared, clock, open }) => {
+      await plantTree(shared, clock);
+      const copies = await Promise.all([1, 2, 3, 4, 5, 6].map(() => open()));
+      copies.forEach(({ fileSystem }, i) => {
+        fileSystem.mkdirSync('/out', { recursive: true });
+        fileSystem.writeFileSync(`/out/${i}`, `${i}`);
+        fileSystem.writeFileSync(`/src/from-${i}`, `${i}`);
+      });
+      const results = await Promise.all(copies.map((copy) => copy.push()));
+      equal(
+        results.map(({ kind }) => kind),
+        copies.map(() => 'pushed'),
+      );
+      equal(await shared.readdir('/out'), ['0', '1', '2', '3', '4', '5']);
+      for (const copy of copies) {
+        equal((await copy.pull()).kind, 'pulled');
+        await same(copy, shared);
+      }
+    },
+  );
   add(
     'a push over a limit of the storage is ENOSPC, and nothing changes',
     async ({ shared, clock, open }) => {
@@ -356,7 +362,7 @@ function pushCases(add: Add): void {
 
 function pullCases(add: Add): void {
   for (const [what, change] of Object.entries(CHANGES)) {
-    add(`brings in ${what}, beside what is changed here`, async ({ shared, clock, clients, open }) => {
+    add(`merges ${what} with local changes`, async ({ shared, clock, clients, open }) => {
       await plantTree(shared, clock);
       const copy = await open();
       const other = await openWorkingCopy(clients.theirs, { clock: clock.read });
@@ -384,7 +390,7 @@ function pullCases(add: Add): void {
     await copy.pull();
     await rejects(async () => handle.statSync(), 'EBADF');
   });
-  add("a checkpoint from before a pull takes that back, as a change of one's own", async ({ shared, clock, open }) => {
+  add('a rollback to a checkpoint before a pull reverts it, as a local change', async ({ shared, clock, open }) => {
     await plantTree(shared, clock);
     const copy = await open();
     const before = copy.fileSystem.checkpointSync();
@@ -405,7 +411,7 @@ function pullCases(add: Add): void {
     await rejects(() => copy.pull(), 'ENOSPC');
     equal(differences(before, dumpSync(copy.fileSystem)), []);
   });
-  add('a storage that was rolled back or restored is joined like any other change', async ({ shared, clock, open }) => {
+  add('a rollback or restore of the storage is merged like any other change', async ({ shared, clock, open }) => {
     await plantTree(shared, clock);
     const copy = await open();
     await shared.rm('/src/deep', { recursive: true });

@@ -119,7 +119,7 @@ async function matchesIn(
     call.signal?.throwIfAborted();
     // No listing shows a file with a wrong suffix, so asking for it by name does not either.
     if (error instanceof SuffixNotAllowedError) throw new FsError('ENOENT', { syscall: 'grep', path: top });
-    // The page is full, so a search that ends while it only counts is no failure.
+    // The page is full, so a search that ends while it only counts is not a failure.
     if (!(error instanceof SearchStopped) && !counting.signal.aborted) throw error;
     return { shown, total, isCounted: false, isStopped: total < full };
   } finally {
