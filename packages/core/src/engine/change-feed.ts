@@ -13,7 +13,10 @@ export class ChangeFeed {
 
   constructor(
     readonly files = new OpenFiles(),
-    /** Tells of the changes of all clients, own ones included. Without it listeners hear what is published here. */
+    /**
+     * Reports the changes of all clients, including this one. Without a source, listeners get only the changes
+     * published here.
+     */
     source?: NonNullable<Backend['watch']> | undefined,
   ) {
     this.#source = source;

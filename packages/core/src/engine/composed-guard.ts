@@ -42,7 +42,7 @@ export interface ComposedGuard {
   isVisible(path: string, node?: Node): boolean;
   /** Reports visibility of an entry that no longer exists. */
   isKindVisible(path: string, kind: EntryKind | undefined): boolean;
-  /** Checks a name on the way, before it is looked up. `rest`: the remaining names, last first. */
+  /** Checks a name on the path before it is looked up. `rest`: the remaining names, last first. */
   pass(path: string, rest: readonly string[], aim: Aim): void;
   /** Checks a path that ends too early, before the error is reported. */
   stuck(path: string, rest: readonly string[], aim: Aim): void;
@@ -51,14 +51,14 @@ export interface ComposedGuard {
   checkState(call: StateCall): void;
   /** True if something may be invisible. */
   readonly hides: boolean;
-  /** Returns an error at a limit in a form that may be shown: usage reveals what is invisible. */
+  /** Returns an error about a limit without the usage, which would reveal invisible entries. */
   shown(error: unknown): unknown;
-  /** Returns the usage of what is visible. */
+  /** Returns the usage of the visible entries. */
   stats(view: GuardedView): FileSystemStats;
   /**
-   * Makes the state equal to another one (`wanted`: a view of it without guards), as far as allowed: invisible entries
-   * stay, and every other difference must be allowed, or nothing changes. `isWhole`: entries of the other state where
-   * nothing is visible count.
+   * Makes the state equal to `wanted`, a view of another state without guards. Invisible entries stay. Every other
+   * difference must be allowed, otherwise nothing changes. `isWhole`: also restores parts of the other state in which
+   * nothing is visible.
    */
   restore(view: GuardedView, wanted: GuardedView, syscall: string, isWhole: boolean): void;
 }

@@ -5,8 +5,8 @@ interface Cached<V> {
 }
 
 /**
- * A bounded cache. While it is held, nothing used since then is evicted, so that a caller that has loaded all it needs
- * finds it.
+ * A bounded cache. While it is held, no value used since then is evicted, so a caller finds everything that it has
+ * loaded.
  */
 export class Cache<V> {
   readonly #entries = new Map<string, Cached<V>>();

@@ -11,7 +11,10 @@ import {
 } from './priority-request.js';
 import type { StoreCalls } from './store-calls.js';
 
-/** Commits of other clients in which competitors are counted, and commits for which a race is remembered. */
+/**
+ * Number of last commits by other clients that count as competition, and number of own commits for which a lost race is
+ * remembered.
+ */
 const RECENT_COMMITS = 32;
 const RACE_MEMORY_COMMITS = 8;
 /** Consecutive lost races after which a client asks for priority. */
@@ -19,8 +22,8 @@ const PRIORITY_AFTER_LOSSES = 8;
 /** Interval at which a client that loses no races checks for a priority request. */
 const PRIORITY_CHECK_INTERVAL_COMMITS = 16;
 /**
- * Checks of the head while another client has priority: four in the time that it needs, and it is given up after three
- * times that.
+ * Checks of the head while another client has priority: four in the time that it claims to need, so it has three times
+ * that.
  */
 const MAX_YIELD_POLLS = 12;
 const POLLS_PER_COMMIT_TIME = 4;
@@ -35,30 +38,30 @@ export interface CommitBackoffOptions {
   readonly heads: Heads;
   /** Monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** No other client commits. */
+  /** True if no other client commits, as in a fork. */
   readonly isAlone: boolean;
 }
 
 /**
- * Decides when a client tries to commit under contention. Clients whose last commit is older go first, so that few
- * prepare commits that lose; the others wait for them, but not longer than they need. Longer waits after each loss
- * would starve a slow client: one that has lost often writes a priority request instead, for which all others wait.
- * Correctness depends on neither, and both end by themselves.
+ * Decides when a client tries to commit under contention. Clients whose last commit is older go first, and the others
+ * wait for them, but not longer than they need, so that few clients prepare commits that lose. Waiting longer after
+ * each loss would starve a slow client: a client that has lost often writes a priority request instead, for which all
+ * others wait. Neither is needed for correctness, and both expire.
  */
 export class CommitBackoff {
   readonly #options: CommitBackoffOptions;
   readonly #client: string;
-  /** Commits for which competition is still expected. */
+  /** Number of next commits for which competition is still expected. */
   #races = 0;
   #lost = 0;
   #attempts = 0;
-  /** When this client became free to go, and the time from there to its commit. */
+  /** Time at which this client was free to commit, and milliseconds from then to its last commit. */
   #freeAt = 0;
   #commitMs = 0;
-  /** The last commit of this client. */
+  /** Last commit of this client. */
   #won: { readonly at: number; readonly commit: number } | undefined;
   #priority: PriorityRequest | undefined;
-  /** Client for which this one has waited in vain. */
+  /** Id of the priority request for which this client has waited without effect. */
   #ignored = '';
   #isClosed = false;
 
@@ -80,7 +83,7 @@ export class CommitBackoff {
     return current;
   }
 
-  /** Reports whether another client has priority: then the next `wait` is for that one. */
+  /** Reports whether another client has asked for priority. If so, the next `wait` lets that client commit first. */
   async mustYield({ head }: Current): Promise<boolean> {
     const { store, calls, isAlone } = this.#options;
     this.#attempts += 1;
@@ -110,7 +113,7 @@ export class CommitBackoff {
     this.#won = { at: this.#options.now(), commit };
   }
 
-  /** Reports whether this client may compact: of competing clients only one should read what is scattered. */
+  /** Reports whether this client may compact. Only one of several competing clients should read the scattered data. */
   mayCompact(head: Head): boolean {
     if (this.#races === 0) return true;
     return this.#rivalsAhead(head) === 0 && head.clients.some(({ client }) => client === this.#client);
@@ -134,7 +137,7 @@ export class CommitBackoff {
     for (let looks = 0; !this.#isClosed && isPending(request, current.head); looks++) {
       if (looks === MAX_YIELD_POLLS) {
         this.#ignored = request.id;
-        // Its client is gone, or no longer wants it: the next client need not wait for it.
+        // The requesting client is gone, or no longer waits, so the next client need not wait for it.
         await removePriorityRequest(store, calls).catch(ignoreStorageError);
         break;
       }
@@ -166,7 +169,10 @@ export class CommitBackoff {
     return newer;
   }
 
-  /** Returns the milliseconds between commits since this client's last one; about the time that a client needs. */
+  /**
+   * Returns the average milliseconds between commits of all clients since this client's last one, as an estimate of the
+   * time that one needs.
+   */
   #commitIntervalMs({ commit }: Head): number {
     const most = this.#commitMs;
     if (this.#won === undefined || commit <= this.#won.commit) return most;
@@ -174,7 +180,7 @@ export class CommitBackoff {
     return Math.min(most, Math.max(most / 3, pace));
   }
 
-  /** Counts clients that committed recently, before this one did. */
+  /** Counts competing clients whose last commit is older than this client's. */
   #rivalsAhead({ clients, commit }: Head): number {
     const mine = clients.find(({ client }) => client === this.#client)?.commit ?? 0;
     return clients.filter((one) => one.commit < mine && one.commit > commit - RECENT_COMMITS).length;

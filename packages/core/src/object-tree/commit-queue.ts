@@ -21,42 +21,45 @@ import { BytesNotLoaded, type Ref, refKey } from './ref.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 import type { Pages } from './stored-page.js';
 
-/** Operations per commit, and bytes of contents after which it takes no more. Objects are put four at a time. */
+/** Maximum number of operations per commit, and bytes of contents after which a commit takes no more operations. */
 const MAX_COMMIT_OPERATIONS = 256;
 const MAX_COMMIT_CONTENT_BYTES = 32 * 2 ** 20;
 /** Races that a group of operations may lose before it fails. */
 const MAX_RACES = 100;
 /**
- * Age after which a head is read again while objects are put: by then more clients may have committed than a head
- * remembers, and a lost response could not be settled. About ten a second can commit.
+ * Age after which a head is read again while objects are put. About ten commits a second are possible, so by then
+ * others may have committed more often than a head remembers, and a lost response could not be resolved.
  */
 const MAX_HEAD_AGE_MS = 20_000;
-/** Times that a swap of the head is sent. */
+/** Number of times that a swap of the head is sent. */
 const MAX_SWAP_ATTEMPTS = 4;
 const MAX_CONCURRENT_PUTS = 4;
 const MAX_REMEMBERED_OUTCOMES = 10_000;
-/** Commits for which nothing is compacted after something could not be read: other writes must not fail because of it. */
+/**
+ * Number of commits without compaction after stored data could not be read, so that other writes do not fail because of
+ * it.
+ */
 const COMPACTION_RETRY_COMMITS = 64;
 const MAX_UNREADABLE_REFS = 10_000;
 /** An object up to this size is cached when it has been written. */
 const MAX_CACHED_OBJECT_BYTES = 8 * 2 ** 20;
 
 /**
- * Changes the records in a head beside the tree, in one step. It runs on a draft and may throw `Unready` before it
- * changes it.
+ * Changes records of the head other than the tree, atomically. It runs on a draft and may throw `Unready` before its
+ * first change.
  */
 export type HeadEdit<R> = (draft: Draft) => R;
 
 interface PendingOperation {
   readonly id?: string;
-  /** The work: one of the two. */
+  /** The work: either a batch or an edit. */
   readonly batch?: Batch;
   readonly work?: HeadEdit<unknown>;
   readonly signal?: AbortSignal | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly completed: Promise<unknown>;
-  /** Continues when the queue is closed: a change for forks, which stay open. */
+  /** True for changes to forks, which run even after the queue was closed. */
   readonly survivesClose?: boolean;
   isWithdrawn: boolean;
 }
@@ -69,7 +72,7 @@ interface PreparedCommit {
 }
 
 type Outcome = CommitResult | 'absent' | 'unknown';
-/** Outcome of an operation that failed before its swap was sent: it may be sent again. */
+/** Outcome of an operation that failed before its swap was sent, so that it can be sent again. */
 const UNSENT = 'unsent';
 
 /** A swap of the head whose outcome is unknown. */
@@ -98,9 +101,9 @@ export interface CommitQueueOptions {
 }
 
 /**
- * Commits of one client, one after the other. Operations that wait go together: their objects are put, then the head is swapped
- * once. If another client was faster, the commit is prepared again on the new head. If the outcome of the swap is unknown, it is settled
- * by what the head records of this client.
+ * Commits of one client, one after another. Waiting operations are grouped: their objects are put, then the head is
+ * swapped once. If another client was faster, the commit is prepared again on the new head. If the outcome of the swap
+ * is unknown, it is determined from the head's record of this client.
  */
 export class CommitQueue {
   readonly #options: CommitQueueOptions;
@@ -115,9 +118,9 @@ export class CommitQueue {
   #sequence = 0;
   #unsettled: Unsettled | undefined;
   readonly #backoff: CommitBackoff;
-  /** The commit from which on this client compacts. */
+  /** Number of the commit from which on this client compacts again. */
   #compactsFrom = 0;
-  /** Contents that could not be read when they were to be compacted. Object names are never reused, so they stay unreadable. */
+  /** Contents that a compaction could not read. Object names are never reused, so they stay unreadable. */
   readonly #unreadable = new Set<string>();
 
   constructor(options: CommitQueueOptions) {
@@ -157,13 +160,13 @@ export class CommitQueue {
     if (this.#isUnsettled(operationId)) await this.#settle();
     const known = this.#settledOutcome(operationId);
     if (known !== undefined) return known;
-    // An unknown operation is only known to be absent while nothing was forgotten.
+    // The outcome of an unknown operation is certain only if none was forgotten.
     if (this.#hasForgotten && !this.#outcomes.has(operationId)) return 'unknown';
     this.#remember(operationId, 'absent');
     return 'absent';
   }
 
-  /** Reports whether the head is this client's. */
+  /** Reports whether this client wrote the head. */
   wasLast({ clients }: Head): boolean {
     return clients[0]?.client === this.#client;
   }
@@ -194,7 +197,7 @@ export class CommitQueue {
     return this.#unsettled?.items.some(({ id }) => id === operationId) === true;
   }
 
-  /** Reports whether nothing of it has been sent. */
+  /** Reports whether no request of the operation was sent. */
   #isWaiting(item: PendingOperation): boolean {
     return !this.#isSwapping || this.#queue.includes(item);
   }
@@ -209,7 +212,7 @@ export class CommitQueue {
     while (this.#queue.length > 0) {
       let items: readonly PendingOperation[] | undefined;
       try {
-        // Everything requested in the same turn is grouped, also by callers that have just got a result.
+        // Groups everything requested in the same turn, including requests by callers that have just got a result.
         await this.#options.calls.nextTurn();
         items = this.#nextGroup();
         if (items.length === 0) continue;
@@ -250,14 +253,14 @@ export class CommitQueue {
       const turn = await this.#backoff.wait(base, this.#sequence + 1);
       isFresh ||= turn !== base;
       base = turn;
-      // Withdraws what was aborted while another client won the race.
+      // Withdraws operations that were aborted while another client won the race.
       for (const item of group) if (item.signal?.aborted === true) this.#withdraw(item);
       const items = group.filter((item) => !item.isWithdrawn);
       if (items.length === 0) return;
       try {
         const prepared = await this.#prepare(base, items);
         if (!prepared.draft.isChanged) {
-          // A refusal may rest on a state that is no longer current.
+          // The state on which the refusal is based may be outdated.
           if (isFresh) {
             if (prepared.results.some(isConflict)) this.#backoff.lost();
             return this.#resolveAll(items, prepared.results);
@@ -306,7 +309,7 @@ export class CommitQueue {
   async #prepare(base: Current, items: readonly PendingOperation[]): Promise<PreparedCommit> {
     const { hold } = this.#options;
     let since = this.#compactionStart(base.head);
-    // No longer than this: everything read stays cached during a hold, and a commit may take minutes.
+    // The hold ends with the preparation: everything read stays cached during a hold, and a commit may take minutes.
     const rounds = new FetchRounds();
     const release = hold();
     try {
@@ -326,7 +329,9 @@ export class CommitQueue {
     }
   }
 
-  /** Fetches bytes. Contents to be compacted that cannot be read are remembered, and stay where they are from then on. */
+  /**
+   * Fetches bytes. Contents for compaction that cannot be read are remembered, and are left out of later compactions.
+   */
   async #fetch({ refs, optional }: BytesNotLoaded): Promise<void> {
     const { fetcher, read } = this.#options;
     try {
@@ -346,20 +351,23 @@ export class CommitQueue {
     await fetcher.fetch(refs.filter(isMissing));
   }
 
-  /** Returns the commit after which objects are to be compacted; undefined if this client compacts nothing now. */
+  /** Returns a commit number: this client compacts objects of later commits. Undefined if it does not compact now. */
   #compactionStart(head: Head): number | undefined {
     if (head.commit < this.#compactsFrom || !this.#backoff.mayCompact(head)) return undefined;
     return compactionStart(head);
   }
 
-  /** Reports whether the unreadable bytes may have been needed only by a compaction, and if so postpones that to a later commit. */
+  /**
+   * Reports whether the unreadable bytes may have been needed only by a compaction. If so, postpones compaction to a
+   * later commit.
+   */
   #postponesCompaction(head: Head): boolean {
     if (this.#compactionStart(head) === undefined) return false;
     this.#compactsFrom = head.commit + COMPACTION_RETRY_COMMITS;
     return true;
   }
 
-  /** Returns what is missing, if anything is. */
+  /** Prepares the commit, or returns the missing bytes. */
   *#tryToPrepare(
     base: Current,
     items: readonly PendingOperation[],
@@ -413,7 +421,7 @@ export class CommitQueue {
     });
   }
 
-  /** Reports whether the head is ours now. @throws StorageError if that cannot be determined now */
+  /** Reports whether the head is this client's now. @throws StorageError if that cannot be determined now */
   async #swapHead(
     base: Current,
     { head, results }: PreparedCommit,
@@ -462,13 +470,16 @@ export class CommitQueue {
     );
   }
 
-  /** Finds out what became of a swap whose outcome is unknown. If it may still arrive, writes a fence: a head on which the swap fails. */
+  /**
+   * Determines the outcome of the last swap. If the request may still arrive, writes another head first, on which it
+   * fails.
+   */
   async #settle(): Promise<void> {
     const { heads, store, calls, newId } = this.#options;
     const unsettled = this.#unsettled;
     for (let attempt = 0; unsettled !== undefined; attempt++) {
       const now = await heads.refresh();
-      // Another call has settled it, and another swap may already be in progress.
+      // Another call has determined the outcome, and another swap may be in progress.
       if (this.#unsettled !== unsettled) return;
       const fate = this.#fateOf(unsettled, now);
       if (fate !== 'open') {
@@ -489,7 +500,7 @@ export class CommitQueue {
     }
   }
 
-  /** Decides by a head what became of a swap. */
+  /** Determines the outcome of a swap from a later head. */
   #fateOf({ base, sequence }: Unsettled, { head, tag }: Current): 'open' | 'won' | 'absent' | 'unknown' {
     if (tag === base.tag) return 'open';
     if (head.clients.some((one) => one.client === this.#client && one.flight === sequence)) return 'won';
@@ -512,7 +523,7 @@ export class CommitQueue {
     this.#remember(item.id, result);
   }
 
-  /** Returns the result that callers got, or would get. */
+  /** Returns the result that callers got, or would have got. */
   #settledOutcome(id: string): Outcome | undefined {
     const outcome = this.#outcomes.get(id);
     return outcome === UNSENT ? undefined : outcome;
@@ -525,12 +536,12 @@ export class CommitQueue {
       this.#pending.delete(item.id);
       if (!mayHaveHappened) this.#remember(item.id, UNSENT);
     }
-    // For a batch, the caller asks for the outcome.
+    // The caller of a batch asks for its outcome.
     item.reject(mayHaveHappened || item.id === undefined ? withMayHaveHappened(error, mayHaveHappened) : error);
   }
 
   #remember(id: string | undefined, result: Outcome | typeof UNSENT): void {
-    // The first result stands.
+    // The first recorded result is kept.
     if (id === undefined || this.#settledOutcome(id) !== undefined) return;
     if (this.#outcomes.size >= MAX_REMEMBERED_OUTCOMES) {
       const oldest = this.#outcomes.keys().next().value;

@@ -3,11 +3,14 @@ import { parseObjectName } from './object-name.js';
 import type { Ref } from './ref.js';
 import type { StoredPage } from './stored-page.js';
 
-/** Commits after which the objects since the last compaction are compacted; a large one also rewrites what the small ones wrote. */
+/**
+ * Number of commits after which small and large compactions run. A small one rewrites the objects since the last
+ * compaction, a large one also those of the small ones.
+ */
 const SMALL_COMPACTION_COMMITS = 64;
 const LARGE_COMPACTION_COMMITS = 1_024;
 
-/** Returns the commit after which objects are to be compacted; undefined if no compaction is due. */
+/** Returns a commit number: objects of later commits are to be compacted. Undefined if no compaction is due. */
 export function compactionStart(head: Head): number | undefined {
   const { small, large } = head.gathered;
   if (head.commit + 1 - large >= LARGE_COMPACTION_COMMITS) return large;
@@ -20,12 +23,15 @@ export function progressAfter({ gathered, commit }: Head, since: number | undefi
   return { small: commit + 1, large: since === gathered.large ? commit + 1 : gathered.large };
 }
 
-/** Reports whether a compaction of what was written after `since` rewrites these bytes. */
+/** Reports whether a compaction of objects written after `since` rewrites these bytes. */
 export function isScattered({ object }: Ref, since: number): boolean {
   return parseObjectName(object).commit > since;
 }
 
-/** Like `isScattered`, for a page. A page seen through a copying is never rewritten: each copy would be read and written for itself. */
+/**
+ * Like `isScattered`, for a page. A page that appears in a copy of a directory is never rewritten, because each copy
+ * would have to be read and written separately.
+ */
 export function isScatteredPage({ ref, copying }: StoredPage, since: number): boolean {
   return copying === undefined && isScattered(ref, since);
 }

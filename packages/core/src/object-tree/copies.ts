@@ -3,12 +3,12 @@ import { metaMaker } from '../tree/tree.js';
 import { parseObjectName } from './object-name.js';
 import type { Ref } from './ref.js';
 
-/** Base-36 digits of a copying's id. */
+/** Number of base-36 digits of a copying's id. */
 const ID_LENGTH = 20;
 
 /**
- * One or several nested copyings of a directory: what lies under it is stored once, and appears as other nodes in the
- * copy.
+ * A copy of a directory, or several nested ones: the subtree is stored once, and appears with other ids, versions and
+ * times in the copy.
  */
 export interface Copying {
   /** Random for every copying: the prefix of all ids under it. */
@@ -26,15 +26,15 @@ export function isCopyingId(id: string): boolean {
 }
 
 /**
- * Combines a copying with an outer one. The result has the size of one, regardless of the number, and does not depend
- * on the order of combination, because the sum of ids does not: a page can be written with any of them already applied.
+ * Combines a copying with an outer one. The result has the size of one copying at any nesting. Ids are added, which is
+ * associative, so a page can be written with any of the copyings already applied.
  */
 export function seenThrough(inner: Copying | undefined, outer: Copying | undefined): Copying | undefined {
   if (inner === undefined || outer === undefined) return inner ?? outer;
   return { ...outer, id: sum(inner.id, outer.id), touched: outer.touched ?? inner.touched };
 }
 
-/** Adds digit by digit, without carry: for random ids, no two sums are equal. */
+/** Adds digit by digit without carry. Ids are random, so equal sums are as unlikely as equal ids. */
 function sum(a: string, b: string): string {
   let digits = '';
   for (let i = 0; i < ID_LENGTH; i++)
@@ -42,7 +42,7 @@ function sum(a: string, b: string): string {
   return digits;
 }
 
-/** Nodes of one page, as they appear through a copying. */
+/** Nodes of one page, as they appear in a copy. */
 export class CopiedNodes {
   readonly #prefix: string;
   readonly #copied: (meta: Metadata) => Metadata;

@@ -31,7 +31,7 @@ export class CommitSharedStore extends SharedStore {
   }
 }
 
-/** A tree that copies stored directories by reference to a copying: nothing under them is read. */
+/** A tree in which copying a stored directory stores a reference and a copying, without reading the directory. */
 class StoredTree extends Tree {
   readonly #pages: Pages;
   readonly #commit: number;
@@ -61,7 +61,7 @@ export class Draft {
   kept: readonly CheckpointRecord[];
   forks: readonly ForkRecord[];
   limits: Limits;
-  /** Set if the state is a stored one. */
+  /** A checkpoint's state that becomes the current one; undefined if the tree is written. */
   stored: StateRecord | undefined;
   isChanged = false;
   readonly #writer: TreeWriter;
@@ -94,7 +94,7 @@ export class Draft {
     this.isChanged = true;
   }
 
-  /** Notes that something beside the tree has changed. */
+  /** Marks the draft as changed without a change of the tree. */
   keepState(): void {
     this.restore(this.base.head.state);
   }

@@ -3,12 +3,15 @@ import { type Ref, refKey } from './ref.js';
 
 /** Rounds of one piece of work: a round loads one level of the tree, so this bounds the depth of what can be read. */
 const MAX_ROUNDS = 10_000;
-/** Rounds that ask only for bytes which were fetched before: other requests may have replaced those with damaged ones a few times. */
+/**
+ * Rounds that only request bytes that were fetched before. A few are normal, because concurrent requests may have
+ * replaced them with bytes damaged in transit.
+ */
 const MAX_REPEATED_ROUNDS = 16;
 
 /**
- * Bounds a loop that runs some work, fetches what it lacks and runs it again. What was fetched stays cached while the loop holds the
- * cache, so the work lacks something new in each round. Create one per loop.
+ * Bounds a loop that runs work, fetches the bytes that it misses, and runs it again. Fetched bytes stay cached while
+ * the loop holds the cache, so each round must miss other bytes. Create one instance per loop.
  */
 export class FetchRounds {
   readonly #asked = new Set<string>();

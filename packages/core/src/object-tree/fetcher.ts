@@ -6,16 +6,16 @@ import type { RangeCache } from './range-cache.js';
 import { isWhole, type Ref } from './ref.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 
-/** Pages of an object are read together, up to this many bytes. */
+/** Maximum bytes of an object's pages that are read together. */
 const READ_AHEAD_PAGE_BYTES = 2 ** 20;
-/** Bytes behind the pages that are read along with them. */
+/** Bytes after the pages that are read with them. */
 const READ_AHEAD_CONTENT_BYTES = 32 * 1024;
-/** Unrequested bytes that are read to save a request. */
+/** Maximum number of unrequested bytes between two ranges that are read as one. */
 const MAX_GAP_BYTES = 64 * 1024;
-/** Objects whose last range is remembered. */
+/** Number of objects whose last range is remembered. */
 const MAX_TRACKED_OBJECTS = 256;
 const MAX_RANGE_BYTES = 8 * 2 ** 20;
-/** Parallel requests: fewer than the listeners per signal about which Node warns. */
+/** Parallel requests, fewer than the number of listeners per signal at which Node prints a warning. */
 export const MAX_CONCURRENT_GETS = 8;
 /** Attempts to read damaged bytes, which may have been damaged in transit. */
 const MAX_DAMAGED_READS = 3;
@@ -26,7 +26,7 @@ interface ByteRange {
   readonly end: number;
 }
 
-/** A required object does not exist: the state is older than what the collector kept, or damaged. */
+/** Thrown if a required object does not exist: the state was collected as garbage, or the storage is damaged. */
 export class ObjectMissing {
   constructor(readonly object: string) {}
 }
@@ -36,12 +36,12 @@ export function isUnreadable(error: unknown): boolean {
   return error instanceof ObjectMissing || isStorageError(error, 'corrupt');
 }
 
-/** Loads bytes of objects, many in few requests. */
+/** Loads many bytes of objects in few requests. */
 export class Fetcher {
   readonly #store: ObjectStore;
   readonly #calls: StoreCalls;
   readonly #rangeCache: RangeCache;
-  /** End of the last range of each object: a request that continues there is read ahead. */
+  /** End of the last range read of each object. A request that continues there reads ahead. */
   readonly #ends = new Map<string, number>();
 
   constructor(store: ObjectStore, calls: StoreCalls, rangeCache: RangeCache) {
@@ -114,7 +114,7 @@ function exact({ object, offset, length }: Ref): ByteRange {
   return { object, offset, end: offset + length };
 }
 
-/** Extends a page's range to its neighbours: pages that lead to it come after it, those under it before. */
+/** Extends a page's range to its neighbours. Parent pages are stored after a page, child pages before it. */
 function widened(ref: Ref): ByteRange {
   const { pages } = parseObjectName(ref.object);
   const end = ref.offset + ref.length;

@@ -6,22 +6,25 @@ import type { Head, StateRecord } from './head.js';
 export interface ForkRequest {
   readonly id: string;
   readonly createdAt: number;
-  /** The forked fork with its state; undefined for the filesystem itself, whose state is read in the same step. */
+  /**
+   * The fork that is forked, with its state. Undefined if the filesystem itself is forked, whose state is read when the
+   * fork is registered.
+   */
   readonly parent: { readonly id: string; readonly state: StateRecord } | undefined;
 }
 
 /**
- * Records the start states of forks in the head of the filesystem. What it works with stays until the filesystem and
- * all forks are closed; a record that could not be removed is removed with the next change.
+ * Records the start states of forks in the head of the filesystem. The filesystem's resources are kept until it and all
+ * forks are closed. A record that could not be removed is removed with the next change.
  */
 export class ForkRegistry {
   readonly #commits: CommitQueue;
   readonly #end: () => Promise<void>;
-  /** Forks that are not closed; undefined is the filesystem itself. */
+  /** Ids of open forks; undefined is the filesystem itself. */
   readonly #open = new Set<string | undefined>([undefined]);
   /** Number of closes in progress. */
   #closing = 0;
-  /** Forks whose record is to be removed, if there is one. */
+  /** Ids of forks whose records must be removed, as far as they exist. */
   readonly #toUnregister = new Set<string>();
 
   constructor(commits: CommitQueue, end: () => Promise<void>) {
@@ -37,7 +40,7 @@ export class ForkRegistry {
     this.#open.add(id);
     try {
       const registered = await this.edit((draft) => {
-        // Objects that it has put may be gone.
+        // If the parent is no longer recorded, the objects that it has put may have been deleted.
         if (parent !== undefined && draft.forks.every((fork) => fork.id !== parent.id)) return undefined;
         const { head } = draft.base;
         draft.forks = [...draft.forks, { id, createdAt, state: parent?.state ?? head.state }];
@@ -48,7 +51,7 @@ export class ForkRegistry {
         throw new StorageError('lost', 'The fork is no longer recorded: a collection has dropped it');
       return registered;
     } catch (error) {
-      // It may be recorded nevertheless: removed with the next change, or now if there will be none.
+      // The record may exist nevertheless. It is removed with the next change, or now if no later change will come.
       this.#toUnregister.add(id);
       if (this.#open.size === 1) await this.close(id);
       else this.#open.delete(id);
@@ -82,7 +85,7 @@ export class ForkRegistry {
     this.#open.delete(id);
     this.#closing += 1;
     if (id !== undefined) this.#toUnregister.add(id);
-    // A remaining record keeps objects alive, nothing more.
+    // If this fails, the records remain, which only keeps their objects from being deleted.
     if (this.#toUnregister.size > 0) await this.edit(() => {}).catch(() => {});
     this.#closing -= 1;
     if (this.#open.size + this.#closing === 0) await this.#end();

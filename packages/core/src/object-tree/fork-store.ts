@@ -4,13 +4,14 @@ import { encodeHead } from './head-format.js';
 import type { ObjectStore, StoredHead } from './object-store.js';
 
 /**
- * Commit numbers of a fork are disjoint from those of all other lines of commits: their changes must not look the same.
+ * Size of a fork's range of commit numbers. The ranges are disjoint, so that changes of different forks have different
+ * versions.
  */
 const COMMITS_PER_LINE = 2 ** 32;
-/** Number of lines to choose from, besides the filesystem's own. Numbers stay exact at any nesting of forks. */
+/** Number of ranges, besides the filesystem's own. All commit numbers are exact integers, at any nesting of forks. */
 const MAX_LINES = 2 ** 20;
 
-/** The store of a fork: its objects lie beside all others, its head in the memory of its client. */
+/** The store of a fork: objects are in the filesystem's store, the head is in the memory of its client. */
 export class ForkStore implements ObjectStore {
   readonly #store: ObjectStore;
   #head: StoredHead;

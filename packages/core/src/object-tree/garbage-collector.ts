@@ -19,7 +19,7 @@ import { inParallel, type StoreCalls } from './store-calls.js';
 import { type Pages, storedPage } from './stored-page.js';
 
 export interface CollectOptions {
-  /** Time in milliseconds for which garbage stays for its readers after it was found. Default 0. */
+  /** Milliseconds after which garbage is deleted, counted from its discovery, so that readers can finish. Default 0. */
   readonly olderThanMs?: number | undefined;
   /**
    * Age in milliseconds from which forks of other processes count as abandoned, as after a crash: nothing is kept for
@@ -35,7 +35,7 @@ type StoppableOptions = CollectOptions & { readonly signal: AbortSignal };
 export interface Collected {
   /** Number of deleted objects. */
   readonly deleted: number;
-  /** Number of unreachable objects that wait for their time. */
+  /** Number of unreachable objects that are not old enough yet. */
   readonly waiting: number;
   /** Number of objects that stay. */
   readonly live: number;
@@ -65,7 +65,7 @@ const NAMES_PER_SLICE = 1_000;
 const NAMES_PER_DELETE = 1_000;
 const MAX_CONCURRENT_DELETES = 4;
 const MAX_ATTEMPTS = 4;
-/** For a failure that will repeat. */
+/** For errors that would repeat. */
 const NOT_RETRYABLE = { retryable: false };
 
 /**
@@ -178,7 +178,7 @@ export class GarbageCollector {
       else if (height === 0) (pages.get(ref) as Leaf<TreeNode>).values.forEach(visit);
       else for (const child of (pages.get(ref) as Inner<TreeNode>).children) addNode(child, height - 1);
     };
-    /** Returns those that are not loaded. */
+    /** Visits the pages of a round and returns those that are not loaded. */
     function* visitAll(round: readonly PageToVisit[], planner: LoadPlanner): Steps<PageToVisit[]> {
       const left: PageToVisit[] = [];
       for (const page of round) {
@@ -201,8 +201,8 @@ export class GarbageCollector {
       const rounds = new FetchRounds();
       const release = hold();
       try {
-        // Loaded bytes may be overwritten by damaged bytes that other readers got, before their turn comes: then they
-        // are loaded again.
+        // Before a page's turn comes, its bytes in the cache may be replaced by bytes that another reader got damaged.
+        // Then they are loaded again.
         for (let round = pending.splice(-PAGES_PER_ROUND); round.length > 0; ) {
           const planner = new LoadPlanner(pages, () => undefined);
           round = await runInSlices(visitAll(round, planner), signal);
@@ -225,7 +225,7 @@ export class GarbageCollector {
       const before = names.size;
       for (const name of page.names) names.add(name);
       if (page.complete) return [...names];
-      // It would continue for ever.
+      // The listing would never end.
       if (names.size === before)
         throw new StorageError('unavailable', 'A listing goes on without new names', NOT_RETRYABLE);
       after = page.names.at(-1);
@@ -267,7 +267,7 @@ function* classify(
       continue;
     }
     const at = foundAt.get(name);
-    // An object found in the future, by a clock that is ahead, counts as newly found.
+    // A time in the future, by a clock that is ahead, counts as now.
     if (at === undefined || at > now) fresh.push(name);
     if (olderThanMs <= 0 || (at ?? now) <= now - olderThanMs) due.push(name);
     else staying.add(name);

@@ -33,14 +33,14 @@ export interface CheckpointRecord {
   readonly state: StateRecord;
 }
 
-/** A fork in use: its start state, which has to stay. */
+/** A fork in use, with its start state, which must not be collected. */
 export interface ForkRecord {
   readonly id: string;
   readonly createdAt: number;
   readonly state: StateRecord;
 }
 
-/** A client's last commit: a client whose swap got no response finds here whether it happened. */
+/** A client's last commit. A client whose swap got no response learns here whether it was applied. */
 export interface ClientRecord {
   readonly client: string;
   /** The sequence number of the client's commits. The name is part of the format. */

@@ -76,7 +76,10 @@ export class Heads {
     return this.#next;
   }
 
-  /** Takes over the head of an own commit, which has happened whether its state can be opened now or not. */
+  /**
+   * Takes the head of an own commit as the current one. The commit has been applied, even if its state cannot be opened
+   * now.
+   */
   async adopt(head: Head, tag: string, sentAt: number): Promise<void> {
     this.#newest = Math.max(this.#newest, head.commit);
     await this.#set(head, tag, sentAt, 0).catch(() => {});
@@ -109,7 +112,7 @@ export class Heads {
 
   async #read(): Promise<Current> {
     const { store, calls, now } = this.#options;
-    // Tag of the last head that led to a missing object.
+    // Tag of the last head with a missing object.
     let incomplete: string | undefined;
     for (let attempt = 0; ; attempt++) {
       const known = this.#current;
@@ -117,7 +120,7 @@ export class Heads {
       const found = await calls.retrying(this.#stop.signal, (call) => store.readHead(known?.tag, call));
       if (found === 'unchanged') {
         if (known === undefined) throw new StorageError('corrupt', 'The store says that an unknown head is unchanged');
-        // Another call may have brought a newer one in between.
+        // Another call may have read a newer one concurrently.
         if (this.#current !== known) return this.#current as Current;
         this.#readAt = readAt;
         return known;
@@ -132,11 +135,11 @@ export class Heads {
         return await this.#set(decodeHead(found.bytes), found.tag, readAt, known?.head.commit ?? 0);
       } catch (error) {
         if (!(error instanceof ObjectMissing)) {
-          // It may have been damaged in transit.
+          // The bytes may have been damaged in transit.
           if (isStorageError(error, 'corrupt') && attempt < 3) continue;
           throw error;
         }
-        // Collected between the two requests: a newer head exists then.
+        // The object was collected between the two requests, so a newer head must exist.
         if (found.tag === incomplete) throw vanishedError(`${error.object} is gone`);
         incomplete = found.tag;
         attempt = 0;
@@ -144,13 +147,15 @@ export class Heads {
     }
   }
 
-  /** `least` is the commit of the newest head known at the time of the request. */
+  /**
+   * Opens a head and makes it the current one. `least`: the commit of the newest head known at the time of the request.
+   */
   async #set(head: Head, tag: string, readAt: number, least: number): Promise<Current> {
     const known = this.#current;
     if (known !== undefined && head.filesystem !== known.head.filesystem)
       throw vanishedError('another one lies in its place');
     if (known !== undefined && head.commit < known.head.commit) {
-      // An overtaken response, or an older head that was put back.
+      // The response is late, or an older head was restored in the store.
       if (head.commit >= least) return known;
       throw vanishedError('its head is older than one that was read before');
     }
@@ -197,7 +202,7 @@ export class Heads {
       limits,
       gathered: { small: 1, large: 1 },
     };
-    // Lost or not, won or not: the head is read next.
+    // Whatever the outcome of this request, the head is read next.
     await calls.retrying(this.#stop.signal, (call) => store.swapHead(encodeHead(head), undefined, call));
   }
 }

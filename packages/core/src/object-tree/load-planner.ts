@@ -13,17 +13,17 @@ import { LARGE_PIECE_BYTES } from './object-writer.js';
 import { BytesNotLoaded, type Ref, refKey } from './ref.js';
 import { type Pages, type StoredPage, storedPage } from './stored-page.js';
 
-/** Bytes of content that one commit compacts at most. */
+/** Maximum bytes of content that one commit compacts. */
 const MAX_COMPACTED_BYTES = 16 * 2 ** 20;
 
-/** Effects of a batch's writes so far, by the paths before it. */
+/** Effects of the writes of a batch so far on paths. */
 interface BatchProgress {
   readonly moves: { readonly from: string; readonly to: string }[];
-  /** Names of files that have got several names. */
+  /** Paths of files that have several names since a write of the batch. */
   readonly linked: string[];
 }
 
-/** Collects what has to be loaded before an operation can run, as far as it is known. */
+/** Collects the bytes that must be loaded before an operation can run, as far as they are known. */
 export class LoadPlanner {
   readonly #refs = new Map<string, Ref>();
   readonly #optional = new Map<string, Ref>();
@@ -39,7 +39,7 @@ export class LoadPlanner {
     return [...this.#refs.values()];
   }
 
-  /** Contents to be compacted. One that cannot be read stays where it is. */
+  /** Contents for compaction. One that cannot be read stays in place. */
   get optional(): readonly Ref[] {
     return [...this.#optional.values()];
   }
@@ -107,7 +107,10 @@ export class LoadPlanner {
     }
   }
 
-  /** Collects what lies in objects of later commits: only pages among those lead to others among those. */
+  /**
+   * Collects pages and contents in objects of commits after `since`. Pages of later commits are only reachable through
+   * pages of later commits.
+   */
   *scattered({ root, inodes }: TreeState, since: number, unreadable: ReadonlySet<string>): Steps<void> {
     let bytes = 0;
     const moved = new Set<string>();
@@ -170,7 +173,7 @@ export class LoadPlanner {
     const directory = this.#directory(reader, from);
     if (directory === undefined) return;
     if (write.kind === 'copy' || write.kind === 'remove') {
-      // Names of files with several names are visited one by one.
+      // Files with several names are counted by name, so the whole subtree is needed.
       const isRead = directory.linked > 0 || done.linked.some((path) => isWithin(path, from));
       if (isRead) yield* this.tree(directory, Infinity, false);
     }
@@ -199,7 +202,7 @@ export class LoadPlanner {
     return true;
   }
 
-  /** Returns the number of names seen, or possible in a missing page. */
+  /** Returns the number of names visited, or the maximum number in a page that is not loaded. */
   #visit(node: EntriesNode<TreeNode>, height: number, after: string | undefined, limit: number): number {
     const stored = storedPage(node);
     if (stored !== undefined && !this.page(stored)) return height === 0 ? MAX_LEAF_NAMES : limit;
@@ -222,7 +225,9 @@ export class LoadPlanner {
   }
 }
 
-/** Returns the path before the batch of a path within it: copies and moves of directories lead there. */
+/**
+ * Returns the path before the batch that corresponds to a path during it, for entries in copied or moved directories.
+ */
 function originOf(path: string, { moves }: BatchProgress): string {
   const move = moves.findLast(({ to }) => isWithin(path, to));
   return move === undefined ? path : move.from + path.slice(move.to.length);

@@ -24,7 +24,7 @@ export function printObjectName(prefix: string, { epoch, commit, pages, id }: Ob
 }
 
 /**
- * Matches exactly the objects directly under the prefixes: another filesystem may have a prefix that starts the same.
+ * Matches only objects directly under the prefixes, because the prefix of another filesystem may begin with this one.
  */
 const OBJECT_NAME = /^(?:objects|forks\/[0-9a-z]{20})\/\d{1,16}-\d{1,16}-\d{1,16}-[0-9a-z]+$/;
 

@@ -156,8 +156,8 @@ export class ObjectTreeBackend implements Backend {
   }
 
   /**
-   * Returns the known head if it is probably the newest: the last client to commit is probably alone, and a head just
-   * read is probably current.
+   * Returns the known head if it is probably the newest: this client wrote it, so it is probably the only one, or it
+   * was just read.
    */
   #likelyNewest(): Current | undefined {
     const { known, age } = this.#heads;
@@ -199,12 +199,14 @@ export class ObjectTreeBackend implements Backend {
     this.#enter(call?.signal);
     const id = this.#newId();
     const createdAt = this.#clock();
-    // A fork has its head to itself; a fork of the filesystem itself takes its state in the step that registers it.
+    // A fork's own head has its state. For the filesystem itself, the state is read in the step that registers the
+    // fork.
     const own = this.#fork === undefined ? undefined : (await this.#heads.refresh()).head;
     this.#enter(call?.signal);
     const parent = this.#fork && own && { id: this.#fork.id, state: own.state };
     const base = await this.#forks.register({ id, createdAt, parent }, call?.signal);
-    // In the epoch in which it is registered: a collector that does not know of it yet deletes what is older.
+    // The fork starts in the epoch in which it was registered: a collector that does not know it yet deletes objects of
+    // older epochs only.
     const head: Head = { ...(own ?? base), epoch: base.epoch, kept: [], forks: [], clients: [] };
     const store = new ForkStore(this.#store, head, this.#options.random ?? systemRandom);
     return new ObjectTreeBackend(store, this.#options, { id, registry: this.#forks });
@@ -231,7 +233,7 @@ export class ObjectTreeBackend implements Backend {
     this.#isClosed = true;
     await this.#garbage.close();
     await this.#commits.close();
-    // The filesystem's heads are needed by its forks.
+    // Forks use the filesystem's heads, so only a fork closes its own.
     if (this.#fork !== undefined) await this.#heads.close();
     await this.#forks.close(this.#fork?.id);
   }

@@ -13,9 +13,9 @@ import { type ByteLocation, encodeInodes, encodePage, type PageContext, type Pag
 import { hashOf, type Ref, refKey } from './ref.js';
 import { type Pages, storedPage } from './stored-page.js';
 
-/** Size in bytes from which a piece lies in an object without pages, together with others like it. */
+/** Size in bytes from which a piece is stored in an object of large contents, without pages. */
 export const LARGE_PIECE_BYTES = 256 * 1024;
-/** Bytes of contents per object. */
+/** Maximum bytes of contents per object. */
 const MAX_CONTENT_OBJECT_BYTES = 8 * 2 ** 20;
 
 /** An object to put, and the pieces that are stored once it exists. */
@@ -34,14 +34,17 @@ export interface ObjectWriterOptions {
   readonly newId: () => string;
   readonly versions: Versions;
   readonly pages: Pages;
-  /** Contents in objects of later commits are rewritten, to lie together. */
+  /**
+   * Contents and pages of later commits than this are rewritten, so that they are stored together. Undefined: no
+   * compaction.
+   */
   readonly compactAfter: number | undefined;
   readonly read: (ref: Ref) => Uint8Array | undefined;
 }
 
 /**
- * Writes the parts of a state that no object has: pages first, then small contents, in one object; large contents, and
- * what exceeds its size, in others.
+ * Writes the parts of a state that are not stored yet. One object has the pages and the small contents, up to a maximum
+ * size; other objects have large and further contents.
  */
 export class ObjectWriter implements PageContext {
   readonly #options: ObjectWriterOptions;
@@ -50,7 +53,10 @@ export class ObjectWriter implements PageContext {
   #pagesLength = 0;
   readonly #contents: Uint8Array[] = [];
   #contentsLength = 0;
-  /** By the stored location of a piece, or by the piece itself: files that share one load it as separate pieces. */
+  /**
+   * Location of each piece, by its stored location or by the piece itself, because files that share a piece load it
+   * separately.
+   */
   readonly #places = new Map<Piece | string, ByteLocation>();
   readonly #large: { name: string; parts: Uint8Array[]; length: number; pieces: [Piece, Ref][] }[] = [];
 
@@ -125,7 +131,7 @@ export class ObjectWriter implements PageContext {
     return place;
   }
 
-  /** Writes one page at a time, each after the pages below it, so that none has to be written together with others. */
+  /** Writes one page per step, each after its child pages, so that no step writes several pages. */
   *#pagesBeneath(node: EntriesNode<TreeNode>, height: number): Steps<void> {
     const page = this.#toWrite(node);
     if (page === undefined) return;
@@ -141,7 +147,7 @@ export class ObjectWriter implements PageContext {
     yield;
   }
 
-  /** Returns what has to be written of a part of a directory, or undefined if it stays in place. */
+  /** Returns the node to write for a part of a directory, or undefined if its stored page is kept. */
   #toWrite(node: EntriesNode<TreeNode>): EntriesNode<TreeNode> | undefined {
     const stored = storedPage(node);
     if (stored === undefined) return node;
@@ -171,7 +177,7 @@ export class ObjectWriter implements PageContext {
     if (moved === undefined && stored !== undefined && (bytes === undefined || this.#isOfThisEpoch(stored)))
       return { ...stored, offset: stored.offset - parseObjectName(stored.object).pages };
     const content = moved ?? (bytes as Uint8Array);
-    // Moved contents stay in place for readers of earlier states.
+    // Rewritten contents are kept in place too, for readers of earlier states.
     if (content.length >= LARGE_PIECE_BYTES || this.#contentsLength + content.length > MAX_CONTENT_OBJECT_BYTES)
       return this.#placeInContentObject(moved === undefined ? piece : undefined, content);
     const place = { object: undefined, offset: this.#contentsLength, length: content.length, hash: hashOf(content) };
@@ -226,7 +232,7 @@ export class ObjectWriter implements PageContext {
     return parseObjectName(ref.object).epoch === this.#options.epoch;
   }
 
-  /** Returns the bytes of a small stored piece that is to be moved, if they are loaded. */
+  /** Returns the bytes of a small stored piece that compaction rewrites, if they are loaded. */
   #bytesToMove({ stored, bytes, length }: Piece): Uint8Array | undefined {
     if (stored === undefined || bytes !== undefined || length >= LARGE_PIECE_BYTES || !this.#isScattered(stored))
       return undefined;
@@ -234,7 +240,7 @@ export class ObjectWriter implements PageContext {
   }
 }
 
-/** Joins neighbours that are moved anyway into one piece. */
+/** Joins adjacent pieces that are rewritten into one piece. */
 function joined(extents: readonly Extent[], bytesOf: (piece: Piece) => Uint8Array | undefined): Extent[] {
   const result: Extent[] = [];
   let run: Uint8Array[] = [];

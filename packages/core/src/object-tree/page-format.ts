@@ -28,9 +28,9 @@ import type { Ref } from './ref.js';
 const LEAF_PAGE = 1;
 const INNER_PAGE = 2;
 const INODE_PAGE = 3;
-/** An inner node with children that appear through a copying. */
+/** An inner node whose children appear in a copy of a directory. */
 const COPIED_INNER_PAGE = 4;
-/** Added to the levels of a directory whose names appear through a copying. */
+/** Added to the number of levels of a directory whose names appear in a copy. */
 const COPIED_LEVELS = 64;
 /** Encoding of a copy's atime and mtime: those of the source, its ctime, or others. */
 const TIMES_OF_SOURCE = 0;
@@ -46,7 +46,7 @@ const SAME_BIRTHTIME = 4;
 const STORED = new Owner();
 
 /**
- * A place in an object; `object` is undefined for the one being written. Contents are counted from the end of its
+ * Location in an object; `object` is undefined for the one being written. Offsets of contents start at the end of its
  * pages.
  */
 export interface ByteLocation {
@@ -56,15 +56,15 @@ export interface ByteLocation {
   readonly hash: number;
 }
 
-/** Place of a page, and the copying through which it appears. */
+/** Location of a page, and the copying through which it appears. */
 export interface PageLocation extends ByteLocation {
   readonly copying?: Copying | undefined;
 }
 
-/** Places of the parts that a written page refers to. */
+/** Locations of the parts that a written page refers to. */
 export interface PageContext {
   versionOf(key: object): Version;
-  /** Returns the place of a directory's names, which are written before it. */
+  /** Returns the location of a directory's names, which are written before it. */
   pageOf(entries: EntriesNode<TreeNode>, height: number): PageLocation;
   pieceOf(piece: Piece): ByteLocation;
   extentsOf(file: FileNode): readonly Extent[];
@@ -317,8 +317,8 @@ class PageReader {
   }
 
   /**
-   * Reads the copying of a place, of which there is one or none, combined with that of the page itself. @throws
-   * StorageError `corrupt`
+   * Reads the copying of a location, if it has one, combined with that of the page itself.
+   * @throws StorageError `corrupt`
    */
   copying(count: number): Copying | undefined {
     if (count === 0) return this.#copying;

@@ -1,14 +1,14 @@
 import type { ObjectStore } from './object-store.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 
-/** Prefix of lists of garbage that stays for a while. */
+/** Prefix of the lists of garbage that is deleted later. */
 export const PENDING_DELETES = 'trash/';
 
-/** Objects of another filesystem whose prefix begins the same are not lists. */
+/** Name of a list. It must match completely, because another filesystem's prefix may begin with this one's. */
 const LIST_NAME = /^trash\/[0-9a-z]{20}$/;
-/** Names per list. */
+/** Maximum number of names per list. */
 const MAX_NAMES_PER_LIST = 10_000;
-/** More bytes than a list has with the longest names. */
+/** Upper bound of a list's size in bytes, at the greatest length of names. */
 const MAX_LIST_BYTES = 64 * 2 ** 20;
 const MAX_CONCURRENT_LISTS = 4;
 
@@ -24,7 +24,7 @@ export interface PendingDeletes {
   readonly foundAt: ReadonlyMap<string, number>;
 }
 
-/** Reads what earlier collectors found. An unreadable list is ignored: its garbage is found again. */
+/** Reads the lists of earlier collectors. An unreadable list is ignored, because its garbage is found again. */
 export async function readPendingDeletes(
   store: ObjectStore,
   calls: StoreCalls,
@@ -67,7 +67,7 @@ function parse(bytes: Uint8Array | undefined): { readonly at: number; readonly n
     const isList = typeof at === 'number' && Array.isArray(names) && names.every((name) => typeof name === 'string');
     if (isList) return { at, names };
   } catch {
-    // Ignored, as described above.
+    // An unreadable list counts as empty.
   }
   return { at: 0, names: [] };
 }

@@ -7,10 +7,10 @@ interface CachedRange {
   readonly bytes: Uint8Array;
 }
 
-/** Runs of bytes of objects, as they were read or written. */
+/** Caches byte ranges of objects, as they were read or written. */
 export class RangeCache {
   readonly #ranges: Cache<CachedRange>;
-  /** By object: start and length of its runs. */
+  /** By object: start and length of its ranges. */
   readonly #index = new Map<string, Map<number, number>>();
 
   constructor(maxBytes: number) {
@@ -29,7 +29,7 @@ export class RangeCache {
       this.#index.set(object, runs);
     }
     runs.set(offset, bytes.length);
-    // Last, because it may be too large to stay.
+    // Must be the last step, because a range larger than the cache is evicted immediately.
     this.#ranges.set(keyOf(object, offset), { object, offset, bytes }, bytes.length);
   }
 
@@ -42,7 +42,7 @@ export class RangeCache {
     return undefined;
   }
 
-  /** Forgets what holds these bytes: they were wrong. */
+  /** Removes the cached range that contains these bytes, because they were wrong. */
   drop({ object, offset, length }: Ref): void {
     for (const [start, size] of this.#index.get(object) ?? []) {
       if (start > offset || start + size < offset + length) continue;

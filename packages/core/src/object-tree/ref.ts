@@ -25,7 +25,7 @@ export function hashOf(bytes: Uint8Array): number {
 export class BytesNotLoaded {
   constructor(
     readonly refs: readonly Ref[],
-    /** Bytes without which the work can go on if they are unreadable. */
+    /** Bytes that are useful but not necessary: the work continues if they are unreadable. */
     readonly optional: readonly Ref[] = [],
   ) {}
 }

@@ -11,7 +11,7 @@ import { BytesNotLoaded, type Ref } from './ref.js';
 import type { Pages } from './stored-page.js';
 
 const TREE_BUDGET_FACTOR = 4;
-/** Objects read for a content that comes along with its path. */
+/** Maximum number of objects read for content that is returned with a path. */
 const MAX_INLINE_CONTENT_OBJECTS = 4;
 
 export interface StateLoaderOptions {
@@ -66,7 +66,8 @@ export class StateLoader {
       return await this.#load(reader, requests, signal);
     } catch (error) {
       if (!isUnreadable(error) || !requests.some(hasInlineContent)) throw error;
-      // An unrequested content may be the unreadable object: its file can still be examined and removed.
+      // The unreadable object may be content that was only read in advance. Without it, the file can still be inspected
+      // and removed.
       return this.#load(reader, requests.map(withoutContent), signal);
     }
   }
@@ -89,7 +90,7 @@ export class StateLoader {
       return await this.loadFrom(reader, requests, signal);
     } catch (error) {
       if (!(error instanceof ObjectMissing)) throw error;
-      // A head of any age: a caller that starts again gets another one.
+      // Any newer head will do: a caller that starts again reads it.
       await this.#options.heads.refresh();
       throw new StorageError('conflict', 'The state that was read has been replaced, and was collected', {
         retryable: false,
@@ -97,7 +98,10 @@ export class StateLoader {
     }
   }
 
-  /** Runs `work` in slices, fetches what it lacked and repeats it until it lacks nothing. @throws StorageError `corrupt` when that does not end */
+  /**
+   * Runs `work` in slices, fetches the bytes that it missed, and repeats it until nothing is missing.
+   * @throws StorageError `corrupt` if that does not end
+   */
   async untilLoaded<R>(work: (planner: LoadPlanner) => Steps<R>, signal?: AbortSignal): Promise<R> {
     const { fetcher, pages, read, hold } = this.#options;
     const rounds = new FetchRounds();
@@ -116,7 +120,7 @@ export class StateLoader {
   }
 }
 
-/** Loads what is here already; `planner` collects what has to be fetched for the rest. */
+/** Loads from the cached bytes; `planner` collects what must be fetched for the rest. */
 function* loadAll(
   reader: TreeReader,
   requests: readonly LoadRequest[],
@@ -132,14 +136,14 @@ function* loadAll(
   return results;
 }
 
-/** A request to a store costs more than its bytes: for a tree with contents more is loaded than requested. */
+/** Increases the budget for a tree with contents: a request to a store costs more than the additional bytes. */
 function widened(request: LoadRequest): LoadRequest {
   return request.kind === 'tree' && request.contents
     ? { ...request, budget: request.budget * TREE_BUDGET_FACTOR }
     : request;
 }
 
-/** Reports whether a content comes with the path of a file. */
+/** Reports whether a request asks for content together with a path. */
 function hasInlineContent(request: LoadRequest): boolean {
   return request.kind === 'path' && request.content > 0;
 }
@@ -149,8 +153,7 @@ function withoutContent(request: LoadRequest): LoadRequest {
 }
 
 /**
- * Returns a path without its content if the content would have to be gathered from many objects: not every caller needs
- * it.
+ * Loads one request. Omits content that would have to be gathered from many objects, because not every caller needs it.
  */
 function loadOne(reader: TreeReader, request: LoadRequest): LoadResult {
   try {

@@ -42,12 +42,12 @@ export class StoreCalls {
     }
   }
 
-  /** Yields to everything that is only waiting for its turn. */
+  /** Waits until other tasks that are ready have run. */
   async nextTurn(): Promise<void> {
     await this.#options.timer.sleep(0, this.#unstopped);
   }
 
-  /** Waits for about this time, half of it random. */
+  /** Waits for about `ms`: half of it, and a random part of the other half. */
   async pause(ms: number, signal?: AbortSignal): Promise<void> {
     const { timer, random } = this.#options;
     await timer.sleep(ms * (0.5 + random(1000) / 1000), signal ?? this.#unstopped);

@@ -10,12 +10,12 @@ import { decodeInodes, decodePage } from './page-format.js';
 import type { RangeCache } from './range-cache.js';
 import { BytesNotLoaded, isWhole, type Ref, refKey } from './ref.js';
 
-/** Pages that stay decoded; one whose files have many extents counts as several. */
+/** Number of pages that stay decoded. A page whose files have many extents counts as several. */
 const MAX_DECODED_PAGES = 2_048;
 const EXTENTS_PER_PAGE = 128;
-/** Files with several names that stay decoded, over all states; beyond it only one state. */
+/** Number of files with several names that stay decoded, for all states together; a single state may exceed it. */
 const MAX_DECODED_INODES = 8_192;
-/** States whose files with several names stay decoded. */
+/** Number of states whose files with several names stay decoded. */
 const MAX_DECODED_STATES = 8;
 
 /**
@@ -99,7 +99,7 @@ export class Pages {
   readonly #versions: Versions;
   readonly #decoded = new Cache<EntriesNode<TreeNode>>(MAX_DECODED_PAGES);
   readonly #inodes = new Cache<ReadonlyMap<NodeId, Inode>>(MAX_DECODED_INODES);
-  /** Those whose bytes were evicted while they are in use: they could not be decoded again. */
+  /** Decoded tables in use whose bytes were evicted, so that they could not be decoded again. */
   readonly #needed = new Cache<ReadonlyMap<NodeId, Inode>>(0);
 
   constructor(rangeCache: RangeCache, versions: Versions) {
@@ -114,7 +114,7 @@ export class Pages {
     };
   }
 
-  /** Returns a stand-in for the page. */
+  /** Returns a placeholder for the page, which is decoded when it is visited. */
   at(ref: Ref, copying?: Copying): EntriesNode<TreeNode> {
     return new StoredPage(ref, copying, this) as unknown as EntriesNode<TreeNode>;
   }
@@ -165,7 +165,7 @@ export class Pages {
   #bytes(ref: Ref): Uint8Array {
     const bytes = this.#rangeCache.find(ref);
     if (bytes !== undefined && isWhole(ref, bytes)) return bytes;
-    // Bytes loaded along may have been damaged in transit: then they are requested.
+    // Unrequested bytes may have been damaged in transit. Now they are requested.
     if (bytes !== undefined) this.#rangeCache.drop(ref);
     throw new BytesNotLoaded([ref]);
   }

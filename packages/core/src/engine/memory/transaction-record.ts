@@ -30,11 +30,11 @@ interface Step {
 export class TransactionRecord {
   readonly #base: TreeState;
   readonly #directories = new Map<NodeId, Relied>();
-  /** Files and links relied on beyond their name, under whatever name they were found. */
+  /** Ids of files and links whose metadata or content was relied on, under any name. */
   readonly #nodes = new Set<NodeId>();
   readonly #steps: Step[] = [];
   #held = 0;
-  /** The steps would hold too many replaced bytes, so only an unchanged state can be committed. */
+  /** True if the steps would hold too many replaced bytes. Then only an unchanged state can be committed. */
   #isForgotten = false;
 
   constructor(base: TreeState) {
@@ -112,7 +112,7 @@ export class TransactionRecord {
     return true;
   }
 
-  /** Returns the names to compare; for a listed directory also the other known ones. */
+  /** Returns the names to compare: those that were looked up, and those of nodes that were relied on. */
   #namesIn(directory: DirectoryNode, { names }: Relied): Iterable<string> {
     const all = new Set(names);
     directory.entries.forEach((entry, name) => {

@@ -21,7 +21,7 @@ import { checkReach } from '../view/limits.js';
 import { View } from '../view.js';
 import { locationAt, nodeAt, type TransactionRecord } from './transaction-record.js';
 
-/** A view of a transaction in memory, which records what is relied on and every step. */
+/** The view of a transaction in memory. It records the nodes that are relied on, and every step. */
 export class TransactionView extends View {
   readonly #record: TransactionRecord;
 
@@ -89,7 +89,7 @@ export class TransactionView extends View {
       this.#did(parent, (view, at) => view.create(at, name, node), node);
       return;
     }
-    // The directory itself continues to change here.
+    // The directory itself is changed further here, so it is copied.
     const { id, meta } = node;
     this.#did(parent, (view, at) => view.create(at, name, DirectoryNode.empty(view.tree.owner, id, meta)));
   }

@@ -191,7 +191,7 @@ function copyOnto(
     if (copy.errorOnExist) throw new FsError('EEXIST');
     return;
   }
-  // A file that has other names, or is open, continues to exist: removing this name frees nothing.
+  // A file that has other names or is open continues to exist, so removing this name frees no space.
   const goesOn = parent.directory.entries.get(name)?.kind === LINKED || view.openFiles?.isOpen(there.id) === true;
   const freed = there.kind === DIRECTORY || goesOn ? 0 : there.size;
   const growth = node.size - freed;

@@ -124,17 +124,17 @@ export class BackendClient {
   }
 
   /**
-   * Sends a request that changes something and is not recorded: after a lost response nothing is guessed, and what
-   * surely did not happen is sent again. After an abort the storage has a grace period to report the result.
-   * @throws OutcomeUnknownError if it does not; the signal's reason if it did not happen
+   * Sends a change whose outcome the storage does not record. It is sent again only if it certainly did not happen.
+   * After an abort the storage has a short time to report the result.
+   * @throws OutcomeUnknownError if the outcome is unknown; the signal's reason if the change did not happen
    */
   async once<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
     return (await this.#change(signal, call, false)).result;
   }
 
   /**
-   * Sends a request that has the same effect however often it arrives; `wasLost` if an earlier attempt may have done
-   * it.
+   * Sends a change that has the same effect however often it arrives. `wasLost` is true if an earlier attempt may have
+   * been applied.
    * @throws as `once`
    */
   repeated<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<Changed<T>> {
@@ -164,7 +164,10 @@ export class BackendClient {
     }
   }
 
-  /** Waits before another attempt, longer each time, so that losers of a race do not meet again. */
+  /**
+   * Waits before another attempt, longer each time and for a random part, so that clients that lost a race do not
+   * collide again.
+   */
   async pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
     const { timer, random } = this.#options;
     const ms = Math.min(MAX_PAUSE_MS, 5 * 2 ** Math.min(attempt, 8)) * (0.5 + random(1000) / 2000);

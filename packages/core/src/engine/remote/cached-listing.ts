@@ -18,10 +18,13 @@ export interface CachedListing {
   readonly linked: readonly number[];
 }
 
-/** Names between two pauses. */
+/** Names processed per step. */
 export const NAMES_AT_ONCE = 64;
 
-/** Names of a directory that are processed without a pause; for more, each step is a slice of its own. */
+/**
+ * Number of names of a directory up to which a listing is processed without pauses. Above it, each step is a slice of
+ * its own.
+ */
 export const MANY_NAMES = 2_000;
 
 /** Creates nodes for the names of a directory given by its path; undefined if `recordOf` does not know one of them. */

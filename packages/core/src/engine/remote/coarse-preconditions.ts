@@ -4,13 +4,13 @@ import type { Steps } from '../scheduling/time-slice.js';
 import type { NodeCache } from './node-cache.js';
 import { isSameCheck } from './preconditions.js';
 
-/** Preconditions that are cheap enough one by one. */
+/** Number of preconditions up to which they are sent individually. */
 const MAX_SINGLE_CHECKS = 128;
 
 /**
- * Replaces many preconditions by one: nothing under their common directory has changed since it was loaded, if
- * everything else was loaded with it or later. Returns undefined if that is unknown or saves nothing. Its conflict says
- * little: something under the directory has changed that may not have been read.
+ * Replaces many preconditions by one: nothing under their common directory has changed since it was loaded. That holds
+ * if everything else was loaded with the directory or later. Returns undefined if that is unknown or saves nothing. A
+ * conflict of this precondition is imprecise: the change may be in an entry that was not read.
  */
 export function* coarsePreconditions(checks: readonly Check[], cache: NodeCache): Steps<readonly Check[] | undefined> {
   if (checks.length <= MAX_SINGLE_CHECKS) return undefined;
@@ -25,7 +25,7 @@ export function* coarsePreconditions(checks: readonly Check[], cache: NodeCache)
   const since = own.id;
   const ids = new Map(checks.map(({ path, id }) => [path, id]));
   yield;
-  // A later read may rest on a later load than the directory's: its version is that of the earlier one.
+  // The cached record may be newer than the one that was read, so the versions must be equal.
   const isKnown = (check: Check): boolean => {
     const id = check.id ?? ids.get(parentPath(check.path));
     return id !== undefined && id !== null && cache.isSince(id, since) && isAsKnown(check, cache);

@@ -24,7 +24,7 @@ interface CachedDirectory {
   readonly names: Map<string, NodeId | null>;
   /** All names, sorted, if all are known. */
   sorted: readonly string[] | undefined;
-  /** The name up to which consecutive pages have brought all; undefined: none. */
+  /** Last name of the consecutive pages loaded so far; undefined if none was. */
   covered: string | undefined;
 }
 
@@ -36,16 +36,16 @@ export interface CachedNames {
   readonly recordOf: (name: string) => NodeRecord | undefined;
 }
 
-/** A caller's claim that what it loads stays. */
+/** Keeps loaded data in the cache during one operation. */
 export interface Use {
   goOn(): void;
   end(): void;
 }
 
-/** Names kept before the cache is cleared, and bytes of content. */
+/** Maximum number of names, and of bytes of content, before the cache is cleared. */
 const MAX_NAMES = 200_000;
 const MAX_BYTES = 64 * 2 ** 20;
-/** Loads whose order is remembered. */
+/** Number of loads whose order is remembered. */
 const MAX_LOADS = 4_096;
 /** Load number of this client's own writes. */
 const OWN = 0;
@@ -75,9 +75,9 @@ function isOfVersion(check: Check): check is Extract<Check, { kind: 'entry' }> {
 const NOTHING_CHECKED = new CheckedVersions([]);
 
 /**
- * A client's cache of a remote storage. Nothing in it is trusted: every operation has what it used confirmed before it
- * counts. Each record carries the number of the load that brought it, negative if it may be older than the load;
- * records of one load are from one point in time.
+ * A client's cache of a remote storage. Nothing in it is trusted: an operation's preconditions confirm everything that
+ * it used. Each record has the number of the load that returned it, negative if the data may be older than the load.
+ * Records of one load are from one point in time.
  */
 export class NodeCache {
   #nodes = new Map<NodeId, { readonly record: NodeRecord; readonly load: number }>();
@@ -90,15 +90,15 @@ export class NodeCache {
   #root: NodeId | undefined;
   #names = 0;
   #bytes = 0;
-  /** Number of times that everything was cleared. */
+  /** Number of times that the cache was cleared. */
   #clears = 0;
-  /** Number of times that it was for lack of space. */
+  /** Number of times that the cache was cleared for lack of space. */
   #overflows = 0;
-  /** Size multipliers for running operations that need everything at the same time. */
+  /** Size multipliers of running operations that need all their data at the same time. */
   readonly #rooms = new Set<{ times: number }>();
-  /** True if a write of the followed batch concerns something unknown. */
+  /** True if a write of the applied batch concerns an unknown node. */
   #isLost = false;
-  /** Versions checked by the followed batch. */
+  /** Versions checked by the applied batch. */
   #checked = NOTHING_CHECKED;
   #changes = 0;
 
@@ -123,8 +123,8 @@ export class NodeCache {
   }
 
   /**
-   * Starts a use, for an operation that needs what it loads to stay. It calls `goOn` before each load; if what it had
-   * loaded was cleared for lack of space, the cache gets twice the space until the use ends.
+   * Starts a use, for an operation that needs its loaded data to stay cached. The operation calls `goOn` before each
+   * load. If its data was cleared for lack of space, the cache gets twice the space until the use ends.
    */
   use(): Use {
     const mine = { times: 1 };
@@ -145,7 +145,7 @@ export class NodeCache {
     return most;
   }
 
-  /** Takes over everything that another store knows, and clears that one. */
+  /** Takes all data of another cache, and clears that one. */
   #take(other: NodeCache): void {
     this.#nodes = other.#nodes;
     this.#linked = other.#linked;
@@ -158,8 +158,8 @@ export class NodeCache {
   }
 
   /**
-   * Forgets what failed preconditions have shown to be stale, and what follows from it. The rest stays, as it is never
-   * trusted.
+   * Removes the records that failed preconditions show to be stale, and everything derived from them. The rest stays,
+   * because it is never trusted.
    */
   forget(checks: readonly Check[]): void {
     for (const check of checks) {
@@ -286,7 +286,7 @@ export class NodeCache {
     const isNext = after === undefined || (covered !== undefined && compareNames(after, covered) <= 0);
     this.#addListing(result.directory, names, nodes, complete && isNext, load);
     const last = names.at(-1);
-    // Another listing in progress may be further ahead.
+    // Another listing in progress may have loaded more pages.
     if (isNext && last !== undefined && (covered === undefined || compareNames(covered, last) < 0))
       directory.covered = last;
   }
@@ -378,8 +378,8 @@ export class NodeCache {
   // ── own writes ─────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Follows an accepted batch: what its preconditions and writes made certain is kept; what other clients may have
-   * changed concurrently is not, nor what a load returned before the preconditions or after.
+   * Applies an accepted batch to the cache. Keeps what the batch's preconditions and writes made certain, and removes
+   * what other clients may have changed concurrently or what a concurrent load returned.
    */
   apply(writes: readonly Write[], version: Version, checks: readonly Check[]): void {
     this.#checked = new CheckedVersions(checks);
@@ -389,9 +389,9 @@ export class NodeCache {
   }
 
   /**
-   * {@link apply} in steps. A file that the batch writes twice has its version from the first write on: until all of it
-   * is followed, nothing is known here except what is loaded in between, and that is discarded then, unless everything
-   * was cleared.
+   * {@link apply} in steps. A file that the batch writes twice has its final version from the first write on, so the
+   * data is moved to another cache until all writes are applied. Data loaded in between is discarded then, unless the
+   * cache was cleared.
    */
   *applySteps(writes: readonly Write[], version: Version, checks: readonly Check[]): Steps<void> {
     const aside = new NodeCache();
@@ -407,7 +407,7 @@ export class NodeCache {
     if (this.#clears === clears) this.#take(aside);
   }
 
-  /** Forgets all nodes of the batch's version: what could not be followed may concern any of them. */
+  /** Removes all nodes with the batch's version, because a write to an unknown node may concern any of them. */
   #forgetLost(version: Version): void {
     if (!this.#isLost) return;
     this.#isLost = false;
@@ -466,7 +466,7 @@ export class NodeCache {
     this.#rename(write.path, type === 'symlink' && target !== undefined ? undefined : id);
   }
 
-  /** Keeps an estimate of the whole's totals, to detect a limit before the storage reports it. */
+  /** Updates the estimated totals of the root, to detect a limit before the storage reports it. */
   #grow(size: number, files: number, directories: number): void {
     if (size === 0 && files === 0 && directories === 0) return;
     const known = this.#root === undefined ? undefined : this.#nodes.get(this.#root);
@@ -483,7 +483,9 @@ export class NodeCache {
     this.#setNode(record, known.load);
   }
 
-  /** Sets what a name leads to; undefined: unknown. The listing and everything above it get new versions. */
+  /**
+   * Sets the node of a name; undefined: unknown. Marks the versions of the listing and of everything above as unknown.
+   */
   #rename(path: string, id: NodeId | null | undefined): void {
     const parent = this.#idAt(parentPath(path));
     if (parent === undefined || parent === null) {
@@ -505,7 +507,7 @@ export class NodeCache {
         covered: undefined,
       });
     }
-    // The name's node is from now, not from the load that brought the rest.
+    // The node of this name is newer than the load that returned the rest of the directory.
     this.#detachFromLoad(parent);
     if (id !== undefined && id !== null) this.#detachFromLoad(id);
     this.#outdate(parentPath(path));
@@ -520,7 +522,10 @@ export class NodeCache {
     this.#setNode(next, OWN);
   }
 
-  /** A moved file was checked completely; of a directory only its identity. */
+  /**
+   * Updates the record of a moved node. A file was checked completely; only the identity of a directory was, so its
+   * version is unknown.
+   */
   #moved(id: NodeId | null | undefined, time: number, version: Version): void {
     const record = this.#node(id)?.record;
     if (record === undefined) return;
@@ -528,7 +533,7 @@ export class NodeCache {
     else this.#setMeta(record, { ...record.meta, ctime: time }, version);
   }
 
-  /** Sets metadata; the content stays. */
+  /** Sets metadata, and keeps the content. */
   #setMeta(record: NodeRecord, meta: Metadata, version: Version): void {
     if (!this.#isAsChecked(record, version)) return;
     this.#addNode({ ...record, meta, version }, OWN);
@@ -543,7 +548,7 @@ export class NodeCache {
     const record = this.#node(id)?.record;
     if (write.kind === 'write') this.#written(write, id, record, version);
     else if (record === undefined) return;
-    // A touch has no precondition on the directory's other metadata, which are then unknown.
+    // A touch does not check the directory's other metadata, so its version is unknown.
     else if (write.kind === 'touch') this.#addNode({ ...record, version: UNKNOWN_VERSION }, OWN);
     else this.#setMeta(record, write.meta, version);
   }
@@ -556,7 +561,7 @@ export class NodeCache {
   ): void {
     const isKnown = record !== undefined && this.#isAsChecked(record, version);
     const next = isKnown ? { ...record, meta: write.meta, size: write.size, version } : undefined;
-    // Earlier writes of the same batch have the same version: the content known from then is not the current one.
+    // Earlier writes of the same batch have the same version, so cached content with this version may be outdated.
     if (next !== undefined && isWholeWrite(write)) this.#addContent(next, write.parts[0]?.bytes ?? new Uint8Array(0));
     else this.#forgetContent(id);
     if (next === undefined || record === undefined) return;
@@ -565,8 +570,8 @@ export class NodeCache {
   }
 
   /**
-   * Reports whether a file's record is as the batch found or left it; otherwise the record is from another time and is
-   * forgotten. Cached parts of a directory have their own versions.
+   * Reports whether a file's record is as the batch found or left it. If not, removes the record, which is from another
+   * time. Cached parts of a directory have their own versions.
    */
   #isAsChecked(record: NodeRecord, version: Version): boolean {
     if (record.kind === 'directory' || record.version === version || this.#checked.has(record)) return true;
@@ -576,8 +581,8 @@ export class NodeCache {
   }
 
   /**
-   * Marks totals and tree versions of the directories along a path as unknown, because something under them changed.
-   * Returns the id at its end, as {@link #idAt} does.
+   * Marks totals and tree versions of the directories along a path as unknown, because something under them has
+   * changed. Returns the id at the end of the path, as {@link #idAt} does.
    */
   #outdate(path: string): NodeId | null | undefined {
     let id: NodeId | null | undefined = this.#root;
@@ -597,7 +602,7 @@ export class NodeCache {
     this.#setNode({ ...known.record, directory: { ...directory, tree: UNKNOWN_VERSION } }, known.load);
   }
 
-  /** Forgets files with several names, which may have lost one under a removed directory. */
+  /** Removes files with several names, one of which may have been under a removed directory. */
   #forgetLinked(): void {
     for (const id of this.#linked) this.#forgetNode(id);
     this.#linked.clear();

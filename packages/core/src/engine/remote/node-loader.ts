@@ -10,7 +10,7 @@ import { NodeCache } from './node-cache.js';
 
 const ROOT: LoadRequest = { kind: 'path', path: '/', content: 0 };
 
-/** Addresses whose directories are reloaded with them. */
+/** Maximum number of directories that are loaded together with their parents. */
 const MAX_PLACES = 8;
 
 /** Sends load requests as one request to the backend. */
@@ -39,7 +39,10 @@ export class NodeLoader {
     if (this.cache.root === undefined) await this.load([ROOT], signal);
   }
 
-  /** Loads what is missing together with the directories on the way, so that all of it is from one point in time. */
+  /**
+   * Loads the missing nodes together with the directories on their paths, so that all of them are from one point in
+   * time.
+   */
   async loadWhole(needs: readonly Need[], call: BackendCall = {}): Promise<void> {
     const asked = await prepared(needs, call.signal);
     const above = new Set<string>();
@@ -71,11 +74,12 @@ export class NodeLoader {
 
   /** Sends one request, remembers its results, and returns them. */
   async fetch(requests: readonly LoadRequest[], call: BackendCall = {}): Promise<readonly LoadResult[]> {
-    // Numbered when it is sent: its results are from then or later; a negative number marks results that may be older.
+    // The load is numbered when it is sent, because its results are from then or later. A negative number marks results
+    // that may be older.
     this.#loads += 1;
     const load = call.mayBeOld === true ? -this.#loads : this.#loads;
     const results = await this.#ask(requests, call);
-    // Converting a response and storing it are one slice each.
+    // Converting and storing a long response are separate slices.
     if (namesIn(results) > MANY_NAMES) await nextTurn();
     requests.forEach((request, i) => {
       const result = results[i];
@@ -86,7 +90,7 @@ export class NodeLoader {
     return results;
   }
 
-  /** Returns a loader of the same state that knows nothing yet; what it loads is remembered here too. */
+  /** Returns a loader of the same state with an empty cache. Results are stored in this loader's cache too. */
   fresh(): NodeLoader {
     return new NodeLoader(this.shared, this.openFiles, (requests, call) => this.fetch(requests, call));
   }

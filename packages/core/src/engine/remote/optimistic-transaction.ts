@@ -24,7 +24,7 @@ import { type CachedListing, listingSteps, MANY_NAMES } from './cached-listing.j
 import type { CachedNames, NodeCache } from './node-cache.js';
 import type { NodeLoader } from './node-loader.js';
 
-/** Times that something may be missing right after it was loaded. */
+/** Number of times that the same data may be missing again after it was loaded. */
 const MAX_REPEATS = 3;
 
 /**
@@ -47,7 +47,7 @@ interface Prepared {
   readonly changes: number;
   /** Number of preparations. */
   readonly times: number;
-  /** True if it leads to something known to be outdated. */
+  /** True if the listing leads to data that is known to be outdated. */
   isStale: boolean;
 }
 
@@ -68,7 +68,7 @@ const UNKNOWN_ROOT: NodeRecord = {
   },
 };
 
-/** A point in a transaction to go back to. */
+/** A point in a transaction to which it can be undone. */
 export interface Mark {
   /** Undefined for a single operation: it starts again on a tree of its own, or has failed. */
   readonly state: TreeState | undefined;
@@ -77,7 +77,10 @@ export interface Mark {
   readonly changes: number;
 }
 
-/** One run over a remote storage: a tree that grows as it is read, and a record of everything relied on and written. */
+/**
+ * One run over a remote storage: a tree that is loaded as it is read, and a record of everything that was relied on and
+ * written.
+ */
 export class OptimisticTransaction implements Source {
   readonly recorder: { checks: Check[]; writes: Write[] } = { checks: [], writes: [] };
   readonly changes: Change[] = [];
@@ -86,17 +89,17 @@ export class OptimisticTransaction implements Source {
   #asked: Map<NodeId, number> | undefined;
   #lastRequest = '';
   #repeats = 0;
-  /** Random draws repeat when the work is repeated. */
+  /** Random numbers drawn by the work. They repeat when the work runs again. */
   readonly #replayed: ReturnType<typeof replayed>;
   readonly #cache: NodeCache;
   readonly #firstLoad: number;
-  /** The one load that everything used so far came from; undefined at first, null once there were several. */
+  /** The load from which everything used so far came; undefined before the first use, null once there were several. */
   #load: number | null | undefined;
-  /** The load that the root came from, with which everything begins. */
+  /** The load that returned the root. */
   #rootLoad: number | undefined;
-  /** For a transaction: its open files. */
+  /** The open files of a transaction. */
   inner: OpenFiles | undefined;
-  /** True if what was read cannot be completed from the same state any more: the work has to run again. */
+  /** True if the state that was read can no longer be loaded completely, so that the work must run again. */
   isLost = false;
   #hasOld = false;
   #prepared: Map<NodeId, Prepared> | undefined;
@@ -154,8 +157,8 @@ export class OptimisticTransaction implements Source {
   }
 
   /**
-   * Loads what one operation misses, after which it starts again. The target of a write is confirmed anyway: with
-   * `mayBeOld`, a state that the storage's client has seen before is enough.
+   * Loads the data that an operation misses, and starts the operation again. Targets of writes are confirmed by the
+   * commit, so with `mayBeOld` an older state that the storage's client has cached is enough.
    */
   async loadToRestart(needs: readonly Need[], mayBeOld: boolean, signal: AbortSignal | undefined): Promise<void> {
     const isOld = mayBeOld && this.view.seeksToWrite && needs.some(({ kind }) => kind !== 'prepare');
@@ -169,7 +172,7 @@ export class OptimisticTransaction implements Source {
     return this.#hasOld;
   }
 
-  /** Reports whether a directory's listing is among what was relied on. */
+  /** Reports whether the result relies on a directory's listing. */
   get hasListed(): boolean {
     return this.recorder.checks.some(({ kind }) => kind === 'listing');
   }
@@ -180,7 +183,7 @@ export class OptimisticTransaction implements Source {
     return { state, checks: checks.length, writes: writes.length, changes: this.changes.length };
   }
 
-  /** Undoes everything since a mark. What was relied on stays, unless the work is about to be repeated. */
+  /** Undoes everything since a mark. Preconditions are kept, unless the work is about to be repeated. */
   undo(mark: Mark, repeated: boolean): void {
     if (mark.state !== undefined) this.tree.reset(mark.state);
     this.recorder.writes.length = mark.writes;
@@ -190,7 +193,7 @@ export class OptimisticTransaction implements Source {
     if (mark.checks === 0) this.#load = this.#rootLoad;
   }
 
-  /** Replaces lookups of many names in a directory by its listing, for long work that looks up name after name. */
+  /** Adds the listing of a directory to the requests if many of its names were looked up individually. */
   withListings(needs: readonly Need[]): readonly Need[] {
     const listings: LoadRequest[] = [];
     for (const need of needs) {
@@ -208,8 +211,8 @@ export class OptimisticTransaction implements Source {
   }
 
   /**
-   * Call after loading what was missing.
-   * @throws StorageError `conflict` if the same is missing again: what was read before has changed since
+   * Must be called after loading missing data.
+   * @throws StorageError `conflict` if the same data is missing again, because the state that was read has changed
    */
   checkProgress(needs: readonly Need[]): void {
     const first = JSON.stringify(needs[0]);
@@ -231,11 +234,11 @@ export class OptimisticTransaction implements Source {
     const known = this.#cache.names(address.id);
     if (known === undefined) return undefined;
     const before = this.#prepared?.get(address.id);
-    // As long as no name has changed it is the same list.
+    // The prepared listing is valid as long as no name has changed.
     if (before?.names === known.names && !before.isStale) {
       if (before.listing === undefined) return undefined;
       this.#used(address.id);
-      // The records of its names are older than the current ones, and have to be confirmed.
+      // Some records have changed since it was prepared, so its nodes must be confirmed.
       if (before.changes !== this.#cache.changes) this.#load = null;
       return before.listing;
     }
@@ -263,7 +266,7 @@ export class OptimisticTransaction implements Source {
 
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
     const bytes = this.#cache.range(file, offset, length);
-    // This version will not be loaded any more.
+    // This version of the content can no longer be loaded.
     if (bytes === undefined && this.#cache.record(file.address.id)?.version !== file.version)
       for (const prepared of this.#prepared?.values() ?? []) prepared.isStale = true;
     return bytes;

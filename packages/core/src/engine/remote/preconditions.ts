@@ -7,7 +7,7 @@ export const MAX_LINEAR_CHECKS = 12;
 /** Preconditions examined per step. */
 const CHECKS_PER_STEP = 128;
 
-/** {@link preconditionsOf} for few preconditions, each once. */
+/** {@link preconditionsOf} for a small number of preconditions. */
 export function preconditionsOfFew(checks: readonly Check[]): readonly Check[] {
   return checks.filter((check, i) => {
     for (let at = 0; at < i; at++) if (isSameCheck(checks[at] as Check, check)) return false;
@@ -15,15 +15,15 @@ export function preconditionsOfFew(checks: readonly Check[]): readonly Check[] {
   });
 }
 
-/** Reports whether another precondition concerns something under a path. */
+/** Reports whether another precondition concerns an entry under a path. */
 function isPassed(way: string, checks: readonly Check[]): boolean {
   for (const { id, path } of checks) if (id !== null && path !== way && isWithin(path, way)) return true;
   return false;
 }
 
 /**
- * Returns the preconditions without those implied by others: a path that leads to a node leads through directories, but
- * the result only depends on that node. The directories matter only if nothing is found behind them.
+ * Returns the preconditions without those that others imply. A path that leads to a node passes directories, but the
+ * result depends only on the node. The directories matter only if nothing was found in them.
  */
 export function* preconditionsOf(checks: readonly Check[]): Steps<readonly Check[]> {
   if (checks.length < 2) return checks;

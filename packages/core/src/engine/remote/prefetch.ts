@@ -1,6 +1,6 @@
 import { type Need, NotLoaded } from '../source.js';
 
-/** Bytes requested at a time. */
+/** Bytes per request. */
 export const PREFETCH_BYTES = 8 * 2 ** 20;
 
 /** For walks that read everything: if a listing is missing, requests everything under it, contents too. */

@@ -4,14 +4,14 @@ import { type Need, NotLoaded } from '../source.js';
 import type { View } from '../view.js';
 import type { OptimisticTransaction } from './optimistic-transaction.js';
 
-/** Bytes that a walk loads ahead in one request. */
+/** Bytes that a walk loads in advance per request. */
 const TREE_BUDGET = 4 * 2 ** 20;
-/** Steps that a walk may take before it enters a directory. */
+/** Number of items that a walk may return before it lists its first directory. */
 const MAX_HELD = 64;
 
 type Start<T> = (view: View) => Cursor<T>;
 
-/** Returns a cursor's items; what it misses is loaded a subtree at a time. */
+/** Returns a cursor's items. Missing data is loaded a subtree at a time. */
 export function itemsOf<T>(
   transaction: OptimisticTransaction,
   start: Start<T>,
@@ -30,7 +30,7 @@ export async function* stepsOf<T>(
   yield* itemsOf(transaction, start, signal);
 }
 
-/** A cursor that has entered its first directory, and its items until then. */
+/** A cursor that has listed its first directory, and its items until then. */
 export interface BegunWalk<T> {
   readonly held: readonly T[];
   /** Undefined if the walk has ended. */
@@ -38,8 +38,8 @@ export interface BegunWalk<T> {
 }
 
 /**
- * Advances a cursor to its first listing. Everything missing until then is loaded and the walk starts again, so that
- * the path to that directory and what is loaded with it are from one point in time.
+ * Advances a cursor to its first listing. If data is missing, everything up to there is loaded together and the walk
+ * starts again, so that the path to the directory and its listing are from one point in time.
  */
 export function beginWalk<T>(transaction: OptimisticTransaction, start: Start<T>): BegunWalk<T> {
   const cursor = start(transaction.view);
@@ -52,7 +52,7 @@ export function beginWalk<T>(transaction: OptimisticTransaction, start: Start<T>
   }
 }
 
-/** Yields the items of a started walk: those held, and the rest, loading a subtree at a time. */
+/** Yields the items of a started walk: the collected ones, then the rest, loading a subtree at a time. */
 export async function* restOf<T>(
   transaction: OptimisticTransaction,
   { held, cursor }: BegunWalk<T>,
@@ -62,7 +62,7 @@ export async function* restOf<T>(
   if (cursor !== undefined) yield* slicesOf(withLoads(cursor, subtreeLoads(transaction, signal)), signal);
 }
 
-/** Opens a transaction and yields a cursor's items over it; loads exactly what it requests. */
+/** Opens a transaction and yields a cursor's items over it. Loads only what the cursor reads. */
 export async function* exactStepsOf<T>(
   transaction: OptimisticTransaction,
   start: Start<T>,
@@ -76,7 +76,7 @@ export async function* exactStepsOf<T>(
   yield* slicesOf(withLoads(start(transaction.view), load), signal);
 }
 
-/** Yields a cursor's items over two transactions; each loads exactly what it requests. */
+/** Yields a cursor's items over two transactions. Loads only what the cursor reads. */
 export async function* bothSides<T>(
   before: OptimisticTransaction,
   after: OptimisticTransaction,
@@ -95,7 +95,7 @@ export async function* bothSides<T>(
   yield* slicesOf(withLoads(start(before.view, after.view), load), signal);
 }
 
-/** Returns a cursor's items as promises; `load` brings what a step misses, and the step is repeated. */
+/** Yields a cursor's items. If a step misses data, `load` loads it and the step is repeated. */
 function withLoads<T>(cursor: Cursor<T>, load: (missing: NotLoaded) => Promise<void>): () => Promise<T | undefined> {
   return async () => {
     for (;;) {
@@ -119,7 +119,7 @@ function subtreeLoads(
   };
 }
 
-/** Extends a needed listing to what is under it, as far as one request carries. */
+/** Extends the request of a listing to the subtree, up to the budget of one request. */
 export function widen(need: Need): Need {
   return need.kind === 'list' && need.after === undefined
     ? { kind: 'tree', at: need.at, budget: TREE_BUDGET, contents: false }

@@ -59,19 +59,21 @@ interface AttemptOptions {
   readonly mayBeOld?: boolean;
 }
 
-/** Runs of one operation against concurrent writers before it fails. */
+/** Maximum number of runs of one operation against concurrent writers. */
 const MAX_ATTEMPTS = 64;
-/** Runs of one transaction, which are longer, against concurrent writers. */
+/** Maximum number of runs of one transaction, which takes longer, against concurrent writers. */
 const MAX_TRANSACTIONS = 16;
-/** Writes from which the cache follows them in slices. */
+/** Number of writes from which on a batch is applied to the cache in slices. */
 const MANY_WRITES = 256;
-/** Loads of one run: an operation that still misses something by then asks for what cannot be had. */
+/**
+ * Maximum number of loads per run. An operation that still misses data after them reads something that does not exist.
+ */
 const MAX_LOADS = 10_000;
 
 /**
- * Runs operations over a remote backend. An operation runs on a sparse tree; if it touches something unknown, that is
- * loaded and it runs again. Then its writes are sent as one batch with everything it relied on as preconditions, and on
- * a conflict it starts again. Results of one load are from one point in time; everything else that was used is
+ * Runs operations over a remote backend. An operation runs on a sparse tree. If it reads something that is not loaded,
+ * that is loaded and the operation runs again. Then its writes are sent as one batch, with everything that it relied on
+ * as preconditions. On a conflict it starts again. Results of one load are from one point in time; everything else is
  * confirmed.
  */
 export class RemoteExecutor implements Executor {
@@ -137,13 +139,13 @@ export class RemoteExecutor implements Executor {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const transaction = new OptimisticTransaction(this.#current, context, 'single');
-      // With pinned reads, what is loaded is from one point in time and needs no confirmation.
+      // A backend with pinned reads returns old states consistently, so lookups of write targets may be old.
       const mayBeOld = attempt === 0 && this.#backend.pinRead !== undefined && !this.#backend.hasCostlyPins;
       const begun = this.attempt(transaction, () => operation(transaction.view), signal, { kept, mayBeOld });
       const result = begun instanceof Promise ? await begun : begun;
       if (!result.ok && transaction.hasOld) {
-        // The failure must be true of some moment since the start: preconditions confirm what was found, not everything
-        // that was not.
+        // The failure must be true in some state since the start. Preconditions confirm the entries that were found,
+        // not all that were missing.
         this.#current.cache.clear();
         continue;
       }
@@ -170,9 +172,9 @@ export class RemoteExecutor implements Executor {
   }
 
   /**
-   * Runs code over a transaction's view until nothing is missing. `asked` changes what is loaded, `kept` is another
-   * state that the code reads, and with `mayBeOld` targets of writes may be looked up in a state seen before. A failed
-   * run leaves only what it relied on.
+   * Runs code over a transaction's view until no data is missing. `asked` changes the load requests, `kept` is another
+   * state that the code reads, and with `mayBeOld` write targets may be looked up in an older state. A failed run
+   * leaves only its preconditions.
    */
   attempt<R>(
     transaction: OptimisticTransaction,
@@ -181,7 +183,7 @@ export class RemoteExecutor implements Executor {
     options: AttemptOptions = {},
   ): Attempted<R> | Promise<Attempted<R>> {
     const tried = tryOnce(transaction, work);
-    // Usually everything is known, and nothing has to be awaited.
+    // Usually everything is cached, so no promise is needed.
     return tried instanceof NotLoaded || tried instanceof Promise
       ? this.#tryOn(transaction, work, tried, signal, options)
       : tried;
@@ -194,7 +196,7 @@ export class RemoteExecutor implements Executor {
     signal: AbortSignal | undefined,
     { asked = (need) => need, kept, mayBeOld = false }: AttemptOptions,
   ): Promise<Attempted<R>> {
-    // From the first load on, what it brings has to stay cached.
+    // Data stays cached from the first load on.
     const uses: Use[] = [];
     let next = begun;
     try {
@@ -222,7 +224,7 @@ export class RemoteExecutor implements Executor {
     throw new StorageError('corrupt', 'The storage keeps returning other nodes than were requested');
   }
 
-  /** Commits effects, or finds that what they relied on no longer holds: then the operation has to run again. */
+  /** Commits effects. Returns undefined if a precondition no longer holds, so that the operation must run again. */
   async #settle(
     transaction: OptimisticTransaction,
     attempt: number,
@@ -252,7 +254,8 @@ export class RemoteExecutor implements Executor {
     const result = await this.#client.commit(batch, signal);
     if (result.kind === 'limit') throw limitErrorFor(result, writes);
     if (result.kind === 'conflict') {
-      // A backend names some of the failed preconditions. After repeated losses everything relied on is forgotten.
+      // A backend reports some of the failed preconditions. After repeated losses, all records that were relied on are
+      // removed.
       const failed = attempt === 0 ? result.checks.flatMap((at) => batch.checks[at] ?? []) : [];
       if (failed.length > 0) cache.forget(failed);
       else cache.clear();
@@ -270,8 +273,9 @@ export class RemoteExecutor implements Executor {
   }
 
   /**
-   * A walk starts without a cache, so that everything it shows is from after its start. Its start is confirmed like an
-   * operation; what comes with the load of the first directory is from the same point in time.
+   * Iterates a cursor. The walk starts with an empty cache, so that everything it shows is at least as new as its
+   * start. The path to its first directory is confirmed like an operation's; the first directory's data is from the
+   * same point in time.
    */
   async *iterate<T>(
     context: Context,
