@@ -169,7 +169,7 @@ export class AsyncFileSystem implements FileSystem {
     try {
       const opened = this.#do(given, (view) => {
         const found = handling.open(view, path, how, given.mode);
-        // From here on the handle follows the file, also before the load is confirmed.
+        // From now on the handle follows the file, even before the load is confirmed.
         if (kind === 'async') held.push(feed.files.open(found.id, found.path));
         return found;
       });

@@ -2,7 +2,7 @@ import { runSteps, type Steps } from './engine/scheduling/time-slice.js';
 import { FsError, quote } from './errors.js';
 import { findLiteral } from './search/find-literal.js';
 
-/** Pieces between two replacements that are joined at a time. */
+/** Number of pieces that are joined per step. */
 const JOIN_PIECES = 10_000;
 const MAX_LINES_NAMED = 10;
 const MAX_LINES_COMPARED = 20_000;

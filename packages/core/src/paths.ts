@@ -25,7 +25,7 @@ export function normalizePath(path: string, syscall?: string, withNames = true):
   if (depth > MAX_DEPTH) {
     throw new FsError('ENAMETOOLONG', { syscall, path, limit: 'depth', requested: depth, allowed: MAX_DEPTH });
   }
-  // A join is flat; concatenation would make a rope, whose units are slow to read.
+  // `join` creates a flat string; concatenation would create a rope, whose characters are slow to read.
   const segments = [''];
   for (let i = 0; i < count; i += 2) segments.push(path.slice(bounds[i], bounds[i + 1]));
   const normalized = count === 0 ? '/' : segments.join('/');
@@ -130,12 +130,13 @@ export function utf8Length(text: string): number {
 }
 
 /**
- * Returns where the names of a path begin and end, alternating: separated by `/` and `\`, without `.` and empty
- * segments; `..` removes one, never above the root.
+ * Returns the start and end of each name of a path, alternating. Names are separated by `/` and `\`; `.` and empty
+ * segments are skipped; `..` removes the previous name, but never goes above the root.
  */
 function nameBounds(path: string): { readonly bounds: ArrayLike<number>; readonly count: number } {
   const { length } = path;
-  // Each name takes two places and at least two units; growing a list would cost more than all the rest.
+  // Each name takes two numbers and at least two UTF-16 units, so the array is large enough. Growing a list would take
+  // longer than everything else.
   const bounds = new Int32Array(length + 2);
   let count = 0;
   let start = 0;

@@ -148,10 +148,10 @@ export function formatDiffSync(
 
 /** Changes examined, or texts joined, between two pauses. */
 const SLICE_CHANGES = 64;
-/** UTF-16 units of text after which a pause is due in any case. */
+/** UTF-16 units of text after which a pause is due even before `SLICE_CHANGES`. */
 const SLICE_TEXT_LENGTH = 2 ** 16;
 
-/** Sorts the changes by type: the last item is the diff, all before it are pauses. */
+/** Sorts the changes by type. Yields null for pauses, and the diff as its last item. */
 class DiffCursor implements Cursor<FileSystemDiff | null> {
   readonly #changes: TreeDiff;
   readonly #added: AddedOrRemoved[] = [];
@@ -189,7 +189,7 @@ function entryOf(node: Node): DiffEntry {
   return node.kind === SYMLINK ? { ...base, target: node.target } : base;
 }
 
-/** Returns the changes of files and links as unified text, a few at a time; an empty text is a pause. */
+/** Yields the changes of files and links as unified text, a few at a time. An empty text is a pause. */
 class DiffTexts implements Cursor<string> {
   readonly #changes: TreeDiff;
   #held: TreeChange | undefined;
@@ -221,7 +221,7 @@ class DiffTexts implements Cursor<string> {
         this.#add(step.value);
         continue;
       }
-      // Held until all of it is loaded.
+      // Kept until all of its content is loaded.
       const change = this.#held ?? this.#changes.next();
       isLast = change === undefined;
       this.#held = change ?? undefined;
@@ -247,7 +247,7 @@ class DiffTexts implements Cursor<string> {
     this.#text += shown;
   }
 
-  /** Prints what was omitted, once. */
+  /** Prints the number of omitted files, once. */
   #end(): void {
     if (!this.#isCut) return;
     const more =
@@ -270,7 +270,7 @@ class DiffTexts implements Cursor<string> {
     else this.#steps = steps;
   }
 
-  /** A change of kind is a deletion and a creation, as in git. */
+  /** Returns the files to print for a change. A change of kind is a deletion and a creation, as in git. */
   #filesOf({ path, before, after, content }: TreeChange): DiffFile[] {
     const a = before?.kind === DIRECTORY ? undefined : before;
     const b = after?.kind === DIRECTORY ? undefined : after;
@@ -304,7 +304,7 @@ function isLeaf({ before, after }: TreeChange): boolean {
 
 type Leaf = Exclude<Node, { kind: typeof DIRECTORY }>;
 
-/** Stands for content too large for one array: binary, reported only as different. */
+/** Stands for content too large for one array, which is reported as different binary content. */
 const BINARY = new Uint8Array(1);
 const OTHER_BINARY = new Uint8Array(2);
 

@@ -24,7 +24,9 @@ export function* findChanges({ left, right, count }: LineNumbers, maxWork: numbe
   return yield* slide(left, right, changes.list);
 }
 
-/** Unmarks lines that stay. Lines that occur on one side only are set aside before the search. */
+/**
+ * Marks the lines to keep as neither removed nor added. Lines that occur on one side only are left out of the search.
+ */
 function* keepShared(
   left: Int32Array,
   right: Int32Array,
@@ -150,7 +152,8 @@ class ChangeList {
 
 /** Moves pure removals and additions as far down as equal lines allow, as diff and git show them. */
 function* slide(a: Int32Array, b: Int32Array, changes: Changes): Steps<Changes> {
-  // From the last to the first, into the end of the same array: never more is written than was read.
+  // Works from the last change to the first and writes into the end of the same array, so nothing unread is
+  // overwritten.
   let first = changes.length;
   let work = 0;
   for (let at = changes.length - 4; at >= 0; at -= 4) {

@@ -12,7 +12,7 @@ export interface LineChange {
 }
 
 export interface LineDiffOptions {
-  /** Comparisons after which the rest counts as replaced as a whole. Default 20 million, about 0.2 s. */
+  /** Number of comparisons after which all remaining lines count as replaced. Default 20 million, about 0.2 s. */
   readonly maxWork?: number | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface LineNumbers {
   readonly count: number;
 }
 
-/** A range of the lines of one side. */
+/** A range of lines of one side. */
 export interface Stretch {
   readonly lines: Lines;
   readonly from: number;

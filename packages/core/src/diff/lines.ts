@@ -17,7 +17,7 @@ export class Lines {
     /** UTF-8. */
     readonly bytes: Uint8Array,
   ) {
-    // Few lines are shorter than 8 bytes.
+    // Sufficient for most texts: few lines are shorter than 8 bytes.
     this.starts = new Int32Array(Math.min(2 ** 16, (bytes.length >> 3) + 2));
   }
 

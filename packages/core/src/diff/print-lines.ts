@@ -12,11 +12,11 @@ const RESET = encoder.encode('\u001b[m');
 const NOTHING = new Uint8Array(0);
 const NEWLINE = 10;
 
-/** Bytes printed at a time: their output fits into the rest of the scratch space. */
+/** Bytes printed at a time. Their output always fits into the rest of the scratch space. */
 const PIECE_BYTES = 2 ** 14;
 const MARGIN_BYTES = PIECE_BYTES * 4 + 64;
 const FLUSH_BYTES = 2 ** 17;
-/** Shared by all printers: its content is taken out before any other task runs. */
+/** Shared by all printers. Its content is copied out before any other task runs. */
 let scratch: Uint8Array<ArrayBuffer> | undefined;
 
 /**
@@ -39,7 +39,7 @@ export class LinePrinter {
     this.#out = scratch ??= new Uint8Array(FLUSH_BYTES + 2 * MARGIN_BYTES);
   }
 
-  /** Prints a line of the diff itself. */
+  /** Prints a line that is not from a file, such as a header. */
   own(kind: 'meta' | 'hunk', line: string): void {
     if (this.#color || !ASCII.test(line)) {
       const bytes = encoder.encode(line);
@@ -130,7 +130,7 @@ function beginnings(text: (kind: LineKind) => string): Readonly<Record<LineKind,
   return Object.fromEntries(KINDS.map((kind) => [kind, encoder.encode(text(kind))])) as Record<LineKind, Uint8Array>;
 }
 
-/** Returns where a piece of a long line ends: never inside a character. */
+/** Returns the end of a piece of a long line, never inside a character. */
 function pieceEnd(bytes: Uint8Array, start: number, end: number): number {
   let to = Math.min(end, start + PIECE_BYTES);
   while (to < end && ((bytes[to] as number) & 0xc0) === 0x80) to--;
@@ -138,8 +138,8 @@ function pieceEnd(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * Copies UTF-8 so that it cannot control a terminal: control characters except tab as `^X`, others by their code.
- * Returns the end of the output.
+ * Copies UTF-8 and escapes control characters, so that the output cannot control a terminal: ASCII controls except tab
+ * as `^X`, others by their code. Returns the end of the output.
  */
 function tame(bytes: Uint8Array, start: number, end: number, out: Uint8Array, at: number): number {
   let to = at;

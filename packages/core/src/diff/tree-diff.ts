@@ -47,7 +47,7 @@ interface Frame {
 
 /**
  * The differences of two trees, parents first, siblings in UTF-8 order. Shared parts are skipped without a visit, so
- * that comparing two checkpoints costs the directories on the way to each change.
+ * comparing two checkpoints only visits the directories on the paths to the changes.
  *
  * Names that differ in times only are not reported. If a directory became a file, or the other way round, that name is
  * a change, and everything under it is removed or added.
@@ -58,8 +58,8 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   /** Directories of one level whose listings may not be loaded yet. */
   #level: Pair[] = [];
   /**
-   * True if files with several names are the same on both sides, so that equal directories need not be searched for
-   * them.
+   * True if the tables of files with several names are the same on both sides. Then equal directories need not be
+   * searched for such files.
    */
   readonly #sameInodes: boolean;
 
@@ -81,7 +81,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     }
     if (this.#pending !== undefined) {
       const { path, before, after } = this.#pending;
-      // Listings that are not loaded throw here, before anything has advanced.
+      // Missing listings throw here, before the diff has advanced.
       this.#frames.push(this.#frame(path, before, after));
       this.#pending = undefined;
     }
@@ -139,7 +139,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     return { path, before: a, after: b, names: names.filter(isVisible), at: 0 };
   }
 
-  /** Returns the names, in order, under which the two sides do not hold the identical node. */
+  /** Returns the names, in order, whose nodes are not identical on both sides. */
   #names(a: Entries<TreeNode> | undefined, b: Entries<TreeNode> | undefined): string[] {
     if (a === undefined || b === undefined) return (a ?? b)?.names() ?? [];
     const names: string[] = [];

@@ -28,13 +28,13 @@ export type Need = LoadRequest | Preparation;
 export class NotLoaded {
   constructor(
     readonly needs: readonly Need[],
-    /** The source that did not know it, if operations use several. */
+    /** The source that lacks the data, if operations use several. */
     readonly source?: Source,
     /** Needs of another source in the same attempt. */
     readonly also?: NotLoaded,
   ) {}
 
-  /** True if all of it is known and only needs preparation. */
+  /** True if no load is needed, only preparation. */
   get isKnown(): boolean {
     return this.needs.every(({ kind }) => kind === 'prepare');
   }

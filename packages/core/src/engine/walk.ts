@@ -43,7 +43,7 @@ export class TreeWalk implements Cursor<Step> {
   }
 
   next(): Step | undefined {
-    // A listing that is not loaded throws here, before anything has advanced.
+    // A missing listing throws here, before the walk has advanced.
     if (this.#next !== undefined) {
       this.#frames.push({ siblings: siblingsIn(this.view, this.#next), at: 0 });
       this.#next = undefined;
@@ -114,7 +114,7 @@ export class WalkCursor implements Cursor<EntryInfo> {
 
   next(): EntryInfo | undefined {
     this.#walk ??= this.#start();
-    // Held until all of it is known.
+    // Kept until all of its data is loaded.
     this.#held ??= this.#walk.next();
     if (this.#held === undefined) return undefined;
     const { path, name, entry } = this.#held;
@@ -126,7 +126,8 @@ export class WalkCursor implements Cursor<EntryInfo> {
   #start(): TreeWalk {
     const start = directoryAt(this.view, this.path);
     const most = this.#maxDepth;
-    // A function per walk would be compiled into it, and again for the next walk.
+    // The default is shared, because V8 would compile a function per walk into the walk, and compile again for the next
+    // one.
     return new TreeWalk(this.view, start, most === Number.POSITIVE_INFINITY ? everywhere : ({ depth }) => depth < most);
   }
 }

@@ -12,7 +12,7 @@ interface MethodCall {
   readonly options?: object;
 }
 
-/** An action that is no single method call, given in each form. */
+/** An action that is more than one method call, given in each form. */
 interface ActionInBothForms {
   sync(): unknown;
   async(signal: AbortSignal | undefined): Promise<unknown>;

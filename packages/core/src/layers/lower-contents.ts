@@ -6,9 +6,9 @@ import type { LowerLoader } from './lower-loader.js';
 import { checkContent, type LowerContent } from './lower-records.js';
 
 /**
- * One operation's view of an asynchronous filesystem: the loader's records, and contents of its own. Contents that one
- * step has loaded stay for the following steps until one loads others: a step that requests many contents together and
- * takes them one by one loads each once, and no more of them are held.
+ * The source of one operation over an asynchronous filesystem: the loader's records, and contents of its own. Contents
+ * loaded for one step are kept for the following steps until a step loads others. So a step that requests many contents
+ * and reads them one by one loads each once, and memory is bounded by one request.
  */
 export class LowerContents implements Source {
   #contents = new Map<string, LowerContent[]>();

@@ -3,7 +3,7 @@ import type { EntryInfo, Stats } from '../entry.js';
 import { FsError, isFsError } from '../errors.js';
 import type { Unloaded } from '../tree/node.js';
 
-/** Converts results of a filesystem's public methods to records of a tree laid over it. Directories have no totals. */
+/** Converts results of a filesystem's public methods to records of the tree above it. Directories have no totals. */
 
 export function recordOf(path: string, stats: Stats, target: string | undefined): NodeRecord {
   const { kind, size, nlink } = stats;
@@ -46,8 +46,8 @@ export function recordOfEntry(info: EntryInfo): NodeRecord | undefined {
 }
 
 /**
- * Returns the id: a file with several names is the same under all, a single name identifies its node. Text, so that it
- * is never an id of the overlay.
+ * Returns the id: for a file with several names, its device and inode; for others, the path. It is a string, so it
+ * never equals an id of the overlay.
  */
 function idOf(path: string, stats: Stats): string {
   return stats.nlink > 1 && stats.kind !== 'directory' ? `lower#${stats.dev}:${stats.ino}` : `lower:${path}`;

@@ -8,10 +8,7 @@ import { joinPath } from '../paths.js';
 import type { Unloaded } from '../tree/node.js';
 import { checkContent, isAbsent, recordOf, recordOfEntry, staleError } from './lower-records.js';
 
-/**
- * Source of what a tree does not know, from a synchronous filesystem. It may be custom code, which looks at the tree
- * during the call.
- */
+/** Source over a synchronous filesystem. The filesystem may be custom code, which may read the tree during the call. */
 export class SyncLowerSource implements Source {
   /** Private, because operations of untrusted code see the source. */
   readonly #lower: SyncFileSystem;

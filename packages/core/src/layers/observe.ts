@@ -174,7 +174,7 @@ class Observer implements Around {
     return new Observer(this.shared, mark);
   }
 
-  /** The event of an iterator comes with its first step, and another with a failure. */
+  /** Reports an iterator at its first step, and again if a later step fails. */
   #steps(call: Call, form: 'promise' | 'sync') {
     const startedAt = this.shared.clock();
     let told = false;

@@ -20,10 +20,10 @@ import { recordOf } from './lower-records.js';
 
 type Which = Checkpoint | string | undefined;
 
-/** One run of an operation on what is loaded so far. */
+/** One run of an operation on the loaded part of the tree. */
 type Attempt<R> = (memory: MemoryExecutor, context: Context, source: Source) => R;
 
-/** Returns a tree of which only the root and the totals are known; a source has the rest. */
+/** Returns a tree with only the root and the totals. The rest comes from a source. */
 export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
   const { totalSize, fileCount, directoryCount } = stats;
   const totals = { size: totalSize, files: fileCount, directories: directoryCount, linked: 0 };
@@ -36,8 +36,8 @@ export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
 }
 
 /**
- * Runs operations on a tree in memory that lies over an asynchronous filesystem: if one touches something unknown it is
- * undone, what it needs is loaded, and it runs again.
+ * Runs operations on a tree in memory over an asynchronous filesystem. If an operation reads something that is not
+ * loaded, its changes are undone, the data is loaded, and it runs again.
  */
 export class OverlayExecutor implements Executor {
   readonly kind = 'async';

@@ -1,6 +1,6 @@
 import { FsError } from '../errors.js';
 
-/** The same error of other paths; what was said after the message of its code stays. */
+/** Returns the same error for other paths, with the same hint. */
 export function renamed(
   error: FsError,
   path: string | undefined,

@@ -19,7 +19,7 @@ const ASCII = 128;
 /** Size limit of the cached states, in words; then the cache is cleared. */
 const MAX_CACHED_WORDS = 1 << 19;
 
-/** State after a part of a path: the active positions in the patterns, with cached successors. */
+/** State after a part of a path: the active positions in the patterns, with cached successor states. */
 export interface GlobState {
   readonly positions: Int32Array;
   /** True before the first character of a segment. */
@@ -45,7 +45,7 @@ export class GlobAutomaton {
   readonly #next: number[] = [ACCEPT];
   readonly #classes = new Map<number, CharacterClass>();
   readonly #targets = new Map<number, readonly number[]>();
-  /** For loops: the positions behind the following slash. */
+  /** For loops: the positions after the following slash. */
   readonly #afterSlash = new Map<number, readonly number[]>();
   /** Loops and bodies after which the pattern may end. */
   readonly #mayEnd = new Set<number>();

@@ -23,7 +23,7 @@ export type GlobStep = { readonly path: string; readonly node: Node } | null;
 /** Names examined between two pauses. */
 const SLICE_NAMES = 256;
 
-/** Set at the first search, see {@link keepKind}: done at import, it would be in bundles that do not search. */
+/** Set at the first search, see {@link keepKind}. At module level it would be kept in bundles that do not search. */
 let isKept = false;
 
 /** @throws TypeError, RangeError, FsError EINVAL, ENAMETOOLONG */
@@ -121,7 +121,7 @@ export class GlobWalk implements Cursor<GlobStep> {
     return this.#shown(step.path) !== cwd;
   }
 
-  /** Returns the path as the pattern names it, if the base was reached through a link. */
+  /** Returns the path as the pattern spells it, if the base was reached through a link. */
   #shown(path: string): string {
     const { base } = this.plan;
     if (this.#realBase === base) return path;

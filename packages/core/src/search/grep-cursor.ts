@@ -21,7 +21,7 @@ export interface GrepMatch extends LineMatch {
 export interface GrepPlan {
   readonly query: Query;
   readonly roots: readonly { readonly path: string; readonly glob: GlobPlan }[];
-  /** True if all files in the directories are searched. */
+  /** True if every file in the searched directories is read. */
   readonly isWhole: boolean;
   readonly context: number;
   readonly maxMatches: number;
@@ -37,11 +37,11 @@ interface Candidate {
 /** Files and bytes loaded together if contents have to be loaded. */
 const BATCH_FILES = 256;
 const BATCH_BYTES = 4 * 2 ** 20;
-/** Loads of one content after which it is assumed to change faster than it can be read. */
+/** Number of loads of one content after which the file is assumed to change faster than it can be read. */
 const MAX_LOADS = 4;
 const BINARY_PROBE_BYTES = 8192;
 
-/** Returns the matches of a plan, with null to let other tasks run. */
+/** Yields the matches of a plan, and null to let other tasks run. */
 export class GrepCursor implements Cursor<GrepMatch | null> {
   #root = 0;
   #walk: GlobWalk | undefined;

@@ -110,7 +110,7 @@ export class LineScanner {
     this.#offset = end;
   }
 
-  /** Returns the offset behind the last line break of the chunk, or behind the line if it is longer than a chunk. */
+  /** Returns the offset after the last line break of the chunk, or after the line if it is longer than a chunk. */
   #chunkEnd(): number {
     const limit = this.#offset + this.chunk;
     if (limit >= this.bytes.length) return this.bytes.length;

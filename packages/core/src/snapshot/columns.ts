@@ -1,6 +1,6 @@
 import { corrupt } from './corrupt.js';
 
-/** A column of the index while it is written: whole numbers as varints, 7 bits per byte, the lowest first. */
+/** A column of the index during writing. Whole numbers are varints, 7 bits per byte, the lowest first. */
 export class ColumnWriter {
   #bytes = new Uint8Array(64);
   #length = 0;
@@ -27,7 +27,7 @@ export class ColumnWriter {
   }
 }
 
-/** A column while it is read. Each number has only one valid form: the shortest. */
+/** A column during reading. Each number has only one valid form, the shortest. */
 export class ColumnReader {
   #at = 0;
   constructor(

@@ -31,7 +31,7 @@ export class Snapshot {
     readonly size: number,
     /** Bytes of the largest of them. */
     readonly largest: number,
-    /** Entries with further names, by number: their number of names. */
+    /** Number of names of each entry with several names, by entry number. */
     readonly names: ReadonlyMap<number, number>,
     open: () => EntryReader,
   ) {
@@ -70,7 +70,8 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
 
   const { count, columns } = unpackIndex(index);
   if (count < 1) throw corrupt('it has no root');
-  // Each entry takes at least one byte, so a claimed number never makes us reserve more than the input has.
+  // Each entry takes at least one byte, so the allocated memory is bounded by the input's size, not by the claimed
+  // count.
   if (columns.rights.length < count) throw corrupt(`it has fewer than the ${count} entries it claims`);
   const shared = {
     names: readText('the names', columns.names),
@@ -94,7 +95,7 @@ export function decodeSnapshot(bytes: Uint8Array<ArrayBuffer>): Snapshot {
 
 /** Checks that entries form a tree: parents are directories and come first, siblings are in order, hence distinct. */
 class OrderCheck {
-  /** Entries with further names, by number: their number of names. */
+  /** Number of names of each entry with several names, by entry number. */
   readonly names = new Map<number, number>();
   #checked = 0;
   /** Names from the root to the previous entry, which lies at depth `#last`; the rest is unused. */

@@ -23,8 +23,8 @@ const KIND_BITS = { file: 0, directory: 4096, symlink: 8192 } as const;
 const encoder = new TextEncoder();
 
 /**
- * Builds a snapshot: first every entry, in order, then {@link SnapshotEncoder.finish}. The result depends only on the
- * entries: no ids, nothing of how the storage came to hold them.
+ * Builds a snapshot: first all entries are added in order, then {@link SnapshotEncoder.finish} is called. The result
+ * depends only on the entries, not on ids or on the storage's history.
  */
 export class SnapshotEncoder {
   readonly #names: string[] = [];
@@ -66,8 +66,8 @@ export class SnapshotEncoder {
   }
 
   /**
-   * Writes the snapshot; it yields from time to time, so that a caller can let others run.
-   * @throws FsError EFBIG where the platform has no array as large
+   * Writes the snapshot. Yields regularly, so that a caller can let other tasks run.
+   * @throws FsError EFBIG if the platform has no array of that size
    */
   *finish(): Steps<Uint8Array<ArrayBuffer>> {
     const index = yield* this.#packIndex();
@@ -90,7 +90,7 @@ export class SnapshotEncoder {
     return snapshot;
   }
 
-  /** Continues writing contents, of some files and not beyond `end`. Returns the position reached. */
+  /** Writes the next contents, of some files and not beyond `end`. Returns the position reached. */
   #writeSome(snapshot: Uint8Array, from: number, end: number): number {
     const last = Math.min(this.#file + SLICE_ENTRIES, this.#writers.length);
     let at = from;

@@ -2,9 +2,9 @@ import { Packr } from 'msgpackr/index-no-eval';
 import { corrupt } from './corrupt.js';
 
 /**
- * The index as MessagePack: one array of the number of entries and the columns. Columns rather than an object per
- * entry: no key can be mistaken for a property, and little has to be checked. `depths` and `names` omit the
- * root; those after `links` omit further names.
+ * The index as MessagePack: one array with the number of entries and the columns. With columns instead of an object per
+ * entry, no key can be mistaken for a property, and little must be checked. `depths` and `names` omit the root. The
+ * columns after `links` omit further names of files.
  */
 export const COLUMNS = [
   /** Varints: depth of each entry. */

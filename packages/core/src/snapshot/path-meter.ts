@@ -1,8 +1,8 @@
 import { MAX_DEPTH, MAX_PATH_BYTES, utf8Length } from '../paths.js';
 
 /**
- * Measures the paths of entries in preorder. A snapshot contains no path that a filesystem would refuse: with longer
- * ones, code that joins paths would cost the square of the tree's depth.
+ * Measures the paths of entries in preorder. A snapshot must not contain a path that a filesystem would refuse: with
+ * deeper trees, code that joins paths would take time quadratic in the depth.
  */
 export class PathMeter {
   /** Bytes of the path to each depth, from the root to the previous entry. */

@@ -42,7 +42,7 @@ export async function restoreSnapshot(
   const adopt = checkBoolean(given.adopt, 'adopt');
   signal?.throwIfAborted();
   const own = adopt ? adopted(adoptable(bytes)) : copySteps(checkBytes(bytes));
-  // The copy made at the call is enough work for one turn.
+  // If the copy made at the call was long, other tasks get a turn first.
   if (bytes.byteLength > SLICE_BYTES) await nextTurn();
   const target = await trustedApi(fileSystem).run(lookAt, [], { signal });
   const recordWrites = fileSystem.kind === 'async';
@@ -73,11 +73,11 @@ export function restoreSnapshotSync(
 type RestoreTarget = Pick<BuilderOptions, 'shared' | 'newId' | 'rootId'> & {
   readonly usedSize: number;
   readonly usedNodes: number;
-  /** True under a guard: bytes that the caller can change afterwards must not become guarded files. */
+  /** True under a guard. Then bytes that the caller can change later must not become files. */
   readonly isGuarded: boolean;
 };
 
-/** Returns the properties of the filesystem that the build needs. */
+/** Returns the properties of the filesystem that the tree builder needs. */
 function lookAt(view: View): RestoreTarget {
   const { tree, context } = view;
   context.guard?.checkState('restore');

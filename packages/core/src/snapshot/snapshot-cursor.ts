@@ -15,11 +15,11 @@ import type { ContentWriter, SourceEntry } from './snapshot-entry.js';
 /** Files whose contents are requested together. */
 const MAX_BATCH_FILES = 1_000;
 
-/** Yields everything in a filesystem as the encoder takes it. Contents can still be written after the walk. */
+/** Yields all entries of a filesystem for the encoder. Contents can still be written after the walk. */
 export class SnapshotCursor implements Cursor<SourceEntry> {
   readonly #walk: TreeWalk;
   readonly #view: View;
-  /** Numbers of the first names of files that have several. */
+  /** Entry number of the first name of each file with several names. */
   readonly #numbers = new Map<Node['id'], number>();
   #count = 0;
   #held: Step | undefined;
@@ -39,7 +39,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
       this.#count = 1;
       return { kind: 'directory', depth: 0, name: '', meta: root.meta, size: 0, body: undefined };
     }
-    // Held until all of it is loaded.
+    // Kept until all of its data is loaded.
     this.#held ??= this.#step();
     if (this.#held === undefined) return undefined;
     const entry = this.#entry(this.#held);
@@ -48,14 +48,14 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     return entry;
   }
 
-  /** Steps on. If something is not loaded, everything under it is requested together, contents too. */
+  /** Advances. If something is not loaded, everything under it is requested together, contents too. */
   #step(): Step | undefined {
     const { guard } = this.#view.context;
     try {
       for (;;) {
         const step = this.#walk.next();
         if (step === undefined || step.node.kind === DIRECTORY || guard === undefined) return step;
-        // Through a guard, a snapshot contains what may be read.
+        // Under a guard, a snapshot contains only what may be read.
         if (guard.allows(step.path, 'read', 'snapshot', step.node)) return step;
       }
     } catch (error) {
@@ -86,7 +86,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
 
   #writer(node: FileNode, path: string): ContentWriter {
     const { contents } = this.#view.tree.shared;
-    // Refused before loading, as for content in memory.
+    // Refused before it is loaded, as content in memory is.
     if (node.size > MAX_ARRAY_BYTES) allocate(node.size, path);
     if (node.data instanceof Unloaded) this.#loadWithSiblings(node, path);
     const loaded = loadedFile(this.#view, node);
@@ -107,7 +107,10 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     });
   }
 
-  /** Relies on the node itself: a listing only says which names exist, not that their nodes are unchanged. */
+  /**
+   * Adds a precondition on the node itself, because a listing only says which names exist, not that their nodes are
+   * unchanged.
+   */
   #rely(path: string, name: string, node: Node): void {
     this.#view.relyOnNode(node);
     const { recorder, source } = this.#view;
@@ -148,7 +151,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
 
 keepKind(new SnapshotCursor({ tree: {} } as View, 0));
 
-/** In its own scope: writers are kept until the end and must not keep paths alive. */
+/** A function of its own, so that writers, which are kept until the end, do not keep paths alive. */
 function writerOf(contents: ContentStore, node: ContentNode): ContentWriter {
   return (into, from) => {
     contents.read(node, into, from);

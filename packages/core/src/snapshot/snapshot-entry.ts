@@ -22,7 +22,7 @@ export interface NodeEntry<Body> {
   readonly body: Body;
 }
 
-/** A further name of an earlier file or symlink. */
+/** Another name of an earlier file or symlink. */
 export interface FurtherName {
   readonly kind: 'link';
   readonly depth: number;

@@ -47,9 +47,9 @@ interface Met {
 }
 
 /**
- * Walks a filesystem from the root, with keys for the states on the way. A caller that remembers the meaning of keys
- * skips everything unchanged: a new version costs as much as the change. If something is not loaded, a step throws
- * before anything has moved, and is repeated.
+ * Walks a filesystem from the root, with keys for the states on the path. A caller that remembers what keys stand for
+ * skips everything unchanged, so a new version costs as much as its changes. If something is not loaded, a step throws
+ * before the walk has moved, and is repeated.
  */
 export class StateWalk {
   readonly #view: View;
@@ -66,7 +66,7 @@ export class StateWalk {
     this.#withContents = options.contents === true;
   }
 
-  /** Returns the root, where the walk begins. */
+  /** Returns the root, which is visited first. */
   root(): State {
     const { directory } = directoryAt(this.#view, '/');
     return this.#meet(directory, undefined, '');
@@ -82,7 +82,7 @@ export class StateWalk {
     return { path: siblings.location.path, names: siblings.names };
   }
 
-  /** Leaves the directory that was entered last. */
+  /** Leaves the current directory. */
   leave(): void {
     this.#entered.pop();
     this.#met = undefined;
@@ -95,7 +95,7 @@ export class StateWalk {
     return node.kind === DIRECTORY ? directoryKey(node) : leafKey(node);
   }
 
-  /** Meets a name in the current directory. Returns undefined if a guard does not allow it to be read. */
+  /** Visits a name in the current directory. Returns undefined if a guard does not allow it to be read. */
   meet(at: number): State | undefined {
     const { location, names } = this.#siblings;
     const name = names[at] as string;
@@ -107,7 +107,7 @@ export class StateWalk {
     return this.#meet(node, location, name);
   }
 
-  /** Skips the directory that was met last, because its key is known. */
+  /** Skips the directory that was visited last, because its key is known. */
   skip(): void {
     this.#rely((this.#met as Met).node);
     this.#met = undefined;
@@ -163,7 +163,7 @@ export class StateWalk {
 
 const TOKENS = new WeakMap<object, object>();
 
-/** Returns an object that represents a part of the tree, which callers may not hold. */
+/** Returns an object that stands for a part of the tree, because callers must not get the part itself. */
 function tokenOf(part: object): object {
   let token = TOKENS.get(part);
   if (token === undefined) TOKENS.set(part, (token = Object.freeze({})));
@@ -193,7 +193,7 @@ function directoryKey(directory: DirectoryNode): StateKey | undefined {
   if (directory.linked > 0) return undefined;
   const { origin, version, id } = directory;
   if (origin === undefined) {
-    // Strings are expensive: repeated calls get the same one.
+    // Strings are expensive to create, so each is cached.
     let known = KEYS.get(directory);
     if (known?.version !== version) KEYS.set(directory, (known = { version, key: `${id}#${version}` }));
     return known.key;

@@ -10,8 +10,8 @@ const HOLE = new Uint8Array(0);
 
 /**
  * The bytes of one chunk. A shorter file that shares this chunk uses only a prefix of it. Bytes from `used` on belong
- * to no file and are zero, whether or not `bytes` reaches that far: a file that ends at `used` may claim what follows
- * without affecting the others, which end earlier.
+ * to no file and are zero, whether `bytes` is that long or not. A file that ends at `used` may therefore write after it
+ * in place: the other files end earlier and are not affected.
  */
 class Chunk {
   constructor(
@@ -246,7 +246,7 @@ function nextIn(slot: Slot, height: number, from: number): number {
   return Infinity;
 }
 
-/** Returns where content of `size` bytes ends within the chunk at `index`. */
+/** Returns the offset in the chunk at `index` at which content of `size` bytes ends. */
 function localEnd(size: number, index: number): number {
   return Math.max(0, Math.min(CHUNK_BYTES, size - index * CHUNK_BYTES));
 }

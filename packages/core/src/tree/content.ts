@@ -22,9 +22,7 @@ export interface ContentNode {
 const MAX_SLAB_CONTENT_BYTES = 4 * 1024;
 /** Greatest content in one array, unless it is written at positions, in bytes. */
 const MAX_UNCHUNKED_BYTES = 64 * 1024;
-/**
- * Greatest ASCII text kept as a string. Longer strings make collections of young garbage cost more than decoding saves.
- */
+/** Greatest ASCII text kept as a string. Longer strings make garbage collection slower than they save in decoding. */
 const MAX_KEPT_TEXT_LENGTH = 1024;
 /** Text up to this length is cheaper to join from two pieces than to pass through the encoder and back. */
 const MAX_JOINED_TEXT_LENGTH = 64;
@@ -62,7 +60,7 @@ export class ContentStore {
     else setContent(node, Chunks.fromBytes(owner, bytes), 0, size);
   }
 
-  /** Takes over an array that nothing changes any more. Unless it is large it is stored without a copy. */
+  /** Takes over an array that is never changed any more. It is stored without a copy unless it is large. */
   adopt(node: ContentNode, bytes: Uint8Array, owner: Owner): void {
     if (bytes.length <= MAX_UNCHUNKED_BYTES && bytes.length > 0)
       setContent(node, bytes as Uint8Array<ArrayBuffer>, 0, bytes.length);
@@ -183,12 +181,12 @@ export class ContentStore {
     return sameBytes(this.bytes(a), this.bytes(b), a.size);
   }
 
-  /** Notes that a node left the tree. An estimate: checkpoints may still hold its content. */
+  /** Records that a node left the tree. This is an estimate, because checkpoints may still hold its content. */
   noteReleased(node: ContentNode): void {
     if (node.data instanceof Slab && !this.isRepeated) this.slabs.live = Math.max(0, this.slabs.live - node.size);
   }
 
-  /** Runs `work` without counting releases, because they were counted when it ran before. */
+  /** Runs `work` without counting releases, which were counted in an earlier run of it. */
   repeat(work: () => void): void {
     this.isRepeated = true;
     try {

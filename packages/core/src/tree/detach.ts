@@ -1,4 +1,4 @@
-// V8 copies substrings of up to 12 characters; longer ones point into the string that they were cut from.
+// V8 copies substrings of up to 12 characters. A longer substring refers to the string from which it was cut.
 const MAX_COPIED_LENGTH = 12;
 
 /** Returns the same text as a flat string of its own, so that keeping it keeps nothing else alive. */

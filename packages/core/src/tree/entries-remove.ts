@@ -19,7 +19,7 @@ function removeFromLeaf<V>(owner: Owner, leaf: Leaf<V>, name: string): Leaf<V> {
   return own;
 }
 
-/** Removes an empty leaf; joins a thin one with a neighbour if both fit in three quarters of a leaf. */
+/** Removes an empty leaf, or joins a sparsely filled one with a neighbour if both fit into three quarters of a leaf. */
 function settleLeaf<V>(owner: Owner, parent: Inner<V>, slot: number): void {
   const length = (parent.children[slot] as Leaf<V>).names.length;
   if (length === 0) parent.remove(slot);

@@ -44,7 +44,10 @@ export function childIndex<V>(inner: Inner<V>, name: string): number {
   return orderAt(keys[1]!, name, shared) > 0 ? 0 : keys.length - 1;
 }
 
-/** Like `childIndex` if `name` begins as all names below do; otherwise the result is arbitrary. */
+/**
+ * Like `childIndex`, but only correct if `name` begins with the common prefix of all names below; otherwise the result
+ * is arbitrary.
+ */
 export function guessChild<V>(inner: Inner<V>, name: string): number {
   return childFrom(inner.keys, name, prefixOf(inner));
 }
@@ -80,10 +83,7 @@ function prefixOf<V>(inner: Inner<V>): number {
   return inner.prefix;
 }
 
-/**
- * Returns the first or last name below; undefined in a part that is neither leaf nor inner node and may have to be
- * loaded.
- */
+/** Returns the first or last name below. Undefined for a part that may have to be loaded. */
 function outermost<V>(node: EntriesNode<V>, at: 0 | -1): string | undefined {
   let down = node;
   while (down instanceof Inner) down = down.children.at(at)!;

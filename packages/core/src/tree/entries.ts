@@ -12,7 +12,7 @@ export interface EntriesParts<V> {
   readonly count: number;
 }
 
-/** Returns the replacement of a whole part, or undefined to look into it. */
+/** Returns the replacement of a complete part, or undefined to map its entries one by one. */
 export type MapWhole<V> = (part: EntriesNode<V>) => EntriesNode<V> | undefined;
 
 /**
@@ -27,7 +27,7 @@ export class Entries<V> {
   ) {}
 
   static empty<V>(owner: Owner | null = null): Entries<V> {
-    // Not a shared constant: code that reaches it in one tree could put names into every empty directory.
+    // A new leaf, not a shared constant, so that no code can change the leaf of every empty directory.
     return new Entries<V>(new Leaf<V>(owner, [], []), 0, 0);
   }
 
@@ -211,7 +211,7 @@ export class Entries<V> {
     return new EntriesCursor(this.root, this.height, after);
   }
 
-  /** Returns the leaf that has `name` if any has; the caller verifies it by finding the name. */
+  /** Returns the leaf in which `name` must be if it exists. The caller must search that leaf. */
   private guessLeaf(name: string): Leaf<V> {
     let node = this.root;
     for (let height = this.height; height > 0; height--) {

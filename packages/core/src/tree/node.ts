@@ -66,7 +66,7 @@ export interface CopyTimes {
   readonly keep: boolean;
 }
 
-/** Source of a directory that is not completely known, with its versions at the time of the load. */
+/** Source of a directory that is not completely loaded, with its versions at the time of the load. */
 export interface Origin {
   readonly address: NodeAddress;
   readonly metaVersion: Version;
@@ -76,7 +76,10 @@ export interface Origin {
   readonly tree: Version;
   /** Set if the directory is a copy of that source: loaded nodes get a new identity and new times. */
   readonly copied?: CopyTimes;
-  /** Set if the storage has no totals: the node's are what was added since, until everything under it is loaded. */
+  /**
+   * True if the storage has no totals. Then the node's totals contain only local changes until everything under it is
+   * loaded.
+   */
   readonly uncounted?: boolean;
 }
 
@@ -93,7 +96,7 @@ export class FileNode implements ContentNode {
     readonly id: NodeId,
     readonly meta: Metadata,
   ) {
-    // Assigned here because initializers are a separate function to an engine that does not inline it.
+    // Assigned here, because V8 compiles field initializers as a separate function, which it may not inline.
     this.data = null;
     this.start = 0;
     this.size = 0;
@@ -121,8 +124,8 @@ export class DirectoryNode {
   /** Names under it that lead into the inode table. */
   linked = 0;
   /**
-   * Levels under it, and the most UTF-16 units that a path under it adds to its own path: upper bounds, infinite if
-   * unknown.
+   * Number of levels under it, and greatest number of UTF-16 units that a path under it adds to its own path. Both are
+   * upper bounds, infinite if unknown.
    */
   height = 0;
   reach = 0;
@@ -158,7 +161,7 @@ export class DirectoryNode {
     return copy;
   }
 
-  /** Updates the bounds for a node under a name. They never shrink. */
+  /** Extends the bounds for a node under a name. They never shrink. */
   holds(name: string, node: TreeNode): void {
     const isDirectory = node.kind === DIRECTORY;
     this.stretch(isDirectory ? node.height + 1 : 1, name.length + 1 + (isDirectory ? node.reach : 0));
@@ -169,10 +172,10 @@ export class DirectoryNode {
     if (reach > this.reach) this.reach = reach;
   }
 
-  /** Follows the storage's newer record of the directory; local changes stay. */
+  /** Applies a newer record of the storage; local changes stay. */
   refresh(origin: Origin, record: NodeRecord): void {
     const { meta, directory } = record;
-    // A change of names alone touches the times without knowing the rest.
+    // A change of names sets the times without reading the rest of the metadata.
     const mtime = this.meta.mtime === origin.meta.mtime ? meta.mtime : this.meta.mtime;
     const ctime = this.meta.ctime === origin.meta.ctime ? meta.ctime : this.meta.ctime;
     this.meta = this.meta === origin.meta ? meta : { ...meta, mtime, ctime };
@@ -185,7 +188,7 @@ export class DirectoryNode {
     this.origin = originOf(record, origin.address, origin.copied);
   }
 
-  /** Takes over a backend's record of the directory. */
+  /** Takes the values of a backend's record of the directory. */
   adopt(record: DirectoryRecord): void {
     this.size = record.totals.size;
     this.files = record.totals.files;
@@ -196,7 +199,7 @@ export class DirectoryNode {
   }
 }
 
-/** Returns the origin of a loaded directory, with all that was known at the load. */
+/** Returns the origin of a loaded directory, with the versions at the load. */
 export function originOf(record: NodeRecord, address: NodeAddress, copied?: CopyTimes): Origin {
   const { version: metaVersion, meta, directory } = record;
   const { listing, tree, totals } = directory ?? NOTHING_KNOWN;

@@ -1,4 +1,4 @@
-/** An ownership mark: a tree that holds the same object may change the part in place. */
+/** An ownership mark: a tree with the same mark as a part may change the part in place. */
 export class Owner {
   declare private readonly brand: never;
 }

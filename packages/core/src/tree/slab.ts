@@ -38,7 +38,10 @@ export class Slabs {
   /** Estimate of the bytes in use. */
   live = 0;
   private allocatedBefore = 0;
-  /** Bytes in use at the last compaction. Content dropped since then without a note is not in the estimate. */
+  /**
+   * Bytes in use at the last compaction. Content dropped since then is not subtracted unless it was reported as
+   * released.
+   */
   private found = 0;
   private open: Slab | undefined;
 

@@ -38,17 +38,17 @@ export class SharedStore {
   }
 }
 
-/** A whole tree at one point in time. Holding one costs nothing; its parts must not be changed. */
+/** A complete tree at one point in time. Holding one costs nothing. Its parts must not be changed. */
 export interface TreeState {
   readonly root: DirectoryNode;
   readonly inodes: ReadonlyMap<NodeId, Inode>;
   /** Bytes of all files in `inodes`. */
   readonly linkedSize: number;
-  /** Version of `inodes`; undefined if no other state has the same. */
+  /** Version of `inodes`; undefined if no other state shares the table. */
   readonly inodesVersion?: number;
 }
 
-/** A directory at its place in a tree: `directory` is always the current node there. */
+/** A directory at its position in a tree. `directory` is always the current node there. */
 export class Location {
   constructor(
     readonly path: string,
@@ -74,7 +74,10 @@ export class Tree {
   #inodesOwned = false;
   #inodesVersion: number;
   #rootLocation: Location;
-  /** Directories by path. A path found here, joined with a name found there, is proved to be normalized. */
+  /**
+   * Directories by path. Joining a path from this map with a name from its directory gives a normalized path, so it
+   * need not be checked.
+   */
   #locations = new Map<string, Location>();
 
   constructor(
@@ -321,12 +324,13 @@ export class Tree {
       copy.version = copy.listing = this.shared.newVersion();
       if (copy.origin !== undefined) copy.origin = { ...copy.origin, copied: times };
     }
-    // Copies of files with several names have one each and count where they are: from the leaves up.
+    // Copies of files with several names are files of their own, which are counted in their directories, from the
+    // leaves up.
     for (const copy of copies.reverse()) if (copy.linked > 0) recount(copy);
     return top;
   }
 
-  /** Returns how to copy whole parts of a directory whose nodes need not be copied one by one, if possible. */
+  /** Returns a function that copies whole parts of a directory without copying each node, if possible. */
   protected copiedWhole(_source: DirectoryNode, _times: CopyTimes): MapWhole<TreeNode> | undefined {
     return undefined;
   }

@@ -21,7 +21,7 @@ import { isSameOwner, sameMeta } from './same-state.js';
 /** Bytes compared, and sent if they differ, as one part. */
 const PART_BYTES = 64 * 1024;
 
-/** An existing name in the view's tree and what it leads to. */
+/** An existing name in the view's tree with its node. */
 interface At {
   readonly parent: Location;
   readonly name: string;
@@ -29,7 +29,7 @@ interface At {
   readonly node: Node;
 }
 
-/** Carries out a plan. Everything has been checked and is loaded: nothing can fail. */
+/** Applies a plan. Everything was checked and loaded before, so nothing can fail. */
 export function* applyPlanSteps(view: View, plan: Plan): Steps<void> {
   for (const { path } of plan.coming) checkPath(path);
   yield* new Worker(view, plan).run();
@@ -182,7 +182,7 @@ class Worker {
     this.view.setMeta(parent, name, node, meta);
   }
 
-  /** Sets metadata in the tree without recording it, because it is recorded already. */
+  /** Sets metadata in the tree without recording a write, because it is part of one already. */
   #setQuietly(path: string, meta: Metadata): void {
     const { tree } = this.view;
     const { parent, name, entry, node } = this.#at(path);

@@ -48,13 +48,16 @@ export class Spots<T extends Spot> {
 }
 
 /**
- * The difference of two states by identity: names that lead elsewhere, and nodes that changed. A renamed directory is
- * one name less and one more. A directory recreated under its name counts as the previous one.
+ * The difference of two states by identity: names that lead to other nodes, and nodes that changed. A renamed directory
+ * is one removed and one added name. A directory recreated under its name counts as the same one.
  */
 export class Delta {
   readonly names = new Spots<NameChange>();
   readonly nodes = new Map<NodeId, NodeChange>();
-  /** Recreated directories: their own id by the id that they count as, which is used everywhere else. */
+  /**
+   * Recreated directories: their own id, by the id of the directory as which they count. The latter is used everywhere
+   * else.
+   */
   readonly remade = new Map<NodeId, NodeId>();
   /** Locations of the visited directories, before and after. */
   readonly before = new Map<NodeId, Spot>();
@@ -116,7 +119,7 @@ class Comparison {
   readonly #pairs: [id: NodeId, before: DirectoryNode, after: DirectoryNode][] = [];
   readonly #departed: Side[] = [];
   readonly #arrived: Side[] = [];
-  /** Everything at and under departed and arrived names, without files of several names. */
+  /** Nodes at and under removed and added names, without files of several names. */
   readonly #gone = new Map<NodeId, Node>();
   readonly #new = new Set<NodeId>();
   /** Files that are in both states. */
@@ -200,14 +203,14 @@ class Comparison {
     if (b !== undefined) this.#arrived.push({ spot, node: b });
   }
 
-  /** Notes a directory that is in both states. */
+  /** Records a directory that is in both states. */
   #keep(from: Spot, to: Spot, a: DirectoryNode, b: DirectoryNode): void {
     this.#delta.before.set(a.id, from);
     this.#delta.after.set(a.id, to);
     this.#pairs.push([a.id, a, b]);
   }
 
-  /** Notes a file or link that is in both states. */
+  /** Records a file or link that is in both states. */
   #leaf(from: Spot | undefined, to: Spot, a: Node, b: Node): void {
     this.#kept.add(a.id);
     if (from !== undefined) this.#delta.fileBefore.set(a.id, from);

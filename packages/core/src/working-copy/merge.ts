@@ -13,11 +13,11 @@ export interface Clash {
   readonly path: string;
   readonly ours: SideChange;
   readonly theirs: SideChange;
-  /** Nodes concerned on our side. */
+  /** Our ids of the conflicting nodes. */
   readonly ids: readonly NodeId[];
 }
 
-/** Our changes, adapted to their state. */
+/** Our changes, adapted to the storage's state ("theirs"). */
 export interface Merged {
   readonly clashes: readonly Clash[];
   readonly names: Spots<NameChange>;
@@ -32,7 +32,7 @@ export interface Merged {
   readonly knownAs: (id: NodeId) => NodeId;
 }
 
-/** Returns the changes of one side alone: all of them apply to the state they started from. */
+/** Returns the changes of one side without a merge: all of them apply to the state from which they started. */
 export function alone(ours: Delta): Merged {
   const arrivals = ours.arrivals();
   const place = (id: NodeId): Spot | undefined => ours.before.get(id);
@@ -62,7 +62,7 @@ class Merge {
   readonly #clashes = new Map<string, Clash>();
   readonly #names = new Spots<NameChange>();
   readonly #nodes = new Map<NodeId, NodeChange>();
-  /** Equal new nodes on both sides: our id to theirs. */
+  /** Ids of equal new nodes: ours to theirs. */
   readonly #alias = new Map<NodeId, NodeId>();
   readonly #theirArrivals: ReadonlyMap<NodeId, readonly NameChange[]>;
   readonly #ourDepartures: ReadonlyMap<NodeId, readonly NameChange[]>;
@@ -100,7 +100,7 @@ class Merge {
     };
   }
 
-  /** Unites what both sides created under one name: directories with their contents, and equal files. */
+  /** Merges entries that both sides created under one name: directories with their contents, and equal files. */
   #unite(change: NameChange): void {
     const theirs = this.theirs.names.get(this.#spot(change));
     if (theirs?.after === undefined || change.after === undefined) return;
@@ -196,7 +196,7 @@ class Merge {
     return a.kind === DIRECTORY ? isSameOwner(a.meta, b.meta) : isSameNode(this.contents, a, b);
   }
 
-  /** Finds renames that are valid alone but together move a directory into itself. */
+  /** Finds renames that are valid separately but together move a directory into itself. */
   #findCircles(): void {
     const arrivals = new Map<NodeId, Spot>();
     for (const change of this.#names) if (change.after !== undefined) arrivals.set(change.after, change);
@@ -215,7 +215,7 @@ class Merge {
     }
   }
 
-  /** Finds files that lose a name on each side and thereby all names. */
+  /** Finds files that lose one name on each side and thereby all their names. */
   #findNameless(): void {
     const links = new Map<NodeId, number>();
     const add = (id: NodeId | undefined, more: number): void => {
@@ -225,7 +225,7 @@ class Merge {
       add(before, -1);
       add(after, 1);
     }
-    // A clashing name is not among them: its node is reported already.
+    // Conflicting names are left out, because their nodes are reported already.
     const told = new Set([...this.#clashes.values()].flatMap(({ ids }) => ids));
     for (const change of this.#names) {
       const id = change.before;
@@ -301,7 +301,7 @@ function timesOf({ atime, mtime, ctime, birthtime }: Metadata): Times {
   return { atime, mtime, ctime, birthtime };
 }
 
-/** Removes from our changes those about the given nodes, and those that would then be incomplete. */
+/** Removes the changes of the given nodes from a delta, and those that would be incomplete without them. */
 export function without(delta: Delta, ids: readonly NodeId[]): void {
   const pending = [...ids];
   const dropped = new Set<NodeId>();
@@ -309,7 +309,7 @@ export function without(delta: Delta, ids: readonly NodeId[]): void {
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
     if (dropped.has(id)) continue;
     dropped.add(id);
-    // Entries of a directory that is not created cannot be put there.
+    // Entries cannot be added to a directory that is not created.
     if (isNew(delta, id)) for (const { after } of delta.names.in(id)) if (after !== undefined) pending.push(after);
     for (const change of [...(arrivals.get(id) ?? []), ...(departures.get(id) ?? [])]) {
       delta.names.delete(change);

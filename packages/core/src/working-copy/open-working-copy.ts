@@ -37,7 +37,7 @@ import { type Deviation, deviationSteps } from './verify.js';
 import { Versions } from './versions.js';
 
 const DEFAULT_BUDGET_BYTES = 256 * 2 ** 20;
-/** Names under a directory that are compared one by one without asking for its version first. */
+/** Number of names under a directory up to which they are compared one by one without requesting its version first. */
 const MAX_UNCHECKED_NAMES = 500;
 /** Attempts of a push to merge concurrent changes. */
 const MAX_PUSH_ATTEMPTS = 16;
@@ -67,7 +67,7 @@ export async function openWorkingCopy(storage: AsyncStorage, options?: WorkingCo
   return new LoadedCopy(source, await source.load(undefined, given.signal));
 }
 
-/** The storage as a working copy uses it: loads states and carries out plans. */
+/** The storage of a working copy: loads states and applies plans. */
 class RemoteSource {
   readonly versions = new Versions();
 
@@ -109,7 +109,7 @@ class RemoteSource {
     }
   }
 
-  /** Carries out a plan if the storage still has the expected state; otherwise returns the deviations. */
+  /** Applies a plan if the storage still has the expected state; otherwise returns the deviations. */
   async applyPlan(plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
     const { versions } = this;
     const steps = function* (view: View): Steps<Deviation[]> {
@@ -129,7 +129,7 @@ class LoadedCopy implements WorkingCopy {
   readonly #source: RemoteSource;
   readonly #memory: MemoryExecutor;
   readonly #context: Context;
-  /** The state here when it last equalled the storage. */
+  /** The local state at the time when it was last equal to the storage. */
   #base: TreeState;
   /** The operation in progress. */
   #last: Promise<unknown> | undefined;
@@ -194,7 +194,7 @@ class LoadedCopy implements WorkingCopy {
     const { shared } = this.#source;
     const state = this.#memory.tree.freeze();
     const ours = await runInSlices(deltaSteps(shared, this.#base, state), signal);
-    // The storage's state as far as known, and the wanted state.
+    // The last known state of the storage, and the wanted state.
     let theirs = this.#base;
     let wanted = state;
     let delta = ours;
@@ -202,7 +202,7 @@ class LoadedCopy implements WorkingCopy {
       const base = new Tree(shared, theirs);
       const plan = await runInSlices(planSteps(alone(delta), base), signal);
       this.#enter();
-      // Whole subtrees that leave are compared in slices first, unless their version is known.
+      // Removed subtrees are compared in slices first, unless their version is known.
       const isKnown = attempt > 0 || plan.leaving.every((step) => isMove(step) || this.#source.isKnown(step.node));
       const found = isKnown ? await this.#applyPlan(delta, plan, base, signal) : [];
       if (isKnown && found.length === 0) {
@@ -212,7 +212,7 @@ class LoadedCopy implements WorkingCopy {
       const now = await this.#source.load(theirs, signal);
       if (this.#delta(theirs, now).isEmpty) {
         if (!isKnown) continue;
-        // A deviation without a change was never loaded.
+        // A deviation without a change is an entry that was never loaded.
         return conflictOf(found.map((one) => ({ ...one, theirs: 'added' as const })));
       }
       const merged = merge(ours, this.#delta(this.#base, now), shared.contents, now.inodes);
@@ -272,7 +272,7 @@ class LoadedCopy implements WorkingCopy {
   }
 }
 
-/** Returns the changes of one side without those that clash. */
+/** Returns the changes of one side without those that conflict. */
 function settled(one: Delta, other: Delta, contents: SharedStore['contents'], inodes: TreeState['inodes']): Merged {
   for (;;) {
     const merged = merge(one, other, contents, inodes);

@@ -17,7 +17,7 @@ export interface Move {
   readonly path: string;
   readonly to: string;
   readonly node: Node;
-  /** True if the new name is free and its directory does not move: then it is renamed directly. */
+  /** True if the new name is free and its directory does not move, so that one rename is enough. */
   readonly isDirect: boolean;
 }
 
@@ -149,7 +149,7 @@ class Planner {
     return { path, node, linkTo: known?.path };
   }
 
-  /** Returns a name of a file that stays. */
+  /** Returns a name that the file keeps. */
   #kept(id: NodeId): Spot {
     const spot = this.#merged.namesOf(id).find((one) => this.#isKept(id, one)) ?? this.#search(id);
     if (spot === undefined) throw new Error('A file that is changed or linked keeps a name');
@@ -160,7 +160,7 @@ class Planner {
     return this.#merged.names.get(spot) === undefined && this.#find(this.#pathBefore(spot))?.id === id;
   }
 
-  /** Searches everything that contains files with several names. */
+  /** Searches all directories that contain files with several names. */
   #search(id: NodeId): Spot | undefined {
     const pending = [this.#tree.root];
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {

@@ -1,8 +1,8 @@
 import { compareNames, isWithin, normalizePath, pathSegments } from '../paths.js';
 
 /**
- * The part of a filesystem that a working copy contains: some paths with everything under them, and the directories on
- * the way.
+ * The part of a filesystem that a working copy contains: the given paths with everything under them, and their parent
+ * directories.
  */
 export class Scope {
   readonly #paths: readonly string[];
@@ -19,12 +19,12 @@ export class Scope {
     return this.#paths.some((one) => isWithin(path, one));
   }
 
-  /** Reports whether a path is on the way to the part, so that only some of its names belong to it. */
+  /** Reports whether a path is a parent directory of the part, so that only some of its names belong to it. */
   isWay(path: string): boolean {
     return !this.holds(path) && this.#paths.some((one) => isWithin(one, path));
   }
 
-  /** Returns the names in a directory on the way that belong to the part, sorted. */
+  /** Returns the names in a parent directory that belong to the part, sorted. */
   namesIn(way: string): string[] {
     const depth = pathSegments(way).length;
     const beneath = this.#paths.filter((path) => path !== way && isWithin(path, way));

@@ -34,7 +34,7 @@ const MAX_REQUESTED_DIRECTORIES = 64;
 const ESTIMATED_NAME_BYTES = 150;
 
 export interface TreeLoadOptions {
-  /** Store of the working copy, which the loaded state becomes part of. */
+  /** Store of the working copy, to which the loaded state belongs. */
   readonly shared: SharedStore;
   readonly versions: Versions;
   readonly scope: Scope;
@@ -47,7 +47,7 @@ export interface TreeLoadOptions {
 interface Frame {
   readonly location: Location;
   readonly record: NodeRecord;
-  /** The same directory in the base. */
+  /** The same directory in the base state. */
   readonly base: DirectoryNode | undefined;
   readonly parent: Frame | undefined;
   /** Its position in the parent. */
@@ -155,7 +155,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     frame.listed = true;
   }
 
-  /** Returns the requests for a missing listing; the listings of the frames behind it come along. */
+  /** Returns the requests for a missing listing, together with listings that will be needed next. */
   #ahead(): LoadRequest[] {
     const requests: LoadRequest[] = [];
     let bytes = 0;
@@ -174,7 +174,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
         continue;
       }
       const beneath = bytesBeneath(record.directory);
-      // A directory that does not fit is loaded whole with the next ones.
+      // A directory that does not fit is loaded completely with the next request.
       if (bytes > 0 && beneath > REQUEST_BYTES - bytes) break;
       const budget = Math.min(REQUEST_BYTES, beneath);
       requests.push({ kind: 'tree', at, budget, contents: true });
@@ -183,7 +183,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return requests;
   }
 
-  /** Looks up only some names: on the way to the loaded part. */
+  /** Looks up only the names that lead to the loaded part. */
   #look(frame: Frame): void {
     const { location } = frame;
     const { scope } = this.#options;
@@ -195,7 +195,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     });
   }
 
-  /** Requires that nothing at or under a directory changes during the load. */
+  /** Adds the precondition that nothing at or under a directory changes during the load. */
   #relyOnAll({ location, record }: Frame): void {
     if (record.directory?.counted !== false) this.#view.relyOnTree(location.directory);
     this.#refuse(this.#size + (record.directory?.totals.size ?? 0));
@@ -254,7 +254,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return file;
   }
 
-  /** Returns the base's node of an id, looking under the same name first. */
+  /** Returns the base's node with an id. Looks under the same name first. */
   #baseOf(frame: Frame, name: string, id: NodeId): Node | undefined {
     const { base } = this.#options;
     if (base === undefined) return undefined;
@@ -268,7 +268,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     frame.unread = frame.unread.filter((unread) => !this.#takeWhole(unread));
   }
 
-  /** Requests missing contents together with those of the frames behind. */
+  /** Requests missing contents together with those that will be needed next. */
   #read(frame: Frame): void {
     this.#take(frame);
     if (frame.unread.length > 0) throw new NotLoaded(this.#unreadFrom(this.#reading), this.#view.source);
@@ -288,7 +288,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return requests;
   }
 
-  /** Takes pieces of a file. Returns true if its content is complete. */
+  /** Stores pieces of a file. Returns true if its content is complete. */
   #takeWhole(unread: Unread): boolean {
     const { node, from } = unread;
     while (unread.done < from.size && this.#takePiece(unread));
@@ -309,7 +309,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return true;
   }
 
-  /** Creates the directory of a frame, when everything under it is created. */
+  /** Creates the directory of a frame after everything under it was created. */
   #close(frame: Frame): void {
     const node = this.#build(frame);
     const { versions, scope } = this.#options;
@@ -352,7 +352,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     };
   }
 
-  /** Drops preconditions on parts of a tree that has a precondition as a whole. */
+  /** Drops preconditions that are implied by one on the whole subtree. */
   #dropCovered(): void {
     const checks = this.#view.recorder?.checks ?? [];
     const covered = checks.filter(({ kind }) => kind === 'tree').map(({ path }) => path);

@@ -14,7 +14,7 @@ import type { Versions } from './versions.js';
 /** A path at which the storage differs from the state that the plan was made for. */
 export interface Deviation {
   readonly path: string;
-  /** The change planned there. */
+  /** The change that is planned there. */
   readonly ours: SideChange;
 }
 
@@ -50,7 +50,7 @@ class Verifier {
         const answers = this.view.all(questions, (question) => question.holds());
         questions.forEach(({ path, ours }, i) => void (answers[i] || found.push({ path, ours })));
       } catch (error) {
-        // Everything missing is requested together.
+        // All missing data is requested together.
         if (!(error instanceof NotLoaded)) throw error;
         needs.push(...error.needs);
       }
@@ -87,7 +87,7 @@ class Verifier {
     return this.#hasSameNames(known) && this.#isSameLeaf(found.node, known);
   }
 
-  /** Reports whether a file has as many names as before: a leaving name may have become its last. */
+  /** Reports whether a file has as many names as before. If not, a name to be removed may be its last one. */
   #hasSameNames({ id }: Node): boolean {
     return this.view.source?.current?.(id)?.links === (this.base.inodes.get(id)?.links ?? 1);
   }
@@ -101,7 +101,7 @@ class Verifier {
     return isSameOwner(node.meta, before.meta);
   }
 
-  /** Reports whether a file or link equals the base's: by its version, or if that is unknown by comparison. */
+  /** Reports whether a file or link equals the base's, by its version, or by comparison if that is unknown. */
   #isSameLeaf(node: Node, known: Node): boolean {
     const { view, versions } = this;
     view.relyOnNode(node);
@@ -141,7 +141,7 @@ class Verifier {
     let location = view.tree.rootLocation;
     const names = pathSegments(path).reverse();
     if (names.length === 0) {
-      // As long as nothing is known of the root, its node is a placeholder without an id.
+      // Until the root is loaded, its node is a placeholder without an id.
       if (location.directory.id === UNKNOWN_VERSION)
         throw new NotLoaded([{ kind: 'path', path: '/', content: 0 }], view.source);
       return { node: location.directory, location };

@@ -9,8 +9,8 @@ interface Known {
 }
 
 /**
- * Records which nodes in memory equal the storage, and in which version. A changed node becomes another object and is
- * then unknown, so that nothing has to be forgotten.
+ * Records which nodes in memory equal the storage's, and their versions. A changed node is a new object without a
+ * record, so records are never removed.
  */
 export class Versions {
   readonly #known = new WeakMap<Node, Known>();

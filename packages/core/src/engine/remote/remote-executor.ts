@@ -385,7 +385,7 @@ export class RemoteExecutor implements Executor {
     return transaction;
   }
 
-  /** Returns a view of a checkpoint. It never changes, so that nothing about it has to be confirmed. */
+  /** Returns a view of a checkpoint. A checkpoint never changes, so its data needs no confirmation. */
   async #kept(
     which: Checkpoint | string,
     context: Context,
@@ -446,7 +446,7 @@ export class RemoteExecutor implements Executor {
         syscall: 'transaction',
         hint: 'This storage has no transactions; use an overlay',
       });
-    // A pin saves work that wrote nothing, and work that could not be completed from one state.
+    // A pin is taken after a lost race by work that wrote nothing, or whose state could not be read completely.
     let isPinned = false;
     for (let attempt = 0; attempt < MAX_TRANSACTIONS; attempt++) {
       signal?.throwIfAborted();
@@ -462,7 +462,7 @@ export class RemoteExecutor implements Executor {
           (error: unknown) => ({ ok: false as const, error }),
         );
         if (!outcome.ok) {
-          // The failure may come from a mixture of two points in time: then it runs again.
+          // The failure may come from reading two states. If its preconditions fail, the work runs again.
           optimistic.recorder.writes.length = 0;
           optimistic.changes.length = 0;
         }

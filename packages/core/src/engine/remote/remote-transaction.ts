@@ -12,8 +12,8 @@ import type { OptimisticTransaction } from './optimistic-transaction.js';
 import { itemsOf } from './remote-cursors.js';
 
 /**
- * Many operations over a remote storage as one: they share one optimistic transaction, and their effects wait for its
- * end.
+ * Combines many operations over a remote storage: they share one optimistic transaction, and their effects are
+ * committed at its end.
  */
 export class RemoteTransaction implements Executor {
   readonly kind = 'async';
@@ -69,7 +69,10 @@ export class RemoteTransaction implements Executor {
     return this.#inTurn(signal, (either) => collectItems(itemsOf(this.optimistic, start, either)));
   }
 
-  /** Resolves when everything started inside has ended: it belongs to the transaction, awaited or not. */
+  /**
+   * Resolves when all operations begun inside have ended, because they belong to the transaction even if they are not
+   * awaited.
+   */
   async settled(): Promise<void> {
     for (let last: unknown; last !== this.#last; ) {
       last = this.#last;

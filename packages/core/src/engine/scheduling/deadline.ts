@@ -170,7 +170,7 @@ function after(timer: Timer, ms: number, work: () => void): () => void {
   return () => ended.abort(ENDED);
 }
 
-/** A constant reason: the platform's default costs a stack trace. */
+/** A constant reason, because creating the platform's default one captures a stack trace. */
 const ENDED = 'ended';
 
 /** Awaits work that cannot be stopped, but not after an abort. @throws the signal's reason */

@@ -54,7 +54,7 @@ export async function runInSlices<T>(steps: Steps<T>, signal: AbortSignal | unde
   for (;;) {
     const step = steps.next();
     if (step.done) {
-      // The caller continues in the same turn of the event loop: if this slice is used up, it starts in a new one.
+      // The caller continues in the same turn of the event loop, so if this slice is used up, a new one starts.
       if (yielder.isDue) await nextTurn();
       return step.value;
     }

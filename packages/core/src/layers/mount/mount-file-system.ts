@@ -58,7 +58,10 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     if (inTransaction === true && STATES.has(name)) throw notInTransaction(name);
   };
   const refuse = (syscall: string, hint: string): FsError => new FsError('ENOTSUP', { syscall, hint });
-  /** Returns a read-only view of all as one tree: a point in time if every filesystem can fork synchronously. */
+  /**
+   * Returns a read-only view of all filesystems as one tree. It shows one point in time if every filesystem can fork
+   * synchronously.
+   */
   const look = (): FileSystem => overlay(self, { limits: {}, clock: space.clock });
 
   for (const name of namesOf(METHODS)) {

@@ -7,7 +7,7 @@ import { lookAt, PathWalk } from '../path-walk.js';
 import { renamed } from '../rename-error.js';
 import type { Inside, Mounted, Namespace } from './namespace.js';
 
-/** End of a path: without links, except perhaps its last name; names after a missing one are kept. */
+/** The end of a resolved path. It has no links, except perhaps its last name. Names after a missing one are kept. */
 export interface Place extends Inside {
   readonly given: string;
   readonly path: string;
@@ -17,11 +17,14 @@ export interface Place extends Inside {
 
 interface Arrival {
   readonly path: string;
-  /** The directory that leads to a mount point, missing in its filesystem, that the path is or lies in. */
+  /**
+   * Set if the path is, or is in, a directory that leads to a mount point and is missing in its filesystem: that
+   * directory.
+   */
   readonly hollow: string | undefined;
 }
 
-/** Finds the filesystem of a path. Before a write, a directory on the way that is missing there is created. */
+/** Finds the filesystem of a path. Before a write, creates a missing directory that leads to a mount point. */
 export function* placeOf(space: Namespace, use: PathUse, syscall: string, makesParents = false): CallSequence<Place> {
   const given = use.path;
   let normal: string;
@@ -61,15 +64,18 @@ interface Aim {
   readonly makesParents: boolean;
 }
 
-/** Walks a path through the filesystems, link by link. If it gets stuck, the filesystem there throws the error. */
+/**
+ * Walks a path through the filesystems, link by link. Stops at a name that is missing or in the way, and leaves the
+ * error to the filesystem there.
+ */
 function* arrive(space: Namespace, normal: string, aim: Aim): CallSequence<Arrival> {
   const { path: given, follow, syscall } = aim;
   const walk = new PathWalk(normal);
-  /** The directory that `hollow` describes. */
+  /** The directory to which `hollow` applies. */
   let known = walk.at;
   let hollow: string | undefined;
   let hasFollowed = false;
-  /** The first link, as long as everything it leads to is in its filesystem, which then detects loops itself. */
+  /** Path of the first link, as long as all its targets are in the same filesystem, which then detects loops itself. */
   let first: { readonly path: string; readonly mounted: Mounted } | undefined;
   for (let child = walk.next(); child !== undefined; child = walk.next()) {
     if (walk.at !== known) {
@@ -115,7 +121,7 @@ function rest(path: string, walk: PathWalk): string {
 function* hollowAt(space: Namespace, path: string): CallSequence<string | undefined> {
   if (path === '/' || space.isPoint(path) || !space.isWay(path)) return undefined;
   const { mounted, inner } = space.inside(path);
-  // A link above would lead elsewhere: everything under a hollow directory is hollow.
+  // If the directory above is missing too, everything under it is, and a link there must not be followed.
   const above = yield* hollowAt(space, parentPath(path));
   if (above !== undefined) return path;
   return (yield* look(mounted, inner))?.kind === 'directory' ? undefined : path;

@@ -167,7 +167,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
     },
     *cp(args) {
       const [source, destination] = METHODS.cp.paths(args) as [PathUse, PathUse];
-      // Only read: the copy itself creates what it needs.
+      // Resolved for reading only, because the copy itself creates missing directories.
       const from = yield* placeOf(space, source, 'cp');
       const to = yield* placeOf(space, { ...destination, access: 'look' }, 'cp');
       if (from.mounted === to.mounted && !isHeld(space, from) && !isHeld(space, to)) return yield* at('cp')(args);
@@ -210,7 +210,7 @@ function firstMade(first: string | undefined, place: Place): string | undefined 
   return path;
 }
 
-/** Reports an error on the way as one of the whole copy. */
+/** Reports errors during a copy with the paths of the whole copy. */
 function* named(syscall: string, from: Place, to: Place, rule: CallSequence<unknown>): CallSequence<unknown> {
   try {
     return yield* rule;

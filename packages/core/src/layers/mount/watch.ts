@@ -27,11 +27,11 @@ export function watchMounts(
   return new MergedWatch(space, sources);
 }
 
-/** Holds one event of each source at a time; the rest waits in the source's own bounded queue. */
+/** Merges several watchers. Holds one event of each; further events wait in that watcher's own bounded queue. */
 class MergedWatch implements AsyncIterableIterator<WatchEvent> {
   readonly #ready: { readonly source: Source; readonly outcome: PromiseSettledResult<IteratorResult<WatchEvent>> }[] =
     [];
-  /** Sources not asked since their last event. */
+  /** Sources whose next event was not requested yet. */
   readonly #idle: Set<Source>;
   #live: number;
   #wake: (() => void) | undefined;

@@ -7,25 +7,25 @@ import { type CallSequence, invoke } from '../call-sequence.js';
 import { lookAt, PathWalk } from '../path-walk.js';
 import type { GuardChain } from './guard-chain.js';
 
-/** End of a path. */
+/** The end of a resolved path. */
 export interface Arrival {
   /** The path without links, except perhaps its last name. */
   readonly path: string;
   /** Undefined if nothing exists there. */
   readonly stats: Stats | undefined;
-  /** Missing directories on the way, outermost first; only if they may be missing. */
+  /** Missing parent directories, outermost first, if they may be missing. */
   readonly missing: readonly string[];
 }
 
 export interface Way {
   readonly follow: boolean;
-  /** Directories on the way may be missing, and would be created. */
+  /** Missing parent directories would be created. */
   readonly makesParents?: boolean;
 }
 
 /**
- * Walks a path over any filesystem, name by name and link by link, and asks the guards on the way as the engine does.
- * The result may have changed when it is used: that is up to the filesystem.
+ * Walks a path over any filesystem, name by name and link by link, and asks the guards about each as the engine does.
+ * The filesystem does not guarantee that the result still holds when it is used.
  */
 export function* arrive(
   target: FileSystem,

@@ -33,7 +33,7 @@ export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Ref
 function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: GuardChain): TrustedApi | undefined {
   const isOpen = !guards.hides && guards.permits('look', 'scandir') && guards.permits('read', 'scandir');
   if (isOpen) return trustedApi(inner);
-  // The methods cannot compare two states.
+  // The public methods cannot compare two states.
   if (name === 'compare') return undefined;
   return trustedApi(restrictInternals(internalsOf(overlay(inner, { limits: {} })) as Internals, guard));
 }
@@ -140,7 +140,7 @@ class Restriction implements Around {
   }
 }
 
-/** Returns the arguments for the lower filesystem; undefined if the layer has to keep those of a transaction. */
+/** Returns the arguments for the lower filesystem; undefined for a transaction, whose arguments the layer keeps. */
 function changed(call: FileSystemCall, { args }: Exclude<Outcome, { value: unknown }>): readonly unknown[] | undefined {
   return call.name === 'transaction' ? undefined : args;
 }

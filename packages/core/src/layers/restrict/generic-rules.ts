@@ -22,7 +22,7 @@ export type Outcome =
     }
   | { readonly value: unknown };
 
-/** A path as given, and its end. */
+/** A path as given, and its resolved end. */
 export interface Place extends Arrival {
   readonly given: string;
 }
@@ -41,9 +41,8 @@ export function isFree({ spec, args, name }: FileSystemCall, guards: GuardChain)
 }
 
 /**
- * The methods of any filesystem under guards. Paths are walked here, so that the lower filesystem gets none with a
- * link. A method that is not listed here does to its paths what the method table says; an unlisted one that does more
- * is refused.
+ * Guards the methods of any filesystem. Paths are resolved here, so that the lower filesystem gets none with a link. A
+ * method without its own rule uses the method table; one that does more than access paths is refused.
  */
 export class GenericRules {
   readonly #guards: GuardChain;
@@ -353,7 +352,7 @@ function* everything(
   return found;
 }
 
-/** Returns a listing; an unreadable directory appears empty to a reader of what is visible. */
+/** Returns a listing. With `isForgiving`, an unreadable directory counts as empty. */
 function* listing(target: FileSystem, path: string, isForgiving: boolean): CallSequence<EntryInfo[]> {
   try {
     return yield* invoke<EntryInfo[]>(target, 'readdir', [path], { withFileTypes: true });

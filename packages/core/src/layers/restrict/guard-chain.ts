@@ -93,7 +93,7 @@ export class GuardChain implements ComposedGuard {
     if (this.hides) this.#reach(path, rest, aim);
   }
 
-  /** Asks about the target of a path: to its end, or to where it turns back. */
+  /** Asks about the target of a path: its end, or the path before the first `..`. */
   #reach(from: string, rest: readonly string[], { access, syscall, given, makes }: Aim): void {
     let path = from;
     for (let i = rest.length - 1; i >= 0; i--) {

@@ -1,6 +1,8 @@
 import { FsError } from '../../errors.js';
 
-/** Limits of the whole, whose usage reveals invisible entries. The size of a single file reveals nothing else. */
+/**
+ * Limits of the whole filesystem. Their usage reveals invisible entries; the size of a single file reveals only itself.
+ */
 const OF_THE_WHOLE: ReadonlySet<string | undefined> = new Set(['maxTotalSize', 'maxNodeCount', 'maxCheckpoints']);
 
 /** Returns an error at a limit without the current usage. */

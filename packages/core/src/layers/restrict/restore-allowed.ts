@@ -12,7 +12,7 @@ import { DIRECTORY, DirectoryNode, FILE, FileNode, LINKED, type Node, type TreeN
 import { type Location, symlinkNode } from '../../tree/tree.js';
 import { linkGroups } from './link-groups.js';
 
-/** One side of the comparison: the node of a name, if it counts. */
+/** A name on one side of the comparison, with its node if it counts. */
 interface Side {
   readonly location: Location | undefined;
   readonly node: Node | undefined;
@@ -82,8 +82,8 @@ class Restore {
   }
 
   /**
-   * Reports whether this view sees a name or may change it; all others are left alone. A snapshot made through the view
-   * contains what it may read, so only that can be missing in one.
+   * Reports whether this view may see or change a name; others are not changed. If `isWhole` is false, the snapshot was
+   * made through such a view and contains only readable names.
    */
   #counts(path: string, node: Node | undefined): boolean {
     if (node === undefined) return false;
@@ -110,7 +110,7 @@ class Restore {
         if (before.node === undefined && after.node === undefined) continue;
         if (!this.#counts(path, before.node)) {
           if (after.node === undefined || !(this.isWhole || this.#counts(path, after.node))) continue;
-          // Not even equality may be revealed.
+          // The check comes first, because even the equality of the entries may be secret.
           this.#check(path, 'write', after.node);
         }
         met.push({ path, before, after, entry: wanted?.get(name) });
@@ -133,7 +133,7 @@ class Restore {
     this.view.all(files, ({ same }) => same && loadedFile(this.view, same));
   }
 
-  /** Plans the changes of a name. Returns true if the entries under it have to be compared. */
+  /** Plans the changes of a name. Returns true if the entries under it must be compared. */
   #name(path: string, before: Node | undefined, after: Node | undefined, entry: TreeNode | undefined): boolean {
     if (before !== undefined && after !== undefined && this.#isKept(path, before, after)) {
       if (before.kind === DIRECTORY) return this.#directory(path, before, after as DirectoryNode);
@@ -261,7 +261,7 @@ class Restore {
     view.create(...this.#place(path), node);
   }
 
-  /** Looks a path up again each time: removals change locations. */
+  /** Resolves the path again each time, because removals change locations. */
   #place(path: string): [parent: Location, name: string] {
     const slash = path.lastIndexOf('/');
     return [this.#locationOf(path.slice(0, slash)), path.slice(slash + 1)];

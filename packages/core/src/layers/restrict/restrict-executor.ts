@@ -12,7 +12,7 @@ type Start<T> = (view: View) => Cursor<T>;
 type Beside<R> = (view: View, kept: View) => R;
 type StartTwo<T> = (a: View, b: View) => Cursor<T>;
 
-/** The guards of a context, and the executor's own among them: the lower executors ask the others. */
+/** All guards of a context, and the guards that the executor itself must ask; the lower executors ask the others. */
 export interface Restriction {
   readonly guard: Guard;
   readonly all: GuardChain;
@@ -201,7 +201,7 @@ export class RestrictExecutor {
 
   readonly #back = (view: View, kept: View): void => this.#all.restore(view, kept, 'rollback', false);
 
-  /** Filters checkpoints: those of a view that sees more could reveal something by their names. */
+  /** Filters checkpoints: names of checkpoints made through a less restricted view could reveal something. */
   #seen(checkpoints: Checkpoint[]): Checkpoint[] {
     return this.#all.hides ? checkpoints.filter(({ id }) => this.#own.has(id)) : checkpoints;
   }

@@ -5,7 +5,7 @@ import { joinPath } from '../../paths.js';
 import { DIRECTORY, LINKED, type Node } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 
-/** Counts what is visible, as `stats` counts the whole: a file with several names once in size. */
+/** Counts the visible entries in the same way as `stats`: a file with several names counts once in size. */
 export function visibleStats(view: GuardedView, guard: ComposedGuard): FileSystemStats {
   let totalSize = 0;
   let fileCount = 0;
