@@ -2,8 +2,8 @@ import { baseName } from '@scratchfs/core';
 import { directoriesAbove, directoryOf } from './tree-path.js';
 
 /**
- * Why renames of a directory's files are needed: not at all, because an ancestor may have moved, or because the
- * directory itself may have.
+ * Reason for which renames of a directory's files are needed: `none`; `ancestor`, because an ancestor may have moved;
+ * `self`, because the directory itself may have moved.
  */
 export type Relevance = 'none' | 'ancestor' | 'self';
 

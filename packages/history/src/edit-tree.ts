@@ -15,7 +15,7 @@ interface Level {
 
 /**
  * Changes some paths of a tree. Returns its id and the new tree objects, children first. Reads only the directories on
- * the way to the changes. A directory that becomes empty is removed.
+ * the paths of the changes. A directory that becomes empty is removed.
  */
 export async function editTree(
   reader: ObjectReader,

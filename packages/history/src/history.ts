@@ -141,9 +141,9 @@ export class History {
 
   /**
    * Changes a filesystem to a version: paths, bytes, the executable bit and link targets, which is all that git stores.
-   * Files that are not in the version are removed. Empty directories, other modes and times belong to checkpoints and
-   * stay. Either all of it happens or nothing. Takes time proportional to the difference. The version may be the id of
-   * a tree, for example of a merge.
+   * Files that are not in the version are removed. Empty directories, other mode bits and times are not part of a
+   * version and stay as they are. Either all of it happens or nothing. Takes time proportional to the difference. The
+   * version may be the id of a tree, for example of a merge.
    * @throws FsError ENOSPC, EFBIG for limits of the filesystem; HistoryError `not-found`, `wrong-type`, `hostile`,
    *   `corrupt`, `too-large`
    */

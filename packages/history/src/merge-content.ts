@@ -47,7 +47,7 @@ export class ContentMerge {
     if (untouched === undefined && kindOf(ours.mode) !== 'file') return this.#whole(path, stages);
     const isOurMode = ours.mode !== theirs.mode && ours.mode !== base?.mode;
     const mode = isOurMode ? ours.mode : theirs.mode;
-    // One side made it executable and the file is new: no side is known to be right.
+    // The file is new and only one side made it executable: without a base, neither mode is known to be right.
     const open = isOurMode && theirs.mode !== base?.mode ? 'add/add' : undefined;
     if (untouched !== undefined) return { entry: { id: untouched, mode }, conflict: open };
     const { id, conflict } = await this.#files(path, names, stages, mayNest);

@@ -38,7 +38,7 @@ export class RenameMerge {
     this.conflicts.add(from, 'rename/rename', stages);
     left.contested = true;
     right.contested = true;
-    // A merge that failed kept ours. Then each path keeps its own content.
+    // The contents could not be merged, and ours was kept: then each path keeps its own content.
     const isApart = conflict !== undefined && isSame(entry, left.ours);
     left.ours = entry;
     if (!isApart) right.theirs = entry;
@@ -74,7 +74,7 @@ export class RenameMerge {
       const { entry, conflict } = await this.content.merge(to, names, stages as BothStages, true);
       target[side] = entry;
       // If both had the same content there, git now uses ours for both. If theirs renamed the file, that would lose a
-      // change of ours, so only merges of ancestors do it.
+      // change of ours, so this merge does it only for common ancestors.
       if (wasSame && (side === 'ours' || this.content.depth > 0)) target.theirs = target.ours;
       if (conflict !== undefined) this.conflicts.add(to, conflict, stages);
     }
@@ -87,7 +87,7 @@ function rebase(target: MergePath, source: MergePath, from: string): void {
   target.names = { ...target.names, base: from };
 }
 
-/** Removes a file from its old path. An entry that a side has put there since stays. */
+/** Removes a file from its old path. Another entry that a side has created there stays. */
 function leave(source: MergePath, other?: Side): void {
   source.base = undefined;
   if (other !== undefined) source[other] = undefined;

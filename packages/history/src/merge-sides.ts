@@ -55,7 +55,7 @@ export function sideWithin(side: MergeSide, paths: readonly string[]): MergeSide
   for (const [path, change] of side.changes) {
     if (isWanted(path)) changes.set(path, change);
     else if (change.after === undefined) {
-      // A file that stays after all is kept in the list, because a wanted change may put something in its place.
+      // Their removal is not wanted, so the file stays. It is listed, because a wanted change may need its place.
       changes.set(path, { ...change, after: change.before });
       let directory = directoryOf(path);
       while (gone.delete(directory)) directory = directoryOf(directory);

@@ -2,8 +2,8 @@ import { MAX_NAME_BYTES } from '@scratchfs/core';
 import { isDotGit } from './objects/entry-name.js';
 
 /**
- * Returns the new path of an entry that has to make room: `path~label`, as in git, but within the length limit of names
- * and never a name that is taken for `.git`.
+ * Returns the new path of an entry that must make room: `path~label`, as in git, but within the length limit of names
+ * and never a name that counts as `.git`.
  * @param mark the end of the name, which is never cut
  */
 export function nameAside(path: string, label: string, mark: string): string {

@@ -24,7 +24,7 @@ interface Expected {
   readonly type: ObjectType | undefined;
 }
 
-/** Reads and hashes every reachable object and checks that each has the type it is used as. */
+/** Reads and hashes every reachable object, and checks that each has the type that the references to it require. */
 export async function verifyFrom(
   reader: ObjectReader,
   tips: readonly ObjectId[],

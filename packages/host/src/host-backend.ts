@@ -22,8 +22,8 @@ export class HostBackend implements Backend {
   readonly #outcomes = new Map<string, CommitResult>();
   #queue: Promise<unknown> = Promise.resolve();
   /**
-   * Loads that still look up names under the root. Its descriptor stays open until they end, because its number would
-   * soon mean another directory.
+   * Loads that still look up names under the root. The root's descriptor stays open until they end, because its number
+   * may be reused for another directory.
    */
   readonly #loads = new Set<Promise<unknown>>();
   #commits = 0;

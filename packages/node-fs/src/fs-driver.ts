@@ -11,7 +11,7 @@ import type {
 import { driveAsync, driveSync, type Procedure } from '@scratchfs/core/internal';
 import { glob, globSync } from '@scratchfs/core/search';
 
-/** A value, or a promise of one: the driver decides which. */
+/** A value, or a promise of one, depending on the driver. */
 export type Eventual<T> = T | Promise<T>;
 
 /** A procedure of several calls: it yields what a call returns and receives the value. */
@@ -77,7 +77,7 @@ export type OpenFile = {
     : never;
 };
 
-/** A filesystem in one form: every call returns a value, or every call returns a promise. */
+/** A filesystem in one form: either every call returns a value, or every call returns a promise. */
 export interface FsDriver {
   readonly fs: Calls;
   readonly limits: Limits;
@@ -143,7 +143,7 @@ export function runAsync<R>(procedure: FsProcedure<R>): Promise<R> {
   return driveAsync(procedure, itself);
 }
 
-/** A yielded call has already been made: its result is what was yielded. */
+/** The yielded value is the result, because the call was already made. */
 function itself(value: unknown): unknown {
   return value;
 }

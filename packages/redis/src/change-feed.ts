@@ -8,7 +8,7 @@ import { scripts } from './lua/scripts.js';
 type Subscribe = (onReconnect: () => void) => StreamSubscription;
 type Listener = Parameters<NonNullable<Backend['watch']>>[0];
 
-/** Time for which commits go on writing changes for a watcher that is not heard of any more. */
+/** Milliseconds for which commits keep writing changes after a watcher has last renewed its lease. */
 const WATCH_LEASE_MS = 30_000;
 /** Interval at which a watcher renews its lease. */
 const LEASE_RENEWAL_MS = 8_000;
@@ -175,7 +175,7 @@ class StreamReader {
     const { entry, isComplete } = await this.#register();
     if (this.#isStopped || (this.#lastEntry !== undefined && isComplete)) return;
     if (this.#lastEntry !== undefined || this.#hasMissed) this.deliver(RESET);
-    // A server that has lost entries is behind what was delivered.
+    // If the server has lost entries, its last entry is older than the last delivered one.
     this.#lastEntry = lastBefore === undefined || entry < lastBefore ? entry : Math.max(entry, this.#lastEntry ?? 0);
     this.#release(entry);
   }

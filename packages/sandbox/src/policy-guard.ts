@@ -59,7 +59,9 @@ export class PolicyGuard implements Guard {
   }
 }
 
-/** Returns why a policy refuses a path, by everything known about it except its size. */
+/**
+ * Returns the reason why a policy refuses a path, judged by everything but the file's size; undefined if it is allowed.
+ */
 export function pathRefusal(
   roots: readonly SandboxRoot[],
   policy: Policy,
@@ -83,8 +85,8 @@ function placeRefusal(policy: Policy, path: string, access: Access, kind: Kind):
 }
 
 /**
- * Reports whether a request gives a file another name, which could be readable: its current place must allow that
- * already.
+ * Reports whether a request gives a file another name, which could be readable. The file must then be readable under
+ * its current name.
  */
 function isMoved({ access, syscall }: AccessRequest): boolean {
   return syscall === 'link' || (syscall === 'rename' && access === 'remove');

@@ -13,18 +13,21 @@ export interface Policy {
   canRead(path: string): boolean;
   canWrite(path: string): boolean;
   /**
-   * Reports whether something readable or writable lies under a path, which can then be listed as far as it leads
-   * there.
+   * Reports whether something readable or writable lies under a path. The path can then be listed, showing only the
+   * names that lead there.
    */
   isOnTheWay(path: string): boolean;
-  /** Reports whether a directory may be listed, even if only as far as it leads somewhere. */
+  /**
+   * Reports whether a directory may be listed, even if only the names that lead to something readable or writable are
+   * shown.
+   */
   canList(path: string): boolean;
   /**
-   * Reports whether a path is a root, or a link that an allow list passes: such a name is visible, whatever surrounds
-   * it.
+   * Reports whether a path is a root, or a link on the path of an allow list's entry. Such a name is visible, even if
+   * its directory cannot be listed.
    */
   isEntry(path: string): boolean;
-  /** Reports whether everything under a path is decided like the path itself. */
+  /** Reports whether the decision for a path holds for everything under it. */
   isUniform(path: string): boolean;
 }
 
@@ -74,7 +77,7 @@ export class ChildPolicy implements Policy {
   readonly writableRoots: readonly string[];
   readonly #roots: readonly string[];
 
-  /** @param links paths of entries that are links, or lie behind one: they may be followed, nothing more */
+  /** @param links paths of entries that are links or lead through one: the child may follow them, and nothing more */
   constructor(
     readonly parent: Policy,
     readonly reads: readonly string[] | undefined,
@@ -98,7 +101,7 @@ export class ChildPolicy implements Policy {
     return leadsTo(path, this.#roots) && canLook(this.parent, path);
   }
 
-  /** If the parent may write and not read, the child is on its way to a root of its own, and still sees no names. */
+  /** If the parent may write there but not read, the child sees no names, even on the path to its own root. */
   canList(path: string): boolean {
     return this.canRead(path) || (this.isOnTheWay(path) && this.parent.canList(path));
   }

@@ -42,9 +42,9 @@ export function checkPiece(options: ReadOptions | undefined): Piece {
 }
 
 /**
- * Returns a part of a text, as `read` does. For objects of your own that have the shape `FileSandbox`.
+ * Returns a part of a text, as `read` does. For custom objects of the shape `FileSandbox`.
  *
- * @param piece Characters to return at most, default 20,000, and to skip, default 0
+ * @param piece maximum number of characters to return, default 20,000, and characters to skip, default 0
  * @throws TypeError, RangeError as `read`
  */
 export function pieceOf(text: string, piece?: ReadOptions): ReadResult {

@@ -19,7 +19,7 @@ export async function inTransaction<T>(
   }
 }
 
-/** Returns what is at a path, without following a link; undefined if nothing is. */
+/** Returns the entry at a path, without following a link; undefined if it does not exist. */
 export async function entryAt(
   fileSystem: FileSystem,
   place: string,

@@ -15,14 +15,14 @@ const TILDE = 126;
 const HASHED_SHORT_NAME = 'gi7eba';
 
 /**
- * Reports whether some filesystem takes the name for `.git`: by case, by code points that HFS+ ignores, by NTFS's short
+ * Reports whether some filesystem treats the name as `.git`: by case, by code points that HFS+ ignores, by NTFS's short
  * names, trailing dots and streams.
  */
 export function isDotGit(name: string): boolean {
   return isDisguised(name, 'git', (short) => short === 'git~1');
 }
 
-/** Reports whether some filesystem takes the name for `.gitmodules`. */
+/** Reports whether some filesystem treats the name as `.gitmodules`. */
 export function isDotGitmodules(name: string): boolean {
   return isDisguised(name, 'gitmodules', (short) => {
     if (/^gitmod~[1-4]$/.test(short)) return true;

@@ -3,7 +3,7 @@ import type { GitObject } from '../objects/git-object.js';
 import type { GitObjectStore, RepositoryCall } from '../repository.js';
 import type { FoundObject } from '../tree-cursor.js';
 
-/** Reads a store as if it also held the trees of a state that is not stored. */
+/** An object store that also contains the trees of a state that is not stored. */
 export class TreesBeside implements GitObjectStore {
   readonly format: ObjectFormat;
   readonly #trees = new Map<ObjectId, GitObject>();

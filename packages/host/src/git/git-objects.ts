@@ -35,10 +35,10 @@ export class GitObjects implements GitObjectStore {
   #pending: Request[] = [];
   #chunks: Buffer[] = [];
   #length = 0;
-  /** Number of received bytes from which parsing is tried again. */
+  /** Number of received bytes at which parsing is tried again. */
   #wanted = 1;
   #idle: NodeJS.Timeout | undefined;
-  /** Bytes of an object that is too large that are still to be skipped as they arrive. */
+  /** Number of bytes of a too large object that are still to be skipped. */
   #unwanted = 0;
   #shallowFile: string | undefined;
   #shallow: { readonly state: string; readonly ids: ReadonlySet<ObjectId> } | undefined;

@@ -102,10 +102,10 @@ export async function executeMerge(
  * completed. Files that the user has created or changed since are kept; the result is `nothing` if the user has staged
  * or committed what the merge wrote.
  * @param options whether filters may run, as they did in that merge
- * @throws Error if that merge is still at work, if it had filters and has to be undone without `allowFilters`, if no
- *   merge can have left what is there, if the repository is not writable, or if not everything could be recovered: the
- *   files needed for that are kept for the next call, and if another call cannot help either, the message says what to
- *   do by hand
+ * @throws Error if that merge is still running, if it had filters and must be undone without `allowFilters`, if the
+ *   files in git's directory cannot be from a merge, if the repository is not writable, or if not everything could be
+ *   recovered. In the last case the files needed for recovery are kept for the next call; if another call cannot help
+ *   either, the message says what to do by hand
  */
 export async function recoverMerge(
   sourceRepoPath: string,

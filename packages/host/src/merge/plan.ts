@@ -38,9 +38,9 @@ export const KEPT = 'kept';
 const MAX_PLAN_BYTES = 1 << 20;
 
 /**
- * Reads the plan of a stage; undefined if there is no stage. The repository, and a stage in it, may come from an
- * untrusted person: links in it would redirect writes to other files, and the id becomes part of names.
- * @throws Error if no merge can have left the stage
+ * Reads the plan of a stage; undefined if there is no stage. The repository and a stage in it may come from an
+ * untrusted person: links in the stage would redirect writes to other files, and the id becomes part of file names.
+ * @throws Error if the stage cannot be from a merge
  */
 export function planIn(stage: string): Plan | undefined {
   try {
@@ -58,7 +58,7 @@ export function planIn(stage: string): Plan | undefined {
   throw notOurs();
 }
 
-/** Creates the error for a stage that no merge has made. */
+/** Creates the error for a stage that is not from a merge. */
 export function notOurs(): Error {
   return new Error(`No merge has left what lies in ${NAME} beside the repository's objects: remove it`);
 }

@@ -24,7 +24,7 @@ import { mayBeAtWork, workersEnd } from './workers.js';
 
 export const AT_WORK = 'Another merge is being brought into the repository';
 
-/** Thrown if the stage of a merge may not be touched now, because that merge is still at work. */
+/** Thrown if the stage of a merge must not be changed now, because that merge is still running. */
 export class MergeAtWork extends Error {
   constructor() {
     super(AT_WORK);
@@ -80,7 +80,7 @@ export async function applyCommit(
   try {
     return (await prepare(repository, plan, paths, ownLock)) ?? (await carryOut(repository, git, plan));
   } finally {
-    // Wherever the stage lies by now: the lock keeps all other processes from it as long as this call runs.
+    // The stage may have either name by now. The lock keeps all other processes from it while this call runs.
     for (const name of [NAME, draftNameOf(plan.id)])
       if (ownLock.name !== undefined) rmSync(join(gitDirectory, name, ownLock.name), { force: true });
   }
@@ -137,7 +137,7 @@ async function prepare(
   }
 }
 
-/** Runs the plan of a stage. */
+/** Runs the finisher on the plan of a stage. */
 async function carryOut(
   repository: GitRepository & { readonly workTree: string },
   git: Git,
@@ -172,8 +172,8 @@ async function carryOut(
  * Restores a repository in which a merge was interrupted, or completes the merge if the branch has already moved.
  * Returns `nothing` also if the user has continued from what the merge left.
  * @param filters whether `git` runs them
- * @throws Error if that merge is still at work or had filters, if no merge can have left what is there, if the
- *   repository is not writable, or if it can only be recovered by hand, with instructions
+ * @throws Error if that merge is still running or had filters, if the stage cannot be from a merge, if the repository
+ *   is not writable, or if it can only be recovered by hand, with instructions
  */
 export async function recoverStage(repository: GitRepository, git: Git, filters = false): Promise<Recovery> {
   try {
@@ -253,7 +253,7 @@ async function goOn(
     return moved ? 'completed' : 'nothing';
   }
   const mode = hasMovedHere ? 'forward' : 'undo';
-  // The plan can only refuse filters: the caller decides whether programs run.
+  // The plan can only refuse filters. Whether programs may run is the caller's decision.
   if (mode === 'undo' && plan.filters === true && !filters)
     throw new Error('An interrupted merge ran filters: recover with allowFilters');
   // Left by a git that was killed with the finisher. The repository's own lock stays until the end.

@@ -55,11 +55,11 @@ export class OsSandboxIncompleteError extends Error {
   }
 }
 
-/** Changes to bring back, and their destination. */
+/** Changes to bring back, and the sandbox to apply them to. */
 interface Transfer {
   readonly sandbox: Sandbox;
   readonly plan: readonly Step[];
-  /** Refused paths of the copy and the contents that are there, which cannot come back in any case. */
+  /** Refused paths with the contents there, which cannot be brought back in any case. */
   readonly lost: readonly Place[];
   /** Steps to skip, each with the refused path to which the content that it would remove was moved. */
   readonly kept: ReadonlyMap<Step, string>;
@@ -72,10 +72,10 @@ interface Outcome {
   readonly refused: readonly { readonly step: Step; readonly reason: string }[];
 }
 
-/** Undoing a partial attempt failed. */
+/** Thrown if undoing a partial attempt failed. */
 class HalfDone extends Error {}
 
-/** Aborts an attempt that would lose contents. */
+/** Thrown to abort an attempt that would lose contents. */
 class Stranded extends Error {
   constructor(readonly steps: ReadonlyMap<Step, string>) {
     super('Contents would be nowhere');

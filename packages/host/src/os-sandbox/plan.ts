@@ -1,7 +1,10 @@
 import { contentOf } from './content.js';
 import type { ChangedFile, CopiedFile, StagedCopy, StagedCopyChanges } from './staged-copy.js';
 
-/** Change of one path, from what the command was given there to what it left. Undefined stands for a missing path. */
+/**
+ * Change of one path, from the entry that the command was given to the one that it left. Undefined stands for a missing
+ * path.
+ */
 export interface Step {
   readonly path: string;
   readonly from: CopiedFile | 'directory' | undefined;
@@ -27,7 +30,7 @@ export function planOf(
   ];
 }
 
-/** A content, as {@link contentOf} names it, and the path that holds it. */
+/** A content, identified by {@link contentOf}, and the path that holds it. */
 export interface Place {
   readonly path: string;
   readonly content: string;

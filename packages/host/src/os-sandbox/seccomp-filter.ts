@@ -1,14 +1,14 @@
-/** System calls of one instruction set, and the number by which the kernel's audit calls it. */
+/** The affected system calls of one instruction set, and the number that identifies the set (`AUDIT_ARCH_…`). */
 interface SystemCalls {
   readonly audit: number;
   readonly ioctl: number;
   /** `add_key`, `request_key` and `keyctl`. */
   readonly keys: readonly number[];
-  /** Lowest number of another convention for calls, whose numbers this table does not know: x32 on x64. */
+  /** Lowest number of another calling convention, whose numbers this table does not contain: x32 on x64. */
   readonly foreignFrom?: number;
 }
 
-/** Instruction sets whose programs run on a machine: its own, and the one of 32 bits. */
+/** Instruction sets of the programs that can run on a machine: its own, and the 32-bit one. */
 const MACHINES: Readonly<Record<string, readonly SystemCalls[]>> = {
   x64: [
     { audit: 0xc000003e, ioctl: 16, keys: [248, 249, 250], foreignFrom: 0x4000_0000 },
@@ -20,7 +20,7 @@ const MACHINES: Readonly<Record<string, readonly SystemCalls[]>> = {
   ],
 };
 
-/** Requests of `ioctl` that type into the caller's terminal: TIOCSTI and TIOCLINUX. */
+/** `ioctl` requests that type into the caller's terminal: TIOCSTI and TIOCLINUX. */
 const TYPING = [0x5412, 0x541c];
 
 /** Opcodes of classic BPF: load the word at `k`, jump to `k` instructions further on, compare with `k`, return `k`. */
@@ -65,7 +65,9 @@ export function seccompFilter(architecture: string): Uint8Array | undefined {
   return new Uint8Array(bytes.buffer);
 }
 
-/** Returns instructions that decide on the calls of one instruction set, and go on behind their end for all others. */
+/**
+ * Returns instructions that decide on the calls of one instruction set. For other sets they continue after the section.
+ */
 function sectionOf({ audit, ioctl, keys, foreignFrom }: SystemCalls): Instruction[] {
   const decide: Instruction[] = [
     [LOAD, 0, 0, NUMBER],

@@ -214,8 +214,8 @@ export class StagedCopy implements AsyncDisposable {
   }
 
   /**
-   * Gives a path to the command's user. If this process is root, the command runs as nobody and has to be able to
-   * write.
+   * Gives a path to the command's user. If this process is root, the command runs as the user nobody, who must be able
+   * to write.
    */
   async #own(host: string): Promise<void> {
     if (this.#owner === undefined) return;

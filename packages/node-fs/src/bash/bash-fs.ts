@@ -129,7 +129,7 @@ export class BashFs implements IFileSystem {
     });
   }
 
-  /** Copies like the `cp` command: an existing destination is written through, links included, and keeps its mode. */
+  /** Copies like the `cp` command: an existing destination file is overwritten through links and keeps its mode. */
   cp(src: string, dest: string, options?: CpOptions): Promise<void> {
     return this.#outside(async () => {
       const from = toLookAt(src, 'cp');
@@ -226,7 +226,7 @@ export class BashFs implements IFileSystem {
   async #moveAcross(from: string, to: string): Promise<void> {
     const source = await this.#fs.lstat(from);
     if (source.isDirectory()) {
-      // Refuses what a rename would refuse and a copy would merge into.
+      // A rename would refuse a target that is not an empty directory; the copy would merge into it.
       await this.#fs.rmdir(to).catch((error: unknown) => {
         if (!isFsError(error, 'ENOENT')) throw error;
       });

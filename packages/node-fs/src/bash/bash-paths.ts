@@ -22,8 +22,8 @@ export function toLookAt(path: string, syscall: string): string {
 }
 
 /**
- * Resolves a path to create. A backslash is refused: the filesystem takes it as a separator, so the file would appear
- * elsewhere.
+ * Resolves a path to create. A backslash is refused, because the filesystem treats it as a separator and the file would
+ * appear elsewhere.
  */
 export function toMake(path: string, syscall: string): string {
   if (path.includes('\\')) {

@@ -6,7 +6,7 @@ import { BashFs } from './bash-fs.js';
 /**
  * Wraps a filesystem for the shell of just-bash: `new Bash({ fs: createBashFs(fileSystem), cwd: '/' })`.
  *
- * Any filesystem works, layers and asynchronous storages included; the default is a fresh one in memory. Its calls run
+ * Any filesystem works, layers and asynchronous storages included; the default is a new one in memory. Its calls run
  * outside the context of the script, so that the shell's defences (`defenseInDepth`) do not affect them.
  *
  * - `/dev/null`, `/dev/zero`, `/dev/tty` and the standard streams exist for scripts without being in the filesystem.
@@ -14,7 +14,7 @@ import { BashFs } from './bash-fs.js';
  *   separate memory within the same limits.
  * - Writing creates missing directories, as in every filesystem of just-bash: the shell treats a refused redirect as
  *   its own failure, and `exec()` rejects. The same happens on other refusals, such as ENOSPC.
- * - A name with a backslash cannot be created (EINVAL), because this filesystem takes it as a separator.
+ * - A name with a backslash cannot be created (EINVAL), because this filesystem treats a backslash as a separator.
  * - The shell finds its commands without files, but looks into an existing `/usr/bin` first: mount such a tree under
  *   another path.
  * - `getAllPaths()` is empty over an asynchronous storage; only `ls` with a quoted pattern uses it.

@@ -169,7 +169,7 @@ function writeNow(facade: Facade, { file, data, flags, mode, signal }: Write): E
   const { driver, descriptors } = facade;
   if (typeof file === 'number') return driver.map(descriptors.get(file, 'write').write(data, null), noAnswer);
   const flag = flagName(flags);
-  // Defaults of the filesystem are left out: passing them costs half as much as writing.
+  // The filesystem's defaults are left out, because passing them takes half as long as the write itself.
   if (flag === 'w' && mode === DEFAULT_MODE && signal === undefined) return driver.fs.writeFile(file, data);
   switch (flag) {
     case 'w':

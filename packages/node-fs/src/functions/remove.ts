@@ -14,7 +14,7 @@ interface Removal {
 
 const DEFAULTS = { recursive: false, force: false, retryDelay: 100, maxRetries: 0 };
 
-/** Checks the options. Retries are checked but never needed: nothing here is busy for a while. */
+/** Checks the options. Options for retries are checked and ignored, because no entry here is busy temporarily. */
 function toRemoval(options: unknown): Removal {
   if (options === undefined) return DEFAULTS;
   const given: Given = { ...DEFAULTS, ...checkObject(options, 'options') };
@@ -53,7 +53,7 @@ export const rmdir = nodeFunction(
   ({ driver }, { path, options }) => (options.recursive ? driver.run(removeAll(driver, path)) : driver.fs.rmdir(path)),
 );
 
-/** `rmdir` with `recursive`, as before `rm` existed. A file is left to the plain call, which refuses it. */
+/** `rmdir` with `recursive`, from before `rm` existed. For a file it calls `rmdir`, which fails. */
 function* removeAll(driver: FsDriver, path: string): FsProcedure<void> {
   const isDirectory = (yield* awaited(driver.fs.lstat(path))).isDirectory();
   yield* awaited(isDirectory ? driver.fs.rm(path, { recursive: true }) : driver.fs.rmdir(path));

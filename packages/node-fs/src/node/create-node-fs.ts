@@ -45,14 +45,14 @@ function assemble(facade: Facade, isSync: boolean): Functions {
     Dir,
     Dirent,
     Stats: CallableStats,
-    // Node's types have it, although Node does not.
+    // Node's types contain it, although Node does not export it.
     StatsFs: StatFs,
     F_OK,
     R_OK,
     W_OK,
     X_OK,
     constants,
-    // They exist only on macOS.
+    // These exist on macOS only.
     lchmod: undefined,
     ...(isSync ? { lchmodSync: undefined } : {}),
     _toUnixTimestamp: toUnixTimestamp,

@@ -1,12 +1,12 @@
 import { MAX_REQUEST_COST } from './batch-cost.js';
 
-/** References that one request should write: a few milliseconds of the server. */
+/** Number of references that one request should write, which takes the server a few milliseconds. */
 const TARGET_REFERENCES = 900;
 /** References that every request writes: the path from the root to what it changes. */
 const BASE_REFERENCES = 60;
-/** A cost that is safe anywhere, even if each write copies the whole path to it because a checkpoint shares that. */
+/** A cost that is safe for any filesystem, even if each write copies the whole path because a checkpoint shares it. */
 const MIN_MAX_COST = 80;
-/** Cheaper requests are too small a sample, unless the limit itself keeps them that small. */
+/** A cheaper request is too small a sample to adapt to, unless the limit itself keeps requests that small. */
 const MIN_SAMPLE_COST = 60;
 
 /** Returns the estimated cost of the operations that were applied. A refused operation writes nothing. */

@@ -10,7 +10,7 @@ import { scripts } from '../lua/scripts.js';
 const MAX_INLINE_CONTENT_BYTES = 262_144;
 /** Content per upload request. While the server stores one, the client encodes and sends the next. */
 const STAGING_REQUEST_BYTES = 4 * CHUNK_BYTES;
-/** Time after which the server deletes uploads whose commit does not come. */
+/** Milliseconds after which the server deletes uploads that no commit has used. */
 export const STAGING_LEASE_MS = 300_000;
 
 /** Returns the number of content bytes that a write carries. */

@@ -13,7 +13,7 @@ import { STAGING_LEASE_MS } from './content-staging.js';
 import type { Sequences } from './sequences.js';
 import { type BatchPart, splitBatch } from './split-batch.js';
 
-/** Time for which a lock blocks other writers if its holder is not heard of any more. */
+/** Milliseconds for which a lock blocks other writers after its holder's last request. */
 const LOCK_LEASE_MS = 5_000;
 /** Attempts that other clients' writes may invalidate before the batch is staged with the state locked. */
 const MAX_UNLOCKED_ATTEMPTS = 1;

@@ -61,7 +61,10 @@ export class ClientSession {
   /** True if commits have to carry the changes for watchers. The server reports it. */
   isWatched = false;
   #token = '';
-  /** Metadata of the root if this client creates the filesystem: its birth time is when the storage was created. */
+  /**
+   * Metadata of the root in case this client creates the filesystem. Its birth time is the creation time of the
+   * storage.
+   */
   readonly #rootMeta = Buffer.alloc(META_BYTES);
   #highestCounter = 0;
   #lost: StorageError | undefined;
@@ -105,7 +108,7 @@ export class ClientSession {
     return this.#highestCounter;
   }
 
-  /** Returns a field name of the head that nothing else uses. The letter says what it holds. */
+  /** Returns an unused field name of the head. The letter is the kind of its value. */
   uniqueField(letter: 'g' | 'p'): string {
     this.#fieldCount += 1;
     return `${letter}/${this.client}/${this.#fieldCount}`;

@@ -1,8 +1,8 @@
 import { Connection, type RedisClient, ServerLink, type StreamEntry } from './connection.js';
 
-/** Time that a read of the streams blocks on the server until a change comes. */
+/** Milliseconds that a read of the streams blocks on the server until a change arrives. */
 export const BLOCKING_READ_MS = 4_000;
-/** Time in which streams that are added are collected, so that they interrupt a read once. */
+/** Milliseconds during which added streams are collected, so that they interrupt a read only once. */
 const COLLECT_MS = 2;
 
 /** Multiplexers by the client of the user that they were made for. */

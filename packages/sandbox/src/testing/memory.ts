@@ -12,7 +12,7 @@ export function memory(files: InitialFiles = {}): SyncFileSystem {
   return openFileSystem(new MemoryStorage({ clock }), { files, clock });
 }
 
-/** Returns the same through the remote engine. */
+/** Like `memory`, but asynchronous, through the remote engine. */
 export function asyncMemory(files: InitialFiles = {}): Promise<FileSystem> {
   const clock = testClock();
   return openFileSystem(asyncMemoryStorage({ clock }), { files, clock });

@@ -69,7 +69,7 @@ export const BACKENDS: Backends = {
   'another sandbox': () => new Sandbox(memory(FILES), { root: { root: '/' } }).fileSystem,
 };
 
-/** Those that are not of the engine: the layers walk their paths. */
+/** Filesystems that are not the engine's own, over which the layers walk paths themselves. */
 export const FOREIGN: readonly string[] = ['mount', 'observe'];
 
 export const NESTED = 'a sandbox over a sandbox';

@@ -7,7 +7,7 @@ export function memory(files: InitialFiles = {}): SyncFileSystem {
   return openFileSystem(new MemoryStorage(), { files, clock: () => now++ });
 }
 
-/** Returns the same through the remote engine. */
+/** Like `memory`, but asynchronous, through the remote engine. */
 export function asyncMemory(files: InitialFiles = {}): Promise<FileSystem> {
   let now = 1_000;
   return openFileSystem(asyncMemoryStorage(), { files, clock: () => now++ });

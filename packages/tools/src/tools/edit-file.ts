@@ -42,7 +42,7 @@ export const editFile: Definition = {
       try {
         return await fileSystem.editFile(place, before, after, { all, ...call });
       } catch (error) {
-        // The text may be missing because the file is none: then say so.
+        // The text may be missing because the content is not text. Then the error says so.
         if (isFsError(error, 'EINVAL')) await readTextFile(fileSystem, place, file, call);
         throw error;
       }

@@ -273,7 +273,6 @@ export const ENCODINGS = [
   true,
 ] as const;
 
-/** Options of functions that take an encoding, as text and as a field, and others fields beside it. */
 /** Encodings in which a path of the host can still be told from its root. */
 const READABLE = ENCODINGS.filter(
   (one) => typeof one !== 'string' || !/^(hex|base64|base64url|ucs2|utf16le)$/.test(one),
