@@ -92,8 +92,7 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
   const tools: Tool[] = [];
   const callable = DEFINITIONS.filter((definition) => {
     const isWanted = only === undefined || namesOf(definition).some((name) => only.includes(name));
-    const isPossible = definition.isPlain === true || hasFileSystem(sandbox);
-    return isWanted && isPossible && authorizer.isAllowed(definition);
+    return isWanted && isPossible(definition, sandbox) && authorizer.isAllowed(definition);
   });
   const isReadOnly = sandbox.writableRoots.length === 0;
   const offered = callable.filter(({ rule }) => rule === 'sandbox.read' || !isReadOnly);
@@ -115,6 +114,12 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
       return { text: `There is no tool of that name. The tools are ${known}.`, isError: true };
     },
   };
+}
+
+/** Reports whether a sandbox has what a tool works with. */
+function isPossible({ isPlain = false, needs }: Definition, sandbox: FileSandbox): boolean {
+  if (!hasFileSystem(sandbox)) return isPlain;
+  return needs === undefined || sandbox.fileSystem.capabilities[needs] === true;
 }
 
 function toolOf(definition: Definition, name: string, authorizer: Authorizer, failures: FailureOptions): Tool {

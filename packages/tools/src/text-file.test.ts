@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { aiSdkTools } from './adapters/ai-sdk.js';
 import { memoryHandlers, textEditor } from './adapters/anthropic.js';
-import { applyPatch } from './adapters/openai.js';
+import { applyPatch, applyPatchEditor } from './adapters/openai.js';
 import { createFileTools } from './file-tools.js';
 import { STORAGES, whole, yes } from './testing/sandboxes.js';
 
@@ -42,6 +43,14 @@ describe.each(STORAGES)('a file that is not text, on %s,', (_, create) => {
     ])
       expect(result).toEqual({ text: refused, isError: true });
     await expect(handlers.view({ path })).rejects.toThrow(refused);
+    const { tools } = createFileTools(sandbox);
+    await expect(aiSdkTools(tools, (schema) => schema)['read_file']?.execute({ path }, {})).rejects.toThrow(refused);
+    const patched = await applyPatchEditor(sandbox, { approve: yes }).updateFile({
+      type: 'update_file',
+      path,
+      diff: '@@\n-a\n+b',
+    });
+    expect(patched).toEqual({ status: 'failed', output: refused });
     expect(await fileSystem.readFile(path)).toEqual(content);
   });
 

@@ -1,4 +1,4 @@
-import { quote } from '@scratchfs/core';
+import { type Capabilities, quote } from '@scratchfs/core';
 import type { Authorizer } from '../authorizer.js';
 import { InputError } from '../input.js';
 import type { PropertySchema, RuleName, ToolCallOptions } from '../tool.js';
@@ -10,6 +10,8 @@ export interface Definition {
   readonly rule: RuleName;
   /** True if a sandbox without `fileSystem` is enough. Default false. */
   readonly isPlain?: boolean;
+  /** Ability that the filesystem must have. Default: none. */
+  readonly needs?: keyof Capabilities;
   readonly description: string;
   /** Sentences of the description that are about other tools, by the name of that tool. */
   readonly seeAlso?: Readonly<Record<string, string>>;

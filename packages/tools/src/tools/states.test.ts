@@ -54,6 +54,16 @@ describe.each(STORAGES)('the checkpoints of the model on %s', (_, create) => {
   });
 });
 
+describe('the checkpoint tools', () => {
+  it('are not offered if the filesystem has no checkpoints', () => {
+    const capabilities = { checkpoints: false, forks: false, sharedWatch: false };
+    const sandbox = { readableRoots: ['/'], writableRoots: ['/'], fileSystem: { capabilities } };
+    const names = createFileTools(sandbox as never).tools.map(({ name }) => name);
+    expect(names).toContain('edit_file');
+    expect(names.filter((name) => ['checkpoint', 'rollback', 'diff'].includes(name))).toEqual([]);
+  });
+});
+
 describe('a read-only sandbox', () => {
   it.each(STORAGES)('offers no tools that write on %s', async (_, create) => {
     const fileSystem = await create({ '/a': 'a', '/src/b': 'b' });

@@ -19,6 +19,7 @@ interface CheckpointInput {
 export const checkpoint: Definition = {
   name: 'checkpoint',
   rule: 'sandbox.read',
+  needs: 'checkpoints',
   description: 'Remembers the files as they are now, at no cost. Make a checkpoint before a risky step.',
   seeAlso: { rollback: 'To go back to it use rollback.', diff: 'To see what has changed since use diff.' },
   properties: { name: path('A name to call it by. Default: one is made.') },
@@ -42,6 +43,7 @@ interface RollbackInput {
 export const rollback: Definition = {
   name: 'rollback',
   rule: 'sandbox.write',
+  needs: 'checkpoints',
   description:
     'Makes all files what they were at a checkpoint. Everything that was done since is lost; the checkpoint stays.',
   properties: { checkpoint: path('Name of a checkpoint that was made with these tools.') },
@@ -76,6 +78,7 @@ interface DiffInput {
 export const diff: Definition = {
   name: 'diff',
   rule: 'sandbox.read',
+  needs: 'checkpoints',
   description: 'Shows what has changed since a checkpoint, or between two of them, as a unified diff.',
   properties: {
     from: path('The checkpoint to compare with.'),
