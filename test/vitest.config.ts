@@ -19,7 +19,7 @@ const LONG = 'packages/*/src/**/*.long.test.ts';
 const project = (name: string, include: string, ...exclude: string[]) => ({
   ...resolve,
   root,
-  // Wall time says little where two cores are shared.
+  // Wall time says little if two cores are shared.
   test: {
     name,
     include: [include],
@@ -31,16 +31,16 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
   },
 });
 
-/** Files share what they have loaded: it costs more than most of them do, and none of them leaves anything behind. */
+/** Test files share loaded modules, because loading takes longer than most tests, and no file changes global state. */
 const shared = <P extends { readonly test: object }>(one: P) => ({ ...one, test: { ...one.test, isolate: false } });
 
 const s3 = project('s3', 'test/s3/**/*.test.ts');
 const faults = project('faults', 'test/faults/**/*.test.ts');
 
 /**
- * One project a kind of test. `pnpm vitest run --project unit` runs what lies beside the sources;
- * `long` is those of them that take seconds and that `npm run check` leaves out; every folder of `test/` that vitest
- * runs is a project of its own name.
+ * One project per kind of test. `pnpm vitest run --project unit` runs the tests beside the sources. `long` has the
+ * tests beside the sources that take seconds; `npm run check` leaves them out. Every folder of `test/` with tests for
+ * vitest is a project of the same name.
  */
 export default defineConfig({
   root,
@@ -56,10 +56,10 @@ export default defineConfig({
       project('clients', 'test/clients/**/*.test.ts'),
       project('examples', 'examples/**/*.test.ts'),
       project('redis', 'test/redis/**/*.test.ts'),
-      // One server for all of them. The SDK's modules for bundlers do not run as they are.
+      // One server for all of these tests. The SDK's modules for bundlers do not run in Node unchanged.
       { ...s3, ...plain, test: { ...s3.test, globalSetup: [`${root}test/s3/global-setup.ts`] } },
       project('attacks', 'test/attacks/**/*.test.ts'),
-      // They measure CPU time, which a neighbour on the other core makes longer.
+      // These tests measure CPU time, which is longer if other work runs on the second core.
       { ...faults, test: { ...faults.test, maxWorkers: 1 } },
     ],
   },

@@ -14,7 +14,7 @@ export class FolderLog implements Log {
   #position = 0;
   /** The checksum of all records so far. */
   #seal = 0;
-  /** Number of records at the first listing: a missing one among these is damage, not the end. */
+  /** Number of records at the first listing. If one of these is missing later, the log is damaged, not at its end. */
   #least: number | undefined;
 
   constructor(folder: string) {
@@ -41,10 +41,10 @@ export class FolderLog implements Log {
     bytes.set(record, SEAL_BYTES);
     const temporary = join(this.#folder, randomUUID() + UNFINISHED);
     await sync(temporary, 'wx', bytes);
-    // Unlike a rename, a link fails if the name is taken: of several concurrent attempts one wins.
+    // Unlike a rename, a link fails if the name is taken, so of several concurrent attempts one wins.
     await link(temporary, this.#path).catch(unless('EEXIST'));
     await unlink(temporary);
-    // A new name is on the disk once its folder is synced.
+    // A new name is durable only after its folder was synced.
     await sync(this.#folder, 'r');
   }
 

@@ -18,7 +18,8 @@ type Entry = Pick<Batch, 'operationId' | 'writes'>;
 const MAX_OUTCOMES = 10_000;
 
 /**
- * A storage made of a log. Everything in the log has happened, and every client keeps the resulting state in memory.
+ * A storage made of a log. Every record in the log has taken effect, and every client keeps the resulting state in
+ * memory.
  */
 export class LogBackend implements Backend {
   readonly capabilities = { checkpoints: false, forks: false, sharedWatch: false };
@@ -51,8 +52,8 @@ export class LogBackend implements Backend {
         const known = this.#outcomes.get(operationId);
         if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
         if (known !== undefined) return known;
-        // Preconditions and limits are checked on a copy, which costs nothing; a batch becomes visible only once the
-        // log has it.
+        // Preconditions and limits are checked on a copy, which costs nothing. The batch becomes visible only after it
+        // is in the log.
         const draft = await this.#state.fork();
         const result = await draft.commit(batch);
         if (result.kind !== 'ok') return this.#settle(operationId, result);
@@ -73,7 +74,7 @@ export class LogBackend implements Backend {
     this.#isClosed = true;
   }
 
-  /** Applies the log's new records to this copy; an empty log begins with the root. */
+  /** Applies the log's new records to the local state. An empty log gets a record that creates the root. */
   async #catchUp(): Promise<void> {
     for (;;) {
       const record = await this.#log.next();

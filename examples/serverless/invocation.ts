@@ -1,6 +1,6 @@
 import { createFileSystem } from 'scratchfs';
 
-/** One invocation: it knows where its files are, does one step of the job, and ends or is killed. */
+/** One invocation: it only knows the URL of its files, does one step of the job, and ends or is killed. */
 const [url, isKilled] = process.argv.slice(2) as [string, string | undefined];
 const fs = await createFileSystem({ storage: url });
 

@@ -16,7 +16,8 @@ describe('The Worker in workerd', { timeout: 60_000 }, () => {
       conditions: ['@scratchfs/source', 'workerd', 'worker'],
     });
     worker = new Miniflare({
-      // Named, as wrangler does it: a package for a storage that a URL asks for is imported by a name known at run time only.
+      // A named module, as wrangler creates it. The package of a URL's storage is imported by a name that is only known
+      // at run time.
       modules: [{ type: 'ESModule', path: 'worker.js', contents: outputFiles[0]?.text ?? '' }],
       compatibilityDate: '2025-01-01',
       r2Buckets: ['AGENTS'],

@@ -15,7 +15,7 @@ import type { FileSystem, InitialFiles } from '@scratchfs/core';
 const opened: { readonly fileSystem: FileSystem; readonly folder: string }[] = [];
 
 /**
- * Opens a new directory of the host with files as a filesystem. The directory takes the place of `/` in absolute links.
+ * Opens a new directory of the host with files as a filesystem. In the files' absolute links, `/` means the directory.
  */
 export function folderWith(files: InitialFiles, open: (folder: string) => FileSystem): FileSystem {
   const folder = mkdtempSync(join(tmpdir(), 'scratchfs-attacks-'));
@@ -25,7 +25,7 @@ export function folderWith(files: InitialFiles, open: (folder: string) => FileSy
     if (typeof value === 'string') writeFileSync(place, value);
     else if ('symlink' in value) symlinkSync(value.symlink.replace(/^\//, `${folder}/`), place);
   }
-  // A disk updates an access time that is not later than the last change. Reads leave later ones alone.
+  // A disk updates an access time only if it is not later than the last change, so later ones are not changed by reads.
   for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
     const { mtimeMs } = lstatSync(join(folder, name));
     lutimesSync(join(folder, name), mtimeMs / 1000 + 60, mtimeMs / 1000);

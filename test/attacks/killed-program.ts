@@ -3,7 +3,10 @@ import { hostFileSystem } from '@scratchfs/host';
 import { CHANGES } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
 
-/** A change to a directory of its own, and the step before, in or after which it is cut short. */
+/**
+ * A change to a directory of its own, and the step at which the process is killed: before, in the middle of, or after
+ * it.
+ */
 export interface Cut {
   readonly root: string;
   readonly change: string;

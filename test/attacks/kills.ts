@@ -28,7 +28,9 @@ interface Victim extends Cut {
 }
 
 const PHASES = ['before', 'half', 'after'] as const;
-/** Changes that one program makes before it dies. Starting a program costs more than everything else. */
+/**
+ * Number of changes that one program makes before it dies, because starting a program costs more than everything else.
+ */
 const TOGETHER = 10;
 const AT_ONCE = 2;
 

@@ -39,7 +39,7 @@ export interface Race {
    */
   readonly at: string;
   readonly pairs: readonly (readonly [string, string])[];
-  /** Creates what the work removes. */
+  /** Creates the entries that the work removes. */
   readonly prepare?: (ground: Ground) => void;
   /** True if the forbidden part lies within the directory and a sandbox hides it. */
   readonly isHidden?: boolean;
@@ -177,7 +177,7 @@ export const RACES: readonly Race[] = [
     work: [
       async (fs, _i, { root }) => {
         await fs.cp('/t', '/u', { recursive: true });
-        // Read with plain `node:fs`, which sees everything: no names are swapped in the copy.
+        // Read with plain `node:fs`, which sees everything, because no names are swapped in the copy.
         const found = held(join(root, 'u'));
         await fs.rm('/u', { recursive: true });
         return found;
@@ -217,7 +217,7 @@ function tree(place: string, outside: string, names: readonly string[]): void {
   symlinkSync(outside, join(place, 'out'));
 }
 
-/** Creates a tree with one rename if it does not exist, so that no names are swapped in half of one. */
+/** Creates a tree with one rename if it does not exist, so that names are never swapped in an incomplete one. */
 function planted({ root, top }: Ground): void {
   if (existsSync(join(root, 't'))) return;
   tree(join(top, 'planted'), join(top, 'outside'), MANY);

@@ -12,14 +12,14 @@ const RENAMEAT2: Readonly<Record<string, number>> = {
 };
 
 /**
- * Perl is used because every Debian has it (perl-base is essential) and it can make system calls by number, without a
- * compiler or a module. The script holds a directory and swaps each pair of names under it, also after the directory
- * has been moved. When the names are gone it goes on in the directory that has the path now. It ends with its parent.
- * It prints the number of successful swaps each second, and when it receives SIGTERM.
+ * Script that holds a directory and swaps each pair of names under it, even after the directory has been moved. When
+ * the names are gone it continues in the directory that has the path now. It ends with its parent. It prints the number
+ * of successful swaps each second, and when it receives SIGTERM. It is in Perl, because every Debian has it (perl-base
+ * is essential) and it can make system calls by number, without a compiler or a module.
  *
  * Names are swapped up to 32 times as fast as possible, stay for a moment, swapped or not, and are swapped back. A
- * pause follows, mostly short and seldom long: a call that restarts whenever it finds a change still ends on a slow
- * computer.
+ * pause follows, mostly short and seldom long, so that a call that restarts whenever it finds a change still ends on a
+ * slow computer.
  */
 const SCRIPT = `
 use strict;

@@ -15,7 +15,7 @@ export type Outcome =
 export interface Measured {
   /** Nanoseconds or bytes per operation, or megabytes per second. */
   readonly figure: number;
-  /** The subject keeps callers' bytes or hands out its own, which saves a copy that others make. */
+  /** True if the subject keeps callers' bytes or returns its own, which saves a copy that others make. */
   readonly isSharing: boolean;
 }
 
@@ -50,7 +50,7 @@ async function measure({ passes, warmUp = 1, prepare, measures, bytes }: Work, m
     }
     costs.push(((user + system) * 1_000) / operations);
   }
-  // The first passes compiled the code.
+  // The first passes only compiled the code.
   const warm = costs.length > warmUp ? costs.slice(warmUp) : costs;
   const figure = median(warm);
   return { figure: bytes === undefined ? figure : (bytes / figure) * 1_000, isSharing };

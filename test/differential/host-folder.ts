@@ -40,9 +40,11 @@ export type Kind = (typeof KINDS)[number];
 export interface Place {
   /** The host path without links before the last name; with `follow`, without any link. */
   readonly physical: string;
-  /** A link on the way has a `..` that would leave the folder, so the kernel gets the physical path instead. */
+  /**
+   * True if a link on the path has a `..` that would leave the folder. The kernel then gets the physical path instead.
+   */
   readonly climbed: boolean;
-  /** The walk met more than 40 links. */
+  /** True if the walk followed more than 40 links. */
   readonly loop: boolean;
 }
 

@@ -85,7 +85,10 @@ export class NodeFsSubject implements Subject {
   }
 }
 
-/** Node skips calls for zero bytes, so a one-byte or empty-vector call checks that the file is open for that access. */
+/**
+ * Checks that a file is open for an access by a call with one byte or an empty vector, because Node skips calls for
+ * zero bytes.
+ */
 function askForNothing(step: Step, call: (name: string, ...args: readonly unknown[]) => unknown): unknown {
   if (step.op === 'read' && step.args.length === 0) return call('read', new Uint8Array(1), 0, 1, 0);
   if (step.op === 'handleWriteFile' && contentOf(step.args.data).length === 0)

@@ -29,7 +29,7 @@ function comparable(step: Step, call: Call, result: unknown): unknown {
     case 'readdirEntries':
       return (result as EntryInfo[]).map(({ name, kind }) => ({ name, kind }));
     case 'walk': {
-      // Relative to where the walk began, whatever links led there.
+      // Relative to the path at which the walk began, whatever links led there.
       const base = (result as EntryInfo[])[0];
       const cut = base === undefined ? 0 : base.path.length - base.name.length;
       return (result as EntryInfo[]).map(({ path, kind }) => ({ path: path.slice(cut), kind }));

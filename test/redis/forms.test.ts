@@ -29,7 +29,7 @@ describe.skipIf(!hasServer)('A filesystem in Redis', () => {
     const backend = openBackend(server.place());
     const look = (operationId: string, path: string): ReturnType<typeof backend.commit> =>
       backend.commit({ operationId, checks: [{ kind: 'entry', path, id: null }], writes: [], limits: {} });
-    // The first one reads the filesystem's identity. All others are queued until then.
+    // The first call reads the filesystem's identity. All others are queued until then.
     await look('first', '/absent');
     const deep = Array.from({ length: 256 }, (_, i) => look(`look${i}`, `/c${i}${'/d'.repeat(990)}`));
     for (const { kind } of await Promise.all(deep)) expect(kind).toBe('ok');

@@ -5,7 +5,9 @@ import { createFileSystem } from 'scratchfs';
 import type { Forms } from '../differential/forms.js';
 import type { RedisLocation } from './clients.js';
 
-/** The `…Sync` methods in memory, and the promises over Redis, with a new location for each sequence. */
+/**
+ * Forms to compare: the `…Sync` methods in memory, and the promises over Redis, with a new location for each sequence.
+ */
 export function onRedis(place: () => RedisLocation): Forms {
   return {
     operations: ALL_OPERATIONS,

@@ -237,7 +237,7 @@ describe.skipIf(!hasOwnServer)('A server outage', () => {
       for (const name of ['3', '4', '5']) await late.rm(name);
       expect(await late.readdir('/')).toEqual(['0', '6', '7', 'f']);
     });
-    // Another client's change frees what a client that has left had removed.
+    // Another client's change also frees what the closed client had removed.
     while ((await control.llen(`scratchfs:{${place.namespace}}:q`)) > 0) {
       await fs.chmod('/f', 0o600);
       await sleep(20);

@@ -14,7 +14,7 @@ import { hasOwnServer } from './servers/test-server.js';
 
 const STAGED_WRITES = 300;
 
-/** More writes than one request may have. */
+/** More writes than fit into one request. */
 const large = batch(
   'large',
   Array.from({ length: STAGED_WRITES }, (_, i) => `/large${i}`),

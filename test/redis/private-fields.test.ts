@@ -6,7 +6,7 @@ import { batch, type Interceptor, interceptCommits } from './intercepted-commits
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-/** More writes than one request may have, so that the commit is staged. */
+/** More writes than fit into one request, so that the commit is staged. */
 const MANY_WRITES = 300;
 /** More load requests than fit into one Redis request. */
 const MANY_LOADS = 600;

@@ -9,7 +9,7 @@ import { hasServer, TestServer } from './servers/test-server.js';
 
 const FILES = 10_000;
 
-/** Budgets for what only a whole server can show. */
+/** Budgets of operations that only a complete server can show. */
 const MORE_PRICES: Readonly<Record<string, RequestBudget>> = {
   'a walk of 10,000 files in 3 levels': {
     work: async (fs) => {
@@ -21,14 +21,14 @@ const MORE_PRICES: Readonly<Record<string, RequestBudget>> = {
   },
 };
 
-/** A script does little, so that it blocks the server only briefly: large operations take several requests. */
+/** Large operations take several requests, because each script must block the server only briefly. */
 const IN_SEVERAL: Readonly<Record<string, number>> = {
   'a walk of 5,000 files': 6,
   'glob over 5,000 files': 6,
   'grep through 5,000 files': 20,
   // There are 10,000 more files here.
   'a snapshot of 6,000 files': 30,
-  // 13, and those that free the objects that it replaces.
+  // 13 requests, and those that free the replaced objects.
   'a transaction of 1,000 new files': 20,
   'a stream of 3 MB from a file': 14,
   'a stream of 3 MB into a file, in chunks of 1 MB': 20,

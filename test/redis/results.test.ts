@@ -62,7 +62,7 @@ describe.skipIf(!hasOwnServer)('The result of an operation', () => {
       expect(await left(write)).toBeLessThanOrEqual(1_000_000);
       vi.setSystemTime(Date.now() + 3_600_001);
       expect(await left(write)).toBeGreaterThan(86_000_000);
-      // A clock that was put back counts as an hour.
+      // A clock that was set back counts as an hour.
       vi.setSystemTime(Date.now() - 7_200_000);
       expect(await left(write)).toBeGreaterThan(86_000_000);
     }

@@ -35,7 +35,7 @@ describe.skipIf(!hasOwnServer)('Filesystems of one client', () => {
       expect(await seen).toEqual(all.map((_, i) => `/g${i}`));
       // The read that was blocked when streams were added may still be closing its connection.
       await expect.poll(connections).toBe(before + 2);
-      // A stream that is added while a read is blocked is read at once; the others miss nothing.
+      // A stream that is added during a blocked read is read immediately; the other streams miss nothing.
       await watching[3]?.return?.();
       const added = all[3]?.watch('/');
       const next = [added?.next(), watching[7]?.next()];

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasOwnServer, hasServer, TestServer } from './servers/test-server.js';
 
-/** More writes than one request has: they are staged, and become the state atomically. */
+/** More writes than fit into one request, so they are staged and become visible atomically. */
 const FILE_COUNT = 400;
 
 const CHANGES: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = {
@@ -67,7 +67,7 @@ describe.skipIf(!hasServer)('Reads that were repeated', () => {
     const fs = await openFileSystem(mine, { files: { '/d/f': 'old' } });
     for (let i = 0; i < 3; i++) await look(fs);
     const other = await openFileSystem(theirs);
-    // With `isMeanwhile`, reading goes on during the change.
+    // With `isMeanwhile`, reads continue during the change.
     let isOver = !isMeanwhile;
     const looking = (async () => {
       while (!isOver) await look(fs);

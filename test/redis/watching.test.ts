@@ -107,7 +107,7 @@ describe.skipIf(!hasOwnServer)('A watcher of a filesystem that other clients cha
   it('receives an overflow if it was disconnected for too long', LONG_TIMEOUT, async () => {
     const [fs, other] = await Promise.all([open(proxy.port), open(server.port)]);
     proxy.delayMs = 300;
-    // The connection is cut while the first request for news is in transit; the request is repeated.
+    // The connection is cut while the first request for changes is in transit; the request is repeated.
     const asksForNews = new Promise((resolve) => {
       proxy.onCommand = ({ name }) => name === 'XREAD' && resolve(undefined);
     });
@@ -117,7 +117,7 @@ describe.skipIf(!hasOwnServer)('A watcher of a filesystem that other clients cha
     proxy.isRefusing = true;
     proxy.cut();
     await other.writeFile('/unheard', '');
-    // The traces of a silent watcher expire; here they are deleted immediately.
+    // The entry of a watcher that does not renew expires; here it is deleted immediately.
     await server.control.hdel(`scratchfs:{${place.namespace}}:m`, 'a');
     await server.control.del(stream());
     await other.writeFile('/unsaid', '');

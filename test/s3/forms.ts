@@ -5,7 +5,7 @@ import { createFileSystem } from 'scratchfs';
 import type { Forms } from '../differential/forms.js';
 import { type Place, urlOf } from './servers/test-bucket.js';
 
-/** The `…Sync` methods in memory, and the promises over S3, with a new place for each sequence. */
+/** Forms to compare: the `…Sync` methods in memory, and the promises over S3, with a new place for each sequence. */
 export function onS3(place: () => Place): Forms {
   return {
     operations: ALL_OPERATIONS,

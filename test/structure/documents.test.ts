@@ -5,13 +5,13 @@ import { currentPages } from './rules.js';
 import { filesInGit, root, sources } from './sources.js';
 
 const files = filesInGit();
-/** Every word that starts with a capital letter in the sources of the packages. */
+/** Every capitalized word in the sources of the packages. */
 const identifiers = new Set(sources.flatMap(({ tree }) => tree.text.match(/\b[A-Z]\w+/g) ?? []));
 
-/** Names that stand for a reader's own file. */
+/** Names that stand for a file of the reader. */
 const PLACEHOLDERS = ['program.ts', 'x.test.ts', 'x.long.test.ts'];
 
-/** The files that a page names in text, links and pictures, but not in examples, and that do not exist. */
+/** Returns the missing files among those that a page names in text, links and pictures. Examples are left out. */
 function missingFiles(page: string): string[] {
   const named =
     page
@@ -22,7 +22,7 @@ function missingFiles(page: string): string[] {
   );
 }
 
-/** The classes and types that a page names at the start of a code span and that no package has. */
+/** Returns the classes and types that a page names at the start of a code span and that no package has. */
 function missingIdentifiers(page: string): string[] {
   const named = [...page.matchAll(/`([A-Z][a-z]\w*)/g)].map(([, name]) => name as string);
   return [...new Set(named)].filter((name) => !identifiers.has(name));

@@ -10,7 +10,7 @@ type Prose = readonly [line: number, text: string];
 const lineOf = (text: string, index: number): number => text.slice(0, index).split('\n').length;
 const withoutCode = (text: string): string => text.replace(/`[^`\n]*`/g, '``');
 
-/** Lines of Markdown outside of fences, indented code and code spans. */
+/** Returns the lines of Markdown outside of fences, indented code and code spans. */
 function fromMarkdown(text: string): Prose[] {
   const found: Prose[] = [];
   let isFenced = false;
@@ -21,7 +21,7 @@ function fromMarkdown(text: string): Prose[] {
   return found;
 }
 
-/** Comments of a source file, and titles of tests. */
+/** Returns the comments of a source file, and the titles of its tests. */
 function fromSource(text: string, path: string): Prose[] {
   const comment = path.endsWith('.lua')
     ? /(?<![^\s])--(?!\[\[)(.*)$/gm
@@ -37,7 +37,7 @@ function fromSource(text: string, path: string): Prose[] {
   ];
 }
 
-/** The phrases that a file should not have, as `path:line: phrase; write …`. */
+/** Returns the avoided phrases in a file, as `path:line: "phrase"; write …`. */
 function complaints(path: string, text: string): string[] {
   const prose = path.endsWith('.md') ? fromMarkdown(text) : fromSource(text, path);
   return prose.flatMap(([line, body]) =>

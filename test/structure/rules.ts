@@ -32,7 +32,7 @@ export const mayNameCore = [
 export const ambient: Record<string, readonly string[]> = {
   'Date.now': ['packages/core/src/engine/defaults.ts'],
   'Math.random': [],
-  // They measure how long the event loop was held, and how old a head is; no result depends on it.
+  // They measure how long the event loop was blocked, and the age of a head. No result depends on them.
   'performance.now': [
     'packages/core/src/engine/remote/remote-executor.ts',
     'packages/core/src/engine/scheduling/time-slice.ts',

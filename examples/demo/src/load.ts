@@ -46,7 +46,7 @@ export async function load(tree: SourceTree, fs: SyncFileSystem, onProgress: (do
   return { files, size, hash: hash.digest('hex'), leftOut };
 }
 
-/** Returns the same hash of the filesystem's contents. */
+/** Returns the hash of the filesystem's contents, computed as for the disk. */
 export function hashOf(files: readonly SourceFile[], fs: SyncFileSystem): string {
   const hash = createHash('sha256');
   for (const file of files) {

@@ -227,9 +227,9 @@ interface Difference {
 interface Comparison {
   readonly merges: number;
   readonly clean: number;
-  /** Clean on one side only, or clean with another tree. */
+  /** Merges that are clean on one side only, or clean with another tree. */
   readonly wrong: readonly Difference[];
-  /** Conflicts with another tree. */
+  /** Merges in conflict on both sides, with another tree. */
   readonly otherTrees: readonly Difference[];
 }
 

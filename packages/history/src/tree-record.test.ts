@@ -14,11 +14,11 @@ function nameIn(random: Random): string {
 
 function pathIn(random: Random): string {
   const names = Array.from({ length: random.below(3) }, () => nameIn(random));
-  // At the root it is left out, deeper down it is refused.
+  // The name `.git` is left out at the root and refused under it.
   return `/${[random.chance(0.1) ? '.git' : nameIn(random), ...names].join('/')}`;
 }
 
-/** Failures change nothing: a file as a parent, a directory moved into itself. */
+/** Makes a random change, which may fail without effect: a file as a parent, a directory moved into itself. */
 async function edit(fs: FileSystem, random: Random): Promise<void> {
   const path = pathIn(random);
   const edits = [

@@ -68,10 +68,10 @@ describe('hostFileSystem()', () => {
     }
     const fs = hostFileSystem(root);
     const listing = fs.readdir('/', { withFileTypes: true });
-    // Long listings are read asynchronously, so this one is under way.
+    // Long listings are read asynchronously, so this one is in progress.
     await setImmediate();
     await fs.close();
-    // The numbers that had been in use refer to another directory now.
+    // The descriptor numbers that had been in use now refer to another directory.
     const held = Array.from({ length: 20 }, () => openSync(other, 'r'));
     try {
       const kinds = new Set((await listing).filter(({ name }) => name.startsWith('n')).map(({ kind }) => kind));
@@ -175,7 +175,7 @@ describe('hostFileSystem()', () => {
   });
 
   it('changes nothing on the host if it is read-only, and an overlay of it has every feature', async () => {
-    // Without the access times of directories and links, which the comparison itself changes.
+    // Access times of directories and links are left out, because the comparison itself changes them.
     const dump = () =>
       execFileSync(
         'find',

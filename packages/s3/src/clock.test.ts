@@ -8,7 +8,7 @@ import { SlowStore } from './testing/slow-store.js';
 const HOUR = 3_600_000;
 const MAX_MS = 10_000;
 
-/** Runs work in fake time that passes as fast as it can, at most MAX_MS. */
+/** Runs work in fake time that passes as fast as possible, at most MAX_MS. */
 async function done<T>(work: Promise<T>): Promise<T> {
   let isDone = false;
   const end = (): void => {

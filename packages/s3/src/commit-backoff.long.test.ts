@@ -17,7 +17,7 @@ interface Writers {
   readonly seed?: number;
 }
 
-/** Runs work in fake time that passes as fast as it can. */
+/** Runs work in fake time that passes as fast as possible. */
 async function inOwnTime<T>(work: Promise<T>): Promise<T> {
   let isDone = false;
   const end = (): void => {

@@ -1,6 +1,6 @@
 import { type BackendCall, StorageError } from '@scratchfs/core';
 
-/** Puts the probe under a condition. Resolves to true if the store took it. */
+/** Puts the probe object under a condition. Resolves to true if the store has written it. */
 export type PutProbe = (
   condition: { readonly IfNoneMatch?: string; readonly IfMatch?: string },
   call: BackendCall | undefined,
@@ -10,8 +10,8 @@ export type PutProbe = (
 const NONEXISTENT_TAG = '"00000000000000000000000000000000"';
 
 /**
- * Tests, before anything else, whether the store honours conditions: some accept the header and write anyway, and would
- * lose commits silently.
+ * Tests before the first write whether the store honours conditions. Some stores accept the header and write anyway,
+ * which would lose commits silently.
  */
 export class ConditionProbe {
   readonly #put: PutProbe;

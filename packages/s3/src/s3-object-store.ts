@@ -11,17 +11,17 @@ import { isLostRace, isMissing, isNotModified, isPastEnd, nameOf, toStorageError
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
 
-/** Consecutive empty pages of a listing that are accepted. */
+/** Maximum number of consecutive empty pages of a listing. */
 const MAX_EMPTY_PAGES = 1_000;
 
 export interface S3Location {
   readonly client: () => Promise<S3Client>;
   readonly bucket: string;
-  /** Closes a client of our own; a given one is left open. */
+  /** Closes a client that this package has created; a client given by the user stays open. */
   readonly close: () => Promise<void>;
   /** Prefix of every key; empty, or ending in a slash. */
   readonly prefix: string;
-  /** No other process writes: the store need not support conditions. */
+  /** True if no other process writes. Then the store need not support conditions. */
   readonly singleWriter: boolean;
 }
 
@@ -145,7 +145,7 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  /** Puts an object under a condition. Resolves to true if the store took it. */
+  /** Puts an object under a condition. Resolves to true if the store has written it. */
   async #putProbe(condition: Partial<PutObjectCommandInput>, call: BackendCall | undefined): Promise<boolean> {
     try {
       await this.#put('probe', new TextEncoder().encode('scratchfs'), condition, call);

@@ -3,12 +3,15 @@ import { StorageError } from '@scratchfs/core';
 /** The head, undefined if there is none. */
 type Seen = { readonly tag: string; readonly bytes: Uint8Array } | undefined;
 
-/** Heads without a response that are remembered: an older one that arrives nevertheless counts as another writer's. */
+/**
+ * Number of sent heads without a response that are remembered. If an older one arrives late, it counts as another
+ * writer's.
+ */
 const MAX_UNCONFIRMED_HEADS = 64;
 
 /**
- * Detects other writers if the store cannot. It sees a foreign head with the next read and then stops all writes;
- * writes in between may have overwritten the other's.
+ * Detects other writers on a store that cannot do it. Another writer's head is seen at the next read, which stops all
+ * later writes. Writes before that may have overwritten the other's.
  */
 export class SingleWriter {
   #tag: string | undefined;
@@ -20,8 +23,8 @@ export class SingleWriter {
   #own = 0;
 
   /**
-   * Call before reading the head. Returns the function to call with it. A head from before our last one says nothing
-   * about others.
+   * Must be called before reading the head. Returns the function to call with the head. A head read before this
+   * client's last write shows nothing about other writers.
    */
   willRead(): (head: Seen) => void {
     const own = this.#own;
@@ -34,7 +37,7 @@ export class SingleWriter {
     this.#sent = [...this.#sent, bytes].slice(-MAX_UNCONFIRMED_HEADS);
   }
 
-  /** Notes that the store has refused the last head: it will never arrive. */
+  /** Records that the store has refused the last head, so it cannot arrive later. */
   wasRefused(bytes: Uint8Array): void {
     const refused = this.#sent.lastIndexOf(bytes);
     this.#sent = this.#sent.filter((_, i) => i !== refused);

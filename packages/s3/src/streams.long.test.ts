@@ -10,8 +10,8 @@ const LONG = { timeout: 300_000 };
 const MEBI = 2 ** 20;
 const CACHE = 16 * MEBI;
 /**
- * Most bytes that two clients may hold besides their caches, whatever the file's size: the engine's nodes, and decoded
- * pages.
+ * Maximum bytes that two clients may hold besides their caches, whatever the file's size: the engine's nodes and
+ * decoded pages.
  */
 const BESIDE = 224 * MEBI;
 
@@ -25,7 +25,7 @@ function used(): number {
   return heapUsed + arrayBuffers;
 }
 
-/** Highest number of bytes in use, sampled now and then, without those in use before and those of the store. */
+/** Samples the bytes in use and keeps the maximum, without the bytes in use before and those of the store. */
 class Peak {
   readonly #store: SparseStore;
   readonly #before = used();

@@ -3,9 +3,9 @@ export type Answer<T> = T | Promise<T>;
 
 /** A filesystem as the benchmark uses it: the operations that all of them have, under one set of names. */
 export interface Subject {
-  /** Its results are promises. */
+  /** True if results are promises. */
   readonly isAsync: boolean;
-  /** Its contents lie outside this process, where their size cannot be measured. */
+  /** True if contents are outside this process, so that their size cannot be measured. */
   readonly isOutside?: boolean;
   mkdir(path: string): Answer<unknown>;
   write(path: string, data: Uint8Array): Answer<unknown>;
@@ -30,7 +30,7 @@ export interface Subject {
   checkpoint?(): unknown;
   rollback?(checkpoint: unknown): void;
   drop?(checkpoint: unknown): void;
-  /** Its checkpoints and forks copy everything: one takes as long as thousands elsewhere. */
+  /** True if checkpoints and forks copy everything, so that one takes as long as thousands of other subjects'. */
   readonly copiesAll?: boolean;
   fork?(): Subject;
   /** Returns the whole state as bytes. */

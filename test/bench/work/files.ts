@@ -24,7 +24,7 @@ export function filesWork(files: number, isLong: boolean, only = OPERATIONS.map(
     return {
       title: `${title}, ${files / 1000}k files, ${isLong ? 'long' : 'short'} names`,
       unit: 'ns',
-      // With a million files, code is compiled long before the first run ends.
+      // With a million files, the code is compiled long before the first run ends, so fewer passes are enough.
       passes: files < 1_000_000 ? 3 : 2,
       fits: () => true,
       prepare: async (make: Make) => {

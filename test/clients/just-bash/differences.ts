@@ -1,4 +1,4 @@
-/** A place where just-bash differs from bash, on its own filesystem too. */
+/** A difference between just-bash and bash, which exists on just-bash's own filesystem too. */
 export interface Difference {
   readonly in: 'stdout' | 'stderr' | 'tree';
   /** Text of bash, and the text of just-bash instead. */

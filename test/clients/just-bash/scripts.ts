@@ -1,6 +1,6 @@
 /**
  * Typical uses of a shell. Each script starts in an empty folder, without `set -e`, so that failures are part of it.
- * Times and owners are left out: they differ from machine to machine.
+ * Times and owners are not printed, because they differ between machines.
  */
 export const scripts: Readonly<Record<string, string>> = {
   'pipes and redirects': `

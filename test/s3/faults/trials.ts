@@ -26,9 +26,9 @@ export const ALL_FAULTS: readonly Fault[] = [
 /** Timeout of one request, in milliseconds, after which silence ends. */
 const TIMEOUT_MS = 400;
 const RETRIES = 2;
-/** Most trials in one row. */
+/** Maximum number of trials in one row. */
 const MOST_PLACES = 2_000;
-/** Requests per change whose responses are cut. */
+/** Maximum number of requests per change whose responses are cut. */
 const MOST_CUT = 6;
 const LANES = 4;
 

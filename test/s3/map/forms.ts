@@ -5,7 +5,10 @@ import { createFileSystem } from 'scratchfs';
 import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
 import type { Forms } from '../../differential/forms.js';
 
-/** The `…Sync` methods in memory, and the promises over an object tree in memory, with a new tree for each sequence. */
+/**
+ * Forms to compare: the `…Sync` methods in memory, and the promises over an object tree in memory, with a new tree for
+ * each sequence.
+ */
 export const onTree: Forms = {
   operations: ALL_OPERATIONS,
   openSync: (clock) => createFileSystem({ clock }),

@@ -18,7 +18,7 @@ export interface MapPlace {
   readonly line?: string | undefined;
 }
 
-/** Most turns of the event loop that a request takes. */
+/** Maximum number of turns of the event loop that a request takes. */
 const TURNS = 3;
 
 const stores = new Map<string, MapStore>();

@@ -22,7 +22,7 @@ export interface Race {
 }
 
 /**
- * Appends to files of one filesystem from several processes concurrently. Every write must be there once, in its
+ * Appends to files of one filesystem from several processes concurrently. Every write must be applied once, in its
  * writer's order.
  */
 export async function race({ processes, writers, writes, isShared }: RaceOptions): Promise<Race> {

@@ -81,7 +81,7 @@ export class HttpProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Removes plan and listener, resets the counts and ends silent connections. */
+  /** Removes plan and listener, resets the counters and ends silent connections. */
   forget(): void {
     this.plan = () => 'none';
     this.onRequest = () => {};

@@ -19,7 +19,7 @@ export interface Attempt {
   readonly leftovers: number;
 }
 
-/** Two forks, two ways, one check for both; the better one is kept. */
+/** Tries two ways in two forks, checks both in the same way, and keeps the better one. */
 export async function attempts(workshop: Workshop): Promise<Attempt> {
   const { fs, report } = workshop;
   const { terminal } = report;

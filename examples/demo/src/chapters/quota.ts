@@ -7,7 +7,7 @@ import { printable } from '../terminal.js';
 const LOG = '/.agent/build.log';
 const PIECE = 65_536;
 
-/** The agent writes without end, and the quota stops it. */
+/** Lets the agent write endlessly until the quota stops it. */
 export async function quota(fs: SyncFileSystem, report: Report): Promise<void> {
   const { terminal } = report;
   report.section('A full quota', 'A log that never stops growing. What does the agent get to see?');

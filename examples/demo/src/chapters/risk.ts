@@ -7,7 +7,7 @@ import { newProblems, type Problem } from '../virtual-compiler.js';
 
 const SHOWN = 3;
 
-/** The agent makes a careless change, the compiler finds it, and a rollback undoes it. */
+/** Lets the agent make a careless change, which the compiler finds and a rollback undoes. */
 export async function risk({ fs, report, compiler, task, known }: Workshop): Promise<void> {
   const { declaredIn, declaration, oldName, newName, usedIn } = task;
   const { terminal } = report;

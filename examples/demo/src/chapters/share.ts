@@ -4,7 +4,7 @@ import { bytes, count } from '../figures.js';
 import { hash } from '../fingerprint.js';
 import { type Report, timed } from '../report.js';
 
-/** The same state in a shared storage: two clients, each with its own connection. */
+/** Puts the same state into a shared storage, with two clients that have their own connections. */
 export async function share(fs: SyncFileSystem, url: string, report: Report): Promise<void> {
   report.section(
     'A storage that processes share',

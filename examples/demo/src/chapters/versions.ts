@@ -14,8 +14,8 @@ const SHOWN = 16;
 const NOTES = 'scratchfs-demo.md';
 
 /**
- * The tree as a repository: its HEAD becomes a version, each accepted step another, two attempts are merged, and the
- * result is merged back into a clone of the repository, which stands for the user's own.
+ * Stores the tree as a repository: its HEAD becomes a version, each accepted step another one, two attempts are merged,
+ * and the result is merged back into a clone of the repository, which stands for the user's own.
  */
 export async function versions(folder: string, report: Report): Promise<void> {
   const head = gitIn(folder, 'rev-parse', 'HEAD^{commit}');
@@ -115,7 +115,9 @@ async function back(clone: string, proven: string, versions: HostHistory, report
   report.summarize('Merged back', 'by the user’s git', ms);
 }
 
-/** Another agent started from the same version and wrote the same lines: its work is refused, and nothing changes. */
+/**
+ * Lets another agent start from the same version and write the same lines: its work is refused, and nothing changes.
+ */
 async function conflict(clone: string, head: string, versions: HostHistory, report: Report): Promise<void> {
   const history = versions.historyOf(head);
   const fs = createFileSystem();

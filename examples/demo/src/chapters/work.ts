@@ -10,7 +10,9 @@ import { replaceWord, wordMatcher } from '../words.js';
 export const SOURCES = '**/*.{ts,tsx,mts}';
 export const PLAN = '/.agent/plan.md';
 
-/** The agent prepares: it finds, reads, searches, writes a plan and lets the compiler check everything. */
+/**
+ * Lets the agent prepare: it finds, reads and searches files, writes a plan, and lets the compiler check everything.
+ */
 export async function work(stage: Stage): Promise<Workshop> {
   const { fs, report } = stage;
   report.section(

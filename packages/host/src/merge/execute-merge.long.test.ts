@@ -459,7 +459,7 @@ describe('executeMerge()', () => {
     for (const key of keys) repository.git('config', key, `touch ${canary}-${key.replace(/\W/g, '-')}; true`);
     repository.git('config', 'commit.gpgSign', 'true');
     const result = await versions.executeMerge(repository.path, version);
-    // The driver does not run, so the conflict is left undecided.
+    // The driver does not run, so the conflict remains.
     expect(result).toMatchObject({ success: false, conflict: true, conflictingPaths: ['x.drv'] });
     const easy = await versionOn(repository, { 'a.txt': 'x\n' });
     repository.git(
@@ -506,7 +506,7 @@ describe('executeMerge()', () => {
     rmSync(join(repository.path, 'a.bin'));
     repository.git('checkout-index', '-f', 'a.bin');
     const before = stateOf(repository.path);
-    // Its undo cannot find out the content that the merge writes.
+    // Undoing the merge cannot determine the content that the merge writes.
     const bin = folders.folder();
     const fails = 'case " $* " in " update-ref -m "* | *" cat-file --filters "* | *" hash-object "*) exit 128 ;; esac';
     const real = repository.git('--exec-path');

@@ -52,7 +52,7 @@ async function cutOffHere({ merge }: Awaited<ReturnType<typeof versionFor>>): Pr
   await expect(runBehind(folders, stop, merge)).rejects.toThrow(/could not be put right/);
 }
 
-/** Creates such a merge whose process is gone. */
+/** Creates an interrupted merge whose process is gone. */
 async function cutOff(version: Awaited<ReturnType<typeof versionFor>>): Promise<void> {
   const { sample } = version;
   await cutOffHere(version);

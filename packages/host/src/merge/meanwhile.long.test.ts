@@ -81,7 +81,7 @@ describe('a merge whose files git cannot remove', () => {
     const files = { 'a.txt': 'one\n', 'd/gone.txt': 'gone\n', 'd/stays.txt': 's\n' };
     const { sample, repository, from, to } = await prepare(folders, files, { 'a.txt': 'two\n' }, ['d/gone.txt']);
     const before = stateOf(sample.path);
-    // As git does in a directory that is not writable: root may write everywhere.
+    // Simulates git in a directory that is not writable, because root may write everywhere.
     const gone = join(sample.path, 'd/gone.txt');
     const warned = `case "$*" in "read-tree -m -u"*) $real "$@" && echo gone >'${gone}' && echo "warning: unable to unlink 'd/gone.txt'" >&2; exit ;; esac`;
     const applied = await runBehind(folders, { git: warned }, () => apply(repository, from, to));

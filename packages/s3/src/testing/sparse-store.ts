@@ -13,7 +13,7 @@ export class SparseStore implements ObjectStore {
   answered = 0;
   readonly #heads = new MapStore();
 
-  /** Bytes that take space nevertheless. */
+  /** Bytes that do take memory. */
   get held(): number {
     let bytes = 0;
     for (const { blocks } of this.objects.values())

@@ -33,7 +33,7 @@ export interface TreeRun {
   readonly deleted: number;
 }
 
-/** Something that one client works on alone: a directory of the filesystem, or a fork. */
+/** A part that one client changes alone: a directory of the filesystem, or a fork. */
 interface Line {
   readonly fs: FileSystem;
   readonly backend: ObjectTreeBackend;
@@ -129,7 +129,7 @@ export async function runTreeModel(
     }
   }
 
-  /** Repeats what the store sometimes refuses. */
+  /** Repeats work that the store sometimes refuses. */
   async function persist<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {
@@ -140,7 +140,7 @@ export async function runTreeModel(
     }
   }
 
-  /** Waits until nothing that the client has sent before can happen any more. */
+  /** Waits until no earlier request of the client can take effect any more. */
   async function settled({ fs, top }: Line, whole = top): Promise<State> {
     await persist(() => fs.utimes(top === '' ? '/' : top, 0, ++count));
     return persist(() => stateOf(fs, whole));
@@ -235,7 +235,7 @@ export async function runTreeModel(
     if (told.kind === 'done') counts.deleted += told.value.deleted;
   }
 
-  /** Runs work while no other client changes the filesystem, for rollbacks. */
+  /** Runs work while no other client changes the filesystem, as rollbacks need it. */
   async function alone(work: () => Promise<void>): Promise<void> {
     while (isRollingBack) await scheduler.turn('rollback');
     isRollingBack = true;
@@ -274,7 +274,7 @@ export async function runTreeModel(
     return line.forkedAt === undefined ? beside(work) : work();
   }
 
-  /** Returns the forks that it leaves open. */
+  /** Runs a client. Returns the forks that it leaves open. */
   async function client(main: Line): Promise<Line[]> {
     const forks: Line[] = [];
     for (let i = 0; i < STEPS; i++) {

@@ -3,8 +3,9 @@ import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import type { Scheduler } from '@scratchfs/testkit';
 
 /**
- * Fate of a request: nothing happens; the store refuses it; it or its response is lost; it arrives long after it was
- * given up; it arrives a second time long after; the response is cut, or has a flipped bit.
+ * Fate of a request. `none`: it is handled normally. `refused`: the store refuses it. Others: the request or its
+ * response is lost; it arrives long after the client has given up; it arrives a second time; the response is cut or has
+ * a flipped bit.
  */
 export type Mishap = 'none' | 'refused' | (typeof MISHAPS)[number];
 export const MISHAPS = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'] as const;
