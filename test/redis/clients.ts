@@ -30,7 +30,12 @@ export interface Client {
 
 export async function connect(place: RedisLocation, { timeoutMs, limits, clock }: ClientOptions = {}): Promise<Client> {
   const storage = asyncStorage(new RedisBackend(place.url, { namespace: place.namespace, timeoutMs }), { timeoutMs });
-  return { fs: await openFileSystem(storage, { limits, clock }), close: () => storage.close() };
+  try {
+    return { fs: await openFileSystem(storage, { limits, clock }), close: () => storage.close() };
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
 }
 
 /** Runs work with a client, then closes the client. */

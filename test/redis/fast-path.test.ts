@@ -185,7 +185,7 @@ describe.skipIf(!hasOwnServer)('The fast path of a commit', () => {
       operationId: 't',
       checks: [],
       writes: [{ kind: 'touch', path: '/d', time: 5 }],
-      limits: {},
+      limits: { maxTotalSize: 200_000 },
     } as const;
     expect(await waysOf(() => backend.commit(touch))).toEqual([false]);
     await backend.close();

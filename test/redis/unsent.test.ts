@@ -1,4 +1,4 @@
-import { OutcomeUnknownError, openFileSystem } from '@scratchfs/core';
+import { fileSystemOn, OutcomeUnknownError, openFileSystem } from '@scratchfs/core';
 import { RedisBackend, RedisStorage } from '@scratchfs/redis';
 import { describe, expect, it } from 'vitest';
 import { freshNamespace } from './clients.js';
@@ -18,8 +18,10 @@ describe.skipIf(!hasOwnServer)('An error of a call that changed nothing', () => 
 
   it('says so if the server cannot be reached', async () => {
     const storage = new RedisStorage('redis://127.0.0.1:1', { timeoutMs: 300, retries: 0 });
-    const fs = await openFileSystem(storage);
+    const fs = fileSystemOn(storage);
     const calls = [
+      () => openFileSystem(storage),
+      () => fs.setLimits({}),
       () => storage.set({ path: '/f' }),
       () => fs.writeFile('/f', 'x'),
       () => fs.readText('/f'),

@@ -24,8 +24,8 @@ const FAULTS: readonly Fault[] = [
 export const s3Remote: Remote<Place> = {
   patience: { request: 1_000, operation: 60_000 },
 
-  openBackend(place, { timeoutMs, limits, clock } = {}) {
-    const options: S3StorageOptions = { timeoutMs, limits, clock };
+  openBackend(place, { timeoutMs, clock } = {}) {
+    const options: S3StorageOptions = { timeoutMs, clock };
     return s3Backend(urlOf(place), options);
   },
 

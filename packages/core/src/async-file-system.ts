@@ -41,7 +41,7 @@ import type {
   WriteStreamOptions,
 } from './file-system.js';
 import { OpenHandle } from './handle.js';
-import type { FileSystemStats } from './limits.js';
+import type { FileSystemStats, Limits } from './limits.js';
 import { checkText, MAX_NAME_BYTES, utf8Length } from './paths.js';
 import { readStream, writeStream } from './streams.js';
 import { watchChanges } from './watch.js';
@@ -64,7 +64,7 @@ export class AsyncFileSystem implements FileSystem {
     return this.#inside.executor.capabilities;
   }
   get limits() {
-    return this.#inside.context.limits;
+    return this.#inside.context.quota.limits;
   }
 
   async exists(path: string, options?: CallOptions): Promise<boolean> {
@@ -239,6 +239,11 @@ export class AsyncFileSystem implements FileSystem {
   async stats(options?: CallOptions): Promise<FileSystemStats> {
     return this.#call('stats', options, reading.stats);
   }
+  async setLimits(limits: Limits, options?: CallOptions): Promise<void> {
+    const { executor, signal } = this.#whole('setLimits', options);
+    signal?.throwIfAborted();
+    await executor.quota.set(this.#inside.newLimits(limits), signal);
+  }
   async checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint> {
     const { executor, context, signal } = this.#whole('checkpoint', options);
     return executor.checkpoint(context, checkCheckpointName(name), signal);
@@ -258,8 +263,9 @@ export class AsyncFileSystem implements FileSystem {
   async fork(options?: CallOptions): Promise<FileSystem> {
     const { executor, context, signal } = this.#whole('fork', options);
     const fork = await executor.fork(signal);
-    const { untrustedApi } = this.#inside.options;
-    return new AsyncFileSystem(fork, { ...context }, { onClose: () => fork.close(), untrustedApi });
+    const { untrustedApi, setsLimits } = this.#inside.options;
+    const own = { ...context, quota: fork.quota };
+    return new AsyncFileSystem(fork, own, { onClose: () => fork.close(), untrustedApi, setsLimits });
   }
   async transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T> {
     const { executor, context, signal } = this.#whole('transaction', options);

@@ -24,7 +24,7 @@ export class BackendStorage implements AsyncStorage {
 
   constructor(backend: Backend, options?: AsyncStorageOptions) {
     this.#executor = new RemoteExecutor(backend, options);
-    this.#context = makeContext({ clock: options?.clock });
+    this.#context = makeContext({ clock: options?.clock }, this.#executor);
     showExecutor(this, this.#executor);
   }
 

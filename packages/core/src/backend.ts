@@ -237,6 +237,7 @@ export interface Batch {
   readonly operationId: string;
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
+  /** Limits that the client relied on. The backend enforces them, unless others are stored: see {@link LimitStore}. */
   readonly limits: Limits;
   /** Events for watchers, in order. A backend without `watch` ignores them. */
   readonly changes?: readonly Announcement[];
@@ -254,7 +255,9 @@ export type CommitResult =
       readonly allowed: number;
       readonly used: number;
       readonly requested: number;
-    };
+    }
+  /** Limits are stored and the batch has others; nothing changed. */
+  | { readonly kind: 'other-limits'; readonly limits: Limits };
 
 /** Abilities of a backend beyond loading and committing. The testkit tests the declared ones. */
 export interface BackendCapabilities {
@@ -289,7 +292,10 @@ export interface BackendCall {
  * of a directory are equal, everything under it is, and a comparison skips it.
  */
 export interface CheckpointStore {
-  /** Keeps the current state. The same id again is the same request: it returns `ok` and keeps the earlier state. */
+  /**
+   * Keeps the current state. The same id again is the same request: it returns `ok` and keeps the earlier state. `max`:
+   * the most checkpoints, unless limits are stored.
+   */
   create(
     id: string,
     name: string | undefined,
@@ -300,7 +306,7 @@ export interface CheckpointStore {
   list(
     call?: BackendCall,
   ): Promise<readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]>;
-  /** Restores the state; refused like a commit if it exceeds a limit. */
+  /** Restores the state; refused like a commit if it exceeds a limit. `limits` hold unless others are stored. */
   restore(
     id: string,
     limits: Limits,
@@ -309,6 +315,19 @@ export interface CheckpointStore {
   drop(id: string, call?: BackendCall): Promise<boolean>;
   /** Like `Backend.load`, for a checkpoint instead of the current state. */
   load(id: string, requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[] | 'missing'>;
+}
+
+/**
+ * Limits that are stored with the filesystem, for all clients. Once it has some, a backend refuses every batch of writes
+ * that has others with `other-limits`, so that no client commits under limits that do not hold any more; a checkpoint is
+ * created and restored under the stored ones. Each method is one atomic step that has the same effect if it arrives
+ * twice.
+ */
+export interface LimitStore {
+  /** Returns the stored limits. If there are none, stores `initial` first. An object without a limit means none. */
+  open(initial: Limits, call?: BackendCall): Promise<Limits>;
+  /** Replaces the stored limits. */
+  set(limits: Limits, call?: BackendCall): Promise<void>;
 }
 
 /** A state that stays readable regardless of later commits. */
@@ -334,6 +353,8 @@ export interface Backend {
    */
   outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'>;
   readonly checkpointStore?: CheckpointStore;
+  /** Absent if limits hold only for the clients of this object. */
+  readonly limitStore?: LimitStore;
   /**
    * Pins the current state, to be read in several loads. With pins, operations that only read never repeat because of
    * concurrent writers.

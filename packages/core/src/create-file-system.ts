@@ -10,6 +10,7 @@ import { setMany } from './engine/operations/entries.js';
 import type { NewEntry } from './entry.js';
 import { quote } from './errors.js';
 import type { Content, FileSystem, SyncFileSystem } from './file-system.js';
+import { givenLimits, type Limits } from './limits.js';
 import { MemoryFileSystem } from './memory-file-system.js';
 import { compareNames, normalizePath, parentPath } from './paths.js';
 import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
@@ -28,8 +29,9 @@ export interface FileSystemOptions extends ContextOptions {
 }
 
 /**
- * Opens a filesystem on a storage. Several on one storage share the same state.
- * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits
+ * Opens a filesystem on a storage. Several on one storage share the same state and limits.
+ * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits, EINVAL
+ *   if the filesystem is stored with other limits; StorageError if the stored limits cannot be read
  */
 export function openFileSystem(storage: SyncStorage, options?: FileSystemOptions): SyncFileSystem;
 export function openFileSystem(storage: AsyncStorage, options?: FileSystemOptions): Promise<FileSystem>;
@@ -39,11 +41,11 @@ export function openFileSystem(
   options: FileSystemOptions = {},
 ): SyncFileSystem | Promise<FileSystem> {
   const executor: Executor = executorOf(storage);
-  const { context, entries, closes } = prepare(executor, options);
+  const { closes, ...opening } = prepare(executor, options);
   const onClose = closes ? async () => storage.close() : undefined;
   return executor.kind === 'sync'
-    ? openSync(executor as SyncExecutor, context, entries, onClose)
-    : openAsync(executor, context, entries, onClose);
+    ? openSync(executor as SyncExecutor, opening, onClose)
+    : openAsync(executor, opening, onClose);
 }
 
 /**
@@ -54,11 +56,18 @@ export function openInMemory(options: FileSystemOptions = {}): SyncFileSystem {
   // A value that is not a function is refused with the other options.
   const clock = typeof options?.clock === 'function' ? options.clock : systemClock;
   const executor = MemoryExecutor.create(rootMeta(clock()));
-  const { context, entries, closes } = prepare(executor, options);
-  return openSync(executor, context, entries, closes ? () => executor.close() : undefined);
+  const { closes, ...opening } = prepare(executor, options);
+  return openSync(executor, opening, closes ? () => executor.close() : undefined);
 }
 
-function prepare(executor: Executor, options: FileSystemOptions) {
+/** Checked options of a filesystem to open. */
+interface Opening {
+  readonly context: Context;
+  readonly limits: Limits;
+  readonly entries: readonly NewEntry[];
+}
+
+function prepare(executor: Executor, options: FileSystemOptions): Opening & { readonly closes: boolean | undefined } {
   const given = checkOptions(
     options,
     ['files', 'closesStorage', 'limits', 'clock', 'random'],
@@ -66,41 +75,47 @@ function prepare(executor: Executor, options: FileSystemOptions) {
     false,
   );
   checkRecord(options, 'The options of createFileSystem');
-  const context = makeContext(given, executor.newId);
+  const context = makeContext(given, executor);
+  const limits = givenLimits(given.limits);
   const closes = checkBoolean(given.closesStorage, 'closesStorage');
-  return { context, closes, entries: given.files === undefined ? [] : initialEntries(given.files) };
+  return { context, limits, closes, entries: given.files === undefined ? [] : initialEntries(given.files) };
 }
 
 function openSync(
   executor: SyncExecutor,
-  context: Context,
-  entries: readonly NewEntry[],
+  { context, limits, entries }: Opening,
   onClose: (() => Promise<void>) | undefined,
 ): SyncFileSystem {
+  executor.quota.open(limits);
   if (entries.length > 0) executor.runSync(context, (view) => setMany(view, entries));
-  return new MemoryFileSystem(executor, context, { onClose });
+  return new MemoryFileSystem(executor, context, { onClose, setsLimits: true });
 }
 
-/** Returns a filesystem on a storage synchronously: {@link openFileSystem} without initial files. */
-export function fileSystemOn(storage: SyncStorage, options?: ContextOptions): SyncFileSystem;
-export function fileSystemOn(storage: Storage, options?: ContextOptions): FileSystem;
-export function fileSystemOn(storage: Storage, options: ContextOptions = {}): FileSystem {
-  const given = checkOptions(options, ['limits', 'clock', 'random'], 'fileSystemOn', false);
+type SettingOptions = Omit<ContextOptions, 'limits'>;
+
+/**
+ * Returns a filesystem on a storage synchronously: {@link openFileSystem} without initial files, under the stored limits.
+ * On an asynchronous storage, the first write learns these.
+ */
+export function fileSystemOn(storage: SyncStorage, options?: SettingOptions): SyncFileSystem;
+export function fileSystemOn(storage: Storage, options?: SettingOptions): FileSystem;
+export function fileSystemOn(storage: Storage, options: SettingOptions = {}): FileSystem {
+  const given = checkOptions(options, ['clock', 'random'], 'fileSystemOn', false);
   const executor: Executor = executorOf(storage);
-  const context = makeContext(given, executor.newId);
+  const context = makeContext(given, executor);
   return executor.kind === 'sync'
-    ? new MemoryFileSystem(executor as SyncExecutor, context)
-    : new AsyncFileSystem(executor, context);
+    ? new MemoryFileSystem(executor as SyncExecutor, context, { setsLimits: true })
+    : new AsyncFileSystem(executor, context, { setsLimits: true });
 }
 
 async function openAsync(
   executor: Executor,
-  context: Context,
-  entries: readonly NewEntry[],
+  { context, limits, entries }: Opening,
   onClose: (() => Promise<void>) | undefined,
 ): Promise<FileSystem> {
+  await executor.quota.open(limits);
   if (entries.length > 0) await executor.run(context, (view) => setMany(view, entries));
-  return new AsyncFileSystem(executor, context, { onClose });
+  return new AsyncFileSystem(executor, context, { onClose, setsLimits: true });
 }
 
 function initialEntries(files: InitialFiles): NewEntry[] {

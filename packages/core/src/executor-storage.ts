@@ -15,7 +15,7 @@ export class ExecutorSyncStorage implements SyncStorage {
 
   constructor(executor: SyncExecutor, clock: () => number) {
     this.#executor = executor;
-    this.#context = makeContext({ clock }, executor.newId);
+    this.#context = makeContext({ clock }, executor);
     showExecutor(this, executor);
   }
 

@@ -159,6 +159,10 @@ export interface Capabilities {
 export interface FileSystem extends AsyncDisposable {
   readonly kind: 'sync' | 'async';
   readonly capabilities: Capabilities;
+  /**
+   * The filesystem's limits. Over a remote storage they are as this client last learned them: from its opening, from a
+   * write of its own, or from an operation that a limit refused. They are always enforced as they are stored.
+   */
   readonly limits: Limits;
 
   /**
@@ -284,6 +288,14 @@ export interface FileSystem extends AsyncDisposable {
   /** Returns the current usage. O(1). */
   stats(options?: CallOptions): Promise<FileSystemStats>;
 
+  /**
+   * Replaces the filesystem's limits, atomically and for every client; a limit that is not given no longer holds. Limits
+   * below the current usage are allowed: they refuse growth only. Contents, checkpoints and existing forks are not
+   * affected, and `rollback` and `restoreSnapshot` do not change limits. O(1).
+   * @throws TypeError, RangeError for limits of a wrong kind
+   * @throws FsError EPERM in a layer, which cannot change the limits it works under; EINVAL inside a transaction
+   */
+  setLimits(limits: Limits, options?: CallOptions): Promise<void>;
   /** Saves the current state. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name in use */
   checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint>;
   /**
@@ -296,7 +308,8 @@ export interface FileSystem extends AsyncDisposable {
   /** Deletes a checkpoint; O(1). What only it held is freed as garbage. */
   drop(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
   /**
-   * Returns an independent filesystem with the same state, limits and clock, without the checkpoints; O(1).
+   * Returns an independent filesystem with the same state, limits and clock, without the checkpoints; O(1). Later changes
+   * of limits on one side do not affect the other.
    * @throws FsError EINVAL inside a transaction, which has no state of its own before it ends
    */
   fork(options?: CallOptions): Promise<FileSystem>;
@@ -379,6 +392,7 @@ export interface SyncFileSystem extends FileSystem {
   utimesSync(path: Path, atime: number | Date, mtime: number | Date): void;
   lutimesSync(path: Path, atime: number | Date, mtime: number | Date): void;
   statsSync(): FileSystemStats;
+  setLimitsSync(limits: Limits): void;
   checkpointSync(name?: string): Checkpoint;
   checkpointsSync(): Checkpoint[];
   rollbackSync(checkpoint: Checkpoint | string): void;

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Limits, parseLimits } from './limits.js';
+import { givenLimits, type Limits, parseLimits } from './limits.js';
 import { sample } from './testing/sample-file-system.js';
 
 describe('limits', () => {
   it('without a value are none', () => {
-    expect(parseLimits(undefined)).toEqual({});
+    expect(givenLimits(undefined)).toEqual({});
+    expect(givenLimits('stored')).toEqual({});
     expect(parseLimits({})).toEqual({});
     expect(parseLimits({ maxTotalSize: undefined, maxNodeCount: 0 })).toEqual({ maxNodeCount: 0 });
   });
@@ -15,7 +16,7 @@ describe('limits', () => {
     expect(limits).toEqual(given);
     expect(limits).not.toBe(given);
     expect(Object.isFrozen(limits)).toBe(true);
-    expect(Object.isFrozen(parseLimits(undefined))).toBe(true);
+    expect(Object.isFrozen(givenLimits(undefined))).toBe(true);
   });
 
   it.each([

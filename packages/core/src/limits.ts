@@ -1,7 +1,10 @@
 import { checkRecord } from './engine/check-record.js';
 import { quote } from './errors.js';
 
-/** Quotas of a filesystem. A missing value means no limit. */
+/**
+ * Quotas of a filesystem. A missing value means no limit. They are stored with the filesystem and hold for every client.
+ * Usage above a limit is possible after the limit was lowered: then only growth is refused.
+ */
 export interface Limits {
   /** Bytes of all files; a hard-linked file counts once; a symlink counts its target's bytes. */
   readonly maxTotalSize?: number | undefined;
@@ -26,13 +29,20 @@ export interface FileSystemStats {
 
 const KEYS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount', 'maxCheckpoints'] as const;
 
+/** The limits of a filesystem that has none. */
+export const NO_LIMITS: Limits = Object.freeze({});
+
+/** Returns the limits that a client was opened with: none for `stored`. @throws as {@link parseLimits} */
+export function givenLimits(limits: Limits | 'stored' | undefined): Limits {
+  return limits === undefined || limits === 'stored' ? NO_LIMITS : parseLimits(limits);
+}
+
 /**
  * Checks a caller's limits and freezes a copy.
  * @throws TypeError for a value that is not an object or has an unknown key
  * @throws RangeError for a limit that is not an integer ≥ 0
  */
-export function parseLimits(limits: Limits | undefined): Limits {
-  if (limits === undefined) return Object.freeze({});
+export function parseLimits(limits: Limits): Limits {
   if (typeof limits !== 'object' || limits === null) {
     throw new TypeError(
       `limits must be an object with ${KEYS.join(', ')}, not ${limits === null ? 'null' : typeof limits}`,
@@ -52,4 +62,18 @@ export function parseLimits(limits: Limits | undefined): Limits {
     parsed[key] = value;
   }
   return Object.freeze(parsed);
+}
+
+export function sameLimits(a: Limits, b: Limits): boolean {
+  return KEYS.every((key) => a[key] === b[key]);
+}
+
+/** Reports whether there is any limit. */
+export function isLimited(limits: Limits): boolean {
+  return !sameLimits(limits, NO_LIMITS);
+}
+
+/** Returns the limits that hold for a batch: the stored ones, or without those the given ones. */
+export function limitsInForce(stored: Limits, given: Limits): Limits {
+  return isLimited(stored) ? stored : given;
 }

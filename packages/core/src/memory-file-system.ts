@@ -34,7 +34,7 @@ import type {
   WriteFileOptions,
 } from './file-system.js';
 import { SyncOpenHandle } from './handle.js';
-import type { FileSystemStats } from './limits.js';
+import type { FileSystemStats, Limits } from './limits.js';
 import { toRecord } from './to-record.js';
 
 /** Both forms of the methods, for synchronous storages. */
@@ -173,6 +173,10 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   statsSync(): FileSystemStats {
     return reading.stats(this.#inside.view());
   }
+  setLimitsSync(limits: Limits): void {
+    this.#inside.enter('setLimits');
+    this.#executor.quota.set(this.#inside.newLimits(limits));
+  }
   checkpointSync(name?: string): Checkpoint {
     this.#inside.enter('checkpoint');
     return this.#executor.checkpointSync(this.#inside.context, checkCheckpointName(name));
@@ -192,7 +196,9 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   forkSync(): MemoryFileSystem {
     this.#inside.enter('fork');
     const { context, options } = this.#inside;
-    return new MemoryFileSystem(this.#executor.forkSync(), { ...context }, { untrustedApi: options.untrustedApi });
+    const { untrustedApi, setsLimits } = options;
+    const fork = this.#executor.forkSync();
+    return new MemoryFileSystem(fork, { ...context, quota: fork.quota }, { untrustedApi, setsLimits });
   }
   override async fork(options?: CallOptions): Promise<MemoryFileSystem> {
     checkOptions(options, [], 'fork').signal?.throwIfAborted();

@@ -91,10 +91,11 @@ export interface FsDriver {
 
 class SyncDriver implements FsDriver {
   readonly fs: Calls;
-  readonly limits: Limits;
   constructor(readonly fileSystem: SyncFileSystem) {
-    this.limits = fileSystem.limits;
     this.fs = pick(fileSystem, CALLS, 'Sync') as unknown as Calls;
+  }
+  get limits(): Limits {
+    return this.fileSystem.limits;
   }
   open(...[path, flags, options]: Parameters<FileSystem['open']>): OpenFile {
     return new SyncFile(this.fileSystem.openSync(path, flags, options)) as unknown as OpenFile;
@@ -115,10 +116,11 @@ class SyncDriver implements FsDriver {
 
 class AsyncDriver implements FsDriver {
   readonly fs: Calls;
-  readonly limits: Limits;
   constructor(readonly fileSystem: FileSystem) {
-    this.limits = fileSystem.limits;
     this.fs = pick(fileSystem, CALLS, '') as unknown as Calls;
+  }
+  get limits(): Limits {
+    return this.fileSystem.limits;
   }
   open(...args: Parameters<FileSystem['open']>): Promise<OpenFile> {
     return this.fileSystem.open(...args);

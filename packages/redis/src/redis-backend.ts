@@ -4,6 +4,7 @@ import type {
   BackendCapabilities,
   Batch,
   CommitResult,
+  LimitStore,
   LoadRequest,
   LoadResult,
   PinnedRead,
@@ -20,6 +21,7 @@ import { MAIN_STATE } from './connection/keys.js';
 import { renewLease } from './connection/renew-lease.js';
 import { type Durability, readDurability } from './connection/server-info.js';
 import { runStateCommand } from './connection/state-commands.js';
+import { RedisLimitStore } from './limit-store.js';
 import { LoadQueue } from './load/load-queue.js';
 import { PinnedState } from './load/pinned-state.js';
 import { StateLease } from './load/state-lease.js';
@@ -34,7 +36,8 @@ class StateBackend implements Backend {
   readonly capabilities: BackendCapabilities;
   readonly hasCostlyPins = true;
   readonly checkpointStore: RedisCheckpointStore;
-  /** Undefined for a fork: only this client changes it. */
+  /** Undefined for a fork, as `watch`: only this client changes it. */
+  readonly limitStore?: LimitStore;
   readonly watch?: NonNullable<Backend['watch']>;
   readonly #shared: SharedResources;
   readonly #field: string;
@@ -56,6 +59,7 @@ class StateBackend implements Backend {
     this.checkpointStore = new RedisCheckpointStore(session, sequences, field, () => sweeper.notice(1), changeFeed);
     if (field === MAIN_STATE) {
       this.watch = (listener) => changeFeed.listen(listener);
+      this.limitStore = new RedisLimitStore(session, sequences);
       return;
     }
     this.#stopRenewal = renewLease(session, field, FORK_LEASE_MS);

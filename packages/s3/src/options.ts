@@ -1,4 +1,4 @@
-import type { AsyncStorageOptions, Limits } from '@scratchfs/core';
+import type { AsyncStorageOptions } from '@scratchfs/core';
 import type { ObjectTreeOptions } from '@scratchfs/core/object-tree';
 
 export interface S3StorageOptions extends AsyncStorageOptions {
@@ -8,8 +8,6 @@ export interface S3StorageOptions extends AsyncStorageOptions {
   readonly prefix?: string | undefined;
   /** Create the filesystem if it does not exist; with false: `StorageError` of kind `lost`. Default true. */
   readonly create?: boolean | undefined;
-  /** Stored in the head of a new filesystem; every client obeys them in addition to its own. */
-  readonly limits?: Limits | undefined;
   /** Milliseconds by which a read may be stale; 0 reads the head for every read. Default 0. */
   readonly maxStalenessMs?: number | undefined;
   /** Milliseconds after which a request without a response fails. Default 10,000. */
@@ -27,7 +25,6 @@ const OPTION_NAMES = [
   'bucket',
   'prefix',
   'create',
-  'limits',
   'maxStalenessMs',
   'timeoutMs',
   'maxCacheBytes',
@@ -71,7 +68,6 @@ export function parseOptions(options: S3StorageOptions = {}): Settings {
     tree: {
       ...shared,
       create: flag(given.create, 'create'),
-      limits: options.limits,
       maxStalenessMs: number(given.maxStalenessMs, 'maxStalenessMs', 0),
       timeoutMs: number(given.timeoutMs, 'timeoutMs', 1),
       maxCacheBytes: number(given.maxCacheBytes, 'maxCacheBytes', 0),

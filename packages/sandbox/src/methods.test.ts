@@ -21,6 +21,7 @@ const WHOLE: Partial<Record<PublicName, string>> = {
   capabilities: 'a constant',
   limits: 'limits and statistics reveal nothing of what is outside',
   stats: 'limits and statistics reveal nothing of what is outside',
+  setLimits: 'limits cannot be changed',
   checkpoint: 'checkpoints of others are invisible',
   checkpoints: 'checkpoints of others are invisible',
   rollback: 'rollback changes only writable entries, and nothing if it would need more',

@@ -54,6 +54,12 @@ describe.each(Object.keys(BENEATH))('operations on the whole filesystem, over %s
     expect((await fileSystem.stats()).totalSize).toBe(before.totalSize + 5);
   });
 
+  it('limits cannot be changed', async () => {
+    const { beneath, fileSystem } = await open();
+    await expect(fileSystem.setLimits({ maxTotalSize: 1 })).rejects.toMatchObject({ code: 'EPERM' });
+    expect([beneath.limits, fileSystem.limits]).toEqual([{}, {}]);
+  });
+
   it('walks, searches and listings show only readable entries', async () => {
     const { fileSystem } = await open();
     const seen = (await all(fileSystem.walk('/'))).map(({ path }) => path);

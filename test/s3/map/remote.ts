@@ -52,13 +52,13 @@ function turnsOf(seed: number): TurnScheduler {
 export const mapRemote: Remote<MapPlace> = {
   patience: { request: 1_000, operation: 60_000 },
 
-  openBackend({ name, line }, { timeoutMs, limits, clock } = {}) {
+  openBackend({ name, line }, { timeoutMs, clock } = {}) {
     const store = stores.get(name);
     if (store === undefined) throw new Error(`There is no ${name}`);
     count += 1;
     const plan = line === undefined ? undefined : plans.get(line);
     const unruly = new UnrulyStore(store, turnsOf(count), plan ?? (() => 'none'));
-    return new ObjectTreeBackend(unruly, { timeoutMs, limits, clock });
+    return new ObjectTreeBackend(unruly, { timeoutMs, clock });
   },
 
   async failingLine({ name }, seed, probability) {

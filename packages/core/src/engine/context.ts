@@ -1,5 +1,5 @@
 import type { NodeId } from '../backend.js';
-import { type Limits, parseLimits } from '../limits.js';
+import type { Limits } from '../limits.js';
 import { describe } from './arguments.js';
 import type { ComposedGuard } from './composed-guard.js';
 import { randomId, systemClock, systemRandom } from './defaults.js';
@@ -11,12 +11,17 @@ export interface Context {
   readonly newId: () => NodeId;
   /** Returns a whole number from 0 to `below` - 1, for names that should not collide. */
   readonly random: (below: number) => number;
-  readonly limits: Limits;
+  /** The current limits, which another client may change. */
+  readonly quota: { readonly limits: Limits };
   readonly guard: ComposedGuard | undefined;
 }
 
 export interface ContextOptions {
-  readonly limits?: Limits | undefined;
+  /**
+   * Quotas. They are stored with the filesystem: its first client with limits sets them, and others must be opened with
+   * the same ones, with `'stored'`, or without. `FileSystem.setLimits` changes them. Default `'stored'`.
+   */
+  readonly limits?: Limits | 'stored' | undefined;
   /** Returns epoch milliseconds for every new time. Default: the system's clock. */
   readonly clock?: (() => number) | undefined;
   /** Returns a whole number from 0 to `below` - 1, for `mkdtemp` and ids. Default: the platform's random numbers. */
@@ -24,13 +29,16 @@ export interface ContextOptions {
 }
 
 /** Returns the context for options that a caller gave. Without `newId` the ids of new nodes are drawn at random. */
-export function makeContext(options: ContextOptions, newId?: () => NodeId): Context {
+export function makeContext(
+  options: Pick<ContextOptions, 'clock' | 'random'>,
+  { quota, newId }: { readonly quota: Context['quota']; readonly newId?: () => NodeId },
+): Context {
   const random = checkFunction(options.random, 'random') ?? systemRandom;
   return {
     clock: checkFunction(options.clock, 'clock') ?? systemClock,
     random,
     newId: newId ?? (() => randomId(random)),
-    limits: parseLimits(options.limits),
+    quota,
     guard: undefined,
   };
 }

@@ -3,6 +3,7 @@ import type { Capabilities, Checkpoint } from '../file-system.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
+import type { LocalQuota, Quota } from './quota.js';
 import type { View } from './view.js';
 
 /** Runs operations over a storage. One per storage, shared by all filesystems on it. */
@@ -10,6 +11,7 @@ export interface Executor {
   readonly kind: 'sync' | 'async';
   readonly capabilities: Capabilities;
   readonly feed: ChangeFeed;
+  readonly quota: Quota;
   /** Returns ids of new nodes, if they need not be random. */
   readonly newId?: () => NodeId;
   /**
@@ -48,6 +50,7 @@ export interface Executor {
 /** An executor over memory. */
 export interface SyncExecutor extends Executor {
   readonly kind: 'sync';
+  readonly quota: LocalQuota;
   runSync<R>(context: Context, operation: (view: View) => R): R;
   runBesideSync<R>(context: Context, which: Checkpoint | string, operation: (view: View, kept: View) => R): R;
   iterateSync<T>(context: Context, start: (view: View) => Cursor<T>): IterableIterator<T>;

@@ -1,10 +1,12 @@
 import { FsError } from '../errors.js';
 import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
+import { type Limits, parseLimits } from '../limits.js';
 import { checkOptions, signalIn } from './arguments.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { Executor, SyncExecutor } from './executor.js';
 import { notInTransaction } from './not-in-transaction.js';
+import { fixedLimits } from './quota.js';
 import { collectItems } from './scheduling/time-slice.js';
 import type { View } from './view.js';
 import type { ViewFunction } from './view-function.js';
@@ -14,6 +16,8 @@ type Which = Checkpoint | string | undefined;
 export interface InternalsOptions {
   readonly onClose?: (() => Promise<void>) | undefined;
   readonly inTransaction?: boolean | undefined;
+  /** Allows `setLimits`. Default false: a layer or a transaction, which works under the limits of another filesystem. */
+  readonly setsLimits?: boolean | undefined;
   /** Creates the filesystem of a transaction. */
   readonly branch?: ((executor: Executor, context: Context, options: InternalsOptions) => FileSystem) | undefined;
   /** Returns the methods that run a caller's operations and cursors, if those must not get the view itself. */
@@ -70,6 +74,12 @@ export class Internals implements SyncTrustedApi {
     if (this.#closed) throw new FsError('EBADF', { hint: this.ended });
     if (this.options.inTransaction === true && forbiddenInTransaction !== undefined)
       throw notInTransaction(forbiddenInTransaction);
+  }
+
+  /** Checks a caller's new limits. @throws FsError EPERM if they are not this filesystem's own */
+  newLimits(limits: Limits): Limits {
+    if (this.options.setsLimits !== true) throw fixedLimits();
+    return parseLimits(limits);
   }
 
   /** Ends the filesystem. Returns false if it had already ended. */

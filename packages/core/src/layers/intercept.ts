@@ -1,4 +1,5 @@
 import { keepTrustedApi, type TrustedApi, trustedApi, type UntrustedApi } from '../engine/internals.js';
+import { fixedLimits } from '../engine/quota.js';
 import { collectItems } from '../engine/scheduling/time-slice.js';
 import { FsError } from '../errors.js';
 import type { FileHandle } from '../file-handle.js';
@@ -86,6 +87,8 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
     const callOf = (args: readonly unknown[]): Call => ({ on: 'fileSystem', name, spec, args, target: inner });
     const plain = (on: Methods, key: string, args: readonly unknown[]): unknown => {
       if (closed) throw new FsError('EBADF', { syscall: spec.syscall, hint: 'The filesystem is closed' });
+      // A layer works under the limits of the lower filesystem.
+      if (name === 'setLimits') throw fixedLimits();
       const result = (on[key] as Method)(...args);
       return name === 'watch' ? watchers.add(result as AsyncIterableIterator<unknown>) : result;
     };

@@ -136,6 +136,8 @@ export const METHODS = {
   lutimes: one('lutime', 'write', false),
 
   stats: whole('statfs', 'look'),
+  /** Layers refuse it: they work under the limits of the lower filesystem. */
+  setLimits: whole('setLimits', 'nothing'),
   checkpoint: whole('checkpoint', 'change'),
   checkpoints: whole('checkpoints', 'look'),
   rollback: whole('rollback', 'change'),

@@ -10,7 +10,7 @@ import type { Source } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import type { Stats } from '../entry.js';
 import type { Checkpoint, FileSystem } from '../file-system.js';
-import type { FileSystemStats } from '../limits.js';
+import type { FileSystemStats, Limits } from '../limits.js';
 import type { DirectoryNode } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
 import { nodeFromRecord, SharedStore, Tree, type TreeState } from '../tree/tree.js';
@@ -54,14 +54,18 @@ export class OverlayExecutor implements Executor {
   }
 
   /** Creates an executor; the first operation loads the root and the totals. */
-  static over(lower: FileSystem): OverlayExecutor {
+  static over(lower: FileSystem, limits: Limits): OverlayExecutor {
     const loader = new LowerLoader(lower);
     const tree = new Tree(new SharedStore(), Tree.emptyState(rootMeta(0)));
-    return new OverlayExecutor(new MemoryExecutor(tree, new LowerContents(loader)), loader);
+    const memory = new MemoryExecutor(tree, new LowerContents(loader), undefined, undefined, limits);
+    return new OverlayExecutor(memory, loader);
   }
 
   get feed() {
     return this.#memory.feed;
+  }
+  get quota() {
+    return this.#memory.quota;
   }
   get newId() {
     return this.#memory.newId;

@@ -5,14 +5,18 @@ import { type ContextOptions, makeContext } from '../engine/context.js';
 import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
+import { type Limits, parseLimits } from '../limits.js';
 import { MemoryFileSystem } from '../memory-file-system.js';
 import { SharedStore, Tree } from '../tree/tree.js';
 import { SyncLowerSource } from './lower-source.js';
 import { OverlayExecutor, overlayState } from './overlay-executor.js';
 
 export interface OverlayOptions extends ContextOptions {
-  /** They apply to the visible state, the lower filesystem included. Default: the limits of the lower filesystem. */
-  readonly limits?: ContextOptions['limits'];
+  /**
+   * They apply to the visible state, the lower filesystem included, and cannot be changed. Default: the limits that the
+   * lower filesystem has at this call.
+   */
+  readonly limits?: Limits | undefined;
 }
 
 /**
@@ -49,21 +53,21 @@ export function overlay(lower: FileSystem, options: OverlayOptions = {}): FileSy
   checkFileSystem(lower, 'lower');
   checkOptions(options, ['limits', 'clock', 'random'], 'overlay', false);
   const beneath = internalsOf(lower)?.context;
+  const limits = parseLimits(options.limits ?? lower.limits);
   const own = {
-    limits: options.limits ?? lower.limits,
     clock: options.clock ?? beneath?.clock,
     random: options.random ?? beneath?.random,
   };
   if (lower.kind === 'sync') {
-    const executor = overSync(lower as SyncFileSystem);
-    return new MemoryFileSystem(executor, makeContext(own, executor.newId));
+    const executor = overSync(lower as SyncFileSystem, limits);
+    return new MemoryFileSystem(executor, makeContext(own, executor));
   }
-  const executor = OverlayExecutor.over(lower);
-  return new AsyncFileSystem(executor, makeContext(own, executor.newId));
+  const executor = OverlayExecutor.over(lower, limits);
+  return new AsyncFileSystem(executor, makeContext(own, executor));
 }
 
-function overSync(lower: SyncFileSystem): MemoryExecutor {
+function overSync(lower: SyncFileSystem, limits: Limits): MemoryExecutor {
   const fixed = lower.capabilities.forks ? lower.forkSync() : lower;
   const tree = new Tree(new SharedStore(), overlayState(fixed.lstatSync('/'), fixed.statsSync()));
-  return new MemoryExecutor(tree, new SyncLowerSource(fixed));
+  return new MemoryExecutor(tree, new SyncLowerSource(fixed), undefined, undefined, limits);
 }

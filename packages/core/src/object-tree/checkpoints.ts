@@ -1,10 +1,9 @@
 import type { BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../backend.js';
 import { exceededLimit, type Limited } from '../engine/exceeded-limit.js';
 import { TreeReader, type Versions } from '../engine/tree-backend/tree-reader.js';
-import type { Limits } from '../limits.js';
+import { type Limits, limitsInForce } from '../limits.js';
 import { type SharedStore, Tree } from '../tree/tree.js';
 import type { CommitQueue } from './commit-queue.js';
-import { tighter } from './draft.js';
 import type { StateRecord } from './head.js';
 import type { Heads } from './heads.js';
 import type { StateLoader } from './state-loader.js';
@@ -46,7 +45,7 @@ export class TreeCheckpoints implements CheckpointStore {
     return this.#commits.edit((draft) => {
       if (draft.kept.some((kept) => kept.id === id)) return 'ok';
       if (name !== undefined && draft.kept.some((kept) => kept.name === name)) return 'exists';
-      const { maxCheckpoints } = tighter({ maxCheckpoints: max }, draft.limits);
+      const { maxCheckpoints } = limitsInForce(draft.limits, { maxCheckpoints: max });
       if (maxCheckpoints !== undefined && draft.kept.length >= maxCheckpoints) return 'limit';
       draft.kept = [...draft.kept, { id, name, createdAt, state: draft.base.head.state }];
       draft.keepState();
@@ -67,7 +66,11 @@ export class TreeCheckpoints implements CheckpointStore {
     return this.#commits.edit((draft) => {
       const kept = draft.kept.find((one) => one.id === id);
       if (kept === undefined) return 'missing';
-      const limit = exceededLimit(totalsOf(draft.base.head.state), totalsOf(kept.state), tighter(limits, draft.limits));
+      const limit = exceededLimit(
+        totalsOf(draft.base.head.state),
+        totalsOf(kept.state),
+        limitsInForce(draft.limits, limits),
+      );
       if (limit !== undefined) return limit;
       draft.restore(kept.state);
       return 'ok';

@@ -1,4 +1,5 @@
 import type { Batch, CommitResult } from '../backend.js';
+import { otherLimits } from '../engine/other-limits.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
 import { TreeReader, type Versions } from '../engine/tree-backend/tree-reader.js';
 import { TreeWriter } from '../engine/tree-backend/tree-writer.js';
@@ -83,7 +84,9 @@ export class Draft {
   }
 
   *apply(batch: Batch): Steps<CommitResult> {
-    const result = yield* this.#writer.commit({ ...batch, limits: tighter(batch.limits, this.limits) });
+    const other = otherLimits(this.limits, batch);
+    if (other !== undefined) return other;
+    const result = yield* this.#writer.commit(batch);
     if (result.kind === 'ok' && batch.writes.length > 0) this.isChanged = true;
     return result;
   }
@@ -105,16 +108,4 @@ export class Draft {
     const { commit, epoch, kept, forks, limits } = this;
     return { filesystem, epoch, commit, state, kept, forks, limits };
   }
-}
-
-/** Returns the smaller of each limit. */
-export function tighter(a: Limits, b: Limits): Limits {
-  const least = (x: number | undefined, y: number | undefined): number | undefined =>
-    x === undefined ? y : y === undefined ? x : Math.min(x, y);
-  return {
-    maxTotalSize: least(a.maxTotalSize, b.maxTotalSize),
-    maxFileSize: least(a.maxFileSize, b.maxFileSize),
-    maxNodeCount: least(a.maxNodeCount, b.maxNodeCount),
-    maxCheckpoints: least(a.maxCheckpoints, b.maxCheckpoints),
-  };
 }

@@ -4,7 +4,6 @@ import { ByteReader, ByteWriter } from './bytes.js';
 import { Cache } from './cache.js';
 import { compactionStart, progressAfter } from './compaction.js';
 import { type Copying, isCopyingId, seenThrough } from './copies.js';
-import { tighter } from './draft.js';
 import { planRanges } from './fetcher.js';
 import type { Head } from './head.js';
 import { decodeHead, encodeHead } from './head-format.js';
@@ -309,14 +308,5 @@ describe('compaction', () => {
     expect(progressAfter(head, 1)).toEqual({ small: 1_025, large: 1_025 });
     expect(progressAfter(head, 1_000)).toEqual({ small: 1_025, large: 1 });
     expect(progressAfter(head, undefined)).toEqual(head.gathered);
-  });
-});
-
-it('tighter() takes the smaller of two limits', () => {
-  expect(tighter({ maxTotalSize: 5 }, { maxTotalSize: 3, maxNodeCount: 1 })).toEqual({
-    maxTotalSize: 3,
-    maxFileSize: undefined,
-    maxNodeCount: 1,
-    maxCheckpoints: undefined,
   });
 });

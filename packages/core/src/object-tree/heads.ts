@@ -1,7 +1,7 @@
 import { rootMeta } from '../engine/defaults.js';
 import { TreeReader, type Versions } from '../engine/tree-backend/tree-reader.js';
 import { isStorageError, StorageError } from '../errors.js';
-import type { Limits } from '../limits.js';
+import { NO_LIMITS } from '../limits.js';
 import { type SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { FetchRounds } from './fetch-rounds.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
@@ -35,7 +35,6 @@ export interface HeadsOptions {
   /** Monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly create: boolean;
-  readonly limits: Limits;
 }
 
 /** The head as this client knows it. */
@@ -169,7 +168,7 @@ export class Heads {
   }
 
   async #create(): Promise<void> {
-    const { store, calls, create, born, newId, limits } = this.#options;
+    const { store, calls, create, born, newId } = this.#options;
     if (!create) throw new StorageError('lost', 'There is no filesystem at this place, and none is to be made');
     const state: StateRecord = {
       id: 1,
@@ -199,7 +198,7 @@ export class Heads {
       kept: [],
       forks: [],
       clients: [],
-      limits,
+      limits: NO_LIMITS,
       gathered: { small: 1, large: 1 },
     };
     // Whatever the outcome of this request, the head is read next.

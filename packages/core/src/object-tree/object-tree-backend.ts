@@ -5,6 +5,7 @@ import type {
   Batch,
   CheckpointStore,
   CommitResult,
+  LimitStore,
   LoadRequest,
   LoadResult,
   NodeId,
@@ -15,7 +16,6 @@ import { systemTimer, type Timer } from '../engine/scheduling/deadline.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import { FsError, StorageError } from '../errors.js';
-import { type Limits, parseLimits } from '../limits.js';
 import { TreeCheckpoints } from './checkpoints.js';
 import { CommitQueue } from './commit-queue.js';
 import { CommitSharedStore } from './draft.js';
@@ -33,13 +33,12 @@ import { isWhole, type Ref } from './ref.js';
 import { StateLoader } from './state-loader.js';
 import { steadyClock } from './steady-clock.js';
 import { StoreCalls } from './store-calls.js';
+import { StoredLimits } from './stored-limits.js';
 import { Pages } from './stored-page.js';
 
 export interface ObjectTreeOptions {
   /** Create the filesystem if it does not exist; with false: `StorageError` of kind `lost`. Default true. */
   readonly create?: boolean | undefined;
-  /** Stored in the head of a new filesystem; every client obeys them in addition to its own. */
-  readonly limits?: Limits | undefined;
   /** Milliseconds by which a read may be stale; 0 reads the head for every read. Default 0. */
   readonly maxStalenessMs?: number | undefined;
   /** Milliseconds after which a request without a response fails. Default 10,000. */
@@ -68,6 +67,7 @@ const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 export class ObjectTreeBackend implements Backend {
   readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
   readonly checkpointStore: CheckpointStore;
+  readonly limitStore: LimitStore;
   readonly #store: ObjectStore;
   readonly #options: ObjectTreeOptions;
   readonly #heads: Heads;
@@ -80,7 +80,6 @@ export class ObjectTreeBackend implements Backend {
   readonly #forks: ForkRegistry;
   #isClosed = false;
 
-  /** @throws TypeError, RangeError for limits of a wrong kind */
   constructor(store: ObjectStore, options: ObjectTreeOptions = {}, fork?: ForkContext) {
     const random = options.random ?? systemRandom;
     const newId = (): NodeId & string => randomId(random);
@@ -105,7 +104,6 @@ export class ObjectTreeBackend implements Backend {
     const now = steadyClock();
     const clock = options.clock ?? systemClock;
     const born = clock();
-    const limits = parseLimits(options.limits);
     const create = options.create ?? true;
     const hold = (): (() => void) => {
       const releases = [rangeCache.hold(), pages.hold()];
@@ -118,7 +116,7 @@ export class ObjectTreeBackend implements Backend {
     this.#newId = newId;
     this.#fork = fork;
     this.#clock = clock;
-    this.#heads = new Heads({ store, calls, fetcher, pages, versions, shared, hold, newId, born, now, create, limits });
+    this.#heads = new Heads({ store, calls, fetcher, pages, versions, shared, hold, newId, born, now, create });
     this.#commits = new CommitQueue({
       store,
       calls,
@@ -146,6 +144,7 @@ export class ObjectTreeBackend implements Backend {
     this.#loader = new StateLoader({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
     const enter = (call: BackendCall | undefined): void => this.#enter(call?.signal);
     this.checkpointStore = new TreeCheckpoints(this.#commits, this.#heads, this.#loader, shared, versions, enter);
+    this.limitStore = new StoredLimits(this.#commits, this.#heads, enter);
   }
 
   async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {

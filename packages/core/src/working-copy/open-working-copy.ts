@@ -13,6 +13,7 @@ import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';
 import { StorageError } from '../errors.js';
 import type { CallOptions, SyncFileSystem } from '../file-system.js';
+import { givenLimits } from '../limits.js';
 import { MemoryFileSystem } from '../memory-file-system.js';
 import type { AsyncStorage } from '../storage.js';
 import { DIRECTORY, type Node } from '../tree/node.js';
@@ -63,7 +64,8 @@ export async function openWorkingCopy(storage: AsyncStorage, options?: WorkingCo
   const budget = given.budget === undefined ? DEFAULT_BUDGET_BYTES : checkInteger(given.budget, 'budget');
   const random = given.random ?? systemRandom;
   const shared = new SharedStore(() => randomId(random));
-  const source = new RemoteSource(remote, makeContext(given), { shared, scope, budget });
+  await remote.quota.open(givenLimits(given.limits));
+  const source = new RemoteSource(remote, makeContext(given, remote), { shared, scope, budget });
   return new LoadedCopy(source, await source.load(undefined, given.signal));
 }
 
@@ -265,7 +267,7 @@ class LoadedCopy implements WorkingCopy {
   }
 
   #checkLimits(before: TreeState, after: TreeState): void {
-    const { limits } = this.#context;
+    const { limits } = this.#context.quota;
     const over = exceededLimit(totalsOf(before), totalsOf(after), limits);
     if (over !== undefined)
       throw limitError('ENOSPC', over.limit, over.used, over.requested, over.allowed, 'pull', '/');

@@ -8,7 +8,7 @@ export const PREAMBLE = lua`
 local highestCounter, ttl, floor, holdsLock, onlyRemoves, fitsFastPath, hasAnnouncements, renewsResults, token, field,
   settled, body =
   struct.unpack('>dddBBBBBBc0I2c0I2c0', ARGV[1])
-local head = redis.call('HMGET', KEYS[1], 't', 'n', field, 'x/' .. field, 'a')
+local head = redis.call('HMGET', KEYS[1], 't', 'n', field, 'x/' .. field, 'a', 'q')
 if head[1] ~= token then return { 'E', head[1] or '' } end
 local counter = tonumber(head[2])
 if counter < highestCounter then return { 'B' } end

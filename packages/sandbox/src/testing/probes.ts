@@ -99,6 +99,7 @@ export const PROBES = {
   utimes: [{ effect: 'write', args: (path) => [path, 1, 1] }],
   lutimes: [{ effect: 'write', args: (path) => [path, 1, 1] }],
   stats: WHOLE,
+  setLimits: WHOLE,
   checkpoint: WHOLE,
   checkpoints: WHOLE,
   rollback: WHOLE,

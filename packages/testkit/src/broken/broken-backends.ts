@@ -11,7 +11,7 @@ import type {
 
 /** Returns a backend with one method replaced. */
 function changed(backend: Backend, change: Partial<Backend>): Backend {
-  const { checkpointStore, fork, watch } = backend;
+  const { checkpointStore, limitStore, fork, watch } = backend;
   return {
     capabilities: backend.capabilities,
     load: (requests, call) => backend.load(requests, call),
@@ -19,6 +19,7 @@ function changed(backend: Backend, change: Partial<Backend>): Backend {
     outcome: (operationId, call) => backend.outcome(operationId, call),
     close: () => backend.close(),
     ...(checkpointStore === undefined ? {} : { checkpointStore }),
+    ...(limitStore === undefined ? {} : { limitStore }),
     ...(fork === undefined ? {} : { fork: (call) => fork.call(backend, call) }),
     ...(watch === undefined ? {} : { watch: (tell) => watch.call(backend, tell) }),
     ...change,
@@ -77,6 +78,14 @@ export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Back
       checks: batch.checks.filter((check) => check.kind !== 'entry' || check.id !== null),
     })),
   'ignores limits': (backend) => onCommit(backend, (batch) => ({ ...batch, limits: {} })),
+  'commits under limits that are not the stored ones': (backend) => {
+    const { limitStore } = backend;
+    return limitStore === undefined
+      ? backend
+      : changed(backend, {
+          commit: async (batch, call) => backend.commit({ ...batch, limits: await limitStore.open({}) }, call),
+        });
+  },
   'loses the last write of a batch': (backend) =>
     onCommit(backend, (batch) => (batch.writes.length > 1 ? { ...batch, writes: batch.writes.slice(0, -1) } : batch)),
   'commits the writes of a batch one by one': (backend) =>

@@ -5,6 +5,7 @@ import {
   type Batch,
   type CheckpointStore,
   type CommitResult,
+  type LimitStore,
   type LoadRequest,
   type LoadResult,
   StorageError,
@@ -75,6 +76,7 @@ class Faulty implements FaultyBackend {
   pendingCalls = 0;
   readonly capabilities: BackendCapabilities;
   readonly checkpointStore?: CheckpointStore;
+  readonly limitStore?: LimitStore;
   readonly fork?: NonNullable<Backend['fork']>;
   readonly watch?: NonNullable<Backend['watch']>;
 
@@ -95,6 +97,14 @@ class Faulty implements FaultyBackend {
         drop: (id, call) => this.#call('checkpointStore.drop', call, () => checkpointStore.drop(id)),
         load: (id, requests, call) =>
           this.#call('checkpointStore.load', call, () => checkpointStore.load(id, requests)),
+      };
+    }
+    const { limitStore } = backend;
+    if (limitStore !== undefined) {
+      this.limitStore = {
+        // Never fails and is not counted: a filesystem opens with it, before the faults begin.
+        open: (initial) => limitStore.open(initial),
+        set: (limits, call) => this.#call('limitStore.set', call, () => limitStore.set(limits)),
       };
     }
     const { fork, watch } = backend;

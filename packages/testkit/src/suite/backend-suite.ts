@@ -14,6 +14,7 @@ import type {
 import { equal, ok, rejects } from './assert.js';
 import { utf8 } from './context.js';
 import type { TestRunner } from './runner.js';
+import { storedLimitCases } from './stored-limits.js';
 
 export interface BackendSuiteOptions {
   /** `describe` and `it` of any test runner. */
@@ -44,6 +45,7 @@ export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOpt
     test.describe('writes', () => writeCases(add));
     test.describe('checks', () => checkCases(add));
     test.describe('limits', () => limitCases(add));
+    test.describe('stored limits', () => storedLimitCases((title, run) => add(title, ({ backend }) => run(backend))));
     test.describe('operation ids', () => outcomeCases(add));
     test.describe('checkpoint store and forks', () => checkpointStoreCases(add));
   });

@@ -23,7 +23,7 @@ export class MemoryCheckpoints {
     if (name !== undefined && this.#find(name) !== undefined) {
       throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
     }
-    const max = context.limits.maxCheckpoints;
+    const max = context.quota.limits.maxCheckpoints;
     const held = this.#held.size;
     if (max !== undefined && held >= max)
       throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, max, 'checkpoint', name ?? '');

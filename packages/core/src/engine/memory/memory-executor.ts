@@ -1,6 +1,7 @@
 import type { Metadata, NodeId, Totals } from '../../backend.js';
 import { FsError, isFsError, StorageError } from '../../errors.js';
 import type { Capabilities, Checkpoint } from '../../file-system.js';
+import type { Limits } from '../../limits.js';
 import { SharedStore, Tree, type TreeState } from '../../tree/tree.js';
 import { ChangeFeed } from '../change-feed.js';
 import type { Change } from '../changes.js';
@@ -9,6 +10,7 @@ import type { Cursor } from '../cursor.js';
 import { exceededLimit } from '../exceeded-limit.js';
 import type { SyncExecutor } from '../executor.js';
 import type { OpenFiles } from '../open-files.js';
+import { LocalQuota } from '../quota.js';
 import { isCallingOutside } from '../reentrancy.js';
 import { unlessAborted } from '../scheduling/deadline.js';
 import { FifoLock } from '../scheduling/fifo-lock.js';
@@ -32,6 +34,7 @@ export class MemoryExecutor implements SyncExecutor {
   /** Other holders of states of this tree. */
   readonly keepers: (() => Iterable<TreeState>)[] = [];
   readonly newId: () => NodeId;
+  readonly quota: LocalQuota;
   readonly #checkpoints = new MemoryCheckpoints();
   /** `busy` while a synchronous transaction runs. */
   #status: 'open' | 'busy' | 'closed' = 'open';
@@ -47,8 +50,13 @@ export class MemoryExecutor implements SyncExecutor {
     /** Set in a transaction. */
     readonly record?: TransactionRecord,
     readonly feed = new ChangeFeed(),
+    limits?: Limits,
   ) {
     this.newId = tree.shared.newId;
+    this.quota = new LocalQuota(limits, () => {
+      this.#checkOpen();
+      this.checkFree();
+    });
   }
 
   static create(rootMeta: Metadata): MemoryExecutor {
@@ -218,7 +226,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   forkSync(): MemoryExecutor {
     this.#checkOpen();
-    return new MemoryExecutor(this.tree.fork(), this.source);
+    return new MemoryExecutor(this.tree.fork(), this.source, undefined, undefined, this.quota.limits);
   }
 
   async fork(signal?: AbortSignal): Promise<MemoryExecutor> {
@@ -264,7 +272,7 @@ export class MemoryExecutor implements SyncExecutor {
     );
   }
 
-  /** Runs a transaction once. Returns undefined if something that it relied on was changed concurrently. */
+  /** Runs a transaction once. Returns undefined if something that it relied on, or a limit, was changed concurrently. */
   async #attempt<T>(
     context: Context,
     work: (executor: SyncExecutor) => Promise<T>,
@@ -274,6 +282,7 @@ export class MemoryExecutor implements SyncExecutor {
     signal?.throwIfAborted();
     this.#checkOpen();
     const { stamp } = this.tree;
+    const { limits } = context.quota;
     const base = this.tree.freeze();
     const record = new TransactionRecord(base);
     const { executor, changes } = this.#branch(new Tree(this.tree.shared, base), record);
@@ -282,6 +291,7 @@ export class MemoryExecutor implements SyncExecutor {
     // A transaction that only read saw one state and need not run again.
     if (changes.length === 0) return { result };
     this.#checkOpen();
+    if (context.quota.limits !== limits) return undefined;
     if (this.tree.stamp === stamp) {
       // Files that others opened and the transaction removed stay open.
       if (!this.#hasRoom(context, executor, changes)) return undefined;
@@ -293,9 +303,9 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   #hasRoom(context: Context, branch: MemoryExecutor, changes: readonly Change[]): boolean {
-    if (context.limits.maxTotalSize === undefined || !this.feed.files.hasAny) return true;
+    if (context.quota.limits.maxTotalSize === undefined || !this.feed.files.hasAny) return true;
     const after = this.#usedAfter(branch.tree, changes, branch.feed.files);
-    return exceededLimit(usedIn(this.tree, this.feed.files), after, context.limits) === undefined;
+    return exceededLimit(usedIn(this.tree, this.feed.files), after, context.quota.limits) === undefined;
   }
 
   /** Returns the usage of a tree and of open files after publishing the changes of the branch that produced it. */
@@ -319,7 +329,7 @@ export class MemoryExecutor implements SyncExecutor {
         const before = usedIn(this.tree, this.feed.files);
         this.tree.shared.contents.repeat(() => record.apply(view));
         const after = this.#usedAfter(this.tree, view.changes ?? [], branch);
-        if (exceededLimit(before, after, context.limits) !== undefined) throw new FsError('ENOSPC');
+        if (exceededLimit(before, after, context.quota.limits) !== undefined) throw new FsError('ENOSPC');
       });
     } catch (error) {
       // The same error is thrown when the transaction runs again.

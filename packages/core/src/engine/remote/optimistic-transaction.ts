@@ -8,6 +8,7 @@ import {
   type Write,
 } from '../../backend.js';
 import { StorageError } from '../../errors.js';
+import type { Limits } from '../../limits.js';
 import { parentPath } from '../../paths.js';
 import type { DirectoryNode, Unloaded } from '../../tree/node.js';
 import { Owner } from '../../tree/owner.js';
@@ -101,6 +102,10 @@ export class OptimisticTransaction implements Source {
   inner: OpenFiles | undefined;
   /** True if the state that was read can no longer be loaded completely, so that the work must run again. */
   isLost = false;
+  /** True if something was refused at a limit, which another client may have changed since. */
+  hasMetLimit = false;
+  /** The limits that everything in it relies on. */
+  readonly limits: Limits;
   #hasOld = false;
   #prepared: Map<NodeId, Prepared> | undefined;
 
@@ -117,7 +122,8 @@ export class OptimisticTransaction implements Source {
   ) {
     this.#cache = loader.cache;
     this.#firstLoad = loader.loads;
-    this.#replayed = replayed(context);
+    this.limits = context.quota.limits;
+    this.#replayed = replayed({ ...context, quota: { limits: this.limits } });
     this.restart();
   }
 

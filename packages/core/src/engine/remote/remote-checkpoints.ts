@@ -7,15 +7,19 @@ import { limitError } from '../view/limit-error.js';
 import type { BackendClient } from './backend-client.js';
 import { limitErrorFor } from './limit-error-for.js';
 import type { Ask } from './node-loader.js';
+import type { RemoteQuota } from './remote-quota.js';
 
 /** The checkpoints of a remote storage. */
 export class RemoteCheckpoints {
   readonly #backend: Backend;
   readonly #client: BackendClient;
 
-  constructor(backend: Backend, requests: BackendClient) {
+  readonly #quota: RemoteQuota;
+
+  constructor(backend: Backend, requests: BackendClient, quota: RemoteQuota) {
     this.#backend = backend;
     this.#client = requests;
+    this.#quota = quota;
   }
 
   async create(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
@@ -25,14 +29,17 @@ export class RemoteCheckpoints {
       ...(name === undefined ? {} : { name }),
       createdAt: context.clock(),
     });
-    const max = context.limits.maxCheckpoints;
-    const { result } = await this.#client.repeated(signal, (call) =>
-      checkpointStore.create(checkpoint.id, name, checkpoint.createdAt, max, call),
-    );
-    if (result === 'exists')
-      throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
-    if (result === 'limit') throw await this.#full(max, name ?? '', signal);
-    return checkpoint;
+    for (;;) {
+      const { limits } = this.#quota;
+      const max = limits.maxCheckpoints;
+      const { result } = await this.#client.repeated(signal, (call) =>
+        checkpointStore.create(checkpoint.id, name, checkpoint.createdAt, max, call),
+      );
+      if (result === 'ok') return checkpoint;
+      if (result === 'exists')
+        throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
+      if (!(await this.#quota.areOthers(limits, signal))) throw await this.#full(max, name ?? '', signal);
+    }
   }
 
   async list(signal?: AbortSignal): Promise<Checkpoint[]> {
@@ -43,12 +50,16 @@ export class RemoteCheckpoints {
     );
   }
 
-  async restore(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+  async restore(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     const checkpointStore = this.#checkpointStore('rollback');
     const id = await this.#idOf(checkpoint, 'rollback', signal);
-    const result = await this.#client.once(signal, (call) => checkpointStore.restore(id, context.limits, call));
-    if (result === 'missing') throw noCheckpoint('rollback', id);
-    if (result !== 'ok') throw limitErrorFor(result, []);
+    for (;;) {
+      const { limits } = this.#quota;
+      const result = await this.#client.once(signal, (call) => checkpointStore.restore(id, limits, call));
+      if (result === 'ok') return;
+      if (result === 'missing') throw noCheckpoint('rollback', id);
+      if (!(await this.#quota.areOthers(limits, signal))) throw limitErrorFor(result, []);
+    }
   }
 
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
@@ -69,13 +80,10 @@ export class RemoteCheckpoints {
     };
   }
 
-  /** Returns the error of a refused checkpoint. Only the storage may know the limit that refused it. */
-  async #full(max: number | undefined, path: string, signal: AbortSignal | undefined): Promise<FsError> {
-    const { length: used } = await this.list(signal);
-    const [syscall, limit, requested] = ['checkpoint', 'maxCheckpoints', used + 1];
-    if (max !== undefined && used >= max) return limitError('ENOSPC', limit, used, requested, max, syscall, path);
-    const hint = `The filesystem's own limit ${limit} has been reached; ${used} checkpoints are kept now`;
-    return new FsError('ENOSPC', { syscall, path, limit, used, requested, hint });
+  /** Returns the error of a refused checkpoint. Some may have been dropped since. */
+  async #full(max = 0, path: string, signal: AbortSignal | undefined): Promise<FsError> {
+    const used = Math.max((await this.list(signal)).length, max);
+    return limitError('ENOSPC', 'maxCheckpoints', used, used + 1, max, 'checkpoint', path);
   }
 
   #asked<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import type { Backend, BackendCall, Batch, Check, Version } from '../../backend.js';
-import { FsError, isStorageError, StorageError } from '../../errors.js';
+import { FsError, isFsError, isStorageError, StorageError } from '../../errors.js';
 import type { Capabilities, Checkpoint } from '../../file-system.js';
+import type { Limits } from '../../limits.js';
 import { SharedStore } from '../../tree/tree.js';
 import { checkInteger, checkOptions } from '../arguments.js';
 import { ChangeFeed } from '../change-feed.js';
@@ -23,6 +24,7 @@ import { type Mark, OptimisticTransaction } from './optimistic-transaction.js';
 import { MAX_LINEAR_CHECKS, preconditionsOf, preconditionsOfFew } from './preconditions.js';
 import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './remote-cursors.js';
+import { RemoteQuota } from './remote-quota.js';
 import { RemoteTransaction } from './remote-transaction.js';
 
 export interface RemoteOptions {
@@ -80,6 +82,7 @@ export class RemoteExecutor implements Executor {
   readonly kind = 'async';
   readonly feed: ChangeFeed;
   readonly capabilities: Capabilities;
+  readonly quota: RemoteQuota;
   readonly #backend: Backend;
   readonly #options: RemoteOptions;
   readonly #client: BackendClient;
@@ -87,7 +90,8 @@ export class RemoteExecutor implements Executor {
   readonly #shared: SharedStore;
   readonly #current: NodeLoader;
 
-  constructor(backend: Backend, options: RemoteOptions = {}) {
+  /** `limits`: those of a fork at first. */
+  constructor(backend: Backend, options: RemoteOptions = {}, limits?: Limits) {
     const given = checkOptions(options, ['timeoutMs', 'retries', 'clock', 'random', 'timer'], 'asyncStorage');
     const random = given.random ?? systemRandom;
     this.#backend = backend;
@@ -104,7 +108,8 @@ export class RemoteExecutor implements Executor {
       retries: given.retries === undefined ? 3 : checkInteger(given.retries, 'retries'),
       random,
     });
-    this.#checkpoints = new RemoteCheckpoints(backend, this.#client);
+    this.quota = new RemoteQuota(backend.limitStore, this.#client, limits);
+    this.#checkpoints = new RemoteCheckpoints(backend, this.#client, this.quota);
     this.#shared = new SharedStore(() => randomId(random));
     this.#current = new NodeLoader(this.#shared, this.feed.files, (requests, { signal, mayBeOld }) =>
       this.#client.retrying(signal, (call) =>
@@ -224,7 +229,7 @@ export class RemoteExecutor implements Executor {
     throw new StorageError('corrupt', 'The storage keeps returning other nodes than were requested');
   }
 
-  /** Commits effects. Returns undefined if a precondition no longer holds, so that the operation must run again. */
+  /** Commits effects. Returns undefined if a precondition or a limit no longer holds, so that the operation must run again. */
   async #settle(
     transaction: OptimisticTransaction,
     attempt: number,
@@ -232,13 +237,17 @@ export class RemoteExecutor implements Executor {
     branch?: OpenFiles,
   ): Promise<Settled | undefined> {
     const { checks, writes } = transaction.recorder;
-    if (writes.length === 0 && transaction.isFromOneState) return { version: undefined };
+    const { limits } = transaction;
+    if (writes.length === 0) {
+      if (transaction.hasMetLimit && (await this.quota.areOthers(limits, signal))) return undefined;
+      if (transaction.isFromOneState) return { version: undefined };
+    }
     const { cache } = transaction.loader;
     const batchOf = (checks: readonly Check[]): Batch => ({
       operationId: this.#client.newOperationId(),
       checks,
       writes,
-      limits: transaction.context.limits,
+      limits,
       changes: transaction.changes,
     });
     let needed: readonly Check[];
@@ -252,7 +261,14 @@ export class RemoteExecutor implements Executor {
     }
     const batch = batchOf(needed);
     const result = await this.#client.commit(batch, signal);
-    if (result.kind === 'limit') throw limitErrorFor(result, writes);
+    if (result.kind === 'other-limits') {
+      this.quota.learn(result.limits);
+      return undefined;
+    }
+    if (result.kind === 'limit') {
+      if (await this.quota.areOthers(limits, signal)) return undefined;
+      throw limitErrorFor(result, writes);
+    }
     if (result.kind === 'conflict') {
       // A backend reports some of the failed preconditions. After repeated losses, all records that were relied on are
       // removed.
@@ -408,8 +424,8 @@ export class RemoteExecutor implements Executor {
     return this.#checkpoints.list(signal);
   }
 
-  async rollback(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
-    await this.#checkpoints.restore(context, checkpoint, signal);
+  async rollback(_context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    await this.#checkpoints.restore(checkpoint, signal);
     this.#current.cache.clear();
     this.feed.reset();
   }
@@ -432,7 +448,7 @@ export class RemoteExecutor implements Executor {
       return one;
     };
     try {
-      return new RemoteExecutor(await this.#client.once(signal, begin), this.#options);
+      return new RemoteExecutor(await this.#client.once(signal, begin), this.#options, this.quota.limits);
     } catch (error) {
       // A fork that arrives after the call has failed is closed.
       for (const one of forks) void one.then((backend) => backend.close()).catch(() => {});
@@ -513,6 +529,7 @@ function failed(
   error: unknown,
 ): { readonly ok: false; readonly error: unknown } | NotLoaded {
   transaction.undo(mark, error instanceof NotLoaded);
+  transaction.hasMetLimit ||= isFsError(error) && error.limit !== undefined;
   return error instanceof NotLoaded ? error : { ok: false, error };
 }
 

@@ -5,6 +5,7 @@ import type { Cursor } from '../cursor.js';
 import type { Executor } from '../executor.js';
 import { notInTransaction } from '../not-in-transaction.js';
 import { OpenFiles } from '../open-files.js';
+import type { Quota } from '../quota.js';
 import { collectItems } from '../scheduling/time-slice.js';
 import type { View } from '../view.js';
 import type { AttemptRunner } from './attempted.js';
@@ -19,6 +20,7 @@ export class RemoteTransaction implements Executor {
   readonly kind = 'async';
   readonly capabilities: Capabilities = Object.freeze({ checkpoints: false, forks: false, sharedWatch: false });
   readonly feed = new ChangeFeed(new OpenFiles({ remembersLinks: true, isBranch: true }));
+  readonly quota: Quota;
   #last: Promise<unknown> = Promise.resolve();
   #published = 0;
 
@@ -29,6 +31,7 @@ export class RemoteTransaction implements Executor {
     readonly signal: AbortSignal | undefined,
   ) {
     optimistic.inner = this.feed.files;
+    this.quota = remote.quota;
   }
 
   async run<R>(_context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {

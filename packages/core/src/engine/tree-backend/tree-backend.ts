@@ -4,11 +4,13 @@ import type {
   Batch,
   CheckpointStore,
   CommitResult,
+  LimitStore,
   LoadRequest,
   LoadResult,
 } from '../../backend.js';
 import { StorageError } from '../../errors.js';
 import type { MemoryExecutor } from '../memory/memory-executor.js';
+import { otherLimits } from '../other-limits.js';
 import { runSteps } from '../scheduling/time-slice.js';
 import { TreeCheckpoints } from './tree-checkpoints.js';
 import { TreeReader, type Versions } from './tree-reader.js';
@@ -24,6 +26,7 @@ const MAX_OUTCOMES = 10_000;
 export class TreeBackend implements Backend {
   readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
   readonly checkpointStore: CheckpointStore;
+  readonly limitStore: LimitStore;
   readonly #executor: MemoryExecutor;
   /** Forks share them, so that equal nodes have equal versions. */
   readonly #versions: Versions;
@@ -38,6 +41,16 @@ export class TreeBackend implements Backend {
     this.#reader = new TreeReader(executor.tree, this.#versions);
     this.#writer = new TreeWriter(executor.tree, this.#reader, this.#versions);
     this.checkpointStore = new TreeCheckpoints(executor, this.#versions, (call) => this.#enter(call?.signal));
+    this.limitStore = {
+      open: async (initial, call) => {
+        this.#enter(call?.signal);
+        return executor.quota.claim(initial);
+      },
+      set: async (limits, call) => {
+        this.#enter(call?.signal);
+        executor.quota.set(limits);
+      },
+    };
   }
 
   async load(
@@ -54,6 +67,8 @@ export class TreeBackend implements Backend {
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
     if (known !== undefined) return known;
     if (batch.writes.length > 0) this.#executor.checkFree();
+    const other = otherLimits(this.#executor.quota.limits, batch);
+    if (other !== undefined) return other;
     const result = runSteps(this.#writer.commit(batch));
     this.#executor.compactIfDue();
     this.#remember(batch.operationId, result);

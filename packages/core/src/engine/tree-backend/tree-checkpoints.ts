@@ -1,5 +1,5 @@
 import type { BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../../backend.js';
-import type { Limits } from '../../limits.js';
+import { type Limits, limitsInForce } from '../../limits.js';
 import { Tree, type TreeState } from '../../tree/tree.js';
 import { exceededLimit, type Limited } from '../exceeded-limit.js';
 import type { MemoryExecutor } from '../memory/memory-executor.js';
@@ -31,7 +31,8 @@ export class TreeCheckpoints implements CheckpointStore {
     this.enter(call);
     if (this.#held.has(id)) return 'ok';
     for (const held of this.#held.values()) if (name !== undefined && held.name === name) return 'exists';
-    if (max !== undefined && this.#held.size >= max) return 'limit';
+    const { maxCheckpoints } = limitsInForce(this.executor.quota.limits, { maxCheckpoints: max });
+    if (maxCheckpoints !== undefined && this.#held.size >= maxCheckpoints) return 'limit';
     this.#held.set(id, { id, name, createdAt, state: this.executor.tree.freeze() });
     return 'ok';
   }
@@ -47,10 +48,10 @@ export class TreeCheckpoints implements CheckpointStore {
     this.enter(call);
     const held = this.#held.get(id);
     if (held === undefined) return 'missing';
-    const { tree } = this.executor;
+    const { tree, quota } = this.executor;
     const { root, linkedSize } = held.state;
     const after = { size: root.size + linkedSize, files: root.files, directories: root.directories };
-    const limit = exceededLimit(tree.totals(), after, limits);
+    const limit = exceededLimit(tree.totals(), after, limitsInForce(quota.limits, limits));
     if (limit !== undefined) return limit;
     this.executor.reset(held.state);
     return 'ok';

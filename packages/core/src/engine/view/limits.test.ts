@@ -31,7 +31,7 @@ function viewOf({ limits = {}, size = 0, openFiles, guard }: Given): View {
   tree.shared.contents.fromBytes(file as ContentNode, new Uint8Array(size));
   tree.insert(tree.rootLocation, 'file', file);
   tree.insert(tree.rootLocation, 'directory', DirectoryNode.empty(tree.owner, 'directory', rootMeta(0)));
-  const context: Context = { clock: () => 0, newId: () => 'new', random: () => 0, limits, guard };
+  const context: Context = { clock: () => 0, newId: () => 'new', random: () => 0, quota: { limits }, guard };
   return new View(tree, context, undefined, undefined, undefined, openFiles);
 }
 
@@ -217,7 +217,13 @@ describe('the depth that a directory may have at its target', () => {
       tree.insert(location, name, node);
       location = tree.childLocation(location, name, node);
     }
-    const context: Context = { clock: () => 0, newId: () => 'new', random: () => 0, limits: {}, guard: undefined };
+    const context: Context = {
+      clock: () => 0,
+      newId: () => 'new',
+      random: () => 0,
+      quota: { limits: {} },
+      guard: undefined,
+    };
     return { view: new View(tree, context), directory: tree.root.entries.get('top') as DirectoryNode };
   }
 

@@ -61,7 +61,7 @@ function openFilesAhead(view: View, openFiles: OpenFiles): OpenFiles {
 
 /** @throws FsError ENOSPC if there is no room for `bytes` more bytes and `nodes` more names */
 export function reserve(view: View, bytes: number, nodes: number, syscall: string, path: string): void {
-  const { maxTotalSize, maxNodeCount } = view.context.limits;
+  const { maxTotalSize, maxNodeCount } = view.context.quota.limits;
   if (bytes > 0 && (maxTotalSize !== undefined || bytes > MAX_UNCHECKED_BYTES)) {
     const allowed = maxTotalSize ?? Number.MAX_SAFE_INTEGER;
     const used = usedBefore(view, bytes, allowed, () => usedBytes(view));
@@ -88,7 +88,7 @@ function usedBefore(view: View, more: number, allowed: number, count: () => numb
 
 /** @throws FsError EFBIG if one file must not have this size */
 export function checkFileSize(view: View, size: number, before: number, syscall: string, path: string): void {
-  const allowed = view.context.limits.maxFileSize ?? MAX_FILE_SIZE;
+  const allowed = view.context.quota.limits.maxFileSize ?? MAX_FILE_SIZE;
   if (size > allowed && size > before) throw limitError('EFBIG', 'maxFileSize', before, size, allowed, syscall, path);
 }
 

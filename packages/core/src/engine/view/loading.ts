@@ -131,7 +131,7 @@ export abstract class LoadingView extends BaseView {
    * does not and no limit needs them: then a change of a directory is one write, however much is in it.
    */
   loadTree(top: Location): void {
-    const { maxTotalSize, maxNodeCount } = this.context.limits;
+    const { maxTotalSize, maxNodeCount } = this.context.quota.limits;
     const isAsked = maxTotalSize !== undefined || maxNodeCount !== undefined;
     if (this.recorder === undefined || isAsked || this.#isCounted()) this.#countTree(top);
   }

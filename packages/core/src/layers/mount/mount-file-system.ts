@@ -14,6 +14,7 @@ import type {
   WatchOptions,
   WriteStreamOptions,
 } from '../../file-system.js';
+import { NO_LIMITS } from '../../limits.js';
 import { readStream, writeStream } from '../../streams.js';
 import { toRecord } from '../../to-record.js';
 import { runCalls, runCallsSync, signalOf } from '../call-sequence.js';
@@ -81,10 +82,9 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     }
   }
 
-  const own: Record<OwnMethod, unknown> = {
+  const own: Record<Exclude<OwnMethod, 'limits'>, unknown> = {
     kind: isSync ? 'sync' : 'async',
     capabilities: capabilitiesOf(space),
-    limits: alone ? root.limits : Object.freeze({}),
     walk: (path = '/', options?: WalkOptions) => self.iterate((view) => new WalkCursor(view, path, options), options),
     watch: (path: string, options?: WatchOptions) => {
       enter();
@@ -149,6 +149,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     },
   };
   Object.assign(layer, own);
+  Object.defineProperty(layer, 'limits', { get: () => (alone ? root.limits : NO_LIMITS), enumerable: true });
   layer[Symbol.asyncDispose] = () => self.close();
   if (isSync) Object.assign(layer, syncMethods(space, self as Sync, { enter, look, alone, refuse }));
   else delete layer['toJSON'];

@@ -41,7 +41,7 @@ export class Namespace {
     if (typeof mounts !== 'object' || mounts === null)
       throw new TypeError(`The mounts must be an object of paths and filesystems, not ${describe(mounts)}`);
     const executor = MemoryExecutor.create(rootMeta(clock()));
-    const skeleton = new MemoryFileSystem(executor, makeContext({ clock }, executor.newId));
+    const skeleton = new MemoryFileSystem(executor, makeContext({ clock }, executor));
     for (const [given, fileSystem] of Object.entries(mounts)) {
       const point = normalizePath(given, 'mount');
       if (point === '/') throw new TypeError('What lies at / is the first argument of mount');

@@ -1,4 +1,5 @@
 import { checkCheckpointName } from '../../async-file-system.js';
+import { fixedLimits } from '../../engine/quota.js';
 import type { EntryInfo, FileEntry, Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
 import type { Checkpoint } from '../../file-system.js';
@@ -193,6 +194,9 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
         for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += part[key];
       }
       return sum;
+    },
+    setLimits: () => {
+      throw fixedLimits();
     },
     checkpoint: ([name]) => checkpoints.create(checkCheckpointName(name as string | undefined)),
     checkpoints: () => checkpoints.list(),

@@ -48,6 +48,9 @@ export class RestrictExecutor {
   get feed() {
     return this.#inner.feed;
   }
+  get quota() {
+    return this.#inner.quota;
+  }
   get newId() {
     return this.#inner.newId as NonNullable<Executor['newId']>;
   }

@@ -1,4 +1,4 @@
-import type { CommitResult } from '@scratchfs/core';
+import type { CommitResult, Limits } from '@scratchfs/core';
 import { corruptReply } from './corrupt.js';
 import type { Reply } from './replies.js';
 
@@ -27,15 +27,37 @@ export function readCommitReply(reply: Reply): CommitReply {
 
 const LIMITS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount'] as const;
 
-/** Decodes a batch's result as the server stores it: `o version`, `c failed checks`, `l limit allowed used requested`. */
+/**
+ * Decodes a batch's result as the server stores it: `o version`, `c failed checks`, `l limit allowed used requested`,
+ * `q stored limits`.
+ */
 export function readCommitResult(text: string): CommitResult {
   if (text.startsWith('o ')) return { kind: 'ok', version: Number(text.slice(2)) };
   const [kind, ...rest] = text.split(' ');
   if (kind === 'c') return { kind: 'conflict', checks: rest.map(Number) };
+  if (kind === 'q') return { kind: 'other-limits', limits: readLimits(rest.join(' ')) };
   const limit = LIMITS.find((name) => name === rest[0]);
   if (kind !== 'l' || limit === undefined) throw corruptReply('a result');
   const [allowed, used, requested] = rest.slice(1).map(Number) as [number, number, number];
   return { kind: 'limit', limit, allowed, used, requested };
+}
+
+const NO_LIMIT = -1;
+
+/** Encodes limits as arguments of a command. */
+export function limitArguments({ maxFileSize, maxTotalSize, maxNodeCount, maxCheckpoints }: Limits): number[] {
+  return [maxFileSize, maxTotalSize, maxNodeCount, maxCheckpoints].map((limit) => limit ?? NO_LIMIT);
+}
+
+/** Decodes stored limits: {@link limitArguments} separated by spaces. @throws StorageError `corrupt` */
+export function readLimits(text: string): Limits {
+  const numbers = text.split(' ').map(Number);
+  if (numbers.length !== 4 || !numbers.every((limit) => Number.isSafeInteger(limit) && limit >= NO_LIMIT))
+    throw corruptReply('limits');
+  const [maxFileSize, maxTotalSize, maxNodeCount, maxCheckpoints] = numbers.map((limit) =>
+    limit === NO_LIMIT ? undefined : limit,
+  );
+  return { maxFileSize, maxTotalSize, maxNodeCount, maxCheckpoints };
 }
 
 /** Decodes an operation's outcome. `s` means that its result was deleted. */

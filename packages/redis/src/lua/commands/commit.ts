@@ -95,12 +95,16 @@ local function adoptStagedState(blob, at, size, nodesBefore, maxSize, maxNodes)
 end
 
 local function runBatch(at)
+  local begin = at
   local maxFile, maxSize, maxNodes, fixed, failed, growth, names, count
   maxFile, maxSize, maxNodes, fixed, at = struct.unpack('>dddd', blob, at)
   failed, at = checks.failed(blob, at)
   if #failed > 0 then return 'c ' .. table.concat(failed, ' ') end
   local kind = blob:byte(at)
   if kind == 0 then return 'o ' .. decimal(now.counter) end
+  if limits and blob:sub(begin, begin + 23) ~= limits then
+    return ('q %.0f %.0f %.0f %.0f'):format(struct.unpack('>dddd', head[6]))
+  end
   growth, names, count, at = struct.unpack('>ddI2', blob, at + 1)
   local refused = count > 0 and tooLarge(maxFile, blob, at, count)
   if refused then return refused end

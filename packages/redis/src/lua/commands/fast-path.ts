@@ -124,6 +124,7 @@ local function fastPath()
       else
         -- A read-only batch, or a staged commit.
         if blob:byte(at) ~= 1 then return end
+        if limits and blob:sub(begins[i], begins[i] + 23) ~= limits then return end
         local growth, more, sizes
         growth, more, sizes, at = struct.unpack('>ddI2', blob, at + 1)
         -- The general path decides whether a file exceeds the limit.

@@ -7,7 +7,7 @@ import { lua } from '../lua.js';
  *
  * Fields of the head: `c/field/id` a checkpoint, `n/field/name` the id of a named one, `k/field` their number, `l/field` the
  * expiry of a leased state and `x/field` of a lock (server time in milliseconds), `w/field` the tree version on which a state
- * was staged.
+ * was staged, `q` the stored limits.
  */
 export const STATES = lua`
 redis.call('HLEN', KEYS[3])
@@ -30,12 +30,27 @@ end
 
 local actions = {}
 
+-- The stored limits, -1 for none of a kind: bytes of a file, bytes in total, names, checkpoints.
+local storedLimits = field == 's' and head[6]
+
+-- Returns the stored limits. Stores the given ones if there are none, or in any case.
+function actions.limits(replaces, ...)
+  local given = struct.pack('>dddd', ...)
+  local isNone = given == struct.pack('>dddd', -1, -1, -1, -1)
+  if replaces == '1' or not storedLimits then
+    storedLimits = not isNone and given
+    if storedLimits then redis.call('HSET', KEYS[1], 'q', storedLimits) else redis.call('HDEL', KEYS[1], 'q') end
+  end
+  return ('%.0f %.0f %.0f %.0f'):format(struct.unpack('>dddd', storedLimits or given))
+end
+
 function actions.create(id, name, createdAt, max)
   local key = 'c/' .. field .. '/' .. id
   if redis.call('HEXISTS', KEYS[1], key) == 1 then return 'ok' end
   local nameKey = name ~= '' and 'n/' .. field .. '/' .. name:sub(2)
   if nameKey and redis.call('HEXISTS', KEYS[1], nameKey) == 1 then return 'exists' end
   local count = tonumber(redis.call('HGET', KEYS[1], 'k/' .. field) or 0)
+  if storedLimits then max = struct.unpack('>d', storedLimits, 25) end
   if tonumber(max) >= 0 and count >= tonumber(max) then return 'limit' end
   counter = counter + 1
   redis.call('HSET', KEYS[1], key, present .. struct.pack('>dd', tonumber(createdAt), counter) .. name, 'k/' .. field, count + 1, 'n', counter)
@@ -49,6 +64,7 @@ function actions.restore(id, maxSize, maxNodes)
   local kept = redis.call('HGET', KEYS[1], 'c/' .. field .. '/' .. id)
   if not kept then return 'missing' end
   maxSize, maxNodes = tonumber(maxSize), tonumber(maxNodes)
+  if storedLimits then maxSize, maxNodes = struct.unpack('>dd', storedLimits, 9) end
   local size, nodes = totalsOf(present)
   local newSize, newNodes = totalsOf(kept)
   if maxSize >= 0 and newSize > maxSize and newSize > size then

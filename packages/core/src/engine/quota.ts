@@ -1,0 +1,58 @@
+import { FsError } from '../errors.js';
+import { isLimited, type Limits, NO_LIMITS, sameLimits } from '../limits.js';
+
+/** The limits of a filesystem as this client knows them; shared by everything that works on the same storage. */
+export interface Quota {
+  readonly limits: Limits;
+  /**
+   * Stores the limits that a client was opened with, if the filesystem has none.
+   * @throws FsError EINVAL if the filesystem has others
+   */
+  open(given: Limits): void | Promise<void>;
+  /** Replaces the limits, for every client. */
+  set(limits: Limits, signal?: AbortSignal): void | Promise<void>;
+}
+
+/** The limits of a filesystem that lives in this process. */
+export class LocalQuota implements Quota {
+  limits: Limits;
+  readonly #check: () => void;
+
+  /** `check` throws if the limits cannot be changed now. */
+  constructor(limits: Limits = NO_LIMITS, check: () => void = () => {}) {
+    this.limits = limits;
+    this.#check = check;
+  }
+
+  open(given: Limits): void {
+    checkGiven(this.claim(given), given);
+  }
+
+  /** Returns the limits; stores the given ones first if there are none. */
+  claim(given: Limits): Limits {
+    if (!isLimited(this.limits)) this.limits = given;
+    return this.limits;
+  }
+
+  set(limits: Limits): void {
+    this.#check();
+    this.limits = limits;
+  }
+}
+
+/** @throws FsError EINVAL if a client was opened with limits that are not the stored ones */
+export function checkGiven(stored: Limits, given: Limits): void {
+  if (!isLimited(given) || sameLimits(stored, given)) return;
+  throw new FsError('EINVAL', {
+    syscall: 'open',
+    hint: `The stored limits are ${JSON.stringify(stored)}, not ${JSON.stringify(given)}: open with limits: 'stored', then call setLimits`,
+  });
+}
+
+/** Returns the error of `setLimits` for a layer. */
+export function fixedLimits(): FsError {
+  return new FsError('EPERM', {
+    syscall: 'setLimits',
+    hint: 'A layer cannot change limits: use the filesystem that createFileSystem returned',
+  });
+}
