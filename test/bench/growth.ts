@@ -6,9 +6,10 @@ import { type Panel, plot } from './plot.js';
 import { content } from './work/layout.js';
 
 /**
- * `npm run bench -- growth picture.svg`: draws the cost of single operations against the size of the tree. The figure is the CPU
- * time of this process; each point is the median of five runs of at least 20 ms. `--only text` selects panels. With
- * `--keep file`, panels that the file already has are not measured again, so a picture can be made in several runs.
+ * `npm run bench -- growth picture.svg`: draws the cost of single operations against the size of the tree. The figure
+ * is the CPU time of this process; each point is the median of five runs of at least 20 ms. `--only text` selects
+ * panels. With `--keep file`, panels that the file already has are not measured again, so a picture can be made in
+ * several runs.
  */
 
 type Operation = (fs: SyncFileSystem, index: number) => unknown;

@@ -8,10 +8,11 @@ import { LARGE, WORK } from './work/index.js';
 import type { Measured } from './worker.js';
 
 /**
- * `npm run bench -- memory`: each round starts a process for each subject and each row, interleaved; the table has medians.
- * `--only text` (repeatable) selects rows, `--subjects a,b` columns; `--large` adds rows that take minutes; `--rounds 5` sets the
- * number of rounds; `--markdown file` writes the table. With `--keep file`, cells that the file already has are not measured
- * again, so a table can be made in several runs. `--seconds 60` raises the time limit of a process, for a busy machine.
+ * `npm run bench -- memory`: each round starts a process for each subject and each row, interleaved; the table has
+ * medians. `--only text` (repeatable) selects rows, `--subjects a,b` columns; `--large` adds rows that take minutes;
+ * `--rounds 5` sets the number of rounds; `--markdown file` writes the table. With `--keep file`, cells that the file
+ * already has are not measured again, so a table can be made in several runs. `--seconds 60` raises the time limit of a
+ * process, for a busy machine.
  */
 const { values } = parseArgs({
   options: {

@@ -55,7 +55,9 @@ export interface Comparison<F extends Times> {
   readonly baselines: readonly (readonly [title: string, contenders: readonly string[]])[];
 }
 
-/** Measures all contenders one after the other, in rounds that start with a different one each time, and prints medians. */
+/**
+ * Measures all contenders one after the other, in rounds that start with a different one each time, and prints medians.
+ */
 export async function compare<F extends Times>(comparison: Comparison<F>, rounds: number): Promise<void> {
   const { title, contenders, settings, measure } = comparison;
   console.log(`\n${title}, ${rounds} rounds, medians; µs per operation.`);

@@ -4,8 +4,8 @@ import { benchS3 } from '../s3/bench/speed.js';
 const BENCHES = { redis: benchRedis, s3: benchS3 };
 
 /**
- * `npm run bench -- remote`: remote storages beside raw clients and unstorage, on the built packages. Arguments: `redis` or `s3`
- * for one of them, and the number of rounds (default 5).
+ * `npm run bench -- remote`: remote storages beside raw clients and unstorage, on the built packages. Arguments:
+ * `redis` or `s3` for one of them, and the number of rounds (default 5).
  */
 const given = process.argv.slice(2);
 const rounds = Number(given.find((argument) => !(argument in BENCHES)) ?? 5);

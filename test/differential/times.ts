@@ -102,8 +102,8 @@ export function orderedDifferently(host: Tree, own: Tree): string | undefined {
 }
 
 /**
- * Returns the first path whose modification time is wrong: one set by the program must be equal on both sides, any other
- * must be from the time of the run.
+ * Returns the first path whose modification time is wrong: one set by the program must be equal on both sides, any
+ * other must be from the time of the run.
  */
 export function setDifferently(host: Tree, own: Tree, since: number): string | undefined {
   for (const [path, node] of host) {

@@ -42,7 +42,10 @@ export class Release {
     for (let seed = this.firstSeed; isLeft() && problems.length < ENOUGH_PROBLEMS; seed++) yield seed;
   }
 
-  /** Runs the requested campaigns and prints their results. Returns true if no problem was found. @throws RangeError if no campaign has the name */
+  /**
+   * Runs the requested campaigns and prints their results. Returns true if no problem was found.
+   * @throws RangeError if no campaign has the name
+   */
   async run(figures: Figures): Promise<boolean> {
     const asked = Object.entries(figures).filter(([name]) => this.#only === 'all' || this.#only === name);
     if (asked.length === 0)

@@ -6,8 +6,8 @@ import { type Figures, Release } from './release.js';
 import { type SnapshotReport, snapshotsUnderWriter } from './snapshots.js';
 
 /**
- * The campaigns on the async form of the filesystem in memory: `npm run campaign -- memory`. Arguments: a campaign or `all`,
- * the share of it to run (default 1), the first seed.
+ * The campaigns on the async form of the filesystem in memory: `npm run campaign -- memory`. Arguments: a campaign or
+ * `all`, the share of it to run (default 1), the first seed.
  */
 const release = new Release(process.argv.slice(2));
 const first = release.firstSeed;

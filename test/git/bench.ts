@@ -11,8 +11,9 @@ import { type Measured, measure } from './cpu.js';
 import { git } from './git-cli.js';
 
 /**
- * `npm run bench -- history`: versions beside isomorphic-git on memfs and git itself on the disk, in one run. Medians of CPU time;
- * that of git includes its child processes. Arguments: `small` for a tenth of the size, names of parts to run only those.
+ * `npm run bench -- history`: versions beside isomorphic-git on memfs and git itself on the disk, in one run. Medians
+ * of CPU time; that of git includes its child processes. Arguments: `small` for a tenth of the size, names of parts to
+ * run only those.
  */
 const wanted = process.argv.slice(2);
 const scale = wanted.includes('small') ? 10 : 1;

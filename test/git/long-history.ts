@@ -6,8 +6,8 @@ import { createFileSystem, type SyncFileSystem } from 'scratchfs';
 import { git } from './git-cli.js';
 
 /**
- * `npm run campaign -- history/long`: writes a random history, has git check every object and every id, then flips one bit after
- * another and expects each to be noticed. Arguments: the number of commits (default 10,000) and a seed.
+ * `npm run campaign -- history/long`: writes a random history, has git check every object and every id, then flips one
+ * bit after another and expects each to be noticed. Arguments: the number of commits (default 10,000) and a seed.
  */
 const commits = Number(process.argv[2] ?? 10_000);
 let seed = Number(process.argv[3] ?? 1);

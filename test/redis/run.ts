@@ -15,8 +15,8 @@ import { redisRemote } from './remote.js';
 import { RedisServer } from './servers/redis-server.js';
 
 /**
- * The campaigns on real Redis servers: `npm run campaign -- redis`. Arguments: a campaign or `all`, the share of it to run
- * (default 1), the first seed.
+ * The campaigns on real Redis servers: `npm run campaign -- redis`. Arguments: a campaign or `all`, the share of it to
+ * run (default 1), the first seed.
  */
 const release = new Release(process.argv.slice(2));
 const figures = new RemoteFigures(release, redisRemote, () => new ProcessPool<Jobs>(WORKERS, JOBS));
@@ -41,7 +41,9 @@ const RUNS = {
       await trials.atEveryByte('requests', { stride: release.stride });
       return trialOutcome(report);
     }),
-  /** Measures how long one command keeps the server busy, in milliseconds of CPU time. Needs an otherwise idle machine. */
+  /**
+   * Measures how long one command keeps the server busy, in milliseconds of CPU time. Needs an otherwise idle machine.
+   */
   'busy-server': () =>
     onServer(async (server) => {
       const report = await busyServer(server, release.count(100_000));

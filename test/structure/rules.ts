@@ -20,7 +20,10 @@ export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', '
 /** Folders that may import Node's own modules. Other code of these packages runs everywhere. */
 export const needsNode = ['packages/node-fs/src/node/', 'packages/host/src/', 'packages/redis/src/'];
 
-/** Examples and READMEs for authors of adapters. All others import `scratchfs`, which is what their reader has installed. */
+/**
+ * Examples and READMEs for authors of adapters. All others import `scratchfs`, which is what their reader has
+ * installed.
+ */
 export const mayNameCore = [
   'examples/custom-storage/',
   'packages/core/README.md',
@@ -56,7 +59,10 @@ export const topLevel = [
   'tsconfig.json',
 ];
 
-/** Pages about the present code: every file and type that they name exists. DECISIONS tells of the past and is not among them. */
+/**
+ * Pages about the present code: every file and type that they name exists. DECISIONS tells of the past and is not among
+ * them.
+ */
 export const currentPages = [
   '.github/ARCHITECTURE.md',
   '.github/OBJECT_TREE.md',

@@ -6,8 +6,8 @@ import { TreeBackend } from './engine/tree-backend/tree-backend.js';
 import type { AsyncStorage, SyncStorage } from './storage.js';
 
 /**
- * Returns the storage over a backend, for `createFileSystem({ storage })`. Closing the storage closes the backend. An adapter
- * whose storage has methods of its own extends {@link BackendStorage} instead.
+ * Returns the storage over a backend, for `createFileSystem({ storage })`. Closing the storage closes the backend. An
+ * adapter whose storage has methods of its own extends {@link BackendStorage} instead.
  * @throws TypeError, RangeError for invalid options
  */
 export function asyncStorage(backend: Backend, options?: AsyncStorageOptions): AsyncStorage {

@@ -38,8 +38,8 @@ export async function applyTree(
 }
 
 /**
- * Returns a function that adds up the entries of a version and throws as soon as the filesystem cannot hold them, before
- * all of them are listed.
+ * Returns a function that adds up the entries of a version and throws as soon as the filesystem cannot hold them,
+ * before all of them are listed.
  */
 function roomIn({ limits: { maxNodeCount: allowed } }: FileSystem): ((entries: number) => void) | undefined {
   if (allowed === undefined) return undefined;

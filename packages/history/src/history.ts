@@ -48,9 +48,9 @@ export interface HistoryOptions {
   readonly primitives?: Primitives | undefined;
   /**
    * Maximum number of entries that a version, or the difference of two, may have: files, links, submodules and
-   * directories. Every method that lists trees stops there with `too-large`, because a few small trees that contain each
-   * other many times can describe more entries than any memory holds. An entry counts once more for each 256 characters
-   * of its directory's path. Default: 1,000,000.
+   * directories. Every method that lists trees stops there with `too-large`, because a few small trees that contain
+   * each other many times can describe more entries than any memory holds. An entry counts once more for each 256
+   * characters of its directory's path. Default: 1,000,000.
    */
   readonly maxEntries?: number | undefined;
 }

@@ -1,4 +1,4 @@
-/** Names of files that programs run or obey by themselves, in any directory. */
+/** Names of files that programs run or obey without being told to, in any directory. */
 const FILES: ReadonlySet<string> = new Set([
   // Shells and version managers, on entering the directory.
   '.envrc',
@@ -42,7 +42,7 @@ const FILES: ReadonlySet<string> = new Set([
   '.mcp.json',
 ]);
 
-/** Directories in which every file is one that programs run or obey. */
+/** Directories whose files are all run or obeyed by programs. */
 const DIRECTORIES: readonly string[] = [
   '.cargo',
   '.circleci',

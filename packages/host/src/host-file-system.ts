@@ -14,10 +14,10 @@ export interface HostFileSystemOptions {
   readonly strict?: boolean | undefined;
   /**
    * Treatment of a changed file that has other hard links, not all of which are known to lie inside the directory, such
-   * as a file of pnpm's store or of `cp -al`. `break`: its name gets a new file with the new content, mode or times, and the
-   * other names keep the old file. `in-place`: the file itself changes, under all its names, including those outside
-   * the directory. Links made by this filesystem are known as long as it is open; such a file stays one file. Default
-   * `break`.
+   * as a file of pnpm's store or of `cp -al`. `break`: its name gets a new file with the new content, mode or times,
+   * and the other names keep the old file. `in-place`: the file itself changes, under all its names, including those
+   * outside the directory. Links made by this filesystem are known as long as it is open; such a file stays one file.
+   * Default `break`.
    */
   readonly hardLinks?: HardLinks | undefined;
   /**

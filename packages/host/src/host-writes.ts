@@ -45,9 +45,9 @@ const SYSCALLS: Readonly<Record<Write['kind'], string>> = {
 };
 
 /**
- * Treatment of a changed file that has other hard links, not all of which are known to lie inside the root. `break`: the name
- * gets a new file with the new content or mode, and the other names keep the old file. `in-place`: the file itself
- * changes, under all its names, including those outside the root.
+ * Treatment of a changed file that has other hard links, not all of which are known to lie inside the root. `break`:
+ * the name gets a new file with the new content or mode, and the other names keep the old file. `in-place`: the file
+ * itself changes, under all its names, including those outside the root.
  */
 export type HardLinks = 'break' | 'in-place';
 
@@ -176,7 +176,8 @@ export class HostWrites {
   async #remove(path: string): Promise<void> {
     using pathHandle = PathHandle.at(path);
     const isEmpty = pathHandle.kind === 'directory' && (await pathHandle.names()).length === 0;
-    // Closed before the removal: the asynchronous call then frees the file, not a synchronous close, which may block for long.
+    // Closed before the removal: the asynchronous call then frees the file, not a synchronous close, which may block
+    // for long.
     pathHandle.close();
     if (pathHandle.kind !== 'directory') await unlink(path);
     else if (isEmpty) await rmdir(path);

@@ -89,7 +89,9 @@ interface Folder {
 const IN_USE = new Map<string, Folder | undefined>();
 let opened = 0;
 
-/** Removes the staging directories of filesystems that were not closed. An exiting process can only wait for sync calls. */
+/**
+ * Removes the staging directories of filesystems that were not closed. An exiting process can only wait for sync calls.
+ */
 function removeAtExit(): void {
   for (const folder of IN_USE.values()) {
     if (folder === undefined) continue;

@@ -8,9 +8,9 @@ import { RedisBackend } from './redis-backend.js';
 const OPERATION_TIMEOUT_MS = 3_600_000;
 
 /**
- * A filesystem in Redis that many processes share. Takes an ioredis client (version 5 or 6) for one server or a cluster, or
- * a URL: `redis://[user:password@]host:port/db?namespace=…`. The client itself is not used: the storages
- * of one client share connections of their own with the same settings. They connect with the first call.
+ * A filesystem in Redis that many processes share. Takes an ioredis client (version 5 or 6) for one server or a
+ * cluster, or a URL: `redis://[user:password@]host:port/db?namespace=…`. The client itself is not used: the storages of
+ * one client share connections of their own with the same settings. They connect with the first call.
  * @throws TypeError, RangeError for invalid options or an invalid URL
  */
 export class RedisStorage extends BackendStorage {

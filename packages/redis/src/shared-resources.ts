@@ -9,7 +9,10 @@ import { parseUrl } from './connection/url.js';
 import { parseOptions, type RedisStorageOptions, type Settings } from './options.js';
 import { Sweeper } from './sweeper.js';
 
-/** The connection, session and sequence numbers that a filesystem and its forks share. Closed when the last user releases them. */
+/**
+ * The connection, session and sequence numbers that a filesystem and its forks share. Closed when the last user
+ * releases them.
+ */
 export class SharedResources {
   readonly settings: Settings;
   readonly connection: Connection;

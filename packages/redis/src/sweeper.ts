@@ -8,8 +8,8 @@ const REFERENCES_PER_STEP = 250;
 const SWEEP_INTERVAL_MS = 300_000;
 
 /**
- * Frees objects without references in small steps, and deletes states whose lease has expired because their client ended
- * without closing. Every client runs one; each continues where another stopped.
+ * Frees objects without references in small steps, and deletes states whose lease has expired because their client
+ * ended without closing. Every client runs one; each continues where another stopped.
  */
 export class Sweeper {
   #isFreeing = false;

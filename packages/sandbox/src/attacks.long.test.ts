@@ -5,7 +5,9 @@ import { BACKENDS, LAYERS, PLAIN } from './testing/worlds.js';
 
 const layers = Object.keys(LAYERS);
 
-/** `npm run campaign -- sandbox/attacks` runs every combination. By default: every backend, and every layer over memory. */
+/**
+ * `npm run campaign -- sandbox/attacks` runs every combination. By default: every backend, and every layer over memory.
+ */
 const chosen =
   process.env['SANDBOX_ATTACKS'] === 'all'
     ? worlds(BACKENDS, layers)

@@ -20,7 +20,8 @@ export interface Found {
 
 /**
  * Follows links to the end of a path. If nothing exists there yet, that is where a write would create it; a file whose
- * suffix is not allowed counts as nothing, so that no result tells whether it exists. The filesystem is called for every step, so that its guard sees each.
+ * suffix is not allowed counts as nothing, so that no result tells whether it exists. The filesystem is called for
+ * every step, so that its guard sees each.
  * @throws FsError ELOOP after 40 links
  */
 export function* find(fileSystem: FileSystem, path: string): CallSequence<Found> {

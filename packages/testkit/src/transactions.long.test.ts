@@ -79,7 +79,7 @@ async function play(seed: number, when: 'before' | 'meanwhile', make: Base): Pro
     const left = differences(after, await dump(last)).filter((text) => when === 'before' || !isLaterTime(text));
     const where = `seed ${seed} round ${round}: ${JSON.stringify(inside)}`;
     const isOfTheEnd = left.length === 0 && JSON.stringify(expected) === JSON.stringify(results);
-    // A transaction without changes may have happened when it began.
+    // A transaction that changed nothing may have read the state at its start instead.
     if (!changed && !isOfTheEnd) expect(results, where).toEqual(await playAll(await first.fork(), async () => {}));
     else expect({ results, left }, where).toEqual({ results: expected, left: [] });
     if (runs > 1) tally.again += 1;

@@ -11,7 +11,7 @@ export interface SharedHistoryOptions {
   readonly operations?: number | undefined;
   readonly faults?: number | undefined;
   readonly bug?: string | undefined;
-  /** Called on the server while the clients work. */
+  /** Disturbs the server while the clients work, until `isOver` returns true. */
   readonly disturb?: ((isOver: () => boolean) => Promise<void>) | undefined;
 }
 

@@ -6,8 +6,8 @@ import { onTree } from './forms.js';
 import { forget, freshPlace, localPool, type MapPlace, mapRemote } from './remote.js';
 
 /**
- * The campaigns on the object tree of S3 over a store in memory: `npm run campaign -- tree`. Arguments: a campaign or `all`,
- * the share of it to run (default 1), the first seed.
+ * The campaigns on the object tree of S3 over a store in memory: `npm run campaign -- tree`. Arguments: a campaign or
+ * `all`, the share of it to run (default 1), the first seed.
  */
 const release = new Release(process.argv.slice(2));
 const figures = new RemoteFigures(release, mapRemote, () => localPool(WORKERS));

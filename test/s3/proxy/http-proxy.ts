@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * has handled it. `silence`, `done and silence`: no response, likewise. `twice`: the store handles it twice and the
  * second response counts. `late`: the connection breaks and the store handles it later. `done and 500`, `cut`,
  * `flipped`: the store handles it and the response is an error, ends in the middle, or has a wrong bit. A number: not
- * forwarded, the response has this error status. Objects: forwarded later, with the response no earlier than `takesMs` after it,
- * or cut after `cutAt` bytes.
+ * forwarded, the response has this error status. Objects: forwarded later, with the response no earlier than `takesMs`
+ * after it, or cut after `cutAt` bytes.
  */
 export type Fault =
   | 'none'

@@ -33,7 +33,9 @@ export interface OpenFilesOptions {
   readonly remembersLinks?: boolean | undefined;
 }
 
-/** The files that handles hold open. They follow their files through renames, and keep those that lose their last name. */
+/**
+ * The files that handles hold open. They follow their files through renames, and keep those that lose their last name.
+ */
 export class OpenFiles {
   readonly #files = new Map<NodeId, OpenFile>();
   /** Bytes of files that are open and have no name: they count against the limit on total size. */
@@ -95,7 +97,7 @@ export class OpenFiles {
     return [...this.#files.values()].filter((file) => isWithin(file.path, path)).map((file) => file.path);
   }
 
-  /** Reports whether another name of a file is known, outside a path. */
+  /** Reports whether a name of a file is known that is not at or under a path. */
   knowsNameBeside(id: NodeId, path: string): boolean {
     return this.#names?.hasBeside(id, path) ?? false;
   }

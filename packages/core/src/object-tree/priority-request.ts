@@ -3,15 +3,15 @@ import type { ObjectStore } from './object-store.js';
 import type { StoreCalls } from './store-calls.js';
 
 /**
- * The object in which a client that keeps losing races asks to commit first. Unlike all others, it is overwritten again and again. The
- * name is part of the format.
+ * The object in which a client that keeps losing races asks to commit first. Unlike all others, it is overwritten again
+ * and again. The name is part of the format.
  */
 export const PRIORITY_REQUEST = 'turn';
 
 const MAX_BYTES = 1_000;
 /**
- * Commits after which a request has expired: a client that still waits has written another one by then, and the head may no longer
- * remember a client that has committed.
+ * Commits after which a request has expired: a client that still waits has written another one by then, and the head
+ * may no longer remember a client that has committed.
  */
 const MAX_AGE_COMMITS = MAX_REMEMBERED_CLIENTS;
 
@@ -52,7 +52,10 @@ export async function writePriorityRequest(
   );
 }
 
-/** Removes the request, even if it is another client's by now: a client that still waits writes it again. @throws StorageError */
+/**
+ * Removes the request, even if it is another client's by now: a client that still waits writes it again.
+ * @throws StorageError
+ */
 export async function removePriorityRequest(store: ObjectStore, calls: StoreCalls): Promise<void> {
   await calls.once(undefined, (call) => store.delete([PRIORITY_REQUEST], call));
 }

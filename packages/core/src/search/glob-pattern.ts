@@ -49,7 +49,7 @@ export function compileGlob(pattern: string, options?: GlobOptions): Glob {
   };
 }
 
-/** Returns the literal segments at the start of a pattern that a further segment follows, joined by `/`. */
+/** Returns the literal segments at the start of a pattern, without its last segment, joined by `/`. */
 export function literalBase(tokens: readonly Token[]): string {
   const end = tokens.findIndex((token) => token.kind !== 'character' && token.kind !== 'slash');
   const leading = end < 0 ? tokens : tokens.slice(0, end);

@@ -11,7 +11,7 @@ import type { DecodedEntry } from './snapshot-entry.js';
 const MUTANTS = Number(process.env['SNAPSHOT_MUTANTS'] ?? 1000);
 const SEED = Number(process.env['SNAPSHOT_SEED'] ?? 1);
 
-/** mulberry32 */
+/** Returns a random number generator (mulberry32) that gives integers from 0 to `below` - 1. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed | 0;
   return (below) => {

@@ -25,7 +25,7 @@ export interface Move {
 export interface Addition {
   readonly path: string;
   readonly node: Node;
-  /** Undefined for a new node; else another name of it at that time. */
+  /** Another name that the node already has by then. Undefined for a new node. */
   readonly linkTo: string | undefined;
 }
 

@@ -6,7 +6,10 @@ import type { SideChange } from './merge.js';
 export type { SideChange };
 
 export interface WorkingCopyOptions extends ContextOptions, CallOptions {
-  /** Files to load, and directories with everything in them. Default: everything. Other names are not visible, and `push` leaves them alone. */
+  /**
+   * Files to load, and directories with everything in them. Default: everything. Other names are not visible, and
+   * `push` leaves them alone.
+   */
   readonly paths?: readonly string[] | undefined;
   /** Maximum bytes of content to hold; more fails with EFBIG. Default 268,435,456. */
   readonly budget?: number | undefined;
@@ -60,8 +63,8 @@ export interface PulledResult {
 export type PullResult = PulledResult | ConflictResult;
 
 /**
- * A synchronous filesystem in memory, loaded from one consistent state of a storage. Work on it costs no request. `push`
- * writes its changes into the storage; `pull` merges the changes of other clients into it.
+ * A synchronous filesystem in memory, loaded from one consistent state of a storage. Work on it costs no request.
+ * `push` writes its changes into the storage; `pull` merges the changes of other clients into it.
  */
 export interface WorkingCopy extends AsyncDisposable {
   /** A filesystem like any other, with checkpoints and forks of its own. */
@@ -70,14 +73,15 @@ export interface WorkingCopy extends AsyncDisposable {
   status(): EntryChange[];
   /**
    * Writes the changes into the storage in one atomic step. Concurrent changes to other entries do not disturb it. If
-   * another client changed the same entries since the last `push` or `pull`, nothing is written and the result lists them.
+   * another client changed the same entries since the last `push` or `pull`, nothing is written and the result lists
+   * them.
    * @throws FsError ENOSPC, EFBIG if the storage would exceed its limits
    * @throws StorageError if the storage fails; `OutcomeUnknownError` if it is unknown whether the changes were written
    */
   push(options?: CallOptions): Promise<PushResult>;
   /**
-   * Merges changes of other clients with the changes made here, entry by entry; an entry that only one side changed takes
-   * that change. If anything came in, open handles of the filesystem fail with EBADF, as after a rollback.
+   * Merges changes of other clients with the changes made here, entry by entry; an entry that only one side changed
+   * takes that change. If anything came in, open handles of the filesystem fail with EBADF, as after a rollback.
    * @throws FsError EFBIG if the result exceeds the budget, ENOSPC if it exceeds the limits
    */
   pull(options?: PullOptions): Promise<PullResult>;

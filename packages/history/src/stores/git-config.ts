@@ -16,7 +16,10 @@ export interface ConfigEntry {
   readonly value: string;
 }
 
-/** Returns the values of a git configuration file by `section.key` in lower case; of a repeated key, the last. Leaves out subsections. */
+/**
+ * Returns the values of a git configuration file by `section.key` in lower case; of a repeated key, the last. Leaves
+ * out subsections.
+ */
 export function parseConfig(written: string): Map<string, string> {
   const values = new Map<string, string>();
   for (const { section, subsection, key, value } of configEntries(written)) {

@@ -94,8 +94,8 @@ export class Git {
 
   /**
    * Runs git and returns its output.
-   * @throws GitError for an exit code that is not accepted, the reason of the signal, the error of `onOutput`, and Error
-   *   if git is not installed
+   * @throws GitError for an exit code that is not accepted, the reason of the signal, the error of `onOutput`, and
+   *   Error if git is not installed
    */
   run(args: readonly string[], { input, accept = [0], signal, onOutput }: GitCall = {}): Promise<GitResult> {
     signal?.throwIfAborted();

@@ -209,9 +209,10 @@ export class HostHistory implements AsyncDisposable {
 
   /**
    * Makes a directory hold exactly the files and links of a version, and removes everything else in it, ignored files
-   * and empty directories too. Creates the directory if it is missing. All new files are written beside the old ones before the first
-   * removal, so a missing or damaged object, an impossible link target or a full disk changes nothing. From then on
-   * each path holds the old or the new file at any moment; if the process is killed, the call has to be repeated.
+   * and empty directories too. Creates the directory if it is missing. All new files are written beside the old ones
+   * before the first removal, so a missing or damaged object, an impossible link target or a full disk changes nothing.
+   * From then on each path holds the old or the new file at any moment; if the process is killed, the call has to be
+   * repeated.
    * @throws TypeError for an empty path. Without `force`, TypeError for a directory that is a repository (also a bare
    *   one) or part of git's own directory, or if the call would remove a repository in it, at any depth, or a directory
    *   that cannot be read. HistoryError `not-found`, `wrong-type`, `hostile`, `corrupt`; FsError ENOSPC. In all these

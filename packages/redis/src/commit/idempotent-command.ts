@@ -15,8 +15,8 @@ const UNKNOWN = 's';
 
 /**
  * Runs a command on checkpoints or forks that is applied once, however often it has to be sent.
- * @throws StorageError of kind `unavailable` or `timeout` if the outcome is unknown; its `mayHaveHappened` is false if the
- * command was certainly not applied
+ * @throws StorageError of kind `unavailable` or `timeout` if the outcome is unknown; its `mayHaveHappened` is false if
+ *   the command was certainly not applied
  */
 export async function runIdempotent(
   session: ClientSession,
@@ -73,9 +73,9 @@ async function waitForConnection({ connection }: ClientSession, call: BackendCal
 }
 
 /**
- * Asks the server for an operation's outcome: its result, `a` if it was not applied and never will be, or `s` if that is
- * no longer known. The request also acknowledges results, as a commit does: a client whose commits all fail has no other
- * way to do so.
+ * Asks the server for an operation's outcome: its result, `a` if it was not applied and never will be, or `s` if that
+ * is no longer known. The request also acknowledges results, as a commit does: a client whose commits all fail has no
+ * other way to do so.
  */
 export async function requestOutcome(
   session: ClientSession,

@@ -50,7 +50,9 @@ export class RecentOperations<Pending extends object, Result> {
     else this.add(operationId, one);
   }
 
-  /** Records a result and returns it. If the operation already has one, returns that instead: the first result stands. */
+  /**
+   * Records a result and returns it. If the operation already has one, returns that instead: the first result stands.
+   */
   end(operationId: string, result: Result): Result {
     const young = this.#young.get(operationId);
     const known = young ?? this.#old.get(operationId);

@@ -15,7 +15,8 @@ const NEVER_SENT = 2;
 
 /**
  * The sequence numbers of a client's operations. The server stores a result until it is acknowledged. It refuses every
- * number below the floor, the lowest open number, so that a delayed request is not applied after its result was deleted.
+ * number below the floor, the lowest open number, so that a delayed request is not applied after its result was
+ * deleted.
  */
 export class Sequences {
   /** States of the numbers from `#first` on. The first `#passed` of them are below the floor. */

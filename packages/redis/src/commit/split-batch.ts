@@ -70,7 +70,10 @@ export function* splitBatch(
   if (writes.length > 0 || positions.length > 0) yield part(positions, writes);
 }
 
-/** Returns the names that are created before any other name is moved or removed. Whether they are free does not change until then. */
+/**
+ * Returns the names that are created before any other name is moved or removed. Whether they are free does not change
+ * until then.
+ */
 function createdBeforeMoves(writes: readonly Write[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const write of writes) {
@@ -116,7 +119,10 @@ function sortedByBucket<T>(run: readonly T[], pathOf: (one: T) => string): T[] {
     .map(({ one }) => one);
 }
 
-/** Returns the bit-reversed hash of a name. The low bits select the bucket, so in this order the names of one bucket are adjacent for any number of buckets. */
+/**
+ * Returns the bit-reversed hash of a name. The low bits select the bucket, so in this order the names of one bucket are
+ * adjacent for any number of buckets.
+ */
 function bucketOrder(path: string): number {
   let hash = hashOfName(path.slice(path.lastIndexOf('/') + 1));
   let order = 0;

@@ -1,4 +1,6 @@
-/** The field of the head that holds the state of the filesystem itself. Forks and checkpoints have fields of their own. */
+/**
+ * The field of the head that holds the state of the filesystem itself. Forks and checkpoints have fields of their own.
+ */
 export const MAIN_STATE = 's';
 
 /**

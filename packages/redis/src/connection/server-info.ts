@@ -79,7 +79,10 @@ export function describeLoss(
     : 'nothing when only the server is killed; unknown when the machine goes down';
 }
 
-/** `volatile-*` drops only keys that expire. Results of operations do, and without its result an operation may be applied twice. */
+/**
+ * `volatile-*` drops only keys that expire. Results of operations do, and without its result an operation may be
+ * applied twice.
+ */
 function mayEvict(policy: string): boolean {
   return policy.startsWith('allkeys-') || policy.startsWith('volatile-');
 }

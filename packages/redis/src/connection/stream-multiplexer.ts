@@ -5,13 +5,13 @@ export const BLOCKING_READ_MS = 4_000;
 /** Milliseconds during which added streams are collected, so that they interrupt a read only once. */
 const COLLECT_MS = 2;
 
-/** Multiplexers by the client of the user that they were made for. */
+/** The multiplexer of each client that a user has passed. */
 const sharedMultiplexers = new WeakMap<RedisClient, StreamMultiplexer>();
 
 /**
- * Reads the change streams of many filesystems over one connection. A blocking read occupies its connection, so one read
- * names all streams. If a stream is added during a read, a new connection replaces the one that is blocked: it needs no
- * permission to unblock clients, and nothing is lost, because each stream is read from its last entry.
+ * Reads the change streams of many filesystems over one connection. A blocking read occupies its connection, so one
+ * read names all streams. If a stream is added during a read, a new connection replaces the one that is blocked: it
+ * needs no permission to unblock clients, and nothing is lost, because each stream is read from its last entry.
  */
 export class StreamMultiplexer {
   readonly #subscriptions = new Set<StreamSubscription>();
@@ -25,8 +25,8 @@ export class StreamMultiplexer {
   ) {}
 
   /**
-   * Returns the multiplexer that all filesystems of a client share. In a cluster each filesystem has its own, because a read
-   * must not name keys of different slots; so has each filesystem that was opened by a URL.
+   * Returns the multiplexer that all filesystems of a client share. In a cluster each filesystem has its own, because a
+   * read must not name keys of different slots; so has each filesystem that was opened by a URL.
    */
   static of(target: RedisClient | string, timeoutMs: number): StreamMultiplexer {
     if (typeof target === 'string' || target.isCluster) return new StreamMultiplexer(target, timeoutMs);

@@ -2,7 +2,9 @@ import type { ClientSession } from '../connection/client-session.js';
 import { renewLease } from '../connection/renew-lease.js';
 import { runStateCommand } from '../connection/state-commands.js';
 
-/** Time for which the server keeps a pinned state whose client has ended without releasing it. An open lease is renewed. */
+/**
+ * Time for which the server keeps a pinned state whose client has ended without releasing it. An open lease is renewed.
+ */
 const LEASE_MS = 300_000;
 
 /** A pinned state: one more reference to the root of the current state, kept in a field of the head under a lease. */

@@ -1,9 +1,9 @@
 import { lua } from './lua.js';
 
 /**
- * Appends changes to the stream for watchers (`KEYS[6]`). Entries are numbered without gaps, so that a watcher notices a
- * missed one. Nothing is written while the filesystem is not watched. An entry without text says that the whole state was
- * replaced.
+ * Appends changes to the stream for watchers (`KEYS[6]`). Entries are numbered without gaps, so that a watcher notices
+ * a missed one. Nothing is written while the filesystem is not watched. An entry without text says that the whole state
+ * was replaced.
  */
 export const ANNOUNCE = lua`
 local function announce(text)

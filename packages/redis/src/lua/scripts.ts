@@ -29,7 +29,9 @@ import { WRITES, WRITES_RARE } from './tree/writes.js';
 /** A script with the SHA-1 under which the server caches it. */
 export interface Script {
   readonly name: string;
-  /** The keys that the script needs in addition to those of the tree: the client's results, and the stream for watchers. */
+  /**
+   * The keys that the script needs in addition to those of the tree: the client's results, and the stream for watchers.
+   */
   readonly extraKeys: ExtraKeys;
   readonly text: string;
   readonly sha: string;
@@ -42,7 +44,9 @@ function script(name: string, extraKeys: ExtraKeys, ...parts: readonly string[])
   return { name, extraKeys, text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-/** The parts that work on the tree. Checks come before them in a script, because building these functions takes time. */
+/**
+ * The parts that work on the tree. Checks come before them in a script, because building these functions takes time.
+ */
 const TREE = [
   TRANSFORMS,
   REFERENCES,

@@ -122,7 +122,7 @@ function isWithinAnswer(child: unknown, parent: unknown): boolean {
 
 export interface Probed {
   readonly probes: number;
-  /** Number of them that a child was allowed. */
+  /** Number of probes that succeeded for a child. */
   readonly allowed: number;
   readonly wrong: readonly string[];
 }

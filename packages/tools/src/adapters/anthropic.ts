@@ -45,8 +45,8 @@ export interface MemoryHandlers {
 
 export interface MemoryOptions extends AnthropicOptions {
   /**
-   * Directory of the sandbox that the model sees as `/memories`. Default `/memories`. Before the first write it need not
-   * exist: the model sees an empty directory.
+   * Directory of the sandbox that the model sees as `/memories`. Default `/memories`. Before the first write it need
+   * not exist: the model sees an empty directory.
    */
   readonly root?: string | undefined;
 }

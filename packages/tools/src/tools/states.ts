@@ -7,8 +7,8 @@ import type { ToolCallOptions } from '../tool.js';
 import { counted, type Definition, limit, offset, path, quote } from './define.js';
 
 /**
- * Start of the names of checkpoints that the model makes. It keeps them apart from those of the program, which the model
- * can neither go back to nor compare with, also when the tools are made anew over a stored filesystem.
+ * Start of the names of checkpoints that the model makes. It keeps them apart from those of the program, which the
+ * model can neither go back to nor compare with, also when the tools are made anew over a stored filesystem.
  */
 const PREFIX = 'tools:';
 

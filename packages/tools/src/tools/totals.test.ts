@@ -5,7 +5,7 @@ import { memory, STORAGES, whole } from '../testing/sandboxes.js';
 
 const startTimer = globalThis.setTimeout;
 
-/** Replaces the timer that ends the counting: a busy machine may not decide a test. */
+/** Replaces the timer that ends the counting, so that the test does not depend on the machine's speed. */
 function withCountingTime(start: (end: () => void) => void): void {
   vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms?: number) =>
     ms === 2_000 ? start(work) : startTimer(work, ms)) as typeof setTimeout);

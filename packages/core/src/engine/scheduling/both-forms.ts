@@ -1,6 +1,6 @@
 /**
- * A procedure written once for the synchronous and the asynchronous form: it yields requests and receives their results.
- * The driver decides how a request is performed.
+ * A procedure written once for the synchronous and the asynchronous form: it yields requests and receives their
+ * results. The driver decides how a request is performed.
  */
 export type Procedure<Request, R> = Generator<Request, R, unknown>;
 

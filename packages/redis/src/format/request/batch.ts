@@ -17,7 +17,10 @@ import type { Writer } from './writer.js';
 /** Maximum number of paths in a request: an index has two bytes. */
 const MAX_PATHS = 0xffff;
 
-/** The paths of one request. Each is encoded once, as its parent's index, a name and the name's hash. Index 0 is the root. */
+/**
+ * The paths of one request. Each is encoded once, as its parent's index, a name and the name's hash. Index 0 is the
+ * root.
+ */
 export class PathTable {
   readonly #indexes = new Map<string, number>([['/', 0]]);
   readonly #rows: { readonly parent: number; readonly name: string }[] = [];
@@ -116,7 +119,10 @@ function numberOf(version: Version | undefined): number {
   return version === undefined ? -1 : typeof version === 'number' ? version : Number.NaN;
 }
 
-/** Splits a subtree's version. If files in the subtree have several names, it ends with the version of the table of inodes. */
+/**
+ * Splits a subtree's version. If files in the subtree have several names, it ends with the version of the table of
+ * inodes.
+ */
 function treeVersion(version: Version): readonly [number, number] {
   if (typeof version === 'number') return [version, -1];
   const [own, inodes] = version.split('+');
@@ -281,7 +287,10 @@ function idText(id: string | number): string {
   return text;
 }
 
-/** Encodes a content: its size, its uploaded chunks, and the rest as pieces within one chunk each, which become arguments. */
+/**
+ * Encodes a content: its size, its uploaded chunks, and the rest as pieces within one chunk each, which become
+ * arguments.
+ */
 export function writeContent(
   size: number,
   parts: readonly Part[],

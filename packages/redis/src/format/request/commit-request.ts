@@ -47,7 +47,10 @@ export class CommitRequestWriter implements CommitRequest {
     this.#isSmall &&= isOneContent(batch.writes);
   }
 
-  /** Adds the checks of a read-only batch. @throws RangeError if they cannot be encoded; the request is then unchanged */
+  /**
+   * Adds the checks of a read-only batch.
+   * @throws RangeError if they cannot be encoded; the request is then unchanged
+   */
   addReadOnly(batch: Batch): void {
     this.#atomically(() => writeChecks(batch, this.#paths, this.#body));
   }
@@ -85,8 +88,8 @@ export class CommitRequestWriter implements CommitRequest {
 }
 
 /**
- * Reports whether the commit script's fast path can apply the writes: one content of one file and, if the file is new, the
- * time of its directory.
+ * Reports whether the commit script's fast path can apply the writes: one content of one file and, if the file is new,
+ * the time of its directory.
  */
 function isOneContent(writes: readonly Write[]): boolean {
   if (writes.length > 2 || (writes.length === 2 && writes[0]?.kind !== 'touch')) return false;

@@ -19,7 +19,9 @@ export function hashOfName(name: string): number {
   return computed;
 }
 
-/** Copies a string. A name is a slice of a path, which may be a slice of a longer text that the slice would keep alive. */
+/**
+ * Copies a string. A name is a slice of a path, which may be a slice of a longer text that the slice would keep alive.
+ */
 function copyText(text: string): string {
   return Buffer.from(text).toString();
 }

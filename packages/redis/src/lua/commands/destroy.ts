@@ -2,9 +2,9 @@ import { RESULTS_FIELD } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
- * Deletes all keys of a filesystem, whatever its layout version is. `ARGV[1]` is the identity of the filesystem to delete,
- * '' for remains without a head, or '?' to ask. The other arguments name the clients that store results, which are `KEYS[6]` and
- * later. Returns the identity and the clients if these arguments do not match what is stored.
+ * Deletes all keys of a filesystem, whatever its layout version is. `ARGV[1]` is the identity of the filesystem to
+ * delete, '' for remains without a head, or '?' to ask. The other arguments name the clients that store results, which
+ * are `KEYS[6]` and later. Returns the identity and the clients if these arguments do not match what is stored.
  */
 export const DESTROY = lua`
 local types = { 'hash', 'hash', 'hash', 'list', 'stream' }

@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * Returns the outcome of the operation with number `ARGV[2]`. If it has not arrived, stores that it is absent, so that it is
- * refused later. That advances the counter too, so that a server that loses this decision is noticed.
+ * Returns the outcome of the operation with number `ARGV[2]`. If it has not arrived, stores that it is absent, so that
+ * it is refused later. That advances the counter too, so that a server that loses this decision is noticed.
  */
 export const OUTCOME = lua`
 local seq = tonumber(ARGV[2])

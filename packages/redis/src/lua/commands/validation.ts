@@ -2,8 +2,8 @@ import { DIRECTORY_AT, RECORD_FIELD } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
- * Returns immediately if the state is still the one in `ARGV[2]`, in which all checks of the request held before. Every write
- * changes the counter or the root.
+ * Returns immediately if the state is still the one in `ARGV[2]`, in which all checks of the request held before. Every
+ * write changes the counter or the root.
  */
 export const UNCHANGED_STATE = lua`
 if head[2] .. head[3] == ARGV[2] then
@@ -13,8 +13,8 @@ end
 `;
 
 /**
- * Validates read-only batches: the checks of what a read relied on. A script of its own, because it needs few of the parts.
- * Returns the state, and for each batch that fails its position and those of its failed checks.
+ * Validates read-only batches: the checks of what a read relied on. A script of its own, because it needs few of the
+ * parts. Returns the state, and for each batch that fails its position and those of its failed checks.
  */
 export const VALIDATION = lua`
 local validation = { views = {} }

@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * Resolves the paths of a request. Each is named once, as its parent's index and a name, so that each directory is looked up
- * once. Results are cached until names move. Index 0 is the root.
+ * Resolves the paths of a request. Each is named once, as its parent's index and a name, so that each directory is
+ * looked up once. Results are cached until names move. Index 0 is the root.
  */
 export const PATHS_IN_TREE = lua`
 local paths = { found = {} }
