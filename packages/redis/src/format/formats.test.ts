@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto';
 import type { Batch, Metadata } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
 import { PathTable } from './request/batch.js';
 import { CommitRequestWriter } from './request/commit-request.js';
 import { Writer } from './request/writer.js';
 import { readBucket } from './stored/bucket.js';
-import { digestOf, readChunk, singleSegmentChunk } from './stored/chunk.js';
+import { readChunk, singleSegmentChunk } from './stored/chunk.js';
 import { readDirectory } from './stored/directory.js';
 import { META_BYTES, RECORD_BYTES, readMeta, readRecord, writeMeta } from './stored/record.js';
 import { compose, copiedId, copiedMeta, storedTransform, transformBytes } from './stored/transform.js';
@@ -19,19 +20,14 @@ const META: Metadata = {
   birthtime: 0,
 };
 
-function segment(offset: number, text: string, digest = digestOf(Buffer.from(text))): Buffer {
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(offset, 0);
-  head.writeUInt32BE(text.length, 4);
-  return Buffer.concat([head, Buffer.from(digest), Buffer.from(text)]);
+function segment(offset: number, text: string): Buffer {
+  return singleSegmentChunk(offset, Buffer.from(text)).subarray(2);
 }
 
 function chunk(...segments: readonly Buffer[]): Buffer {
-  const head = Buffer.alloc(10);
-  head.write('C');
-  head.writeDoubleBE(5, 1);
-  head[9] = segments.length;
-  return Buffer.concat([head, ...segments]);
+  const number = Buffer.alloc(8);
+  number.writeDoubleBE(5);
+  return Buffer.concat([Buffer.from([0x43, segments.length]), ...segments, number]);
 }
 
 function text(bytes: Buffer, length: number): string | false {
@@ -63,12 +59,21 @@ describe('formats', () => {
     head.writeDoubleBE(3, 1);
     head.writeUInt16BE(2, 9);
     head.writeUInt32BE(names.length, 11);
-    const bytes = Buffer.concat([head, names, Buffer.alloc(2 * RECORD_BYTES)]);
+    const record = (name: string): Buffer => {
+      const bytes = Buffer.alloc(RECORD_BYTES, name);
+      return Buffer.concat([bytes, Buffer.from(hash('sha1', `${name}/${bytes}`).slice(0, 8))]);
+    };
+    const bytes = Buffer.concat([head, names, record('a'), record('😀 b')]);
     expect(readBucket(bytes)).toEqual({ number: 3, names: ['a', '😀 b'], recordsAt: 15 + names.length });
     for (let length = 0; length < bytes.length; length++) expect(readBucket(bytes.subarray(0, length))).toBe(undefined);
     const foreign = Buffer.from(bytes);
     foreign[15] = 0x61;
     expect(readBucket(foreign)).toBe(undefined);
+    for (let at = 15; at < bytes.length; at++) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] as number) ^ 1;
+      expect(readBucket(damaged), `byte ${at}`).toBe(undefined);
+    }
   });
 
   it('readChunk() overwrites earlier segments with later ones, and truncates at an empty one', () => {
@@ -78,21 +83,21 @@ describe('formats', () => {
   });
 
   it('singleSegmentChunk() round-trips', () => {
-    expect(text(singleSegmentChunk(0, Buffer.from('abc')), 3)).toBe('abc');
-    expect(text(singleSegmentChunk(2, Buffer.from('abc')), 6)).toBe('\0\0abc\0');
+    const stored = (offset: number): Buffer =>
+      Buffer.concat([singleSegmentChunk(offset, Buffer.from('abc')), Buffer.alloc(8)]);
+    expect(text(stored(0), 3)).toBe('abc');
+    expect(text(stored(2), 6)).toBe('\0\0abc\0');
   });
 
-  it('readChunk() rejects a chunk with any changed byte, or reads the same content', () => {
-    const bytes = chunk(segment(0, 'content'), segment(4, 'more'));
-    const whole = text(bytes, 8);
-    for (let at = 17; at < bytes.length; at++) {
+  it('readChunk() rejects a chunk with any changed bit before its number, or cut anywhere', () => {
+    const bytes = chunk(segment(0, 'content'), segment(6, ''), segment(4, 'more'));
+    expect(text(bytes, 8)).toBe('contmore');
+    for (let bit = 0; bit < 8 * (bytes.length - 8); bit++) {
       const damaged = Buffer.from(bytes);
-      damaged[at] = (damaged[at] as number) ^ 1;
-      const offset = at >= 41 && at < 45;
-      if (!offset) expect(text(damaged, 8), `byte ${at}`).toBe(false);
+      damaged[bit >> 3] = (damaged[bit >> 3] as number) ^ (1 << (bit & 7));
+      expect(text(damaged, 8), `bit ${bit}`).toBe(false);
     }
     for (let length = 0; length < bytes.length; length++) expect(text(bytes.subarray(0, length), 8)).toBe(false);
-    expect(whole).toBe('contmore');
   });
 
   it('readDirectory() reads every number from its own field', () => {

@@ -12,6 +12,7 @@ export const DIRECTORY_AT = {
   mtime: 139,
   birthtime: 155,
   node: 163,
+  end: 186,
 } as const;
 
 /** Distances of the fields of a record from its first byte. See `format/stored/record.ts`. */
@@ -20,8 +21,8 @@ export const RECORD_FIELD = { version: 1, size: 9, reference: 17, meta: 25, node
 /** Bytes of a node id. */
 export const NODE_BYTES = 24;
 
-/** Bytes of a chunk of one segment that are not content: its header and the segment's. */
-export const CHUNK_OVERHEAD = 34;
+/** Bytes of a chunk of one segment, as a client sends it, that are not content: its header and the segment's. */
+export const CHUNK_OVERHEAD = 26;
 
 /**
  * Prefix of the head's fields that name the clients with stored results, so that `destroy` finds their keys. The value is the server
@@ -33,9 +34,42 @@ export const RESULTS_FIELD = 'u/';
 export const LAYOUT = lua`
 local DIRECTORY = '>c1ddddddddddI4c33c44c24'
 -- A directory gets another bucket when it has more than GROW names per bucket.
-local RECORD, CHUNK, FANOUT, GROW = 93, 65536, 128, 12
+local CHUNK, FANOUT, GROW = 65536, 128, 12
+-- Bytes of a record without its check, and the distance of records in a bucket.
+local RECORD, STRIDE = 93, 101
 -- By name the first 32 bits of its SHA-1, as far as they are known.
 local hashes = {}
+
+-- Returns the check of an object, which follows it in its stored form. It covers all of a page; of a directory all but its versions
+-- and totals, which every write changes; of a bucket the names. Its records have checks of their own, so that a change of one need
+-- not read the others.
+local function checkOf(object)
+  local kind = object:byte()
+  if kind == 68 then object = object:sub(${DIRECTORY_AT.root}, ${DIRECTORY_AT.end})
+  elseif kind == 76 then object = object:sub(1, 15 + struct.unpack('>I4', object, 12)) end
+  return redis.sha1hex(object):sub(1, 8)
+end
+
+-- Returns the check of a name's record, which follows it in a bucket.
+local function recordCheck(name, record)
+  return redis.sha1hex(name .. '/' .. record):sub(1, 8)
+end
+
+-- Returns the record at a position of a bucket, or nil if it is damaged.
+local function recordAt(bucket, from, name)
+  local record = bucket:sub(from, from + RECORD - 1)
+  if recordCheck(name, record) == bucket:sub(from + RECORD, from + STRIDE - 1) then return record end
+end
+
+-- Returns an object from its stored form, and its check, or nil if it is damaged or belongs to another number. A chunk ends in its
+-- number, and its segments have digests, which the client verifies.
+local function unsealed(id, stored)
+  if #stored < 10 then return nil end
+  if stored:byte() == 67 then return struct.unpack('>d', stored, #stored - 7) == id and stored or nil end
+  if #stored < (stored:byte() == 76 and 23 or 18) then return nil end
+  local object, check = stored:sub(1, -9), stored:sub(-8)
+  if struct.unpack('>d', object, 2) == id and checkOf(object) == check then return object, check end
+end
 
 local function inHundreds(list, callback)
   for i = 1, #list, 100 do callback(unpack(list, i, math.min(i + 99, #list))) end

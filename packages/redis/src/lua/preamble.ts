@@ -13,6 +13,8 @@ if head[1] ~= token then return { 'E', head[1] or '' } end
 local counter = tonumber(head[2])
 if counter < highestCounter then return { 'B' } end
 if not head[3] then return { 'G' } end
+-- The check of a state covers its two references.
+if redis.sha1hex(head[3]:sub(1, 16)):sub(1, 8) ~= head[3]:sub(33, 40) then error({ err = 'SCRATCHFS CORRUPT a state is damaged' }) end
 
 local function decimal(number)
   return ('%.0f'):format(number)

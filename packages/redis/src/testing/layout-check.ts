@@ -1,7 +1,10 @@
 import type { Keys } from '../connection/keys.js';
 import { readBucket } from '../format/stored/bucket.js';
 import { isDirectory } from '../format/stored/directory.js';
-import { RECORD_BYTES, REFERENCE_AT } from '../format/stored/record.js';
+import { RECORD_STRIDE, REFERENCE_AT } from '../format/stored/record.js';
+
+/** The letter `C`. */
+const CHUNK_LETTER = 0x43;
 
 /** The commands of a client that the check uses. */
 export interface Reader {
@@ -32,9 +35,10 @@ export async function checkLayout(client: Reader, keys: Keys): Promise<string[]>
     refer(value.readDoubleBE(8));
   }
   for (const [id, value] of Object.entries(objects)) {
-    const refs = referencesOf(value);
-    // A chunk that is stored as it was sent has no number.
-    const number = value.readDoubleBE(1) || (value[0] === 0x43 ? Number(id) : 0);
+    const isChunk = value[0] === CHUNK_LETTER;
+    // Other objects end in a check of 8 bytes.
+    const refs = referencesOf(isChunk ? value : value.subarray(0, -8));
+    const number = value.readDoubleBE(isChunk ? value.length - 8 : 1);
     if (refs === undefined || number !== Number(id)) wrong.push(`object ${id} is malformed`);
     else for (const ref of refs) refer(ref);
   }
@@ -59,5 +63,5 @@ function referencesOf(value: Buffer): number[] | undefined {
     return refs;
   }
   const bucket = kind === 'L' ? readBucket(value) : undefined;
-  return bucket?.names.map((_, i) => value.readDoubleBE(bucket.recordsAt + i * RECORD_BYTES + REFERENCE_AT));
+  return bucket?.names.map((_, i) => value.readDoubleBE(bucket.recordsAt + i * RECORD_STRIDE + REFERENCE_AT));
 }

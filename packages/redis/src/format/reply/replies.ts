@@ -1,7 +1,7 @@
 import type { Listing, LoadRequest, LoadResult, NodeRecord } from '@scratchfs/core';
 import { readBucket } from '../stored/bucket.js';
 import { CHUNK_BYTES, readChunk } from '../stored/chunk.js';
-import { RECORD_BYTES } from '../stored/record.js';
+import { RECORD_STRIDE } from '../stored/record.js';
 import type { Transform } from '../stored/transform.js';
 import { corruptReply } from './corrupt.js';
 import { readDirectoryNode, readRecordNode, type StoredState } from './nodes.js';
@@ -68,7 +68,7 @@ export function readBuckets(reply: Reply, from: number, state: StoredState): Row
     let next = 0;
     // Records of files have no extra data.
     bucket.names.forEach((name, index) => {
-      const at = bucket.recordsAt + index * RECORD_BYTES;
+      const at = bucket.recordsAt + index * RECORD_STRIDE;
       const isFile = bytes[at] === FILE_LETTER;
       const extra = isFile ? EMPTY : (extras[next++] ?? EMPTY);
       names.push(name);

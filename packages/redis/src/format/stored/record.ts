@@ -1,7 +1,8 @@
 import type { Metadata } from '@scratchfs/core';
 
 /**
- * The record of one name in a bucket: 93 bytes at fixed offsets, so that scripts read and change single fields.
+ * The record of one name: 93 bytes at fixed offsets, so that scripts read and change single fields. In a bucket its check
+ * follows, 8 characters of a digest over the name, `/` and the record.
  *
  *      0  kind       1   f file, s symlink, d directory, l file with several names
  *      1  version    8   a double, like all numbers
@@ -11,6 +12,8 @@ import type { Metadata } from '@scratchfs/core';
  *     69  node      24   id as length and text; in the table of inodes: the number of names
  */
 export const RECORD_BYTES = 93;
+/** Distance of the records in a bucket. */
+export const RECORD_STRIDE = 101;
 export const META_BYTES = 44;
 export const NODE_ID_BYTES = 24;
 /** Maximum length of a node's id. */

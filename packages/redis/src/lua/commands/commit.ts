@@ -25,12 +25,12 @@ local function storeChanges()
   store.flushAll()
   paths.found = {}
   for _ in pairs(refs.delta) do spent = spent + 1 end
-  for _, value in pairs(objects.fresh) do spent = spent + 5 + #value / 512 end
+  for _, value in pairs(objects.fresh) do spent = spent + 5 + (#value + (value:byte() == 67 and 0 or 8)) / 512 end
   waiting = waiting + store.objects()
   counter = now.counter
   if state.changed then
     local bytes = struct.pack('>dddd', state.refs.root, state.refs.inodes, state.linkedSize, state.inodesVersion)
-    redis.call('HSET', KEYS[1], 'n', counter, field, bytes)
+    redis.call('HSET', KEYS[1], 'n', counter, field, bytes .. redis.sha1hex(bytes:sub(1, 16)):sub(1, 8))
     state.changed = nil
   else redis.call('HSET', KEYS[1], 'n', counter) end
   for key in pairs(store.taken) do redis.call('HDEL', KEYS[1], key, 'l/' .. key, 'w/' .. key) end
@@ -81,6 +81,7 @@ local function adoptStagedState(blob, at, size, nodesBefore, maxSize, maxNodes)
   local replacesAll, key = struct.unpack('>I1I1c0', blob, at)
   local staged, original = unpack(redis.call('HMGET', KEYS[1], key, 'w/' .. key))
   if not staged then objects.fail('STALE', 'a staged commit') end
+  if redis.sha1hex(staged:sub(1, 16)):sub(1, 8) ~= staged:sub(33, 40) then objects.fail('CORRUPT', 'a staged commit is damaged') end
   if replacesAll == 0 and struct.unpack('>d', original) ~= paths.root().tree then return 'm' end
   local root, inodes, linkedSize, inodesVersion = struct.unpack('>dddd', staged)
   local newSize, files, directories = struct.unpack('>ddd', objects.of(68, root), 42)

@@ -4,11 +4,33 @@ import { lua } from '../lua.js';
 /**
  * The fast path of a commit, for the most frequent requests: each batch creates one small file or replaces the content of
  * one, and no object on the path to it is shared or has a transform. Objects are changed in their stored form, with the same
- * bytes as the general path would write, whose functions Redis then need not create. For the same reason this is a single
- * function: each further closure costs its captures in every run. Nothing is written before everything is checked. In any
+ * bytes as the general path would write, whose functions Redis then need not create. For the same reason this is two
+ * functions only: each further closure costs its captures in every run. Nothing is written before everything is checked. In any
  * other case, including a batch that is refused, it returns nothing and the general path runs.
  */
 export const FAST_PATH = lua`
+-- Verifies all names and references that lead to a path.
+local function isWholeWay(path, buckets, indexes)
+  while path > 0 do
+    local bucket = buckets[path]
+    local directory = bucket.directory
+    path = directory.path
+    if not bucket.isWhole then
+      if redis.sha1hex(bucket.value:sub(1, bucket.first - 1)):sub(1, 8) ~= bucket.value:sub(-8) then return false end
+      for _, page in ipairs(bucket.pages) do
+        if checkOf(page:sub(1, -9)) ~= page:sub(-8) then return false end
+      end
+      bucket.isWhole = true
+    end
+    if directory.isWhole then return true end
+    if checkOf(directory.value) ~= directory.value:sub(-8) then return false end
+    local up = buckets[path]
+    if up and not recordAt(up.value, up.first + STRIDE * indexes[path], names[path]) then return false end
+    directory.isWhole = true
+  end
+  return true
+end
+
 local function fastPath()
   -- By path: its directory if it is the parent of others, the bucket that has its name, and the name's position there.
   local directories, buckets, indexes = {}, {}, {}
@@ -27,7 +49,7 @@ local function fastPath()
         if not index then return end
         up = buckets[parent]
         local kind, _, transform
-        kind, _, _, ref, transform = struct.unpack('>BdddB', up.value, up.first + RECORD * index)
+        kind, _, _, ref, transform = struct.unpack('>BdddB', up.value, up.first + STRIDE * index)
         if kind ~= 100 or transform ~= 0 then return end
         up = up.directory
       end
@@ -38,14 +60,14 @@ local function fastPath()
       if number ~= ref or transform ~= 0 then return end
       if further > 0 then way[#way + 1] = ref end
       directory = {
-        ref = ref, value = value, up = up, version = version, listing = listing, tree = tree, count = count, size = size,
+        ref = ref, value = value, path = parent, up = up, version = version, listing = listing, tree = tree, count = count, size = size,
         files = files, nested = nested, root = root, n = n, time = false, isChanged = false,
       }
       directories[parent] = directory
     end
 
     -- Finds the bucket as objects.bucketOf and objects.element do.
-    local ref, n, i, span = directory.root, directory.n, 0, 0
+    local ref, n, i, span, seen = directory.root, directory.n, 0, 0, {}
     if n > 1 then
       local half = 1
       while half * 2 <= n do half = half * 2 end
@@ -62,7 +84,8 @@ local function fastPath()
         pages[ref] = page
       end
       local at, transform = 11 + 33 * page:byte(10) + 9 * math.floor(i / span), nil
-      if at > #page then return end
+      if at > #page - 16 then return end
+      seen[#seen + 1] = page
       transform, ref = struct.unpack('>Bd', page, at)
       if transform > 0 or ref == 0 then return end
       i, span = i % span, span / FANOUT
@@ -76,7 +99,8 @@ local function fastPath()
       if number ~= ref then return end
       if further > 0 then way[#way + 1] = ref end
       bucket = {
-        value = value, before = count, count = count, first = 16 + length, directory = directory, others = {}, added = '',
+        value = value, before = count, count = count, first = 16 + length, directory = directory, pages = seen,
+        others = {}, added = '',
       }
       opened[ref] = bucket
     end
@@ -100,7 +124,7 @@ local function fastPath()
     local answer = storedResult(seq)
     if not answer then
       local _, maxSize, maxNodes, fixed, checks, at = struct.unpack('>ddddI2', blob, begins[i])
-      local failed = ''
+      local failed, identified = '', nil
       for k = 1, checks do
         local kind, path, id, expected
         kind, path, id, expected, _, at = struct.unpack('>BI2Bc0dd', blob, at)
@@ -112,11 +136,12 @@ local function fastPath()
         elseif index then
           local bucket = buckets[path]
           local value, from = bucket.others[index], 1
-          if not value then value, from = bucket.value, bucket.first + RECORD * index end
+          if not value then value, from = bucket.value, bucket.first + STRIDE * index end
           local version
           kind, version = struct.unpack('>Bd', value, from)
           if kind ~= 102 and kind ~= 115 then return end
           holds = struct.unpack('Bc0', value, from + ${RECORD_FIELD.node}) == id and (expected < 0 or version == expected)
+          identified = path
         else holds = id == '' end
         if not holds then failed = failed .. ' ' .. k - 1 end
       end
@@ -159,15 +184,18 @@ local function fastPath()
         else
           if not index then return end
           local value, from = bucket.others[index], 1
-          if not value then value, from = bucket.value, bucket.first + RECORD * index end
+          if not value then value, from = bucket.value, bucket.first + STRIDE * index end
           kind, _, old, chunk = struct.unpack('>Bddd', value, from)
           if kind ~= 102 or old > CHUNK then return end
+          if value == bucket.value and not recordAt(value, from, names[path]) then return end
           slot = value:sub(from + ${RECORD_FIELD.node}, from + ${RECORD_FIELD.node + NODE_BYTES - 1})
           if further > 0 and chunk > 0 and not chunks[chunk] then way[#way + 1] = chunk end
         end
         if maxSize >= 0 and root.size + linkedSize + growth > maxSize then return end
         if maxNodes >= 0 and root.files + root.nested + more > maxNodes then return end
 
+        -- A file with the expected id is the right one however it was found.
+        if (id or time or identified ~= path) and not isWholeWay(path, buckets, indexes) then return end
         local version = fixed
         if version == 0 then
           drawn = drawn + 1
@@ -183,7 +211,8 @@ local function fastPath()
           indexes[path], bucket.count, bucket.added = index, index + 1, bucket.added .. '\0' .. names[path] .. '/'
           directory.count, directory.listing = directory.count + 1, version
         end
-        bucket.others[index] = struct.pack('>Bdddc44c24', 102, version, size, chunk, meta, slot)
+        local record = struct.pack('>Bdddc44c24', 102, version, size, chunk, meta, slot)
+        bucket.others[index] = record .. recordCheck(names[path], record)
         if time then directory.version, directory.time = version, time end
         while directory do
           directory.tree, directory.isChanged = version, true
@@ -219,24 +248,28 @@ local function fastPath()
       for index = 0, bucket.count - 1 do
         local other = others[index]
         if other then
-          local at = first + RECORD * math.min(index, before)
+          local at = first + STRIDE * math.min(index, before)
           if at > from then pieces[#pieces + 1] = value:sub(from, at - 1) end
           pieces[#pieces + 1] = other
-          from = at + RECORD
+          from = at + STRIDE
         end
       end
-      if from <= #value then pieces[#pieces + 1] = value:sub(from) end
+      if bucket.count > before then
+        pieces[#pieces + 1] = value:sub(from, -9)
+        pieces[#pieces + 1] = redis.sha1hex(table.concat(pieces, '', 1, 4)):sub(1, 8)
+      else pieces[#pieces + 1] = value:sub(from) end
       fields[#fields + 1], fields[#fields + 2] = ref, table.concat(pieces)
     end
   end
-  for ref, value in pairs(chunks) do fields[#fields + 1], fields[#fields + 2] = ref, value end
+  for ref, value in pairs(chunks) do fields[#fields + 1], fields[#fields + 2] = ref, value .. struct.pack('>d', ref) end
   if #fields > 0 then
     for _, x in pairs(directories) do
       if x.isChanged then
         local times = x.time and struct.pack('>d', x.time):rep(2) or x.value:sub(${DIRECTORY_AT.mtime}, ${DIRECTORY_AT.birthtime - 1})
-        fields[#fields + 1], fields[#fields + 2] = x.ref, struct.pack('>c9ddddddc0c16c0', x.value, x.version, x.listing,
-          x.tree, x.count, x.size, x.files, x.value:sub(${DIRECTORY_AT.directories}, ${DIRECTORY_AT.mtime - 1}), times,
-          x.value:sub(${DIRECTORY_AT.birthtime}))
+        local object = struct.pack('>c9ddddddc0c16c0', x.value, x.version, x.listing, x.tree, x.count, x.size, x.files,
+          x.value:sub(${DIRECTORY_AT.directories}, ${DIRECTORY_AT.mtime - 1}), times, x.value:sub(${DIRECTORY_AT.birthtime}))
+        if x.time then object = object:sub(1, ${DIRECTORY_AT.end}) .. checkOf(object) end
+        fields[#fields + 1], fields[#fields + 2] = x.ref, object
       end
     end
     for i = 2, #fields, 2 do spent = spent + 5 + #fields[i] / 512 end

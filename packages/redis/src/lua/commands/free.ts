@@ -14,6 +14,8 @@ while left > 0 and #gone < #waiting do
   gone[#gone + 1] = id
   left = left - 1
   local value = redis.call('HGET', KEYS[2], id)
+  -- The references of a damaged object are not followed: what it referred to stays.
+  value = value and unsealed(tonumber(id), value)
   if value then
     -- Scanning a large object takes as long as following many references.
     left = left - math.floor(#value / 4096)

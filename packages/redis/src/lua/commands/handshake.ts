@@ -25,8 +25,10 @@ if not format[2] then
   local node = ARGV[6]
   local root = struct.pack(DIRECTORY, 'D', 1, 2, 2, 2, 0, 0, 0, 0, 0, 0, 1, ('\0'):rep(33), ARGV[5], objects.slotOfId(node))
   redis.call('DEL', KEYS[6])
-  redis.call('HSET', KEYS[2], 1, root)
-  redis.call('HSET', KEYS[1], 'f', ARGV[1], 't', ARGV[3] .. ':1', 'n', 2, 's', struct.pack('>dddd', 1, 0, 0, 0))
+  redis.call('HSET', KEYS[2], 1, root .. checkOf(root))
+  local state = struct.pack('>dddd', 1, 0, 0, 0)
+  state = state .. redis.sha1hex(state:sub(1, 16)):sub(1, 8)
+  redis.call('HSET', KEYS[1], 'f', ARGV[1], 't', ARGV[3] .. ':1', 'n', 2, 's', state)
   format = redis.call('HMGET', KEYS[1], 'f', 't', 'n')
 end
 if format[1] ~= ARGV[1] then return { 'V', format[1] or '' } end

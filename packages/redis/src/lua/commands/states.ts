@@ -14,7 +14,11 @@ redis.call('HLEN', KEYS[3])
 -- A server without free memory must not refuse rollbacks, removals and long reads.
 if ARGV[3] ~= 'create' and ARGV[3] ~= 'begin' then renewResults() end
 local waiting = redis.call('LLEN', KEYS[4])
-local present = head[3]:sub(1, 32)
+local present = head[3]:sub(1, 40)
+
+local function isWhole(state)
+  return redis.sha1hex(state:sub(1, 16)):sub(1, 8) == state:sub(33, 40)
+end
 
 local function refer(bytes, by)
   local root, inodes = struct.unpack('>dd', bytes)
@@ -63,6 +67,7 @@ function actions.restore(id, maxSize, maxNodes)
   if isLocked() then return nil end
   local kept = redis.call('HGET', KEYS[1], 'c/' .. field .. '/' .. id)
   if not kept then return 'missing' end
+  if not isWhole(kept) then objects.fail('CORRUPT', 'a checkpoint is damaged') end
   maxSize, maxNodes = tonumber(maxSize), tonumber(maxNodes)
   if storedLimits then maxSize, maxNodes = struct.unpack('>dd', storedLimits, 9) end
   local size, nodes = totalsOf(present)
@@ -74,7 +79,7 @@ function actions.restore(id, maxSize, maxNodes)
     return ('l maxNodeCount %.0f %.0f %.0f'):format(maxNodes, nodes, newNodes)
   end
   counter = counter + 1
-  redis.call('HSET', KEYS[1], field, kept:sub(1, 32), 'n', counter)
+  redis.call('HSET', KEYS[1], field, kept:sub(1, 40), 'n', counter)
   refer(kept, 1)
   refer(present, -1)
   if isWatched() then announce('') end
@@ -85,14 +90,15 @@ local function forget(key)
   local kept = redis.call('HGET', KEYS[1], key)
   if not kept then return false end
   redis.call('HDEL', KEYS[1], key)
-  refer(kept, -1)
+  -- What a damaged state refers to stays. A staged content is shorter and has no check.
+  if #kept < 40 or isWhole(kept) then refer(kept, -1) end
   return kept
 end
 
 function actions.drop(id)
   local kept = forget('c/' .. field .. '/' .. id)
   if not kept then return 'missing' end
-  if #kept > 48 then redis.call('HDEL', KEYS[1], 'n/' .. field .. '/' .. kept:sub(50)) end
+  if #kept > 56 then redis.call('HDEL', KEYS[1], 'n/' .. field .. '/' .. kept:sub(58)) end
   redis.call('HINCRBY', KEYS[1], 'k/' .. field, -1)
   return 'ok'
 end
@@ -174,7 +180,7 @@ function actions.list()
   local rows = {}
   each('c/' .. field .. '/', function(id, kept)
     rows[#rows + 1] = id
-    rows[#rows + 1] = kept:sub(33)
+    rows[#rows + 1] = kept:sub(41)
   end)
   return rows
 end

@@ -2,7 +2,7 @@ import { lua } from '../lua.js';
 
 /**
  * File contents: an array of chunks of 64 KiB. A chunk has segments, of which each overwrites those before it; one without
- * bytes truncates the chunk at its offset. Each has its length and digest. Bytes that were never written are zeros.
+ * bytes truncates the chunk at its offset. Each begins with a digest of the rest of it. Bytes that were never written are zeros.
  */
 export const CONTENTS = lua`
 local MAX_SEGMENTS = 16
@@ -11,15 +11,25 @@ function contents.chunksOf(size)
   return math.floor((size + CHUNK - 1) / CHUNK)
 end
 
-function contents.segment(offset, bytes, digest)
-  return struct.pack('>I4I4', offset, #bytes) .. digest .. bytes
+function contents.segment(offset, bytes)
+  local rest = struct.pack('>I4I4', offset, #bytes) .. bytes
+  return redis.sha1hex(rest):sub(1, 16) .. rest
+end
+
+-- Completes a chunk that a client sent to its stored form.
+function contents.numbered(piece, id)
+  return piece .. struct.pack('>d', id)
 end
 
 -- Applies the segments of a chunk.
 function contents.replay(body)
   local data, at = '', 2
   while at <= #body do
-    local offset, length = struct.unpack('>I4I4', body, at)
+    local offset, length = struct.unpack('>I4I4', body, at + 16)
+    -- A new digest must not cover damage.
+    if redis.sha1hex(body:sub(at + 16, at + 23 + length)):sub(1, 16) ~= body:sub(at, at + 15) then
+      objects.fail('CORRUPT', 'a piece of content is damaged')
+    end
     at = at + 24
     if length == 0 then data = data:sub(1, offset)
     else
@@ -37,7 +47,7 @@ function contents.addSegment(chunk, segment)
   body = string.char(count) .. body:sub(2) .. segment
   if count >= MAX_SEGMENTS or #body > 2 * CHUNK then
     local data = contents.replay(body)
-    body = #data == 0 and '\0' or '\1' .. contents.segment(0, data, redis.sha1hex(data):sub(1, 16))
+    body = #data == 0 and '\0' or '\1' .. contents.segment(0, data)
   end
   chunk.body = body
 end
@@ -62,7 +72,7 @@ function contents.resize(file, size)
     local chunk = up and nodes.open(up, slot, 67)
     if chunk then
       nodes.claim(chunk)
-      contents.addSegment(chunk, contents.segment(size % CHUNK, '', ('0'):rep(16)))
+      contents.addSegment(chunk, contents.segment(size % CHUNK, ''))
     end
   end
   file.size = size
@@ -81,13 +91,13 @@ function contents.write(file, i, offset, piece, valid)
       id = nodes.newId()
       nodes.setSlot(up, slot, id)
     end
-    objects.fresh[id] = piece
+    objects.fresh[id] = contents.numbered(piece, id)
     return
   end
   local chunk = nodes.open(up, slot, 67)
   if not chunk then chunk = nodes.create('C', up, slot, {}) end
   nodes.claim(chunk)
-  if isWhole or not chunk.body then chunk.body = piece:sub(10)
-  else contents.addSegment(chunk, piece:sub(11)) end
+  if isWhole or not chunk.body then chunk.body = piece:sub(2)
+  else contents.addSegment(chunk, piece:sub(3)) end
 end
 `;

@@ -46,7 +46,7 @@ function nodes.open(up, slot, kind)
     local count, length = struct.unpack('>I2I4', value, 10)
     x.k, x.count, x.value, x.first, x.edits, x.added, x.at = 'L', count, value, 16 + length, {}, {}, {}
   elseif kind == 65 then x.k, x.value = 'A', value
-  else x.k, x.body = 'C', value:sub(10) end
+  else x.k, x.body = 'C', value:sub(2, -9) end
   if up.k == 'A' then up.kids[slot] = x else up.root = x end
   return x
 end
@@ -159,8 +159,9 @@ function nodes.storedRecord(leaf, name)
   local index = leaf.at[name] or objects.indexOf(leaf.value, name, 16, leaf.first - 1)
   if not index then return false end
   leaf.at[name] = index
-  local from = leaf.first + RECORD * index
-  return leaf.value:sub(from, from + RECORD - 1)
+  record = recordAt(leaf.value, leaf.first + STRIDE * index, name)
+  if not record then objects.fail('CORRUPT', 'the record of a name is damaged') end
+  return record
 end
 
 function nodes.recordOf(leaf, name)
@@ -219,14 +220,14 @@ function nodes.packLeaf(leaf, id)
   for name, record in pairs(edits) do
     local index, at = leaf.at[name], nil
     if not index or not record then index, at = objects.indexOf(value, name, 16, first - 1) end
-    if index then order[#order + 1] = { index, record, at, #name + 2 } end
+    if index then order[#order + 1] = { index, record and record .. recordCheck(name, record), at, #name + 2 } end
   end
   table.sort(order, function(a, b) return a[1] < b[1] end)
   local from, nameFrom, length = first, 16, first - 16
   for _, one in ipairs(order) do
-    local at = first + RECORD * one[1]
+    local at = first + STRIDE * one[1]
     if at > from then records[#records + 1] = value:sub(from, at - 1) end
-    from = at + RECORD
+    from = at + STRIDE
     if one[2] then records[#records + 1] = one[2]
     else
       names[#names + 1] = value:sub(nameFrom, one[3] - 1)
@@ -240,7 +241,7 @@ function nodes.packLeaf(leaf, id)
     if record then
       names[#names + 1] = '\0' .. name .. '/'
       length = length + #name + 2
-      records[#records + 1] = record
+      records[#records + 1] = record .. recordCheck(name, record)
     end
   end
   value = struct.pack('>c1dI2I4', 'L', id, leaf.count, length) .. table.concat(names) .. table.concat(records)
@@ -354,9 +355,13 @@ function nodes.rare()
     local pend = x.pend
     x.pend = nil
     if x.k == 'L' then
-      local parts = { x.value:sub(1, x.first - 1) }
-      for from = x.first, #x.value, RECORD do
-        parts[#parts + 1] = objects.copiedRecord(x.value:sub(from, from + RECORD - 1), pend)
+      local parts, from = { x.value:sub(1, x.first - 1) }, x.first
+      for name in parts[1]:sub(16):gmatch('%z([^/]+)/') do
+        local record = recordAt(x.value, from, name)
+        if not record then objects.fail('CORRUPT', 'the record of a name is damaged') end
+        record = objects.copiedRecord(record, pend)
+        parts[#parts + 1] = record .. recordCheck(name, record)
+        from = from + STRIDE
       end
       x.value = table.concat(parts)
     elseif x.k == 'A' then

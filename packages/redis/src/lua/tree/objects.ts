@@ -19,21 +19,23 @@ end
 
 -- Returns an object by number. Objects that the running script has made are not stored yet.
 function objects.get(id)
-  local value = objects.fresh[id] or redis.call('HGET', KEYS[2], id)
+  local value = objects.fresh[id]
+  if value then return value end
+  value = redis.call('HGET', KEYS[2], id)
   if not value then objects.fail('LOST', 'object ' .. id .. ' is gone') end
+  value = unsealed(id, value)
+  if not value then objects.fail('CORRUPT', 'object ' .. id .. ' is damaged') end
   return value
 end
 
 -- Returns an object of a kind.
 function objects.of(kind, id)
   local value = objects.get(id)
-  local found, number = struct.unpack('>Bd', value)
-  -- Chunks that are stored as they were sent have no number.
-  if found ~= kind or (number ~= id and (kind ~= 67 or number > 0)) then objects.fail('CORRUPT', 'object ' .. id .. ' is something else') end
+  if value:byte() ~= kind then objects.fail('CORRUPT', 'object ' .. id .. ' is something else') end
   return value
 end
 
--- Returns the number of content bytes in a chunk of one segment.
+-- Returns the number of content bytes in a chunk of one segment that a client sent.
 function objects.lengthOf(chunk)
   return #chunk - ${CHUNK_OVERHEAD}
 end

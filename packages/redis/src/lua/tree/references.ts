@@ -17,8 +17,8 @@ function refs.each(value, callback)
   local from, to, step = 74, kind == 68 and 74 or 0, 1
   if kind == 76 then
     local count, length = struct.unpack('>I2I4', value, 10)
-    from, step = 33 + length, RECORD
-    to = from + RECORD * count - 1
+    from, step = 33 + length, STRIDE
+    to = from + STRIDE * count - 1
   elseif kind == 65 then from, to, step = 12 + 33 * value:byte(10), #value, 9 end
   for at = from, to, step do
     local ref = struct.unpack('>d', value, at)

@@ -79,7 +79,7 @@ function store.flush(x)
   if k == 'L' then value = store.leaf(x, id)
   elseif k == 'A' then value = store.array(x, id)
   elseif k == 'D' then value = store.directory(x, id)
-  else value = 'C' .. struct.pack('>d', id) .. x.body end
+  else value = contents.numbered('C' .. x.body, id) end
   objects.fresh[id] = value
   -- A new object adds all of its references; one that was changed in place, only those that changed.
   if not x.own and k ~= 'C' then refs.each(value, function(ref) refs.account(ref, 1) end) end
@@ -128,7 +128,7 @@ function store.objects()
   local fields = {}
   for id, value in pairs(objects.fresh) do
     fields[#fields + 1] = id
-    fields[#fields + 1] = value
+    fields[#fields + 1] = value:byte() == 67 and value or value .. checkOf(value)
     if id > now.started then
       local by = refs.delta[id]
       refs.delta[id] = nil

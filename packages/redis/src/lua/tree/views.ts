@@ -45,6 +45,9 @@ end
 function views.find(view, name)
   local bucket = views.bucket(view, objects.bucketOf(name, view.n))
   local index = bucket and objects.indexOf(bucket.value, name, 16, bucket.first - 1)
-  if index then return bucket, bucket.first + RECORD * index end
+  if not index then return nil end
+  local from = bucket.first + STRIDE * index
+  if not recordAt(bucket.value, from, name) then objects.fail('CORRUPT', 'the record of a name is damaged') end
+  return bucket, from
 end
 `;

@@ -75,7 +75,7 @@ function writes.single(leaf, name, old, content)
     if not (leaf.own or old > now.started) or nodes.isShared(old) then id = 0 end
   end
   if id == 0 then id = nodes.newId() end
-  objects.fresh[id] = piece[3]
+  objects.fresh[id] = contents.numbered(piece[3], id)
   return id
 end
 

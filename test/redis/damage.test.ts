@@ -1,0 +1,170 @@
+import { isStorageError, type LoadRequest, type LoadResult, openFileSystem } from '@scratchfs/core';
+import { RedisBackend, RedisStorage } from '@scratchfs/redis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freshNamespace } from './clients.js';
+import { useServer } from './faults/test-fixtures.js';
+import { hasOwnServer } from './servers/test-server.js';
+
+/** Longer values are only sampled: their bytes are content under one digest. */
+const MAX_BYTES_FLIPPED = 2_500;
+const BUDGET = 1_000_000;
+
+type Values = Readonly<Record<string, Buffer>>;
+
+/** Returns a stored value with one bit flipped. */
+function flipped(value: Buffer, at: number): Buffer {
+  const damaged = Buffer.from(value);
+  damaged[at] = (damaged[at] as number) ^ (1 << (at % 8));
+  return damaged;
+}
+
+/** Describes loaded results without counters: versions, and the totals of directories. */
+function described(results: readonly LoadResult[]): string {
+  return JSON.stringify(results, (key, value: unknown) => {
+    if (key === 'version' || key === 'directory' || key === 'complete') return undefined;
+    return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+  });
+}
+
+describe.skipIf(!hasOwnServer)('Damage of a stored value', () => {
+  const on = useServer();
+  let namespace: string;
+  let backend: RedisBackend;
+  let requests: LoadRequest[];
+  let expected: string;
+  let largeFile: LoadRequest;
+  let expectedLarge: string;
+  let objects: string;
+  let values: Values;
+
+  const read = async (from = backend): Promise<string> => described(await from.load(requests));
+  const readOrKind = (from?: RedisBackend): Promise<string> =>
+    read(from).catch((error: unknown) => (isStorageError(error) ? `error ${error.kind}` : String(error)));
+  const largeOrKind = (): Promise<string> =>
+    backend
+      .load([largeFile])
+      .then(described, (error: unknown) => (isStorageError(error) ? `error ${error.kind}` : String(error)));
+  // Pages of directories are read by every request.
+  const isOfLarge = (value: Buffer): boolean => value[0] === 0x41 || value.length > 4_000;
+  const isAllowed = (found: string): boolean =>
+    found === expected || found === expectedLarge || /^error (corrupt|lost|version)$/.test(found);
+
+  beforeEach(async () => {
+    namespace = freshNamespace();
+    const storage = new RedisStorage(on.server.url, { namespace });
+    const fs = await openFileSystem(storage);
+    await fs.writeFile('/a', 'AAAA');
+    await fs.appendFile('/a', 'BB');
+    await fs.truncate('/a', 5);
+    await fs.writeFile('/b', 'content of b');
+    await fs.symlink('/a', '/s');
+    await fs.link('/b', '/l');
+    await fs.mkdir('/d');
+    for (let i = 0; i < 13; i++) await fs.writeFile(`/d/n${i}`, `text ${i % 3}`);
+    await fs.cp('/d', '/copy', { recursive: true });
+    await fs.writeFile(
+      '/large',
+      new Uint8Array(140_000).map((_, i) => i % 251),
+    );
+    await storage.close();
+    backend = new RedisBackend(on.server.url, { namespace });
+    const paths = ['/l', '/d/n0', '/d/missing', '/copy/n12'];
+    requests = paths.map((path) => ({ kind: 'path', path, content: BUDGET }));
+    const [root, large] = await backend.load(['/', '/large'].map((path) => ({ kind: 'path', path, content: -1 })));
+    if (root?.kind !== 'path' || large?.kind !== 'path') throw new Error('Not loaded');
+    requests.push({ kind: 'tree', at: { path: '/', id: root.nodes[0]?.id ?? '' }, budget: BUDGET, contents: true });
+    largeFile = { kind: 'content', at: { path: '/large', id: large.nodes[1]?.id ?? '' }, offset: 0, length: 140_000 };
+    expected = await read();
+    expectedLarge = described(await backend.load([largeFile]));
+    expect(expected).toContain(Buffer.from('AAAAB').toString('base64'));
+    objects = `scratchfs:{${namespace}}:o`;
+    values = await on.server.control.hgetallBuffer(objects);
+  });
+  afterEach(() => backend.close());
+
+  it('in any byte of any object is noticed, or changes only counters', async () => {
+    const { control } = on.server;
+    const found = new Map<string, number>();
+    for (const [id, value] of Object.entries(values)) {
+      const step = Math.max(1, Math.ceil(value.length / MAX_BYTES_FLIPPED));
+      for (let at = 0; at < value.length; at += step < 2 || at < 40 || at > value.length - 10 - step ? 1 : 997) {
+        const written = control.hset(objects, id, flipped(value, at));
+        const seen = isOfLarge(value) ? await largeOrKind() : await readOrKind();
+        await written;
+        if (!isAllowed(seen)) expect.fail(`object ${id} (${value.toString('latin1', 0, 1)}), byte ${at}: ${seen}`);
+        found.set(seen.slice(0, 15), (found.get(seen.slice(0, 15)) ?? 0) + 1);
+      }
+      await control.hset(objects, id, value);
+    }
+    expect(await read()).toBe(expected);
+    expect(found.get('error corrupt')).toBeGreaterThan(1_000);
+  }, 60_000);
+
+  it('in the state is noticed', async () => {
+    const { control } = on.server;
+    const head = `scratchfs:{${namespace}}:m`;
+    const fields = await control.hgetallBuffer(head);
+    for (const [field, value] of Object.entries(fields)) {
+      if (!['s', 'f', 't'].includes(field)) continue;
+      for (let at = 0; at < value.length; at++) {
+        await control.hset(head, field, flipped(value, at));
+        const other = new RedisBackend(on.server.url, { namespace, create: false });
+        const seen = await readOrKind(other);
+        await control.hset(head, field, value);
+        await other.close();
+        if (!isAllowed(seen)) expect.fail(`field ${field}, byte ${at}: ${seen}`);
+      }
+    }
+    expect(await read()).toBe(expected);
+  }, 60_000);
+
+  it('is noticed if one object lies in the place of another', async () => {
+    const { control } = on.server;
+    const ids = Object.keys(values);
+    const whole = `${expected} ${expectedLarge}`;
+    const unnoticed = new Set<string>();
+    for (const a of ids)
+      for (const b of ids) {
+        if (a === b || values[a]?.[0] !== values[b]?.[0]) continue;
+        const written = control.hset(objects, a, values[b] as Buffer);
+        const seen = `${await readOrKind()} ${await largeOrKind()}`;
+        await written;
+        await control.hset(objects, a, values[a] as Buffer);
+        if (seen === whole) unnoticed.add(a);
+        else expect(seen, `object ${b} in the place of ${a}`).toContain('error corrupt');
+      }
+    // Objects that are not used any more and wait to be freed.
+    expect(unnoticed.size).toBeLessThan(5);
+  }, 60_000);
+
+  it('is not covered up by later writes', async () => {
+    const { control } = on.server;
+    for (const [id, value] of Object.entries(values)) {
+      for (let at = 10; at < Math.min(value.length, 2_000); at += 97) {
+        const storage = new RedisStorage(on.server.url, { namespace });
+        const fs = await openFileSystem(storage);
+        await fs.stats();
+        await fs.readdir('/d');
+        await control.hset(objects, id, flipped(value, at));
+        const work = [
+          () => fs.writeFile('/b', 'content of b'),
+          () => fs.appendFile('/a', ''),
+          () => fs.writeFile('/d/n1', 'text 1'),
+          () => fs.writeFile('/d/new', 'x'),
+          () => fs.rm('/d/new'),
+        ];
+        for (const one of work)
+          await one().catch((error: unknown) => expect(isStorageError(error), String(error)).toBe(true));
+        const seen = await readOrKind();
+        if (seen !== expected && !seen.startsWith('error')) {
+          // Only the times of what was written may differ, and the name that could not be removed.
+          const strip = (text: string): string => text.replace(/"meta":\{[^}]*\}/g, '');
+          if (strip(seen) !== strip(expected)) expect.fail(`object ${id}, byte ${at}: ${seen}`);
+        }
+        await storage.close();
+        await control.del(objects);
+        await control.hset(objects, values);
+      }
+    }
+  }, 60_000);
+});
