@@ -3,6 +3,7 @@ import { type Backend, isStorageError } from '@scratchfs/core';
 import { type ClientSession, replyText } from './connection/client-session.js';
 import type { StreamSubscription } from './connection/stream-multiplexer.js';
 import { RESET, readAnnouncements } from './format/announcements.js';
+import { wholeNumber } from './format/reply/corrupt.js';
 import { scripts } from './lua/scripts.js';
 
 type Subscribe = (onReconnect: () => void) => StreamSubscription;
@@ -150,7 +151,7 @@ class StreamReader {
     const { session, field } = this;
     const reply = await session.run(scripts.watch, field, [WATCH_LEASE_MS, this.#lastEntry ?? '']);
     session.isWatched = true;
-    return { entry: Number(replyText(reply[2])), isComplete: Number(replyText(reply[3])) === 1 };
+    return { entry: wholeNumber(replyText(reply[2]), 'an entry'), isComplete: Number(replyText(reply[3])) === 1 };
   }
 
   /** ioredis sends the blocking read again by itself. A lease that the server has lost is renewed immediately. */

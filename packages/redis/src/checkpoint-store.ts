@@ -7,7 +7,6 @@ import { type ClientSession, replyText, StateGoneError } from './connection/clie
 import { runStateCommand } from './connection/state-commands.js';
 import { readCommitResult } from './format/reply/commit-reply.js';
 import { corruptReply } from './format/reply/corrupt.js';
-import type { Reply } from './format/reply/replies.js';
 import { LoadQueue } from './load/load-queue.js';
 
 /** Bytes of a stored checkpoint, before its name: creation time, then its position in the order of creation. */
@@ -31,15 +30,15 @@ export class RedisCheckpointStore implements CheckpointStore {
     call?: BackendCall,
   ): Promise<'ok' | 'exists' | 'limit'> {
     const args = [id, name === undefined ? '' : `=${name}`, createdAt, max ?? -1];
-    return (await runIdempotent(this.session, this.sequences, this.field, 'create', args, call)) as
-      | 'ok'
-      | 'exists'
-      | 'limit';
+    const reply = await runIdempotent(this.session, this.sequences, this.field, 'create', args, call);
+    if (reply !== 'ok' && reply !== 'exists' && reply !== 'limit') throw corruptReply('a result', true);
+    return reply;
   }
 
   async list(call?: BackendCall): Promise<{ id: string; name: string | undefined; createdAt: number }[]> {
     throwIfAborted(call);
-    const rows = (await runStateCommand(this.session, this.field, 'list'))[2] as Reply;
+    const rows = (await runStateCommand(this.session, this.field, 'list'))[2];
+    if (!Array.isArray(rows)) throw corruptReply('a list of checkpoints');
     const found: { id: string; name: string | undefined; createdAt: number; order: number }[] = [];
     for (let i = 0; i + 1 < rows.length; i += 2) {
       const row = rows[i + 1];
@@ -65,6 +64,7 @@ export class RedisCheckpointStore implements CheckpointStore {
   async drop(id: string, call?: BackendCall): Promise<boolean> {
     const reply = await runIdempotent(this.session, this.sequences, this.field, 'drop', [id], call);
     this.onGarbage();
+    if (reply !== 'ok' && reply !== 'missing') throw corruptReply('a result', true);
     return reply === 'ok';
   }
 

@@ -12,6 +12,7 @@ import {
   readConflict,
   readOutcome,
 } from '../format/reply/commit-reply.js';
+import { corruptReply, wholeNumber } from '../format/reply/corrupt.js';
 import type { StagedContent } from '../format/request/batch.js';
 import { type CommitRequest, CommitRequestWriter } from '../format/request/commit-request.js';
 import type { Acknowledgement } from '../format/request/request-header.js';
@@ -362,9 +363,10 @@ export class CommitQueue {
     const [, counter, state, ...failed] = await this.session.run(scripts.validate, this.field, [knownState ?? ''], {
       body: request,
     });
-    const version = Number(replyText(counter));
+    const version = wholeNumber(replyText(counter), 'a counter');
+    if (!Buffer.isBuffer(counter) || !Buffer.isBuffer(state)) throw corruptReply('a state');
     const conflicts = new Map(failed.map((text) => readConflict(replyText(text))));
-    const currentState = Buffer.concat([counter as Buffer, state as Buffer]);
+    const currentState = Buffer.concat([counter, state]);
     if (failed.length === 0 && knownState?.equals(currentState) !== true)
       this.#validatedReads.add(currentState, checks);
     operations.forEach((operation, i) => {
@@ -413,7 +415,10 @@ export class CommitQueue {
       announcements,
       isChange: true,
     };
-    const reply = readCommitReply(await session.run(scripts.commit, this.field, request.chunks, options));
+    const reply = readCommitReply(
+      await session.run(scripts.commit, this.field, request.chunks, options),
+      batches.length,
+    );
     if (reply.entry === undefined) session.isWatched &&= this.field !== MAIN_STATE;
     else await this.whenDelivered(reply.entry);
     return reply;

@@ -136,7 +136,7 @@ export class StagedCommits {
       const request = singleBatchRequest(batch, { ...context, sequence, version });
       const reply = await session.run(scripts.commit, key, request.chunks, { body: request, acknowledged });
       sequences.settle(sequence);
-      const { writtenReferences, results } = readCommitReply(reply);
+      const { writtenReferences, results } = readCommitReply(reply, 1);
       if (writes.length > 0) size?.adapt(costOf(batch), writtenReferences);
       const result = readCommitResult(results[0] ?? '');
       if (result.kind === 'conflict') return result.checks.map((at) => positions[at] as number);

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rootMeta, StorageError, systemClock } from '@scratchfs/core';
+import { corruptReply, wholeNumber } from '../format/reply/corrupt.js';
 import type { Reply } from '../format/reply/replies.js';
 import {
   type Acknowledgement,
@@ -151,7 +152,8 @@ export class ClientSession {
       const kind = replyText(reply[0]);
       if (kind === 'K') {
         if (renewsResults && script === scripts.commit) this.#resultsRenewed = { at: begun, generation };
-        this.#highestCounter = Math.max(this.#highestCounter, Number(replyText(reply[1])));
+        const counter = wholeNumber(replyText(reply[1]), 'a counter', options.isChange);
+        this.#highestCounter = Math.max(this.#highestCounter, counter);
         return reply;
       }
       if (kind === 'B') throw this.#fail(WENT_BACK);
@@ -167,6 +169,7 @@ export class ClientSession {
         this.isWatched = true;
         continue;
       }
+      if (kind !== 'E' && kind !== 'F') throw corruptReply('a reply of no known kind', options.isChange);
       // E: another epoch or another filesystem. F: the server has lost this client's results.
       if (kind === 'F') {
         this.#resultsLostAt = Date.now();
@@ -190,7 +193,7 @@ export class ClientSession {
       const keys = [head, objects, references, queue, changes, ...clients.map((client) => results(client))];
       const reply = splitReply(await this.connection.runSource(scripts.destroy, keys, [identity, ...clients]));
       const [kind, a = '', ...rest] = reply.map((part) => replyText(part));
-      if (kind === 'T') this.#refuse(kind, a, rest[0] ?? '');
+      if (kind !== 'K' && kind !== 'R') this.#refuse(kind ?? '', a, rest[0] ?? '');
       if (kind === 'K') {
         this.#fail('The filesystem was deleted by destroy()');
         return;
@@ -232,7 +235,7 @@ export class ClientSession {
       ...ownArgs,
     ];
     try {
-      const reply = splitReply(await this.connection.run(script, keys, allArgs()));
+      const reply = splitReply(await this.connection.run(script, keys, allArgs()), options.isChange);
       progress.isSent = true;
       this.#scriptsRun.add(script.name);
       return reply;
@@ -244,7 +247,7 @@ export class ClientSession {
     // A server without the script was restarted, or is another one: it may have lost more.
     await this.#shakeHands(true, this.#scriptsRun.has(script.name));
     this.#checkResend(begun);
-    return splitReply(await this.connection.runSource(script, keys, allArgs()));
+    return splitReply(await this.connection.runSource(script, keys, allArgs()), options.isChange);
   }
 
   /** Encodes header and body: the first argument of every script but the handshake. */
@@ -301,13 +304,14 @@ export class ClientSession {
         return this.connection.runSource(scripts.handshake, keys, [...args, '1', ...moreArgs]);
       });
     const [kind, a, b, c] = splitReply(reply).map((part) => replyText(part));
-    if (kind === 'K') this.#accept(a as string, Number(b), c as string);
+    if (kind === 'K') this.#accept(a ?? '', wholeNumber(b, 'a counter'), c ?? '');
     else this.#refuse(kind as string, a ?? '', b ?? '');
     if (isScriptMissing) this.#epochGeneration = this.connection.generation;
   }
 
   /** @param knownEpochEnd the counter at which the epoch that this client knows ended, or '' */
   #accept(token: string, counter: number, knownEpochEnd: string): void {
+    if (!/^[^:]+:\d+$/.test(token) || !/^\d*$/.test(knownEpochEnd)) throw corruptReply('an identity');
     // Counters seen beyond the end of the known epoch were lost with the server's memory.
     if (knownEpochEnd !== '' && Number(knownEpochEnd) < this.#highestCounter) throw this.#fail(WENT_BACK);
     this.#token = token;
@@ -331,6 +335,7 @@ export class ClientSession {
         'lost',
         `The head of the filesystem is gone, parts of it are left (${JSON.stringify(a)}). Remove them, or choose another namespace`,
       );
+    if (kind !== 'N') throw corruptReply('a reply of no known kind');
     throw this.#fail('The filesystem is gone from the server: it was removed, or has expired');
   }
 
@@ -352,8 +357,10 @@ export class StateGoneError extends StorageError {
 }
 
 /** Splits a reply of the commit script, which is one text of several lines: a list of parts takes longer to parse. */
-function splitReply(reply: Reply | Buffer): Reply {
-  return Buffer.isBuffer(reply) ? reply.toString('latin1').split('\n') : reply;
+function splitReply(reply: unknown, mayHaveHappened = false): Reply {
+  if (Buffer.isBuffer(reply)) return reply.toString('latin1').split('\n');
+  if (!Array.isArray(reply)) throw corruptReply('a reply of another form', mayHaveHappened);
+  return reply;
 }
 
 export function replyText(part: Reply[number] | undefined): string {

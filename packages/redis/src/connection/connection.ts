@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '@scratchfs/core';
 import { Cluster, Redis } from 'ioredis';
+import { decodingError, wholeNumber } from '../format/reply/corrupt.js';
 import type { Reply } from '../format/reply/replies.js';
 import type { Script } from '../lua/scripts.js';
 import { toStorageError, withMayHaveHappened } from './errors.js';
@@ -243,15 +244,19 @@ export class Connection {
     const reply = (await this.#bounded((client) =>
       client.callBuffer('xread', 'COUNT', 100, 'BLOCK', blockMs, 'STREAMS', ...keys, ...ids),
     )) as readonly (readonly [Buffer, readonly (readonly [Buffer, readonly Buffer[]])[]])[] | null;
-    return new Map(
-      (reply ?? []).map(([key, entries]) => [
-        key.toString('utf8'),
-        entries.map(([id, fields]) => ({
-          entry: Number.parseInt(id.toString('latin1'), 10),
-          text: fields[1] ?? Buffer.alloc(0),
-        })),
-      ]),
-    );
+    try {
+      return new Map(
+        (reply ?? []).map(([key, entries]) => [
+          key.toString('utf8'),
+          entries.map(([id, fields]) => ({
+            entry: wholeNumber(id.toString('latin1').split('-')[0], 'an entry'),
+            text: Buffer.from(fields[1] ?? ''),
+          })),
+        ]),
+      );
+    } catch (error) {
+      throw decodingError(error);
+    }
   }
 
   /**

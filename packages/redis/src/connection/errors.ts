@@ -1,4 +1,5 @@
 import { isStorageError, StorageError } from '@scratchfs/core';
+import { corruptReply } from '../format/reply/corrupt.js';
 
 /** Error replies of a server that did not run the request and may run it later. */
 const TEMPORARY =
@@ -7,6 +8,8 @@ const TEMPORARY =
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|NOPROTO)\b/;
 /** Error codes for TLS certificates that are not accepted. */
 const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_)/;
+/** Errors of ioredis 5 and 6 for replies that their parsers reject. */
+const UNPARSABLE = /^Protocol error|Please report this\.$/;
 /** Errors that our scripts raise (`objects.fail`). */
 const SCRIPT_ERROR = /^SCRATCHFS (LOST|CORRUPT|STALE) (.*?)(?: script: .*)?$/s;
 
@@ -31,6 +34,7 @@ export function toStorageError(error: unknown): StorageError {
       ? new StorageError('lost', `Part of the filesystem is gone from the server: ${what}`, { cause })
       : new StorageError('corrupt', `The server holds something else than was stored: ${what}`, { cause });
   }
+  if (UNPARSABLE.test(message)) return corruptReply('no Redis protocol', true, cause);
   const word = /^[A-Z]{3,}\b/.exec(message)?.[0];
   if (message.startsWith('OOM'))
     return new StorageError('unavailable', 'The Redis server has no memory left (maxmemory): free some, or raise it', {

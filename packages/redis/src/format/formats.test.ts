@@ -61,7 +61,10 @@ describe('formats', () => {
     head.writeUInt32BE(names.length, 11);
     const record = (name: string): Buffer => {
       const bytes = Buffer.alloc(RECORD_BYTES, name);
-      return Buffer.concat([bytes, Buffer.from(hash('sha1', `${name}/${bytes}`).slice(0, 8))]);
+      return Buffer.concat([
+        bytes,
+        Buffer.from(hash('sha1', Buffer.concat([Buffer.from(`${name}/`), bytes])).slice(0, 8)),
+      ]);
     };
     const bytes = Buffer.concat([head, names, record('a'), record('😀 b')]);
     expect(readBucket(bytes)).toEqual({ number: 3, names: ['a', '😀 b'], recordsAt: 15 + names.length });

@@ -1,5 +1,6 @@
 import type { LoadRequest, LoadResult } from '@scratchfs/core';
 import type { ClientSession } from '../connection/client-session.js';
+import { decodingError } from '../format/reply/corrupt.js';
 import type { StoredState } from '../format/reply/nodes.js';
 import type { Reply } from '../format/reply/replies.js';
 import { MAX_LOAD_REQUESTS, readResults, startOf } from './read-results.js';
@@ -69,7 +70,7 @@ export class LoadQueue {
         this.#finish(load, own, state, reader);
       }
     } catch (error) {
-      for (const load of group) load.reject(error);
+      for (const load of group) load.reject(decodingError(error));
     } finally {
       this.#requestsInFlight -= 1;
       this.#schedule();
@@ -84,8 +85,9 @@ export class LoadQueue {
     reader: StateReader,
   ): void {
     readResults(reader, requests, replies, state).then(resolve, (error: unknown) => {
-      if (error instanceof StateChangedError) this.#loadPinned(requests).then(resolve, reject);
-      else reject(error);
+      if (error instanceof StateChangedError)
+        this.#loadPinned(requests).then(resolve, (later: unknown) => reject(decodingError(later)));
+      else reject(decodingError(error));
     });
   }
 

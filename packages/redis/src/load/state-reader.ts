@@ -44,6 +44,8 @@ export class StateReader {
 
   /** Continues a single request. */
   async loadMore(request: LoadRequest, from: number): Promise<Reply> {
-    return (await this.load([{ request, from }])).replies[0] as Reply;
+    const [reply] = (await this.load([{ request, from }])).replies;
+    if (reply === undefined) throw corruptReply('an answer without facts');
+    return reply;
   }
 }

@@ -1,5 +1,5 @@
 import type { CommitResult, Limits } from '@scratchfs/core';
-import { corruptReply } from './corrupt.js';
+import { corruptReply, wholeNumber } from './corrupt.js';
 import type { Reply } from './replies.js';
 
 /** The reply of the commit script. */
@@ -14,13 +14,15 @@ export interface CommitReply {
   readonly results: readonly string[];
 }
 
-export function readCommitReply(reply: Reply): CommitReply {
-  const [, , totals, ...results] = reply as readonly string[];
+/** @param count number of batches of the request */
+export function readCommitReply(reply: Reply, count: number): CommitReply {
+  const [, , totals, ...results] = reply.map((part) => (typeof part === 'string' ? part : ''));
   const [waiting, spent, entry] = String(totals).split(' ');
+  if (results.length !== count) throw corruptReply('the results of a commit', true);
   return {
-    queuedObjects: Number(waiting),
-    writtenReferences: Number(spent),
-    entry: entry === '-' ? undefined : Number(entry),
+    queuedObjects: wholeNumber(waiting, 'a number of objects', true),
+    writtenReferences: wholeNumber(spent, 'a cost', true),
+    entry: entry === '-' ? undefined : wholeNumber(entry, 'an entry', true),
     results,
   };
 }
@@ -32,13 +34,17 @@ const LIMITS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount'] as const;
  * `q stored limits`.
  */
 export function readCommitResult(text: string): CommitResult {
-  if (text.startsWith('o ')) return { kind: 'ok', version: Number(text.slice(2)) };
+  if (text.startsWith('o ')) return { kind: 'ok', version: wholeNumber(text.slice(2), 'a version', true) };
   const [kind, ...rest] = text.split(' ');
-  if (kind === 'c') return { kind: 'conflict', checks: rest.map(Number) };
+  if (kind === 'c') return { kind: 'conflict', checks: rest.map((check) => wholeNumber(check, 'a check', true)) };
   if (kind === 'q') return { kind: 'other-limits', limits: readLimits(rest.join(' ')) };
   const limit = LIMITS.find((name) => name === rest[0]);
-  if (kind !== 'l' || limit === undefined) throw corruptReply('a result');
-  const [allowed, used, requested] = rest.slice(1).map(Number) as [number, number, number];
+  if (kind !== 'l' || limit === undefined) throw corruptReply('a result', true);
+  const [allowed, used, requested] = [1, 2, 3].map((at) => wholeNumber(rest[at], 'a limit', true)) as [
+    number,
+    number,
+    number,
+  ];
   return { kind: 'limit', limit, allowed, used, requested };
 }
 
@@ -73,6 +79,6 @@ export function isSuperseded(text: string): boolean {
 
 /** Decodes a failed read-only batch: its position, then the indexes of its failed checks. */
 export function readConflict(text: string): readonly [number, CommitResult] {
-  const [position, ...checks] = text.split(' ').map(Number) as [number, ...number[]];
+  const [position, ...checks] = text.split(' ').map((part) => wholeNumber(part, 'a check')) as [number, ...number[]];
   return [position, { kind: 'conflict', checks }];
 }

@@ -1,5 +1,5 @@
 import type { EntryKind, Metadata, NodeRecord } from '@scratchfs/core';
-import { readChunk } from '../stored/chunk.js';
+import { CHUNK_BYTES, readChunk } from '../stored/chunk.js';
 import { isDirectory, readDirectory } from '../stored/directory.js';
 import { META_AT, META_BYTES, RECORD_BYTES, readMeta, readRecord } from '../stored/record.js';
 import { compose, copiedId, copiedMeta, storedTransform, type Transform } from '../stored/transform.js';
@@ -28,7 +28,7 @@ export function readDirectoryNode(
   if (!isDirectory(bytes)) throw corruptReply('a directory');
   const object = readDirectory(bytes);
   const { totals } = object;
-  return {
+  return checkedNode({
     id: transform === undefined ? object.nodeId : copiedId(object.nodeId, transform),
     kind: 'directory',
     meta: transform === undefined ? object.meta : copiedMeta(object.meta, transform),
@@ -41,7 +41,7 @@ export function readDirectoryNode(
       count: object.count,
       totals: isRoot ? { ...totals, size: totals.size + state.linkedSize } : totals,
     },
-  };
+  });
 }
 
 /** Decodes an entry record. `extra` is the data that came with it: a directory object, a link's target, or an inode. */
@@ -86,11 +86,27 @@ function leafNode(
   links: number,
 ): NodeRecord {
   const kind: EntryKind | undefined = letter === 'f' ? 'file' : letter === 's' ? 'symlink' : undefined;
-  if (kind === undefined || !(size >= 0) || !(links >= 1)) throw corruptReply('a record');
-  return { id, kind, meta, version, size, links };
+  if (kind === undefined || !Number.isSafeInteger(links) || links < 1) throw corruptReply('a record');
+  return checkedNode({ id, kind, meta, version, size, links });
+}
+
+/** @throws StorageError if a field has no possible value */
+function checkedNode(node: NodeRecord): NodeRecord {
+  const { id, meta, version, size } = node;
+  const times = [meta.atime, meta.mtime, meta.ctime, meta.birthtime];
+  if (
+    id === '' ||
+    !Number.isSafeInteger(size) ||
+    size < 0 ||
+    !Number.isSafeInteger(version) ||
+    !times.every(Number.isFinite)
+  )
+    throw corruptReply('a record');
+  return node;
 }
 
 function readTarget(chunk: Buffer, size: number): string {
+  if (size > CHUNK_BYTES) throw corruptReply("a link's target");
   const bytes = new Uint8Array(size);
   if (size > 0 && !readChunk(chunk, bytes)) throw corruptReply("a link's target");
   return Buffer.from(bytes.buffer).toString('utf8');

@@ -29,6 +29,7 @@ export function readPath(reply: Reply, state: StoredState): Extract<LoadResult, 
   }
   if (at >= parts.length) return { kind: 'path', nodes };
   const last = nodes.at(-1) as NodeRecord;
+  if (last.size > (parts.length - at - 1) * CHUNK_BYTES) throw corruptReply('a content that ends too early');
   const content = new Uint8Array(last.size);
   readChunks(parts.slice(at + 1), content, 0, last.size);
   return { kind: 'path', nodes, content };
@@ -118,7 +119,9 @@ function readContents(bodies: readonly Buffer[], names: readonly string[], nodes
   for (let i = 0; i + 1 < bodies.length; i += 2) {
     const index = at.get((bodies[i] as Buffer).toString('utf8'));
     if (index === undefined) throw corruptReply('a listing');
-    const content = new Uint8Array((nodes[index] as NodeRecord).size);
+    const { size } = nodes[index] as NodeRecord;
+    if (size > CHUNK_BYTES) throw corruptReply('a content that ends too early');
+    const content = new Uint8Array(size);
     readChunks([bodies[i + 1] as Buffer], content, 0, content.length);
     contents[index] = content;
   }
@@ -131,6 +134,6 @@ export function transformOf(bytes: Buffer): Transform | undefined {
 
 function bytesAt(parts: readonly Buffer[], at: number): Buffer {
   const bytes = parts[at];
-  if (bytes === undefined) throw corruptReply('an answer that ends too early');
+  if (!Buffer.isBuffer(bytes)) throw corruptReply('an answer that ends too early');
   return bytes;
 }

@@ -5,7 +5,7 @@ import { storedTransform, TRANSFORM_BYTES, type Transform } from './transform.js
 /**
  * The object of a directory, 186 bytes: `D`, its number, the versions of its metadata, listing and subtree, its number of
  * names, the totals of its subtree, the reference of its buckets and their number, a transform for its subtree, metadata,
- * node id.
+ * node id. Its check follows in its stored form.
  */
 export const DIRECTORY_BYTES = 85 + TRANSFORM_BYTES + META_BYTES + NODE_ID_BYTES;
 

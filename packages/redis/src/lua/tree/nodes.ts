@@ -44,7 +44,7 @@ function nodes.open(up, slot, kind)
   x = { id = id, up = up, slot = slot, pend = pend, own = up.own and not nodes.isShared(id), was = {}, kids = {} }
   if kind == 76 then
     local count, length = struct.unpack('>I2I4', value, 10)
-    x.k, x.count, x.value, x.first, x.edits, x.added, x.at = 'L', count, value, 16 + length, {}, {}, {}
+    x.k, x.count, x.value, x.first, x.edits, x.added, x.at, x.read = 'L', count, value, 16 + length, {}, {}, {}, {}
   elseif kind == 65 then x.k, x.value = 'A', value
   else x.k, x.body = 'C', value:sub(2, -9) end
   if up.k == 'A' then up.kids[slot] = x else up.root = x end
@@ -146,21 +146,22 @@ function nodes.leafToPut(directory, bucket)
   local leaf = nodes.leafAt(directory, bucket)
   if leaf then return leaf end
   local up, slot = nodes.seat(directory, directory.n, bucket, true)
-  leaf = nodes.create('L', up, slot, { count = 0, value = EMPTY, first = 16, edits = {}, added = {}, at = {}, directory = directory })
+  leaf = nodes.create('L', up, slot, { count = 0, value = EMPTY, first = 16, edits = {}, added = {}, at = {}, read = {}, directory = directory })
   directory.leaves[bucket] = leaf
   return leaf
 end
 
 -- A bucket stays in its stored form, in value. edits has the changed records, false for a removed name; added has the new names;
--- at caches indexes.
+-- at caches indexes, read the stored records that were verified.
 function nodes.storedRecord(leaf, name)
   local record = leaf.edits[name]
   if record ~= nil then return record end
   local index = leaf.at[name] or objects.indexOf(leaf.value, name, 16, leaf.first - 1)
   if not index then return false end
   leaf.at[name] = index
-  record = recordAt(leaf.value, leaf.first + STRIDE * index, name)
+  record = leaf.read[name] or recordAt(leaf.value, leaf.first + STRIDE * index, name)
   if not record then objects.fail('CORRUPT', 'the record of a name is damaged') end
+  leaf.read[name] = record
   return record
 end
 
@@ -245,7 +246,7 @@ function nodes.packLeaf(leaf, id)
     end
   end
   value = struct.pack('>c1dI2I4', 'L', id, leaf.count, length) .. table.concat(names) .. table.concat(records)
-  leaf.value, leaf.first, leaf.edits, leaf.added, leaf.at = value, 16 + length, {}, {}, {}
+  leaf.value, leaf.first, leaf.edits, leaf.added, leaf.at, leaf.read = value, 16 + length, {}, {}, {}, {}
   return value
 end
 
@@ -363,7 +364,7 @@ function nodes.rare()
         parts[#parts + 1] = record .. recordCheck(name, record)
         from = from + STRIDE
       end
-      x.value = table.concat(parts)
+      x.value, x.read = table.concat(parts), {}
     elseif x.k == 'A' then
       local value = x.value
       local kept, slots = { pend }, {}
