@@ -57,7 +57,7 @@ export async function readResults(
     known = await reader.load(
       requests.slice(first, first + MAX_LOAD_REQUESTS).map((request) => ({ request, from: startOf(request) })),
     );
-    if (known.replies.length === 0) throw corruptReply('an answer without facts');
+    if (known.replies.length === 0) throw corruptReply('a reply without results');
   }
   return results;
 }

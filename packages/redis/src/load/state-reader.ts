@@ -45,7 +45,7 @@ export class StateReader {
   /** Continues a single request. */
   async loadMore(request: LoadRequest, from: number): Promise<Reply> {
     const [reply] = (await this.load([{ request, from }])).replies;
-    if (reply === undefined) throw corruptReply('an answer without facts');
+    if (reply === undefined) throw corruptReply('a reply without results');
     return reply;
   }
 }

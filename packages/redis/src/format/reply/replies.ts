@@ -134,6 +134,6 @@ export function transformOf(bytes: Buffer): Transform | undefined {
 
 function bytesAt(parts: readonly Buffer[], at: number): Buffer {
   const bytes = parts[at];
-  if (!Buffer.isBuffer(bytes)) throw corruptReply('an answer that ends too early');
+  if (!Buffer.isBuffer(bytes)) throw corruptReply('a reply that ends too early');
   return bytes;
 }
