@@ -77,11 +77,9 @@ describe.skipIf(!hasOwnServer)('The result of an operation', () => {
     collectGarbage();
     const before = process.memoryUsage().arrayBuffers;
     server.freeze();
-    const unknown = new Set<boolean>();
+    const failures: unknown[] = [];
     for (let i = 0; i < 16; i++)
-      await fs
-        .writeFile('/f', new Uint8Array(250_000))
-        .catch((error: unknown) => unknown.add(error instanceof OutcomeUnknownError));
+      await fs.writeFile('/f', new Uint8Array(250_000)).catch((error: unknown) => failures.push(error));
     server.resume();
     const deadline = performance.now() + 30_000;
     const goesOn = (): Promise<boolean> =>
@@ -96,7 +94,12 @@ describe.skipIf(!hasOwnServer)('The result of an operation', () => {
       return process.memoryUsage().arrayBuffers - before;
     };
     while (held() >= 2 * MB && performance.now() < deadline) await sleep(250);
-    expect([...unknown]).toEqual([true]);
+    // Writes during which the client had to reconnect may not have been sent at all, and say so.
+    const unknown = failures.filter((error) => error instanceof OutcomeUnknownError);
+    for (const error of failures)
+      if (!unknown.includes(error)) expect(error).toMatchObject({ kind: 'unavailable', mayHaveHappened: false });
+    expect(failures).toHaveLength(16);
+    expect(unknown.length).toBeGreaterThan(0);
     expect(held()).toBeLessThan(2 * MB);
     await backend.close();
     expect(await withClient(place, (other) => other.readText('/f'))).toBe('after');
