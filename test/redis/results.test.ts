@@ -95,7 +95,7 @@ describe.skipIf(!hasOwnServer)('The result of an operation', () => {
     };
     while (held() >= 2 * MB && performance.now() < deadline) await sleep(250);
     // Writes during which the client had to reconnect may not have been sent at all, and say so.
-    const unknown = failures.filter((error) => error instanceof OutcomeUnknownError);
+    const unknown: unknown[] = failures.filter((error) => error instanceof OutcomeUnknownError);
     for (const error of failures)
       if (!unknown.includes(error)) expect(error).toMatchObject({ kind: 'unavailable', mayHaveHappened: false });
     expect(failures).toHaveLength(16);
