@@ -263,17 +263,17 @@ export class AsyncFileSystem implements FileSystem {
   async fork(options?: CallOptions): Promise<FileSystem> {
     const { executor, context, signal } = this.#whole('fork', options);
     const fork = await executor.fork(signal);
-    const { untrustedApi, setsLimits } = this.#inside.options;
+    const { create = asyncFileSystem, untrustedApi, setsLimits } = this.#inside.options;
     const own = { ...context, quota: fork.quota };
-    return new AsyncFileSystem(fork, own, { onClose: () => fork.close(), untrustedApi, setsLimits });
+    return create(fork, own, { onClose: () => fork.close(), untrustedApi, setsLimits });
   }
   async transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T> {
     const { executor, context, signal } = this.#whole('transaction', options);
-    const { branch = asyncBranch, untrustedApi } = this.#inside.options;
+    const { create = asyncFileSystem, untrustedApi } = this.#inside.options;
     return executor.transaction(
       context,
       async (inner) => {
-        const fileSystem = branch(inner, context, { inTransaction: true, untrustedApi });
+        const fileSystem = create(inner, context, { inTransaction: true, untrustedApi });
         try {
           return await work(fileSystem);
         } finally {
@@ -350,7 +350,7 @@ function isLongText(data: Content): data is string {
   return typeof data === 'string' && data.length >= LONG_TEXT;
 }
 
-function asyncBranch(executor: Executor, context: Context, options: InternalsOptions): FileSystem {
+function asyncFileSystem(executor: Executor, context: Context, options: InternalsOptions): FileSystem {
   return new AsyncFileSystem(executor, context, options);
 }
 

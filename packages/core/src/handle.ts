@@ -31,7 +31,24 @@ class HandleState implements handling.HeldFile {
   }
 
   async run<R>(operation: (view: View) => R, options?: CallOptions): Promise<R> {
-    return this.owner.do(checkOptions(options, [], 'the handle'), operation);
+    try {
+      return await this.owner.do(checkOptions(options, [], 'the handle'), operation);
+    } catch (error) {
+      throw this.#shown(error, options);
+    }
+  }
+
+  runSync<R>(operation: (view: View) => R): R {
+    try {
+      return this.owner.change(operation);
+    } catch (error) {
+      throw this.#shown(error);
+    }
+  }
+
+  #shown(error: unknown, options?: CallOptions): unknown {
+    const { guard } = this.owner.context;
+    return guard === undefined ? error : guard.shown(error, [this.path, options]);
   }
 
   /**
@@ -180,7 +197,7 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
   readSync(into: Uint8Array, position?: number | null): number {
     const state = stateOf(this);
     const at = state.startRead(into, position);
-    const count = state.owner.change((view) => handling.readAt(view, state, into, at));
+    const count = state.runSync((view) => handling.readAt(view, state, into, at));
     if (position === undefined || position === null) state.position = at + count;
     return count;
   }
@@ -188,14 +205,14 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
     const state = stateOf(this);
     const at = state.startWrite(position);
     const bytes = bytesOf(data);
-    const end = state.owner.change((view) => handling.writeAt(view, state, bytes, at));
+    const end = state.runSync((view) => handling.writeAt(view, state, bytes, at));
     if (bytes.byteLength > 0 && (position === undefined || position === null)) state.position = end;
     return bytes.byteLength;
   }
   readFileSync(): Uint8Array<ArrayBuffer> {
     const state = stateOf(this);
     state.check('read');
-    const bytes = state.owner.change((view) => handling.readFrom(view, state, state.position));
+    const bytes = state.runSync((view) => handling.readFrom(view, state, state.position));
     state.position += bytes.byteLength;
     return bytes;
   }
@@ -205,27 +222,27 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
   truncateSync(length = 0): void {
     const state = stateOf(this);
     state.check('truncate');
-    state.owner.change((view) => handling.truncateAt(view, state, length));
+    state.runSync((view) => handling.truncateAt(view, state, length));
   }
   statSync(): Stats {
     const state = stateOf(this);
     state.check();
-    return state.owner.change((view) => handling.statAt(view, state));
+    return state.runSync((view) => handling.statAt(view, state));
   }
   chmodSync(mode: number): void {
     const state = stateOf(this);
     state.check();
-    state.owner.change((view) => handling.chmodAt(view, state, mode));
+    state.runSync((view) => handling.chmodAt(view, state, mode));
   }
   chownSync(uid: number, gid: number): void {
     const state = stateOf(this);
     state.check();
-    state.owner.change((view) => handling.chownAt(view, state, uid, gid));
+    state.runSync((view) => handling.chownAt(view, state, uid, gid));
   }
   utimesSync(atime: number | Date, mtime: number | Date): void {
     const state = stateOf(this);
     state.check();
-    state.owner.change((view) => handling.utimesAt(view, state, atime, mtime));
+    state.runSync((view) => handling.utimesAt(view, state, atime, mtime));
   }
   closeSync(): void {
     stateOf(this).release();

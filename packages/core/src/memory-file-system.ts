@@ -42,7 +42,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   readonly #inside: Internals;
 
   constructor(executor: SyncExecutor, context: Context, options: InternalsOptions = {}) {
-    super(executor, context, { branch: syncBranch, ...options });
+    super(executor, context, { create: syncFileSystem, ...options });
     this.#inside = internalsOf(this) as Internals;
   }
 
@@ -195,10 +195,9 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   }
   forkSync(): MemoryFileSystem {
     this.#inside.enter('fork');
-    const { context, options } = this.#inside;
-    const { untrustedApi, setsLimits } = options;
     const fork = this.#executor.forkSync();
-    return new MemoryFileSystem(fork, { ...context, quota: fork.quota }, { untrustedApi, setsLimits });
+    const { setsLimits } = this.#inside.options;
+    return this.#create(fork, { ...this.#inside.context, quota: fork.quota }, { setsLimits });
   }
   override async fork(options?: CallOptions): Promise<MemoryFileSystem> {
     checkOptions(options, [], 'fork').signal?.throwIfAborted();
@@ -206,9 +205,8 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   }
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T {
     this.#inside.enter('transaction');
-    const { context, options } = this.#inside;
     return this.#executor.transactionSync((executor) => {
-      const branch = syncBranch(executor, context, { inTransaction: true, untrustedApi: options.untrustedApi });
+      const branch = this.#create(executor, this.#inside.context, { inTransaction: true });
       try {
         const result = work(branch);
         if (typeof (result as { then?: unknown } | undefined)?.then === 'function') {
@@ -240,6 +238,11 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     return toRecord(this, (path) => this.#inside.view().mayRead(path));
   }
 
+  #create(executor: SyncExecutor, context: Context, options: InternalsOptions = {}): MemoryFileSystem {
+    const { create = syncFileSystem, untrustedApi } = this.#inside.options;
+    return create(executor, context, { ...options, untrustedApi }) as MemoryFileSystem;
+  }
+
   get #executor(): SyncExecutor {
     return this.#inside.executor as SyncExecutor;
   }
@@ -252,6 +255,6 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   }
 }
 
-function syncBranch(executor: Executor, context: Context, options: InternalsOptions): MemoryFileSystem {
+function syncFileSystem(executor: Executor, context: Context, options: InternalsOptions): MemoryFileSystem {
   return new MemoryFileSystem(executor as SyncExecutor, context, options);
 }

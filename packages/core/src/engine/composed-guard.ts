@@ -51,8 +51,11 @@ export interface ComposedGuard {
   checkState(call: StateCall): void;
   /** True if something may be invisible. */
   readonly hides: boolean;
-  /** Returns an error about a limit without the usage, which would reveal invisible entries. */
-  shown(error: unknown): unknown;
+  /**
+   * Returns an error in a form that names nothing invisible, except what is among the caller's arguments. `args` also
+   * has the options with the caller's signal, whose reason stays as it is.
+   */
+  shown(error: unknown, args: readonly unknown[]): unknown;
   /** Returns the usage of the visible entries. */
   stats(view: GuardedView): FileSystemStats;
   /**

@@ -18,8 +18,8 @@ export interface InternalsOptions {
   readonly inTransaction?: boolean | undefined;
   /** Allows `setLimits`. Default false: a layer or a transaction, which works under the limits of another filesystem. */
   readonly setsLimits?: boolean | undefined;
-  /** Creates the filesystem of a transaction. */
-  readonly branch?: ((executor: Executor, context: Context, options: InternalsOptions) => FileSystem) | undefined;
+  /** Creates the filesystems of transactions and forks. */
+  readonly create?: ((executor: Executor, context: Context, options: InternalsOptions) => FileSystem) | undefined;
   /** Returns the methods that run a caller's operations and cursors, if those must not get the view itself. */
   readonly untrustedApi?: ((self: FileSystem) => UntrustedApi) | undefined;
 }

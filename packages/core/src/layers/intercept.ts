@@ -15,6 +15,7 @@ import {
   namesOf,
 } from './method-table.js';
 import { Watchers } from './watchers.js';
+import { withFailures } from './with-failures.js';
 
 /** One call that passes through a layer. */
 export type Call =
@@ -46,6 +47,8 @@ export interface Around extends Simple {
   iteratorSync(call: Call, next: () => IterableIterator<unknown>): IterableIterator<unknown>;
   /** Returns the handlers for calls in a transaction's work; called anew for each run of the work. */
   inTransaction(call: Call): Around;
+  /** Gets every error of a transaction's work. */
+  failedInTransaction?(error: unknown): void;
 }
 
 type Method = (...args: readonly unknown[]) => unknown;
@@ -95,7 +98,8 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
     const prepared = (call: Call): readonly unknown[] => {
       const [work, ...rest] = call.args;
       if (name !== 'transaction' || typeof work !== 'function') return call.args;
-      return [(branch: unknown) => work(again(branch, around.inTransaction(call))), ...rest];
+      const inside = (branch: unknown): unknown => work(again(branch, around.inTransaction(call)));
+      return [withFailures(inside, (error) => around.failedInTransaction?.(error)), ...rest];
     };
     const finished = (result: unknown): unknown => {
       if (spec.answers === 'handle') return interceptHandle(result as FileHandle, around);

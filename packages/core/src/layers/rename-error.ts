@@ -1,6 +1,6 @@
 import { FsError } from '../errors.js';
 
-/** Returns the same error for other paths, with the same hint. */
+/** Returns the same error for other paths, with the same hint. Its cause would name the old paths, so it has none. */
 export function renamed(
   error: FsError,
   path: string | undefined,
@@ -10,5 +10,5 @@ export function renamed(
   const { code, limit, used, requested, allowed } = error;
   const plain = new FsError(code, { syscall: error.syscall, path: error.path, dest: error.dest }).message;
   const hint = error.message.startsWith(`${plain}. `) ? error.message.slice(plain.length + 2) : undefined;
-  return new FsError(code, { syscall, path, dest, hint, limit, used, requested, allowed, cause: error });
+  return new FsError(code, { syscall, path, dest, hint, limit, used, requested, allowed });
 }

@@ -8,7 +8,6 @@ import { MAX_DEPTH, MAX_PATH_BYTES } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import { DirectoryNode, FileNode } from '../../tree/node.js';
 import { SharedStore, Tree } from '../../tree/tree.js';
-import type { ComposedGuard } from '../composed-guard.js';
 import type { Context } from '../context.js';
 import { rootMeta } from '../defaults.js';
 import { OpenFiles } from '../open-files.js';
@@ -21,17 +20,16 @@ interface Given {
   /** Size in bytes of the only file. */
   readonly size?: number;
   readonly openFiles?: OpenFiles;
-  readonly guard?: ComposedGuard;
 }
 
 /** Returns a view of one directory and one file of `size` bytes. */
-function viewOf({ limits = {}, size = 0, openFiles, guard }: Given): View {
+function viewOf({ limits = {}, size = 0, openFiles }: Given): View {
   const tree = Tree.empty(new SharedStore(), rootMeta(0));
   const file = new FileNode('file', rootMeta(0));
   tree.shared.contents.fromBytes(file as ContentNode, new Uint8Array(size));
   tree.insert(tree.rootLocation, 'file', file);
   tree.insert(tree.rootLocation, 'directory', DirectoryNode.empty(tree.owner, 'directory', rootMeta(0)));
-  const context: Context = { clock: () => 0, newId: () => 'new', random: () => 0, quota: { limits }, guard };
+  const context: Context = { clock: () => 0, newId: () => 'new', random: () => 0, quota: { limits }, guard: undefined };
   return new View(tree, context, undefined, undefined, undefined, openFiles);
 }
 
@@ -171,13 +169,6 @@ describe('room for names', () => {
   it('is refused for bytes first', () => {
     const view = viewOf({ limits: { maxNodeCount: 0, maxTotalSize: 0 } });
     expect(refusal(() => reserve(view, 1, 1, 'open', '/a'))).toMatchObject({ limit: 'maxTotalSize' });
-  });
-
-  it('that is not there is told as the guard has it', () => {
-    const shown = new FsError('ENOSPC', { path: '/hidden' });
-    const guard = { shown: () => shown } as unknown as ComposedGuard;
-    expect(() => reserve(viewOf({ limits: { maxNodeCount: 0 }, guard }), 0, 1, 'open', '/a')).toThrow(shown);
-    expect(() => reserve(viewOf({ limits: { maxTotalSize: 0 }, guard }), 1, 0, 'open', '/a')).toThrow(shown);
   });
 });
 

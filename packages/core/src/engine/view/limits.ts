@@ -66,18 +66,14 @@ export function reserve(view: View, bytes: number, nodes: number, syscall: strin
     const allowed = maxTotalSize ?? Number.MAX_SAFE_INTEGER;
     const used = usedBefore(view, bytes, allowed, () => usedBytes(view));
     if (used + bytes > allowed)
-      throw shownError(view, limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path));
+      throw limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path);
   }
   if (nodes > 0 && maxNodeCount !== undefined) {
     const used = usedBefore(view, nodes, maxNodeCount, () => view.tree.root.files + view.tree.root.directories);
     if (used + nodes > maxNodeCount) {
-      throw shownError(view, limitError('ENOSPC', 'maxNodeCount', used, used + nodes, maxNodeCount, syscall, path));
+      throw limitError('ENOSPC', 'maxNodeCount', used, used + nodes, maxNodeCount, syscall, path);
     }
   }
-}
-
-function shownError(view: View, error: FsError): unknown {
-  return view.context.guard === undefined ? error : view.context.guard.shown(error);
 }
 
 /** Returns the usage. Before it makes an operation fail, it is read from the storage again. */

@@ -12,6 +12,7 @@ import { type Around, type Call, intercept, interceptHandle } from '../intercept
 import { overlay } from '../overlay.js';
 import { renamed } from '../rename-error.js';
 import { overOverlay, type Refusals } from '../untrusted-code.js';
+import { shownItems, shownItemsSync, shownPromise, shownResult } from './error-boundary.js';
 import { type FileSystemCall, GenericRules, isFree, type Outcome, type Place } from './generic-rules.js';
 import { GuardChain } from './guard-chain.js';
 import { GuardedHandle } from './guarded-handle.js';
@@ -23,7 +24,12 @@ export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Ref
   const guards = new GuardChain([guard]);
   const around = new Restriction(guards);
   const untrustedApi = (self: FileSystem): UntrustedApi => overOverlay(self, refusals);
-  return intercept(inner, around, { untrustedApi, forCursors: (name) => cursorsOver(name, inner, guard, guards) });
+  const forCursors = (name: string): TrustedApi | undefined =>
+    shownResult(
+      () => cursorsOver(name, inner, guard, guards),
+      (error) => guards.shown(error, []),
+    );
+  return intercept(inner, around, { untrustedApi, forCursors });
 }
 
 /**
@@ -48,7 +54,8 @@ class Restriction implements Around {
   }
 
   async promise(call: Call, next: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown> {
-    if (call.on === 'handle' || call.name === 'close') return next();
+    if (call.on === 'handle' || isBoundedBelow(call)) return next();
+    if (call.name === 'close') return shownPromise(next(), this.#showFor(call));
     const captured = { ...call, args: captureArguments(call.name, call.args) };
     try {
       if (isFree(captured, this.#guards)) return await next();
@@ -56,12 +63,12 @@ class Restriction implements Around {
       if ('value' in outcome) return outcome.value;
       return this.#answer(captured, outcome, await this.#named(outcome, () => next(changed(captured, outcome))));
     } catch (error) {
-      throw this.#guards.shown(error);
+      throw this.#showFor(call)(error);
     }
   }
 
   sync(call: Call, next: (args?: readonly unknown[]) => unknown): unknown {
-    if (call.on === 'handle') return next();
+    if (call.on === 'handle' || isBoundedBelow(call)) return next();
     try {
       if (call.name === 'toJSON') return this.#record(call);
       if (isFree(call, this.#guards)) return next();
@@ -73,38 +80,54 @@ class Restriction implements Around {
         throw translated(error, outcome.places);
       }
     } catch (error) {
-      throw this.#guards.shown(error);
+      throw this.#showFor(call)(error);
     }
   }
 
   iterator(call: Call, next: () => AsyncIterableIterator<unknown>): AsyncIterableIterator<unknown> {
-    if (call.on === 'handle' || call.name === 'iterate') return next();
-    if (call.name === 'watch') return this.#watch(call, next);
+    if (call.on === 'handle' || isBoundedBelow(call)) return next();
+    const show = this.#showFor(call);
+    if (call.name === 'watch')
+      return shownItems(
+        shownResult(() => this.#watch(call, next), show),
+        show,
+      );
     const rules = this.#rules;
-    return (async function* () {
+    const items = (async function* () {
       yield* await runCalls(rules.walkFrom(call), signalOf(call.args));
     })();
+    return shownItems(items, show);
   }
 
   iteratorSync(call: Call, next: () => IterableIterator<unknown>): IterableIterator<unknown> {
-    if (call.on === 'handle' || call.name === 'iterate') return next();
+    if (call.on === 'handle' || isBoundedBelow(call)) return next();
     const rules = this.#rules;
-    return (function* () {
+    const items = (function* () {
       yield* runCallsSync(rules.walkFrom(call));
     })();
+    return shownItemsSync(items, this.#showFor(call));
   }
 
   inTransaction(): Around {
     return this;
   }
 
+  failedInTransaction(error: unknown): void {
+    this.#guards.keep(error);
+  }
+
+  #showFor(call: Call): (error: unknown) => unknown {
+    return (error) => this.#guards.shown(error, call.args);
+  }
+
   #watch(call: FileSystemCall, next: () => AsyncIterableIterator<unknown>): AsyncIterableIterator<unknown> {
     const [given] = call.args as [string];
     const path = normalizePath(given, 'watch');
     this.#guards.ask({ path, access: 'read', kind: undefined, size: undefined, syscall: 'watch', given });
-    return visibleEvents(next() as AsyncIterableIterator<WatchEvent>, (at) =>
-      this.#guards.isKindVisible(at, undefined),
-    );
+    return visibleEvents(next() as AsyncIterableIterator<WatchEvent>, path, {
+      isVisible: (at, kind) => this.#guards.isKindVisible(at, kind),
+      kindOf: async (at) => (await call.target.lstat(at).catch(() => undefined))?.kind,
+    });
   }
 
   #answer(call: FileSystemCall, outcome: Exclude<Outcome, { value: unknown }>, result: unknown): unknown {
@@ -138,6 +161,11 @@ class Restriction implements Around {
       return this.#guards.permitsOne({ path, access: 'read', kind, size, syscall: 'open', given: path });
     });
   }
+}
+
+/** Reports whether a call runs over an overlay of this layer, or over cursors that have guards of their own. */
+function isBoundedBelow({ on, spec }: Call): boolean {
+  return on === 'fileSystem' && spec.whole === 'code' && spec.answers === 'plain';
 }
 
 /** Returns the arguments for the lower filesystem; undefined for a transaction, whose arguments the layer keeps. */

@@ -1,19 +1,23 @@
+import { signalIn } from '../../engine/arguments.js';
 import type { Aim, ComposedGuard, GuardedView } from '../../engine/composed-guard.js';
 import type { Access, AccessRequest, Guard, StateCall } from '../../engine/guard.js';
 import { callOutside } from '../../engine/reentrancy.js';
 import { View } from '../../engine/view.js';
 import type { EntryKind } from '../../entry.js';
+import { FsError, type FsErrorDetails, isFsError } from '../../errors.js';
 import type { FileSystemStats } from '../../limits.js';
-import { joinPath } from '../../paths.js';
+import { joinPath, normalizePath } from '../../paths.js';
 import { DIRECTORY, FILE, kindName, type Node } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
-import { hideUse } from './hide-use.js';
 import { restoreAllowed } from './restore-allowed.js';
+import { shownError } from './shown-error.js';
 import { visibleStats } from './visible-stats.js';
 
 /** Several guards as one, lower ones first: allows what all of them allow. */
 export class GuardChain implements ComposedGuard {
   readonly #guards: readonly Guard[];
+  /** Errors that are shown as they are. */
+  readonly #kept = new WeakSet<object>();
 
   constructor(guards: readonly Guard[]) {
     this.#guards = guards;
@@ -25,7 +29,7 @@ export class GuardChain implements ComposedGuard {
   }
 
   get hides(): boolean {
-    return !(this.covers('/', 'look') && this.isKindVisible('/', 'directory'));
+    return callOutside(() => this.#guards.some(hidesAnything));
   }
 
   /** Reports whether an access is allowed everywhere, so that no guard has to be asked. */
@@ -44,18 +48,35 @@ export class GuardChain implements ComposedGuard {
     this.ask({ path, access, kind, size, syscall, given });
   }
 
-  /** Asks the guards, those that hide the path first: another one's error would reveal whether it exists. */
+  /**
+   * Asks the guards, those that hide the path first: another one's error would reveal whether it exists. Of several
+   * that hide it the uppermost is asked first, because its error names the least.
+   */
   ask(request: AccessRequest): void {
     callOutside(() => this.#ask(request));
   }
 
   #ask(request: AccessRequest): void {
-    const rest: Guard[] = [];
-    for (const guard of this.#guards) {
-      if (this.#guards.length > 1 && guard.isVisible(request.path, request.kind)) rest.push(guard);
-      else guard.check(request);
+    const { path, kind, syscall, given } = request;
+    const others: number[] = [];
+    for (let i = this.#guards.length - 1; i >= 0; i--) {
+      if (this.#guards.length > 1 && (this.#guards[i] as Guard).isVisible(path, kind)) others.unshift(i);
+      else this.#askOne(i, { syscall, path: given }, (guard) => guard.check(request));
     }
-    for (const guard of rest) guard.check(request);
+    for (const i of others) this.#askOne(i, { syscall, path: given }, (guard) => guard.check(request));
+  }
+
+  /** Asks one guard. Its error stays as it is, unless a guard above hides what it names. */
+  #askOne(at: number, details: FsErrorDetails, question: (guard: Guard) => void): void {
+    try {
+      question(this.#guards[at] as Guard);
+    } catch (error) {
+      const isTop = !this.#guards.slice(at + 1).some(hidesAnything);
+      const shown = isTop ? error : shownError(error, [details.path], (path) => this.#mayName(path));
+      const kept = shown === error || isFsError(shown) ? shown : new FsError('EACCES', details);
+      this.keep(kept);
+      throw kept;
+    }
   }
 
   allows(path: string, access: Access, syscall: string, node?: Node): boolean {
@@ -137,12 +158,29 @@ export class GuardChain implements ComposedGuard {
 
   checkState(call: StateCall): void {
     callOutside(() => {
-      for (const guard of this.#guards) guard.checkState?.(call);
+      for (const i of this.#guards.keys()) this.#askOne(i, { syscall: call }, (guard) => guard.checkState?.(call));
     });
   }
 
-  shown(error: unknown): unknown {
-    return this.hides ? hideUse(error) : error;
+  shown(error: unknown, args: readonly unknown[]): unknown {
+    if (this.#kept.has(error as object) || !this.hides) return error;
+    const shown = shownError(error, args, (path) => this.#mayName(path));
+    return shown === error || error === signalIn(args.at(-1))?.reason ? error : shown;
+  }
+
+  /** Marks an error of a guard, or of the caller's own code, which stays as it is. */
+  keep(error: unknown): void {
+    if (typeof error === 'object' && error !== null) this.#kept.add(error);
+  }
+
+  /** Reports whether a path is visible, whatever kind of entry it is. */
+  #mayName(path: string): boolean {
+    try {
+      const at = normalizePath(path);
+      return this.isKindVisible(at, 'file') && this.isKindVisible(at, 'directory');
+    } catch {
+      return false;
+    }
   }
 
   stats(view: GuardedView): FileSystemStats {
@@ -154,6 +192,10 @@ export class GuardChain implements ComposedGuard {
       throw new TypeError('restore() needs two views of the engine');
     restoreAllowed(view, this, wanted, syscall, isWhole);
   }
+}
+
+function hidesAnything(guard: Guard): boolean {
+  return !(guard.coversTree?.('/', 'look') === true && guard.isVisible('/', 'directory'));
 }
 
 /** Thrown instead of a guard's error. */

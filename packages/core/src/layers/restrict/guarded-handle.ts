@@ -24,7 +24,7 @@ export class GuardedHandle implements Simple {
       if (isAsked(call)) this.#ask(call, await this.#handle.stat());
       return await next();
     } catch (error) {
-      throw this.#named(error);
+      throw this.#named(error, call);
     }
   }
 
@@ -33,7 +33,7 @@ export class GuardedHandle implements Simple {
       if (isAsked(call)) this.#ask(call, (this.#handle as SyncFileHandle).statSync());
       return next();
     } catch (error) {
-      throw this.#named(error);
+      throw this.#named(error, call);
     }
   }
 
@@ -49,8 +49,8 @@ export class GuardedHandle implements Simple {
     });
   }
 
-  #named(error: unknown): unknown {
-    const shown = this.#guards.shown(error);
+  #named(error: unknown, { args }: Call): unknown {
+    const shown = this.#guards.shown(error, [this.#given, ...args]);
     return isFsError(shown) && shown.path === this.#path && this.#path !== this.#given
       ? renamed(shown, this.#given, shown.dest)
       : shown;

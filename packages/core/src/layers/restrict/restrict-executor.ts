@@ -61,7 +61,7 @@ export class RestrictExecutor {
 
   async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
     this.#enter();
-    return this.#hiding(this.#inner.run(context, operation, signal));
+    return this.#inner.run(context, operation, signal);
   }
   async runBeside<R>(
     context: Context,
@@ -71,7 +71,7 @@ export class RestrictExecutor {
   ): Promise<R> {
     this.#enter();
     if (this.#all.hides) this.#requireSeen([which], 'rollback', await this.#inner.checkpoints(signal));
-    return this.#hiding(this.#inner.runBeside(context, which, operation, signal));
+    return this.#inner.runBeside(context, which, operation, signal);
   }
   iterate<T>(context: Context, start: Start<T>, signal?: AbortSignal): AsyncIterableIterator<T> {
     this.#enter();
@@ -88,7 +88,7 @@ export class RestrictExecutor {
   }
   async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
     this.#call('checkpoint');
-    const checkpoint = await this.#hiding(this.#inner.checkpoint(context, name, signal));
+    const checkpoint = await this.#inner.checkpoint(context, name, signal);
     this.#own.add(checkpoint.id);
     return checkpoint;
   }
@@ -117,7 +117,7 @@ export class RestrictExecutor {
   ): Promise<T> {
     this.#enter();
     const inside = (branch: Executor): Promise<T> => work(RestrictExecutor.over(branch, this.#restriction));
-    return this.#hiding(this.#inner.transaction(context, inside, signal));
+    return this.#inner.transaction(context, inside, signal);
   }
   async close(): Promise<void> {
     await this.#inner.close();
@@ -150,13 +150,9 @@ export class RestrictExecutor {
   }
   checkpointSync(context: Context, name: string | undefined): Checkpoint {
     this.#call('checkpoint');
-    try {
-      const checkpoint = this.#inner.checkpointSync(context, name);
-      this.#own.add(checkpoint.id);
-      return checkpoint;
-    } catch (error) {
-      throw this.#all.shown(error);
-    }
+    const checkpoint = this.#inner.checkpointSync(context, name);
+    this.#own.add(checkpoint.id);
+    return checkpoint;
   }
   checkpointsSync(): Checkpoint[] {
     this.#enter();
@@ -190,7 +186,12 @@ export class RestrictExecutor {
 
   #call(call: StateCall): void {
     this.#enter();
-    this.#restriction.guard.checkState?.(call);
+    try {
+      this.#restriction.guard.checkState?.(call);
+    } catch (error) {
+      this.#all.keep(error);
+      throw error;
+    }
   }
 
   #mayHold(): boolean {
@@ -220,13 +221,5 @@ export class RestrictExecutor {
 
   #requireOwn(checkpoint: Checkpoint | string, checkpoints: Checkpoint[]): void {
     this.#requireSeen([checkpoint], 'drop', checkpoints);
-  }
-
-  async #hiding<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } catch (error) {
-      throw this.#all.shown(error);
-    }
   }
 }

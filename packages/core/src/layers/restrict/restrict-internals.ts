@@ -1,9 +1,8 @@
-import { AsyncFileSystem } from '../../async-file-system.js';
 import type { Guard } from '../../engine/guard.js';
 import type { Internals, InternalsOptions } from '../../engine/internals.js';
 import type { FileSystem } from '../../file-system.js';
-import { MemoryFileSystem } from '../../memory-file-system.js';
 import { GuardChain } from './guard-chain.js';
+import { guardedFileSystem } from './guarded-file-system.js';
 import { RestrictExecutor } from './restrict-executor.js';
 
 /** Returns an engine filesystem under one more guard: its operations ask it and all lower guards. */
@@ -12,6 +11,5 @@ export function restrictInternals(inside: Internals, guard: Guard, options: Inte
   const all = inside.context.guard instanceof GuardChain ? inside.context.guard.and(guard) : new GuardChain([guard]);
   const context = { ...inside.context, guard: all };
   const restricted = RestrictExecutor.over(executor, { guard, all, context }, () => inside.enter());
-  if (executor.kind === 'sync') return new MemoryFileSystem(restricted, context, options);
-  return new AsyncFileSystem(restricted, context, options);
+  return guardedFileSystem(restricted, context, options);
 }

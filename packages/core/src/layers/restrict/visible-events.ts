@@ -1,19 +1,28 @@
+import type { EntryKind } from '../../entry.js';
 import type { WatchEvent } from '../../file-system.js';
+
+export interface Visibility {
+  isVisible(path: string, kind: EntryKind): boolean;
+  /** Returns the kind of an entry; undefined if it does not exist. */
+  kindOf(path: string): Promise<EntryKind | undefined>;
+}
 
 /**
  * Filters a watcher's events: a name moved in from an invisible place is new, one moved to an invisible place is
- * removed.
+ * removed. Events have no kind: it is looked up if it decides whether the entry is visible. If the entry no longer
+ * exists, its name is not shown.
  */
 export function visibleEvents(
   events: AsyncIterableIterator<WatchEvent>,
-  isVisible: (path: string) => boolean,
+  root: string,
+  visibility: Visibility,
 ): AsyncIterableIterator<WatchEvent> {
   const shown: AsyncIterableIterator<WatchEvent> = {
     async next() {
       for (;;) {
         const result = await events.next();
         if (result.done) return result;
-        const value = visibleEvent(result.value, isVisible);
+        const value = await visibleEvent(result.value, root, visibility);
         if (value !== undefined) return { done: false, value };
       }
     },
@@ -23,11 +32,19 @@ export function visibleEvents(
   return shown;
 }
 
-function visibleEvent(event: WatchEvent, isVisible: (path: string) => boolean): WatchEvent | undefined {
+async function visibleEvent(event: WatchEvent, root: string, visibility: Visibility): Promise<WatchEvent | undefined> {
   const { type, path, from } = event;
-  if (type === 'overflow') return event;
-  if (from === undefined) return isVisible(path) ? event : undefined;
-  const left = isVisible(from);
-  if (isVisible(path)) return left ? event : { type: 'create', path };
-  return left ? { type: 'remove', path: from } : undefined;
+  const paths = from === undefined ? [path] : [path, from];
+  const byKind = (kind: EntryKind): boolean[] => paths.map((at) => visibility.isVisible(at, kind));
+  const [asFile, asDirectory] = [byKind('file'), byKind('directory')];
+  let seen = asFile.map((isSeen, i) => isSeen && asDirectory[i] === true);
+  if (type === 'overflow') return seen[0] === true ? event : { type, path: root };
+  if (asFile.some((isSeen, i) => isSeen !== asDirectory[i])) {
+    const kind = await visibility.kindOf(path);
+    if (kind !== undefined) seen = byKind(kind);
+  }
+  const [isThere, wasThere] = seen;
+  if (from === undefined) return isThere === true ? event : undefined;
+  if (isThere === true) return wasThere === true ? event : { type: 'create', path };
+  return wasThere === true ? { type: 'remove', path: from } : undefined;
 }

@@ -1,0 +1,132 @@
+import { AsyncFileSystem } from '../../async-file-system.js';
+import type { Context } from '../../engine/context.js';
+import type { Executor, SyncExecutor } from '../../engine/executor.js';
+import {
+  type Internals,
+  type InternalsOptions,
+  internalsOf,
+  keepTrustedApi,
+  type SyncTrustedApi,
+} from '../../engine/internals.js';
+import type { FileSystem } from '../../file-system.js';
+import { MemoryFileSystem } from '../../memory-file-system.js';
+import { METHODS, type MethodName, type MethodSpec, namesOf } from '../method-table.js';
+import { withFailures } from '../with-failures.js';
+import { shownItems, shownItemsSync, shownPromise, shownResult } from './error-boundary.js';
+import type { GuardChain } from './guard-chain.js';
+
+type Args = readonly unknown[];
+type Method = (this: FileSystem, ...args: Args) => unknown;
+type Methods = Record<string, Method>;
+
+type Form = (method: Method) => Method;
+/** Forms of the methods that do not return a promise, or a value in their `…Sync` form. */
+const FORMS: Partial<Record<MethodName, readonly [promise: Form, sync: Form]>> = {
+  walk: [asItems, asItemsSync],
+  watch: [asValue, asValue],
+  transaction: [(method) => asPromise(withWork(method)), (method) => asValue(withWork(method))],
+};
+
+/** A guarded filesystem of the engine: every error that leaves a method is shown as the guards allow. */
+class GuardedFileSystem extends AsyncFileSystem {
+  static {
+    guardMethods(GuardedFileSystem.prototype, false);
+  }
+}
+
+/** The same with synchronous methods. */
+class GuardedMemoryFileSystem extends MemoryFileSystem {
+  static {
+    guardMethods(GuardedMemoryFileSystem.prototype, true);
+  }
+}
+
+/** Returns the filesystem over an executor whose context has guards. */
+export function guardedFileSystem(executor: Executor, context: Context, options: InternalsOptions): FileSystem {
+  const own = { ...options, create: guardedFileSystem };
+  const fileSystem =
+    executor.kind === 'sync'
+      ? new GuardedMemoryFileSystem(executor as SyncExecutor, context, own)
+      : new GuardedFileSystem(executor, context, own);
+  keepTrustedApi(fileSystem, guardedApi(internalsOf(fileSystem) as Internals));
+  return fileSystem;
+}
+
+/** Overrides the methods. Handles show their errors themselves, and streams work through handles. */
+function guardMethods(prototype: object, isSync: boolean): void {
+  const methods = prototype as Methods;
+  const override = (name: string, form: (method: Method) => Method): void => {
+    const value = form(methods[name] as Method);
+    Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
+  };
+  for (const name of namesOf(METHODS)) {
+    const { shape, whole, answers, forms }: MethodSpec = METHODS[name];
+    // A caller's operations and cursors run over an overlay of this filesystem.
+    const isRunAbove = whole === 'code' && answers === 'plain';
+    if (shape === 'value' || shape === 'stream' || isRunAbove) continue;
+    const [promise, sync] = FORMS[name] ?? [asPromise, asValue];
+    if (forms !== 'sync') override(name, promise);
+    if (isSync && forms !== 'promise') override(forms === 'sync' ? name : `${name}Sync`, sync);
+  }
+}
+
+function asPromise(method: Method): Method {
+  return function (...args) {
+    return shownPromise(method.call(this, ...args) as Promise<unknown>, showFor(this, args));
+  };
+}
+
+function asValue(method: Method): Method {
+  return function (...args) {
+    try {
+      return method.call(this, ...args);
+    } catch (error) {
+      throw showFor(this, args)(error);
+    }
+  };
+}
+
+function asItems(method: Method): Method {
+  return function (...args) {
+    const items = asValue(method).call(this, ...args) as AsyncIterableIterator<unknown>;
+    return shownItems(items, showFor(this, args));
+  };
+}
+
+function asItemsSync(method: Method): Method {
+  return function (...args) {
+    const items = asValue(method).call(this, ...args) as Iterable<unknown>;
+    return shownItemsSync(items, showFor(this, args));
+  };
+}
+
+function withWork(method: Method): Method {
+  return function (work, ...rest) {
+    const { guard } = (internalsOf(this) as Internals).context;
+    const isWork = typeof work === 'function';
+    const given = isWork ? withFailures(work as Method, (error) => (guard as GuardChain).keep(error)) : work;
+    return method.call(this, given, ...rest);
+  };
+}
+
+function showFor(fileSystem: FileSystem, args: Args): (error: unknown) => unknown {
+  const { guard } = (internalsOf(fileSystem) as Internals).context;
+  return (error) => (guard === undefined ? error : guard.shown(error, args));
+}
+
+/** Returns the methods that run this library's code, whose paths are not known here. */
+function guardedApi(inside: Internals): SyncTrustedApi {
+  const show =
+    (...args: Args) =>
+    (error: unknown): unknown =>
+      inside.context.guard?.shown(error, args) ?? error;
+  return {
+    run: (operation, args, options) => shownPromise(inside.run(operation, args, options), show(options)),
+    iterate: (start, options) => shownItems(inside.iterate(start, options), show(options)),
+    collect: (start, options) => shownPromise(inside.collect(start, options), show(options)),
+    compare: (a, b, start, options) => shownPromise(inside.compare(a, b, start, options), show(a, b, options)),
+    runSync: (operation, args) => shownResult(() => inside.runSync(operation, args), show()),
+    iterateSync: (start) => shownItemsSync(inside.iterateSync(start), show()),
+    compareSync: (a, b, start) => shownResult(() => inside.compareSync(a, b, start), show(a, b)),
+  };
+}
