@@ -18,6 +18,9 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
  * - Invisible entries are not listed, walked, found, counted, watched or named in errors: a path into them is refused
  *   regardless of what exists; `exists`, `isFile` and `isDirectory` are false. An error at a limit does not show the
  *   usage.
+ * - If anything is invisible, an error names visible paths and the caller's arguments only: other paths become the
+ *   caller's, causes and texts that name something else are dropped. Errors of the guard, of a transaction's work and
+ *   the reason of a signal stay as they are. To see a cause, repeat the call on the lower filesystem.
  * - `rm`, `rename` and `cp` of a directory ask about every name in it, and do nothing if one is refused; `rename` and
  *   `link` ask about both names, `link` for `write` on the file.
  * - A snapshot contains what may be read. `restoreSnapshot` and `rollback` change only what may be written, keep

@@ -65,8 +65,7 @@ export function reserve(view: View, bytes: number, nodes: number, syscall: strin
   if (bytes > 0 && (maxTotalSize !== undefined || bytes > MAX_UNCHECKED_BYTES)) {
     const allowed = maxTotalSize ?? Number.MAX_SAFE_INTEGER;
     const used = usedBefore(view, bytes, allowed, () => usedBytes(view));
-    if (used + bytes > allowed)
-      throw limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path);
+    if (used + bytes > allowed) throw limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path);
   }
   if (nodes > 0 && maxNodeCount !== undefined) {
     const used = usedBefore(view, nodes, maxNodeCount, () => view.tree.root.files + view.tree.root.directories);
