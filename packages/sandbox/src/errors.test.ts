@@ -29,6 +29,11 @@ describe('the errors of a sandbox', () => {
       "Cannot access '/x': path is outside sandbox.\nReadable paths: none",
     ],
     [
+      new PathNotInSandboxError('/x', ['/'], ['/work']),
+      'EACCES',
+      "Cannot access '/x': path is outside sandbox.\nReadable paths: /\nWritable paths: /work",
+    ],
+    [
       new PathNotWritableError('a/b', ['portfolio']),
       'EROFS',
       "Cannot write to 'a/b': path is read-only.\nWritable paths: portfolio",
@@ -43,7 +48,7 @@ describe('the errors of a sandbox', () => {
       'EFBIG',
       "Cannot read 'big': file too large (11 bytes).\nMaximum allowed: 10 bytes",
     ],
-  ])('have the two lines that were promised', (error, code, message) => {
+  ])('have the promised lines', (error, code, message) => {
     expect(error.message).toBe(message);
     expect(error.code).toBe(code);
     expect(error.toString()).toBe(`${error.name}: ${message}`);

@@ -4,6 +4,8 @@ import { FsError, type FsErrorCode, quote } from '@scratchfs/core';
 export interface Words {
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
+  /** An error about a path outside names the writable paths too. Default false. */
+  readonly namesWritable?: boolean;
 }
 
 /** An error about a path, before the caller's spelling of the path is known. */
@@ -49,11 +51,15 @@ export type FileSandboxError = SandboxError;
 export class PathNotInSandboxError extends SandboxError {
   override readonly name = 'PathNotInSandboxError';
   readonly readableRoots: readonly string[];
+  readonly writableRoots: readonly string[];
 
-  constructor(path: string, readableRoots: readonly string[]) {
-    const roots = listed(readableRoots);
-    super('EACCES', `Cannot access ${quote(path)}: path is outside sandbox.\nReadable paths: ${roots}`, path);
+  /** @param writableRoots named in a third line, unless there are none */
+  constructor(path: string, readableRoots: readonly string[], writableRoots: readonly string[] = []) {
+    const readable = `Readable paths: ${listed(readableRoots)}`;
+    const writable = writableRoots.length === 0 ? '' : `\nWritable paths: ${listed(writableRoots)}`;
+    super('EACCES', `Cannot access ${quote(path)}: path is outside sandbox.\n${readable}${writable}`, path);
     this.readableRoots = readableRoots;
+    this.writableRoots = writableRoots;
   }
 }
 
@@ -119,7 +125,7 @@ export class SandboxPermissionEscalationError extends SandboxError {
 export function refusalError(refusal: Refusal, path: string, words: Words): SandboxError {
   switch (refusal.kind) {
     case 'outside':
-      return new PathNotInSandboxError(path, words.readableRoots);
+      return outsideError(path, words);
     case 'notWritable':
       return new PathNotWritableError(path, words.writableRoots);
     case 'suffix':
@@ -129,9 +135,24 @@ export function refusalError(refusal: Refusal, path: string, words: Words): Sand
   }
 }
 
+/** Returns the error about a path outside the sandbox. */
+export function outsideError(path: string, words: Words): PathNotInSandboxError {
+  return new PathNotInSandboxError(path, words.readableRoots, words.namesWritable === true ? words.writableRoots : []);
+}
+
+/** Returns the error about a path under a root that is a link, or lies behind one. */
+export function linkedRootError(path: string, name: string): SandboxError {
+  const problem = `Cannot access ${quote(path)}: the root ${quote(name)} of the sandbox is a link, which is not followed.`;
+  return new SandboxError(
+    'EACCES',
+    `${problem}\nThe sandbox needs the directory that the link leads to as its root`,
+    path,
+  );
+}
+
 /** Returns the same error about a path as another caller wrote it. */
 export function restated(error: SandboxError, path: string, words: Words): SandboxError {
-  if (error instanceof PathNotInSandboxError) return new PathNotInSandboxError(path, words.readableRoots);
+  if (error instanceof PathNotInSandboxError) return outsideError(path, words);
   if (error instanceof PathNotWritableError) return new PathNotWritableError(path, words.writableRoots);
   if (error instanceof SuffixNotAllowedError) return new SuffixNotAllowedError(path, error.suffixes);
   if (error instanceof FileTooLargeError) return new FileTooLargeError(path, error.fileBytes, error.maxFileBytes);

@@ -43,15 +43,18 @@ const WORLDS: Readonly<Record<string, World>> = {
   'another sandbox': over(
     (lower) =>
       new Sandbox(lower, {
-        paths: { hidden: { root: `/secret/${HIDDEN}` }, pub: { root: '/jail/pub', mode: 'rw' }, jail: { root: '/jail' } },
+        paths: {
+          hidden: { root: `/secret/${HIDDEN}` },
+          pub: { root: '/jail/pub', mode: 'rw' },
+          jail: { root: '/jail' },
+        },
       }).fileSystem,
   ),
 };
 
 type Guard = (fileSystem: FileSystem) => FileSystem | Promise<FileSystem>;
 
-const isShown = (path: string): boolean =>
-  ['/', '/jail', '/jail/pub'].includes(path) || path.startsWith('/jail/pub/');
+const isShown = (path: string): boolean => ['/', '/jail', '/jail/pub'].includes(path) || path.startsWith('/jail/pub/');
 
 const GUARDS: Readonly<Record<string, Guard>> = {
   ...Object.fromEntries(

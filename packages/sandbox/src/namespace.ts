@@ -16,10 +16,11 @@ export class Namespace {
 
   /**
    * Returns the path in the filesystem lexically, without following links; `top` for the place above all names.
-   * Undefined if the path leads outside: `..` above a root, `~`, a drive, a share, an unknown name.
-   * @throws TypeError if it is not text or contains NUL; FsError ENOENT for the empty path, EINVAL, ENAMETOOLONG
+   * Undefined if the path leads outside: `..` above a root, `~`, a drive, a share, an unknown name, no name at all, NUL.
+   * @throws TypeError if it is not text; FsError EINVAL, ENAMETOOLONG
    */
   locate(given: string): string | typeof TOP | undefined {
+    if (given === '' || (typeof given === 'string' && given.includes('\0'))) return undefined;
     const path = normalizePath(given);
     if (this.#root !== undefined) {
       if (isHostPath(given) || climbs(given, 0)) return undefined;
@@ -40,6 +41,11 @@ export class Namespace {
     const names = namesIn(root, path).join('/');
     if (root.name === undefined) return `/${names}`;
     return names === '' ? root.name : `${root.name}/${names}`;
+  }
+
+  /** Reports whether the sandbox has one root without a name, which is `/`. */
+  get isRootForm(): boolean {
+    return this.#root !== undefined;
   }
 
   /** Reports whether an entry of an allow list has a valid start: with one root it must be absolute. */

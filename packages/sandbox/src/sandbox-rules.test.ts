@@ -47,7 +47,7 @@ describe('sandboxes, parents and children, rule by rule', () => {
     }
     expect(await refusal(() => sandbox.read('/secret/key'))).toBe('ENOENT');
     expect(await message(() => sandbox.read('../secret/key'))).toBe(
-      "Cannot access '../secret/key': path is outside sandbox.\nReadable paths: /",
+      "Cannot access '../secret/key': path is outside sandbox.\nReadable paths: /\nWritable paths: /",
     );
   });
 

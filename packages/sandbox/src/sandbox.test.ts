@@ -97,6 +97,31 @@ describe('read', () => {
     );
   });
 
+  it('says that a root is a link, or lies behind one, if a path under it leads outside', async () => {
+    for (const linked of ['/link', '/link/sub', '/dir/link']) {
+      const files = {
+        '/real/a': 'a',
+        '/real/sub/a': 'a',
+        '/link': { symlink: '/real' },
+        '/dir/link': { symlink: '../real' },
+      };
+      const root = new Sandbox(memory(files), { root: { root: linked } });
+      expect(await message(() => root.read('/a'))).toBe(
+        "Cannot access '/a': the root '/' of the sandbox is a link, which is not followed.\nThe sandbox needs the directory that the link leads to as its root",
+      );
+      const paths = { named: { root: linked, mode: 'rw' as const }, other: { root: '/dir' } };
+      const named = new Sandbox(await asyncMemory(files), { paths });
+      expect(await message(() => named.write('named/new', ''))).toContain("the root 'named' of the sandbox is a link");
+      expect(await refusal(() => named.listFiles('named'))).toBe('SandboxError');
+      expect(await refusal(() => named.read('../x'))).toBe('PathNotInSandboxError');
+      expect([await named.canRead('named/a'), root.canReadSync('/a')]).toEqual([false, false]);
+    }
+    const inside = new Sandbox(memory({ '/a': { symlink: '/b' }, '/b/x': 'x' }), {
+      paths: { a: { root: '/a' }, b: { root: '/b' } },
+    });
+    expect((await inside.read('a/x')).content).toBe('x');
+  });
+
   it('reports missing files under the given path, never under that of the filesystem', async () => {
     for (const path of ['portfolio/x.md', 'portfolio:x.md', '/portfolio/sub/../x.md']) {
       const error = await named()
@@ -108,8 +133,8 @@ describe('read', () => {
       expect((error as Error).cause).toBeUndefined();
     }
     expect(await refusal(() => named().read('portfolio'))).toBe('EISDIR');
-    expect(await refusal(() => named().read('portfolio/a\0.md'))).toBe('TypeError');
-    expect(await refusal(() => named().read(''))).toBe('ENOENT');
+    expect(await refusal(() => named().read('portfolio/a\0.md'))).toBe('PathNotInSandboxError');
+    expect(await refusal(() => named().read(''))).toBe('PathNotInSandboxError');
   });
 });
 

@@ -12,11 +12,14 @@ import { parseSandboxConfig, type SandboxConfig } from './config.js';
 import { childPolicy, type DeriveOptions, type Parent, parseDeriveOptions } from './derive.js';
 import {
   isSandboxError,
+  linkedRootError,
+  outsideError,
   PathNotInSandboxError,
   type Refusal,
   refusalError,
   restated,
   SuffixNotAllowedError,
+  type Words,
 } from './errors.js';
 import type { Approvals, FileSystemSandbox, FollowOptions } from './file-sandbox.js';
 import { find, findName, isAbsent } from './find.js';
@@ -26,7 +29,7 @@ import { describe, entriesOf } from './plain-data.js';
 import { type Policy, RootPolicy } from './policy.js';
 import { PolicyGuard, pathRefusal } from './policy-guard.js';
 import { checkPiece, pieceOf, type ReadOptions, type ReadResult } from './read-result.js';
-import { sandboxRoots } from './sandbox-root.js';
+import { type SandboxRoot, sandboxRoots } from './sandbox-root.js';
 
 export interface SandboxOptions {
   /** Directory of the filesystem that relative roots refer to. Default `/`. */
@@ -79,9 +82,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     this.writableRoots = roots(policy.writableRoots);
     this.network = access.network;
     this.requireOsSandbox = access.requireOsSandbox;
+    const { readableRoots, writableRoots } = policy;
     this.#fileSystem = restrict(
       access.fileSystem,
-      new PolicyGuard(namespace.roots, policy, policy),
+      new PolicyGuard(namespace.roots, policy, { readableRoots, writableRoots, namesWritable: namespace.isRootForm }),
     ) as unknown as Guarded<F>;
   }
 
@@ -123,7 +127,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
 
   locate(path: string): string {
     const found = this.#access.namespace.locate(path);
-    if (typeof found !== 'string') throw new PathNotInSandboxError(path, this.readableRoots);
+    if (typeof found !== 'string') throw outsideError(path, this.#words);
     return found;
   }
 
@@ -135,7 +139,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     if (!isFsError(error)) return error;
     const isDest = dest !== undefined && error.path !== undefined && error.path === this.#access.namespace.locate(dest);
     const given = isDest ? dest : path;
-    if (isSandboxError(error)) return restated(error, given, this);
+    if (isSandboxError(error)) return restated(error, given, this.#words);
     const { code, syscall, hint, limit, used, requested, allowed } = error;
     const paths = error.dest === undefined ? { path: given } : { path, dest };
     return new FsError(code, { syscall, ...paths, hint, limit, used, requested, allowed });
@@ -207,13 +211,32 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     return { fileSystem, namespace, policy, readableRoots, writableRoots, explain };
   }
 
+  get #words(): Words {
+    const { readableRoots, writableRoots } = this;
+    return { readableRoots, writableRoots, namesWritable: this.#access.namespace.isRootForm };
+  }
+
   /** Runs a sequence on a path, and translates its errors for the caller. */
   *#on<R>(given: string, work: (path: string, fileSystem: FileSystem) => CallSequence<R>): CallSequence<R> {
     const path = this.locate(given);
     try {
       return yield* work(path, this.#fileSystem);
     } catch (error) {
-      throw this.explain(error, given);
+      const root = error instanceof PathNotInSandboxError ? yield* this.#linkedRoot(path) : undefined;
+      throw root === undefined ? this.explain(error, given) : linkedRootError(given, root.name ?? '/');
+    }
+  }
+
+  /** Returns the root of a path if it is a link, or lies behind one: then everything under it leads outside. */
+  *#linkedRoot(path: string): CallSequence<SandboxRoot | undefined> {
+    const { fileSystem, namespace } = this.#access;
+    const root = rootOf(namespace.roots, path);
+    if (root === undefined) return undefined;
+    try {
+      return (yield* invoke<string>(fileSystem, 'realpath', [root.path])) === root.path ? undefined : root;
+    } catch (error) {
+      if (isFsError(error)) return undefined;
+      throw error;
     }
   }
 
@@ -222,8 +245,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
       yield* this.#check(given, access, true);
       return true;
     } catch (error) {
-      // NUL in a path is a TypeError; such a path is as invalid as any other refused one.
-      if (isFsError(error) || (error instanceof TypeError && typeof given === 'string')) return false;
+      if (isFsError(error)) return false;
       throw error;
     }
   }

@@ -73,7 +73,7 @@ describe('read_file', () => {
     );
     expect(await call('read_file', { path: '/src' })).toContain('It is a directory: list_files shows what is in it.');
     expect(await call('read_file', { path: '../etc/passwd' })).toBe(
-      "ERROR Cannot access '../etc/passwd': path is outside sandbox.\nReadable paths: /",
+      "ERROR Cannot access '../etc/passwd': path is outside sandbox.\nReadable paths: /\nWritable paths: /",
     );
   });
 });

@@ -1,4 +1,4 @@
-import { asyncStorage, FsError, type FileSystem, OutcomeUnknownError, StorageError } from '@scratchfs/core';
+import { asyncStorage, type FileSystem, FsError, OutcomeUnknownError, StorageError } from '@scratchfs/core';
 import { memoryBackend } from '@scratchfs/memory';
 import { testClock } from './memory.js';
 
@@ -33,10 +33,13 @@ class ForeignError extends FsError {
 }
 
 const TELLING_ERRORS: readonly (() => unknown)[] = [
-  () => new FsError('ENOTSUP', { syscall: 'open', path: PATH, dest: PATH, hint: `${PATH} is in the way`, cause: cause() }),
-  () => new StorageError('unavailable', `The node of '${HIDDEN}' could not be read`, { retryable: false, cause: cause() }),
+  () =>
+    new FsError('ENOTSUP', { syscall: 'open', path: PATH, dest: PATH, hint: `${PATH} is in the way`, cause: cause() }),
+  () =>
+    new StorageError('unavailable', `The node of '${HIDDEN}' could not be read`, { retryable: false, cause: cause() }),
   () => new ForeignError('EACCES', { path: '/jail/pub' }),
-  () => Object.assign(new Error(`EPERM: not permitted, open '${PATH}'`), { code: 'EPERM', path: PATH, syscall: 'open' }),
+  () =>
+    Object.assign(new Error(`EPERM: not permitted, open '${PATH}'`), { code: 'EPERM', path: PATH, syscall: 'open' }),
   () => new OutcomeUnknownError('id', cause()),
   () => new AggregateError([cause()], 'several'),
   () => new TypeError('wrong', { cause: cause() }),
@@ -53,7 +56,8 @@ export function failing(fileSystem: FileSystem, failure: Failure): FileSystem {
       get(target, key) {
         const method = (target as unknown as Methods)[key];
         if (typeof method !== 'function') return method;
-        if (key === 'close' || key === 'closeSync' || key === 'return' || key === Symbol.iterator) return method.bind(target);
+        if (key === 'close' || key === 'closeSync' || key === 'return' || key === Symbol.iterator)
+          return method.bind(target);
         if (key === Symbol.asyncIterator) return () => wrap(target);
         return (...args: readonly unknown[]): unknown => {
           const isLater = !`${String(key)}`.endsWith('Sync') && key !== 'watch' && key !== 'walk';
