@@ -3,7 +3,14 @@ import { mount, observe, overlay, restrict } from '@scratchfs/core/layers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Sandbox } from './sandbox.js';
 import { Failure, failing, failingStorage, HIDDEN } from './testing/failing.js';
-import { CHANGES, type HiddenNamesWorld, NAMES, namesAfterChange, namesInFailures } from './testing/hidden-names.js';
+import {
+  CHANGES,
+  type HiddenNamesWorld,
+  NAMES,
+  namesAfterChange,
+  namesFromSandbox,
+  namesInFailures,
+} from './testing/hidden-names.js';
 import { asyncMemory, memory } from './testing/memory.js';
 import { POLICIES } from './testing/worlds.js';
 
@@ -96,5 +103,11 @@ it.each(PAIRS)('$name over $world never names what it hides', async ({ create, g
   for (const change of [0, 2].map((i) => CHANGE_NAMES[(number + i) % CHANGE_NAMES.length] as string))
     for (const name of await namesAfterChange(await create(), guard, change)) wrong.push(`${change}: ${name}`);
   wrong.push(...(await namesInFailures(await create(), guard, number)));
+  expect(wrong).toEqual([]);
+});
+
+it.each(Object.entries(WORLDS))('the methods of a sandbox over %s never name what it hides', async (_name, create) => {
+  const wrong: string[] = [];
+  for (const first of [0, 3, 6]) wrong.push(...(await namesFromSandbox(await create(), first)));
   expect(wrong).toEqual([]);
 });

@@ -234,9 +234,9 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     if (root === undefined) return undefined;
     try {
       return (yield* invoke<string>(fileSystem, 'realpath', [root.path])) === root.path ? undefined : root;
-    } catch (error) {
-      if (isFsError(error)) return undefined;
-      throw error;
+    } catch {
+      // The refusal itself is reported.
+      return undefined;
     }
   }
 

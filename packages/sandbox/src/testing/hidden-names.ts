@@ -2,6 +2,7 @@ import type { FileHandle, FileSystem, SyncFileHandle, SyncFileSystem } from '@sc
 import { diff } from '@scratchfs/core/diff';
 import { glob, grep } from '@scratchfs/core/search';
 import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
+import { Sandbox } from '../sandbox.js';
 import { type Failure, HIDDEN } from './failing.js';
 import { ALL_PROBES, probe, probeSync } from './probes.js';
 import { FILES } from './worlds.js';
@@ -133,6 +134,28 @@ export async function namesInFailures(world: HiddenNamesWorld, guard: Guard, fir
   }
   await attempt('the events', end);
   await attempt('close', () => fs.close());
+  return wrong;
+}
+
+/** Uses the methods of a sandbox over a filesystem that fails. */
+export async function namesFromSandbox({ fileSystem, failure }: HiddenNamesWorld, first: number): Promise<string[]> {
+  const { wrong, attempt } = collector();
+  const paths = { pub: { root: '/jail/pub' }, rw: { root: DIRECTORY, mode: 'rw' as const } };
+  const sandbox = new Sandbox(fileSystem, { paths });
+  const calls: Readonly<Record<string, (path: string) => unknown>> = {
+    read: (path) => sandbox.read(path),
+    write: (path) => sandbox.write(path, 'x'),
+    listFiles: (path) => sandbox.listFiles(path),
+    resolve: (path) => sandbox.resolve(path),
+    check: (path) => sandbox.check(path, 'write'),
+    canRead: (path) => sandbox.canRead(path),
+    approvals: (path) => sandbox.approvals(path),
+    derive: (path) => sandbox.derive({ allowRead: path }),
+  };
+  for (const [i, [name, call]] of Object.entries(calls).entries()) {
+    failure?.arm(first + i);
+    for (const path of ['rw/mine.txt', 'rw', 'rw/new/x', 'pub/out/key', 'pub/rel']) await attempt(name, () => call(path));
+  }
   return wrong;
 }
 
