@@ -1,21 +1,22 @@
-import { openFileSystem } from '@scratchfs/core';
+import { type FileSystem, type InitialFiles, openFileSystem } from '@scratchfs/core';
 import { RedisStorage } from '@scratchfs/redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attack, worlds } from '../../packages/sandbox/src/testing/attack.js';
-import { type Backends, FILES, LAYERS, PLAIN } from '../../packages/sandbox/src/testing/worlds.js';
+import { CHANGES, NAMES, namesAfterChange } from '../../packages/sandbox/src/testing/hidden-names.js';
+import { type Backends, FILES, LAYERS, PLAIN, POLICIES } from '../../packages/sandbox/src/testing/worlds.js';
 import { hasServer, TestServer } from '../redis/servers/test-server.js';
 
 let server: TestServer;
 const storages: RedisStorage[] = [];
 
-const BACKENDS: Backends = {
-  Redis: () => {
-    const { url, namespace } = server.place();
-    const storage = new RedisStorage(url, { namespace });
-    storages.push(storage);
-    return openFileSystem(storage, { files: FILES });
-  },
-};
+function openRedis(files: InitialFiles): Promise<FileSystem> {
+  const { url, namespace } = server.place();
+  const storage = new RedisStorage(url, { namespace });
+  storages.push(storage);
+  return openFileSystem(storage, { files });
+}
+
+const BACKENDS: Backends = { Redis: () => openRedis(FILES) };
 
 const layers = process.env['SANDBOX_ATTACKS'] === 'all' ? Object.keys(LAYERS) : [PLAIN];
 
@@ -35,4 +36,14 @@ describe.skipIf(!hasServer)('with a redis-server', () => {
     },
     240_000,
   );
+
+  it.each(Object.entries(POLICIES))('a sandbox of %s never names what it hides', async (_name, policy) => {
+    const guard = async (fileSystem: FileSystem): Promise<FileSystem> => (await policy(fileSystem)).fileSystem;
+    const wrong: string[] = [];
+    for (const change of Object.keys(CHANGES)) {
+      const world = { fileSystem: await openRedis(NAMES), failure: undefined };
+      wrong.push(...(await namesAfterChange(world, guard, change)));
+    }
+    expect(wrong).toEqual([]);
+  });
 });
