@@ -70,7 +70,7 @@ export function failing(fileSystem: FileSystem, failure: Failure): FileSystem {
           const [work, ...rest] = args;
           const isTransaction = key === 'transaction' || key === 'transactionSync';
           const given = isTransaction ? [(branch: object) => (work as Methods[string])(wrap(branch)), ...rest] : args;
-          const result = method.apply(target, given);
+          const result = Reflect.apply(method, target, given);
           if (result instanceof Promise) return result.then(wrapResult);
           return wrapResult(result);
         };
@@ -97,7 +97,7 @@ export function failingStorage(failure: Failure) {
         if (typeof value !== 'function' || key === 'close' || key === 'watch') return value;
         return async (...args: readonly unknown[]): Promise<unknown> => {
           failure.check();
-          return (value as Methods[string]).apply(target, args as unknown[]);
+          return Reflect.apply(value, target, args);
         };
       },
     });
