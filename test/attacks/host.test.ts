@@ -27,7 +27,10 @@ describe.each(worlds(BACKENDS, layers))('$policy over $backend, $layer', (world)
 it.each(Object.entries(POLICIES))('a sandbox of %s never names what it hides in a directory', async (_name, policy) => {
   const guard = async (fileSystem: FileSystem): Promise<FileSystem> => (await policy(fileSystem)).fileSystem;
   const failure = new Failure();
-  const world = () => ({ failure, fileSystem: folderWith(NAMES, (folder) => failing(hostFileSystem(folder), failure)) });
+  const world = () => ({
+    failure,
+    fileSystem: folderWith(NAMES, (folder) => failing(hostFileSystem(folder), failure)),
+  });
   const wrong = await namesInFailures(world(), guard, 0);
   failure.disarm();
   for (const change of Object.keys(CHANGES)) wrong.push(...(await namesAfterChange(world(), guard, change)));

@@ -154,7 +154,8 @@ export async function namesFromSandbox({ fileSystem, failure }: HiddenNamesWorld
   };
   for (const [i, [name, call]] of Object.entries(calls).entries()) {
     failure?.arm(first + i);
-    for (const path of ['rw/mine.txt', 'rw', 'rw/new/x', 'pub/out/key', 'pub/rel']) await attempt(name, () => call(path));
+    for (const path of ['rw/mine.txt', 'rw', 'rw/new/x', 'pub/out/key', 'pub/rel'])
+      await attempt(name, () => call(path));
   }
   return wrong;
 }
