@@ -134,6 +134,13 @@ export class OptimisticTransaction implements Source {
     return this.view.tree;
   }
 
+  /** Returns the view with the guard of one filesystem: layers over the filesystem of a transaction share its view. */
+  viewFor({ guard }: Context): View {
+    const { view } = this;
+    if (view.context.guard !== guard) view.context = { ...view.context, guard };
+    return view;
+  }
+
   /** Starts with the current root; while it is unknown, with a placeholder that has to be loaded. */
   restart(): void {
     const known = this.#cache.root;

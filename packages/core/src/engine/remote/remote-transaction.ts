@@ -34,10 +34,14 @@ export class RemoteTransaction implements Executor {
     this.quota = remote.quota;
   }
 
-  async run<R>(_context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
+  async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
     return this.#inTurn(signal, async (either) => {
       this.optimistic.view.begin();
-      const result = await this.remote.attempt(this.optimistic, () => operation(this.optimistic.view), either);
+      const result = await this.remote.attempt(
+        this.optimistic,
+        () => operation(this.optimistic.viewFor(context)),
+        either,
+      );
       if (!result.ok) throw result.error;
       const changes = this.optimistic.changes.slice(this.#published);
       this.#published = this.optimistic.changes.length;
@@ -68,8 +72,11 @@ export class RemoteTransaction implements Executor {
     yield* await this.collect(context, start, signal);
   }
 
-  async collect<T>(_context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
-    return this.#inTurn(signal, (either) => collectItems(itemsOf(this.optimistic, start, either)));
+  async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
+    return this.#inTurn(signal, (either) => {
+      this.optimistic.viewFor(context);
+      return collectItems(itemsOf(this.optimistic, start, either));
+    });
   }
 
   /**

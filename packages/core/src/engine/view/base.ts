@@ -20,7 +20,7 @@ export abstract class BaseView {
 
   constructor(
     readonly tree: Tree,
-    readonly context: Context,
+    public context: Context,
     /** Receives the changes if anyone listens. */
     public changes: Change[] | undefined = undefined,
     readonly source: Source | undefined = undefined,
