@@ -26,6 +26,15 @@ const USES: readonly Use[] = [
   (handle) => handle.utimes(1, 1),
 ];
 
+async function expectRefused(uses: readonly (() => Promise<unknown>)[]): Promise<void> {
+  for (const [i, use] of uses.entries()) {
+    const error: unknown = await use().catch((caught: unknown) => caught);
+    if (!isFsError(error)) throw new Error(`The open file could be used after it was moved out: ${i}`);
+    expect(error.path).toBe('/work/a.txt');
+    expect(`${error.stack} ${JSON.stringify(error)}`).not.toContain(HIDDEN);
+  }
+}
+
 describe.each(Object.entries(BACKENDS))('over %s', (_name, create) => {
   it('an open file that was moved out of the sandbox is named as it was opened', async () => {
     const lower = await create();
@@ -34,11 +43,16 @@ describe.each(Object.entries(BACKENDS))('over %s', (_name, create) => {
     const reader = fileSystem.createReadStream('/work/a.txt', { highWaterMark: 1 }).getReader();
     await reader.read();
     await lower.rename('/work/a.txt', `/private/${HIDDEN}/a.txt`);
-    for (const use of [...USES, () => reader.read()]) {
-      const error: unknown = await use(handle).catch((caught: unknown) => caught);
-      if (!isFsError(error)) throw new Error('The open file could be used after it was moved out');
-      expect(error.path).toBe('/work/a.txt');
-      expect(`${error.stack} ${JSON.stringify(error)}`).not.toContain(HIDDEN);
-    }
+    await expectRefused([...USES.map((use) => () => use(handle)), () => reader.read()]);
+  });
+
+  it('an open file that a transaction moved out of the sandbox is named as it was opened', async () => {
+    const lower = await create();
+    await lower.transaction(async (inner) => {
+      const { fileSystem } = new Sandbox(inner, { paths: { work: { root: '/work', mode: 'rw' } } });
+      const handle = await fileSystem.open('/work/a.txt', 'r+');
+      await inner.rename('/work/a.txt', `/private/${HIDDEN}/a.txt`);
+      await expectRefused(USES.map((use) => () => use(handle)));
+    });
   });
 });

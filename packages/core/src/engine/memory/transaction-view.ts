@@ -43,8 +43,8 @@ export class TransactionView extends View {
     return node;
   }
 
-  override peek(path: string, follow: boolean, access: Access, syscall: string): Node | undefined {
-    const node = super.peek(path, follow, access, syscall);
+  override peek(path: string, follow: boolean, access: Access, syscall: string, given?: string): Node | undefined {
+    const node = super.peek(path, follow, access, syscall, given);
     this.#record.relyOnName(this.at.parent.directory, this.at.name);
     return node;
   }
