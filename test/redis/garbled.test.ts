@@ -8,7 +8,7 @@ import { useServer } from './faults/test-fixtures.js';
 import { TcpProxy } from './proxy/tcp-proxy.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-const ROUNDS = 250;
+const ROUNDS = 80;
 const KINDS = ['K', 'E', 'F', 'N', 'V', 'T', 'P', 'gone', 'content', 'K\n5\n0 1 -\no 5', 'o 7', 'c 9', '', '7', 'NaN'];
 
 /** Returns a reply of any form. */
