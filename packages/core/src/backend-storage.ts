@@ -64,8 +64,8 @@ export class BackendStorage implements AsyncStorage {
   }
   /**
    * Deletes the filesystem, its checkpoints and forks. Afterwards every client that has it open, this one included, gets
-   * a `StorageError` of kind `lost`; a storage that is opened later creates an empty filesystem. After a failure, call
-   * it again.
+   * a `StorageError` of kind `lost`, or for a write perhaps an `OutcomeUnknownError` with that cause. A storage that is
+   * opened later creates an empty filesystem. After a failure, call it again.
    * @throws StorageError `unsupported` if the storage cannot do that
    */
   async destroy(options?: CallOptions): Promise<void> {

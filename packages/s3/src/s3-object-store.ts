@@ -119,6 +119,10 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
+  deleteHead(call?: BackendCall): Promise<void> {
+    return this.delete(['probe', 'head'], call);
+  }
+
   close(): Promise<void> {
     return this.#location.close();
   }

@@ -39,5 +39,7 @@ export interface ObjectStore {
    * another head was there.
    */
   swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined>;
+  /** Deletes the head; does nothing if there is none. A store without this method cannot delete its filesystem. */
+  deleteHead?(call?: BackendCall): Promise<void>;
   close?(): Promise<void>;
 }

@@ -18,6 +18,7 @@ import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import { FsError, StorageError } from '../errors.js';
 import { TreeCheckpoints } from './checkpoints.js';
 import { CommitQueue } from './commit-queue.js';
+import { deleteFileSystem } from './delete-file-system.js';
 import { CommitSharedStore } from './draft.js';
 import { StoredContents } from './extents.js';
 import { Fetcher } from './fetcher.js';
@@ -67,6 +68,8 @@ const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 export class ObjectTreeBackend implements Backend {
   readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
   readonly checkpointStore: CheckpointStore;
+  /** Undefined for a fork, and if the store cannot delete its head. */
+  readonly destroy?: NonNullable<Backend['destroy']>;
   readonly limitStore: LimitStore;
   readonly #store: ObjectStore;
   readonly #options: ObjectTreeOptions;
@@ -143,6 +146,12 @@ export class ObjectTreeBackend implements Backend {
     const maxStalenessMs = options.maxStalenessMs ?? 0;
     this.#loader = new StateLoader({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
     const enter = (call: BackendCall | undefined): void => this.#enter(call?.signal);
+    const { deleteHead } = store;
+    if (fork === undefined && deleteHead !== undefined)
+      this.destroy = async (call) => {
+        enter(call);
+        await deleteFileSystem(store, calls, deleteHead, call?.signal);
+      };
     this.checkpointStore = new TreeCheckpoints(this.#commits, this.#heads, this.#loader, shared, versions, enter);
     this.limitStore = new StoredLimits(this.#commits, this.#heads, enter);
   }

@@ -12,6 +12,11 @@ const MAX_NAMES_PER_LIST = 10_000;
 const MAX_LIST_BYTES = 64 * 2 ** 20;
 const MAX_CONCURRENT_LISTS = 4;
 
+/** Reports whether a name is that of a list of this filesystem. */
+export function isPendingList(name: string): boolean {
+  return LIST_NAME.test(name);
+}
+
 export interface PendingDeleteList {
   /** Name of the list's object. */
   readonly name: string;
@@ -33,7 +38,7 @@ export async function readPendingDeletes(
 ): Promise<PendingDeletes> {
   const read: PendingDeleteList[] = [];
   const foundAt = new Map<string, number>();
-  const lists = names.filter((name) => LIST_NAME.test(name));
+  const lists = names.filter(isPendingList);
   await inParallel(lists, MAX_CONCURRENT_LISTS, async (name) => {
     const bytes = await calls.retrying(signal, (call) => store.get(name, 0, MAX_LIST_BYTES, call));
     const { at, names } = parse(bytes);

@@ -32,6 +32,10 @@ export class MapStore implements ObjectStore {
     return { names: left.slice(0, PAGE), complete: left.length <= PAGE };
   }
 
+  async deleteHead(): Promise<void> {
+    this.#head = undefined;
+  }
+
   async readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
     return known !== undefined && known === this.#head?.tag ? 'unchanged' : this.#head;
   }

@@ -1,0 +1,49 @@
+import { BackendStorage, isStorageError, openFileSystem, StorageError } from '@scratchfs/core';
+import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { expect, it } from 'vitest';
+import { MapStore } from './testing/map-store.js';
+
+/** A store that fails once in the middle of a deletion. */
+class FailingStore extends MapStore {
+  deletions = 0;
+  override async delete(names: readonly string[]): Promise<void> {
+    this.deletions += 1;
+    if (this.deletions === 2) throw new StorageError('unavailable', 'The store is away', { retryable: false });
+    await super.delete(names);
+  }
+}
+
+const open = (store: MapStore): BackendStorage => new BackendStorage(new ObjectTreeBackend(store));
+
+it('destroy() deletes every object, also when it is called again after a failure', async () => {
+  const store = new FailingStore();
+  const [storage, other] = [open(store), open(store)];
+  const fs = await openFileSystem(storage);
+  await fs.writeFile('/f', 'text');
+  await fs.checkpoint('c');
+  const fork = await fs.fork();
+  await fork.writeFile('/f', 'forked');
+  const otherFs = await openFileSystem(other);
+  await otherFs.writeFile('/g', new Uint8Array(300_000));
+  await expect(storage.destroy()).rejects.toThrow('away');
+  await storage.destroy();
+  expect([...store.objects.keys()]).toEqual([]);
+  expect(await store.readHead(undefined)).toBe(undefined);
+  for (const call of [() => fs.readText('/f'), () => otherFs.readdir('/'), () => otherFs.stats()])
+    await expect(call(), String(call)).rejects.toMatchObject({ kind: 'lost' });
+  // The head that would say whether the write happened is gone.
+  await expect(otherFs.writeFile('/g', 'x')).rejects.toMatchObject({ cause: { kind: 'lost' } });
+  const later = await openFileSystem(open(store));
+  expect(await later.readdir('/')).toEqual([]);
+  expect(await later.checkpoints()).toEqual([]);
+  expect('destroy' in later).toBe(false);
+});
+
+it('destroy() of a storage that cannot delete its head is an error of kind unsupported', async () => {
+  const store = new MapStore();
+  Object.assign(store, { deleteHead: undefined });
+  const error = await open(store)
+    .destroy()
+    .catch((failure: unknown) => failure);
+  expect(isStorageError(error, 'unsupported')).toBe(true);
+});
