@@ -1,4 +1,4 @@
-import { baseName, type CallOptions, type EntryInfo, type FileSystem } from '@scratchfs/core';
+import { baseName, type CallOptions, type EntryInfo, type FileSystem, isFsError } from '@scratchfs/core';
 import { createTarPacker, type TarHeader, type TarPackController } from 'modern-tar';
 import { inParts } from './in-parts.js';
 import { checkOptions } from './options.js';
@@ -8,6 +8,10 @@ import { toSeconds } from './times.js';
  * Returns a tar archive (ustar, with pax headers if necessary) of everything under a directory, paths relative to it,
  * or of one file: modes, owners, modification times, symlinks, hard links. The directory itself is not an entry. It
  * shows one point in time: that of the call. Failures are errors of the stream.
+ *
+ * A filesystem without forks and transactions, such as a directory of the host, is read entry by entry instead: an
+ * entry that another client changes concurrently is packed as it was before or after the change, and one that is
+ * removed before it is read is left out.
  *
  * @throws FsError ENOENT, as the error of the stream, if the path does not exist
  * @example
@@ -41,22 +45,16 @@ async function pack(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   signal?.throwIfAborted();
-  if (fileSystem.capabilities.forks) {
-    const fork = await fileSystem.fork({ signal });
-    try {
-      for await (const [header, content] of read(fork, path)) {
-        signal?.throwIfAborted();
-        await put(controller, header, content);
-      }
-    } finally {
-      await fork.close();
-    }
-  } else {
-    const all = await fileSystem.transaction((inside) => readAll(inside, path), { signal });
-    for (const [header, content] of all) {
+  const fork = fileSystem.capabilities.forks ? await fileSystem.fork({ signal }) : undefined;
+  try {
+    const atOnce = fork === undefined ? await readAtOnce(fileSystem, path, signal) : undefined;
+    const packed = atOnce ?? read(fork ?? fileSystem, path);
+    for await (const [header, content] of packed) {
       signal?.throwIfAborted();
       await put(controller, header, content);
     }
+  } finally {
+    await fork?.close();
   }
   controller.finalize();
 }
@@ -64,10 +62,27 @@ async function pack(
 type Packed = readonly [header: TarHeader, content: Uint8Array];
 const EMPTY = new Uint8Array(0);
 
-async function readAll(fileSystem: FileSystem, path: string): Promise<Packed[]> {
-  const all: Packed[] = [];
-  for await (const packed of read(fileSystem, path)) all.push(packed);
-  return all;
+/** Reads everything in one transaction. Returns undefined if the filesystem has no transactions. */
+async function readAtOnce(
+  fileSystem: FileSystem,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<Packed[] | undefined> {
+  let hasBegun = false;
+  try {
+    return await fileSystem.transaction(
+      async (inside) => {
+        hasBegun = true;
+        const all: Packed[] = [];
+        for await (const packed of read(inside, path)) all.push(packed);
+        return all;
+      },
+      { signal },
+    );
+  } catch (error) {
+    if (hasBegun || !isFsError(error, 'ENOTSUP')) throw error;
+    return undefined;
+  }
 }
 
 async function* read(fileSystem: FileSystem, path: string): AsyncGenerator<Packed> {
@@ -75,24 +90,28 @@ async function* read(fileSystem: FileSystem, path: string): AsyncGenerator<Packe
   const firstNames = new Map<number, string>();
   if (await fileSystem.isFile(top)) {
     const { content, ...info } = await fileSystem.getEntry(top);
-    yield [headerOf(info, baseName(top), undefined), content];
+    yield [headerOf(info, baseName(top), content.length, undefined), content];
     return;
   }
   const prefix = top === '/' ? 1 : top.length + 1;
   for await (const info of fileSystem.walk(top)) {
     const name = info.path.slice(prefix);
-    let first: string | undefined;
-    if (info.links > 1 && info.kind !== 'directory') {
-      const { ino } = await fileSystem.lstat(info.path);
-      first = firstNames.get(ino);
-      if (first === undefined) firstNames.set(ino, name);
+    try {
+      const isShared = info.links > 1 && info.kind !== 'directory';
+      const ino = isShared ? (await fileSystem.lstat(info.path)).ino : undefined;
+      const first = ino === undefined ? undefined : firstNames.get(ino);
+      const hasContent = info.kind === 'file' && first === undefined && info.size > 0;
+      const content = hasContent ? await fileSystem.readFile(info.path) : EMPTY;
+      if (ino !== undefined && first === undefined) firstNames.set(ino, name);
+      yield [headerOf(info, name, content.length, first), content];
+    } catch (error) {
+      // It has been removed since it was listed.
+      if (!isFsError(error, 'ENOENT')) throw error;
     }
-    const hasContent = info.kind === 'file' && first === undefined && info.size > 0;
-    yield [headerOf(info, name, first), hasContent ? await fileSystem.readFile(info.path) : EMPTY];
   }
 }
 
-function headerOf(info: EntryInfo, name: string, first: string | undefined): TarHeader {
+function headerOf(info: EntryInfo, name: string, size: number, first: string | undefined): TarHeader {
   const pax: Record<string, string> = {};
   const linkname = first ?? info.target;
   // Parsers drop a byte order mark at the start of a field.
@@ -104,7 +123,7 @@ function headerOf(info: EntryInfo, name: string, first: string | undefined): Tar
   return {
     name: info.kind === 'directory' ? `${name}/` : name,
     type: first === undefined ? info.kind : 'link',
-    size: info.kind === 'file' && first === undefined ? info.size : 0,
+    size,
     mode: info.mode,
     // Values beyond seven octal digits are in the pax header.
     uid: info.uid,
