@@ -1,11 +1,17 @@
-import { type FileSystem, isFsError, type Stats } from '@scratchfs/core';
+import { type FileSystem, isFsError, parentPath, type Stats } from '@scratchfs/core';
 import type { ToolCallOptions } from './tool.js';
 
-/** Runs work in a transaction, or without one if the filesystem has none, as a mount of several filesystems. */
+/**
+ * Runs work in a transaction, or without one if the filesystem has none, as a directory of the host and a mount of
+ * several filesystems. Only for work that makes one change, which is atomic by itself.
+ *
+ * @param without called instead of the work if the filesystem has no transactions
+ */
 export async function inTransaction<T>(
   fileSystem: FileSystem,
   work: (fileSystem: FileSystem) => Promise<T>,
   call: ToolCallOptions,
+  without: (fileSystem: FileSystem) => Promise<T> = work,
 ): Promise<T> {
   let hasBegun = false;
   try {
@@ -15,7 +21,35 @@ export async function inTransaction<T>(
     }, call);
   } catch (error) {
     if (hasBegun || !isFsError(error, 'ENOTSUP')) throw error;
-    return work(fileSystem);
+    return without(fileSystem);
+  }
+}
+
+/**
+ * Creates the directories that lead to a path, then runs work that creates the path. If that fails, the new directories
+ * are removed again.
+ */
+export async function withParents(
+  fileSystem: FileSystem,
+  path: string,
+  call: ToolCallOptions,
+  work: () => Promise<void>,
+): Promise<void> {
+  const parent = parentPath(path);
+  const first = await fileSystem.mkdir(parent, { recursive: true, ...call });
+  try {
+    await work();
+  } catch (error) {
+    for (let at = parent; first !== undefined && at.length >= first.length; at = parentPath(at)) {
+      try {
+        // Without the signal: it may be what has stopped the work.
+        await fileSystem.rmdir(at);
+      } catch {
+        // Another client uses the directory, or it cannot be removed. The first error is the one that matters.
+        break;
+      }
+    }
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
-import { type EntryInfo, type FileSystem, isFsError, joinPath, parentPath, quote } from '@scratchfs/core';
+import { type EntryInfo, type FileSystem, isFsError, joinPath, quote } from '@scratchfs/core';
 import type { Authorizer, PathUse, ToolAction } from '../authorizer.js';
-import { entryAt, inTransaction } from '../in-transaction.js';
+import { entryAt, inTransaction, withParents } from '../in-transaction.js';
 import { checkPath, InputError } from '../input.js';
 import { readTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
@@ -41,10 +41,7 @@ export class EditorCommands {
     await this.#on(given, path, (fileSystem, place) =>
       inTransaction(
         fileSystem,
-        async (branch) => {
-          await branch.mkdir(parentPath(place), { recursive: true, ...call });
-          await branch.writeFile(place, text, { flag: 'wx', ...call });
-        },
+        (branch) => withParents(branch, place, call, () => branch.writeFile(place, text, { flag: 'wx', ...call })),
         call,
       ).catch((error: unknown) => {
         if (!isFsError(error, 'EEXIST')) throw error;
@@ -108,8 +105,7 @@ export class EditorCommands {
       const place = sandbox.locate(target);
       if ((await entryAt(fileSystem, place, call)) !== undefined)
         throw new InputError(`There is something at ${quote(to)} already.`);
-      await fileSystem.mkdir(parentPath(place), { recursive: true, ...call });
-      await fileSystem.rename(sandbox.locate(source), place, call);
+      await withParents(fileSystem, place, call, () => fileSystem.rename(sandbox.locate(source), place, call));
     };
     await inWordsOf(this.authorizer, () => inTransaction(sandbox.fileSystem, move, call), source, target);
     return `Moved ${from} to ${to}.`;

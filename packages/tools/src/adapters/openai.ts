@@ -44,7 +44,7 @@ export function applyPatchEditor(sandbox: FileSystemSandbox, options: ApplyPatch
 
 /**
  * Applies a whole patch in the V4A format, from `*** Begin Patch` to `*** End Patch`: either all of it or nothing. For
- * models that write patches as text.
+ * models that write patches as text. If the filesystem has no transactions, a patch of more than one change is refused.
  */
 export async function applyPatch(
   sandbox: FileSystemSandbox,

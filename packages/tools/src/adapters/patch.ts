@@ -1,6 +1,6 @@
-import { type FileSystem, isFsError, parentPath, quote } from '@scratchfs/core';
+import { type FileSystem, isFsError, quote } from '@scratchfs/core';
 import type { Authorizer } from '../authorizer.js';
-import { entryAt, inTransaction } from '../in-transaction.js';
+import { entryAt, inTransaction, withParents } from '../in-transaction.js';
 import { InputError } from '../input.js';
 import { readTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
@@ -76,22 +76,31 @@ export async function applyOperations(
     },
     call,
   );
-  await inTransaction(
-    sandbox.fileSystem,
-    async (fileSystem) => {
-      for (const operation of operations) {
-        const { path } = operation;
-        const dest = 'moveTo' in operation ? operation.moveTo : undefined;
-        try {
-          await applyOne(fileSystem, operation, (given) => sandbox.locate(given), call);
-        } catch (error) {
-          throw sandbox.explain(error, path, dest);
-        }
+  const applyAll = async (fileSystem: FileSystem): Promise<void> => {
+    for (const operation of operations) {
+      const { path } = operation;
+      const dest = 'moveTo' in operation ? operation.moveTo : undefined;
+      try {
+        await applyOne(fileSystem, operation, (given) => sandbox.locate(given), call);
+      } catch (error) {
+        throw sandbox.explain(error, path, dest);
       }
-    },
-    call,
-  );
+    }
+  };
+  const hasOneChange = operations.length === 1 && operations.every(isOneChange);
+  await inTransaction(sandbox.fileSystem, applyAll, call, hasOneChange ? applyAll : refuse);
   return operations.map((operation) => `${describe(operation)}: done.`).join('\n');
+}
+
+/** Reports whether an operation is atomic without a transaction. */
+function isOneChange(operation: PatchOperation): boolean {
+  return operation.type !== 'update_file' || operation.moveTo === undefined || operation.diff.trim() === '';
+}
+
+async function refuse(): Promise<never> {
+  throw new InputError(
+    'Nothing was changed: this filesystem has no transactions (as a directory of the host or a mount), so a patch of several changes could be applied in part. Send one change at a time: a patch that creates, updates, deletes or moves one file.',
+  );
 }
 
 async function applyOne(
@@ -113,8 +122,7 @@ async function applyOne(
   const target = locate(moveTo);
   if ((await entryAt(fileSystem, target, call)) !== undefined)
     throw new InputError(`There is something at ${quote(moveTo)} already.`);
-  await fileSystem.mkdir(parentPath(target), { recursive: true, ...call });
-  await fileSystem.rename(path, target, call);
+  await withParents(fileSystem, target, call, () => fileSystem.rename(path, target, call));
 }
 
 async function create(
@@ -124,9 +132,8 @@ async function create(
   call: ToolCallOptions,
 ): Promise<void> {
   const text = createdText(diff);
-  await fileSystem.mkdir(parentPath(path), { recursive: true, ...call });
   try {
-    await fileSystem.writeFile(path, text, { flag: 'wx', ...call });
+    await withParents(fileSystem, path, call, () => fileSystem.writeFile(path, text, { flag: 'wx', ...call }));
   } catch (error) {
     if (!isFsError(error, 'EEXIST')) throw error;
     throw new InputError(`There is a file ${quote(given)} already: update it instead.`);
