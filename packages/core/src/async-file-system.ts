@@ -1,4 +1,5 @@
 import { captureArgument, captureContent, checkOptions, signalIn } from './engine/arguments.js';
+import { inTransaction } from './engine/capabilities.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
@@ -61,7 +62,8 @@ export class AsyncFileSystem implements FileSystem {
     return this.#inside.executor.kind;
   }
   get capabilities() {
-    return this.#inside.executor.capabilities;
+    const { executor, options } = this.#inside;
+    return options.inTransaction === true ? inTransaction(executor.capabilities) : executor.capabilities;
   }
   get limits() {
     return this.#inside.context.quota.limits;

@@ -131,14 +131,27 @@ export interface Checkpoint {
   readonly createdAt: number;
 }
 
-/** Abilities of the underlying storage, declared once; the testkit tests the declared ones. */
+/**
+ * Abilities of a filesystem, true of the whole stack of layers: what is declared works, and what is not declared fails
+ * with ENOTSUP, or with the error of the layer that forbids it (EROFS for a read-only one, EINVAL in a transaction).
+ */
 export interface Capabilities {
-  /** `checkpoint`, `rollback` in O(1) or one request. */
+  /** `checkpoint` and `drop`, in O(1) or one request. */
   readonly checkpoints: boolean;
+  /** `rollback` to a checkpoint, in O(1) or one request. */
+  readonly rollback: boolean;
+  /** `diff` and `formatDiff` of checkpoints with each other and with the current state. */
+  readonly diff: boolean;
+  /** `restoreSnapshot`. */
+  readonly restore: boolean;
+  /** `transaction`. */
+  readonly transactions: boolean;
   /** `fork` in O(1) or one request. */
   readonly forks: boolean;
   /** `watch` also sees the changes of other clients. */
   readonly sharedWatch: boolean;
+  /** Changes at some path. False if this filesystem refuses every change, as `readonly` does. */
+  readonly writes: boolean;
 }
 
 /**

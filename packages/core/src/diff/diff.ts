@@ -7,7 +7,7 @@ import type { View } from '../engine/view.js';
 import { type EntryKind, statMode } from '../entry.js';
 import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
 import { DIRECTORY, FILE, kindName, type Node, SYMLINK } from '../tree/node.js';
-import { type TreeChange, TreeDiff } from './tree-diff.js';
+import { type Outer, type TreeChange, TreeDiff } from './tree-diff.js';
 import {
   checkUnified,
   type DiffFile,
@@ -68,7 +68,7 @@ export async function diff(
   options?: CallOptions,
 ): Promise<FileSystemDiff> {
   checkOptions(options, [], 'diff');
-  const steps = await trustedApi(fileSystem).compare(from, to, (a, b) => new DiffCursor(a, b), {
+  const steps = await trustedApi(fileSystem).compare(from, to, (a, b, outer) => new DiffCursor(a, b, outer), {
     signal: signalIn(options),
   });
   return steps.at(-1) as FileSystemDiff;
@@ -77,7 +77,7 @@ export async function diff(
 /** Like {@link diff}, for synchronous storages. */
 export function diffSync(fileSystem: SyncFileSystem, from: DiffPoint, to?: DiffPoint): FileSystemDiff {
   return trustedApi(fileSystem)
-    .compareSync(from, to, (a, b) => new DiffCursor(a, b))
+    .compareSync(from, to, (a, b, outer) => new DiffCursor(a, b, outer))
     .at(-1) as FileSystemDiff;
 }
 
@@ -122,7 +122,7 @@ export async function formatDiff(
   options?: FormatDiffOptions & CallOptions,
 ): Promise<string> {
   const format = checkFormat(options);
-  const texts = await trustedApi(fileSystem).compare(from, to, (a, b) => new DiffTexts(a, b, format), {
+  const texts = await trustedApi(fileSystem).compare(from, to, (a, b, outer) => new DiffTexts(a, b, format, outer), {
     signal: signalIn(options),
   });
   return together(texts);
@@ -142,7 +142,7 @@ export function formatDiffSync(
 ): string {
   const format = checkFormat(options);
   return trustedApi(fileSystem)
-    .compareSync(from, to, (a, b) => new DiffTexts(a, b, format))
+    .compareSync(from, to, (a, b, outer) => new DiffTexts(a, b, format, outer))
     .join('');
 }
 
@@ -159,8 +159,8 @@ class DiffCursor implements Cursor<FileSystemDiff | null> {
   readonly #changed: Changed[] = [];
   #done = false;
 
-  constructor(before: View, after: View) {
-    this.#changes = new TreeDiff(before, after);
+  constructor(before: View, after: View, outer?: Outer) {
+    this.#changes = new TreeDiff(before, after, outer);
   }
 
   next(): FileSystemDiff | null | undefined {
@@ -176,7 +176,7 @@ class DiffCursor implements Cursor<FileSystemDiff | null> {
     return null;
   }
 
-  #add({ path, before, after, content }: TreeChange): void {
+  #add({ outer: path, before, after, content }: TreeChange): void {
     if (before === undefined) this.#added.push({ path, ...entryOf(after as Node) });
     else if (after === undefined) this.#removed.push({ path, ...entryOf(before) });
     else this.#changed.push({ path, before: entryOf(before), after: entryOf(after), content });
@@ -207,9 +207,10 @@ class DiffTexts implements Cursor<string> {
     readonly before: View,
     readonly after: View,
     readonly format: DiffFormat,
+    outer?: Outer,
   ) {
     this.#room = format.maxLength;
-    this.#changes = new TreeDiff(before, after);
+    this.#changes = new TreeDiff(before, after, outer);
   }
 
   next(): string | undefined {
@@ -271,18 +272,19 @@ class DiffTexts implements Cursor<string> {
   }
 
   /** Returns the files to print for a change. A change of kind is a deletion and a creation, as in git. */
-  #filesOf({ path, before, after, content }: TreeChange): DiffFile[] {
+  #filesOf(change: TreeChange): DiffFile[] {
+    const { before, after, content } = change;
     const a = before?.kind === DIRECTORY ? undefined : before;
     const b = after?.kind === DIRECTORY ? undefined : after;
     if (a !== undefined && b !== undefined && a.kind !== b.kind)
-      return [this.#file(path, a, undefined, true), this.#file(path, undefined, b, true)];
-    return [this.#file(path, a, b, content)];
+      return [this.#file(change, a, undefined, true), this.#file(change, undefined, b, true)];
+    return [this.#file(change, a, b, content)];
   }
 
-  #file(path: string, a: Leaf | undefined, b: Leaf | undefined, differs: boolean): DiffFile {
+  #file({ path, outer }: TreeChange, a: Leaf | undefined, b: Leaf | undefined, differs: boolean): DiffFile {
     const isWhole = !isTooLarge(a) && !isTooLarge(b);
     return {
-      path: this.format.nameOf(path),
+      path: this.format.nameOf(outer),
       before: a && (isWhole ? contentOf(this.before, a, path) : BINARY),
       after: b && (isWhole ? contentOf(this.after, b, path) : differs ? OTHER_BINARY : BINARY),
       oldMode: a && gitMode(a),

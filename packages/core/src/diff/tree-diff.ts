@@ -20,12 +20,18 @@ import type { Location } from '../tree/tree.js';
 
 /** One name that differs between two trees; a side is undefined if the name does not exist there. */
 export interface TreeChange {
+  /** Path in the two trees. */
   readonly path: string;
+  /** Path in the filesystem that is compared. */
+  readonly outer: string;
   readonly before: Node | undefined;
   readonly after: Node | undefined;
   /** True if content, link target or kind differ, or a side is missing. */
   readonly content: boolean;
 }
+
+/** Translates a path of the trees for the filesystem that is compared; undefined for a path that it hides. */
+export type Outer = (path: string) => string | undefined;
 
 interface Side {
   readonly location: Location;
@@ -66,6 +72,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   constructor(
     readonly before: View,
     readonly after: View,
+    readonly outer?: Outer,
   ) {
     this.#sameInodes = before.tree.inodes === after.tree.inodes;
     const [a, b] = [before.tree.rootLocation, after.tree.rootLocation];
@@ -130,11 +137,13 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     const a = before && { location: before, entries: this.before.list(before) };
     const b = after && { location: after, entries: this.after.list(after) };
     const guard = this.after.context.guard;
+    const { outer } = this;
     const names = this.#names(a?.entries, b?.entries);
-    if (guard === undefined) return { path, before: a, after: b, names, at: 0 };
+    if (guard === undefined && outer === undefined) return { path, before: a, after: b, names, at: 0 };
     const isVisible = (name: string): boolean =>
+      (outer === undefined || outer(joinPath(path, name)) !== undefined) &&
       [this.before.tree.resolve(a?.entries.get(name)), this.after.tree.resolve(b?.entries.get(name))].some(
-        (node) => node !== undefined && guard.isVisible(joinPath(path, name), node),
+        (node) => node !== undefined && (guard === undefined || guard.isVisible(joinPath(path, name), node)),
       );
     return { path, before: a, after: b, names: names.filter(isVisible), at: 0 };
   }
@@ -174,12 +183,13 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   }
 
   #changeOf(path: string, before: Node | undefined, after: Node | undefined): TreeChange | undefined {
-    if (before === undefined || after === undefined) return { path, before, after, content: true };
+    const outer = this.outer?.(path) ?? path;
+    if (before === undefined || after === undefined) return { path, outer, before, after, content: true };
     const content = !this.#sameContent(before, after);
     const { meta: a } = before;
     const { meta: b } = after;
     if (!content && a.mode === b.mode && a.uid === b.uid && a.gid === b.gid) return undefined;
-    return { path, before, after, content };
+    return { path, outer, before, after, content };
   }
 
   #sameContent(before: Node, after: Node): boolean {

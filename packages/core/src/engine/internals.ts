@@ -39,14 +39,20 @@ export interface TrustedApi {
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
   /** Returns all items of a cursor, from one point in time on every storage. */
   collect<T>(start: (view: View) => Cursor<T>, options?: CallOptions): Promise<T[]>;
-  compare<T>(a: Which, b: Which, start: (a: View, b: View) => Cursor<T>, options?: CallOptions): Promise<T[]>;
+  compare<T>(a: Which, b: Which, start: TrustedStart<T>, options?: CallOptions): Promise<T[]>;
 }
+
+/**
+ * Starts a cursor over two states. `outer` translates a path of the views into one of the filesystem that was asked, and
+ * returns undefined for a path that it hides with everything under it. Default: the same path.
+ */
+export type TrustedStart<T> = (a: View, b: View, outer?: (path: string) => string | undefined) => Cursor<T>;
 
 /** The synchronous form. */
 export interface SyncTrustedApi extends TrustedApi {
   runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R;
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;
-  compareSync<T>(a: Which, b: Which, start: (a: View, b: View) => Cursor<T>): T[];
+  compareSync<T>(a: Which, b: Which, start: TrustedStart<T>): T[];
 }
 
 /**
@@ -189,7 +195,12 @@ export function keepTrustedApi(fileSystem: FileSystem, code: TrustedApi): void {
 export function trustedApi(fileSystem: SyncFileSystem): SyncTrustedApi;
 export function trustedApi(fileSystem: FileSystem): TrustedApi;
 export function trustedApi(fileSystem: FileSystem): TrustedApi {
-  return TRUSTED_APIS.get(fileSystem) ?? new PublicMethods(fileSystem as SyncFileSystem);
+  return TRUSTED_APIS.get(fileSystem) ?? publicMethods(fileSystem as SyncFileSystem);
+}
+
+/** Returns the way to run this library's code through public methods. */
+export function publicMethods(fileSystem: SyncFileSystem): SyncTrustedApi {
+  return new PublicMethods(fileSystem);
 }
 
 class PublicMethods implements SyncTrustedApi {

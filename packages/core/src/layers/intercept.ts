@@ -3,7 +3,7 @@ import { fixedLimits } from '../engine/quota.js';
 import { collectItems } from '../engine/scheduling/time-slice.js';
 import { FsError } from '../errors.js';
 import type { FileHandle } from '../file-handle.js';
-import type { FileSystem, ReadStreamOptions, WriteStreamOptions } from '../file-system.js';
+import type { Capabilities, FileSystem, ReadStreamOptions, WriteStreamOptions } from '../file-system.js';
 import { readStream, writeStream } from '../streams.js';
 import {
   HANDLE_METHODS,
@@ -58,6 +58,8 @@ export interface InterceptOptions {
   readonly onClose?: () => Promise<void>;
   /** Returns the object that runs a caller's operations and cursors. Default: the lower filesystem. */
   readonly untrustedApi?: (self: FileSystem) => UntrustedApi;
+  /** Returns the abilities of the layer. Default: those of the lower filesystem. */
+  readonly capabilities?: (inner: Capabilities) => Capabilities;
   /** Returns the object that runs this library's cursors, which ask guards. Default: the same as for a caller's. */
   readonly forCursors?: (name: 'iterate' | 'compare') => TrustedApi | undefined;
 }
@@ -107,7 +109,9 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
     };
 
     if (spec.shape === 'value') {
-      Object.defineProperty(layer, name, { get: () => target[name], enumerable: true });
+      const get = (): unknown =>
+        name === 'capabilities' ? (options.capabilities?.(inner.capabilities) ?? inner.capabilities) : target[name];
+      Object.defineProperty(layer, name, { get, enumerable: true });
       continue;
     }
     const install = (on: Methods, from: () => Methods): void => {

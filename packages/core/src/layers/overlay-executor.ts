@@ -1,4 +1,5 @@
 import type { NodeRecord } from '../backend.js';
+import { ALL_CAPABILITIES } from '../engine/capabilities.js';
 import type { Context } from '../engine/context.js';
 import type { Cursor } from '../engine/cursor.js';
 import { rootMeta } from '../engine/defaults.js';
@@ -41,7 +42,7 @@ export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
  */
 export class OverlayExecutor implements Executor {
   readonly kind = 'async';
-  readonly capabilities = { checkpoints: true, forks: true, sharedWatch: true };
+  readonly capabilities = ALL_CAPABILITIES;
 
   readonly #memory: MemoryExecutor;
   readonly #loader: LowerLoader;

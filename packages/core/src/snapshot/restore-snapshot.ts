@@ -4,6 +4,7 @@ import { stats } from '../engine/operations/read.js';
 import { nextTurn, runInSlices, runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';
+import { FsError } from '../errors.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
 import { Tree } from '../tree/tree.js';
@@ -31,6 +32,7 @@ export interface RestoreOptions extends CallOptions {
  * @throws StorageError `corrupt` for bytes that are not a snapshot or were damaged, `version` for one of a newer
  *   release
  * @throws FsError ENOSPC, EFBIG if it exceeds the limits of the filesystem
+ * @throws FsError ENOTSUP if the filesystem does not declare `capabilities.restore`
  * @throws TypeError if `bytes` is not a Uint8Array
  */
 export async function restoreSnapshot(
@@ -45,6 +47,7 @@ export async function restoreSnapshot(
   // If the copy made at the call was long, other tasks get a turn first.
   if (bytes.byteLength > SLICE_BYTES) await nextTurn();
   const target = await trustedApi(fileSystem).run(lookAt, [], { signal });
+  checkAbility(fileSystem);
   const recordWrites = fileSystem.kind === 'async';
   const builder = await runInSlices(
     buildSteps(own, fileSystem.limits, { ...target, adopt: adopt && !target.isGuarded, recordWrites }),
@@ -62,6 +65,7 @@ export function restoreSnapshotSync(
   const adopt = checkBoolean(checkOptions(options, ['adopt'], 'restoreSnapshotSync').adopt, 'adopt');
   const own = adopt ? adoptable(bytes) : plain(checkBytes(bytes));
   const target = trustedApi(fileSystem).runSync(lookAt, []);
+  checkAbility(fileSystem);
   const steps = buildSteps(adopted(own), fileSystem.limits, {
     ...target,
     adopt: adopt && !target.isGuarded,
@@ -84,6 +88,14 @@ function lookAt(view: View): RestoreTarget {
   const { totalSize: usedSize, nodeCount: usedNodes } = stats(view);
   const isGuarded = context.guard !== undefined;
   return { shared: tree.shared, newId: context.newId, rootId: tree.root.id, usedSize, usedNodes, isGuarded };
+}
+
+/** Must be called after the guards were asked, whose errors say more. */
+function checkAbility({ capabilities }: FileSystem): void {
+  if (capabilities.restore || !capabilities.writes) return;
+  const hint =
+    'This filesystem cannot replace its whole state: restore into the filesystem under its layers, or into a mounted one';
+  throw new FsError('ENOTSUP', { syscall: 'restore', hint });
 }
 
 function* buildSteps(

@@ -28,7 +28,16 @@ const MODES = { file: 0o644, directory: 0o755, symlink: 0o777 } as const;
  */
 export class MapStorage implements SyncStorage {
   readonly kind = 'sync';
-  readonly capabilities: Capabilities = { checkpoints: false, forks: false, sharedWatch: false };
+  readonly capabilities: Capabilities = {
+    checkpoints: false,
+    rollback: false,
+    diff: false,
+    restore: false,
+    transactions: false,
+    forks: false,
+    sharedWatch: false,
+    writes: true,
+  };
   protected rows = new Map<string, MapRow>();
 
   constructor(protected readonly clock: () => number) {

@@ -1,8 +1,9 @@
 import type { Metadata, NodeId, Totals } from '../../backend.js';
 import { FsError, isFsError, StorageError } from '../../errors.js';
-import type { Capabilities, Checkpoint } from '../../file-system.js';
+import type { Checkpoint } from '../../file-system.js';
 import type { Limits } from '../../limits.js';
 import { SharedStore, Tree, type TreeState } from '../../tree/tree.js';
+import { ALL_CAPABILITIES } from '../capabilities.js';
 import { ChangeFeed } from '../change-feed.js';
 import type { Change } from '../changes.js';
 import type { Context } from '../context.js';
@@ -30,7 +31,7 @@ type Again = (work: (source: Source) => boolean, signal: AbortSignal | undefined
 /** Runs operations directly on a tree in memory. */
 export class MemoryExecutor implements SyncExecutor {
   readonly kind = 'sync';
-  readonly capabilities: Capabilities = Object.freeze({ checkpoints: true, forks: true, sharedWatch: true });
+  readonly capabilities = ALL_CAPABILITIES;
   /** Other holders of states of this tree. */
   readonly keepers: (() => Iterable<TreeState>)[] = [];
   readonly newId: () => NodeId;

@@ -96,8 +96,17 @@ export class RemoteExecutor implements Executor {
     const random = given.random ?? systemRandom;
     this.#backend = backend;
     this.#options = options;
-    const { checkpoints, forks, sharedWatch } = backend.capabilities;
-    this.capabilities = Object.freeze({ checkpoints, forks, sharedWatch });
+    const { checkpoints, forks, sharedWatch, transactions = true } = backend.capabilities;
+    this.capabilities = Object.freeze({
+      checkpoints,
+      rollback: checkpoints,
+      diff: checkpoints,
+      restore: transactions,
+      transactions,
+      forks,
+      sharedWatch,
+      writes: true,
+    });
     this.feed = new ChangeFeed(
       new OpenFiles({ remembersLinks: true }),
       sharedWatch ? backend.watch?.bind(backend) : undefined,
@@ -457,7 +466,7 @@ export class RemoteExecutor implements Executor {
   }
 
   async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    if (this.#backend.capabilities.transactions === false)
+    if (!this.capabilities.transactions)
       throw new FsError('ENOTSUP', {
         syscall: 'transaction',
         hint: 'This storage has no transactions; use an overlay',

@@ -1,4 +1,5 @@
-import type { Capabilities, Checkpoint } from '../../file-system.js';
+import type { Checkpoint } from '../../file-system.js';
+import { ALL_CAPABILITIES, inTransaction } from '../capabilities.js';
 import { ChangeFeed } from '../change-feed.js';
 import type { Context } from '../context.js';
 import type { Cursor } from '../cursor.js';
@@ -18,7 +19,7 @@ import { itemsOf } from './remote-cursors.js';
  */
 export class RemoteTransaction implements Executor {
   readonly kind = 'async';
-  readonly capabilities: Capabilities = Object.freeze({ checkpoints: false, forks: false, sharedWatch: false });
+  readonly capabilities = inTransaction(ALL_CAPABILITIES);
   readonly feed = new ChangeFeed(new OpenFiles({ remembersLinks: true, isBranch: true }));
   readonly quota: Quota;
   #last: Promise<unknown> = Promise.resolve();

@@ -1,33 +1,36 @@
 import { FsError, isFsError } from '../../errors.js';
 import type { Checkpoint, FileSystem } from '../../file-system.js';
 import { type CallSequence, invoke } from '../call-sequence.js';
+import { changeableIn } from './abilities.js';
 import type { Namespace } from './namespace.js';
 
 interface Held {
   readonly checkpoint: Checkpoint;
-  /** Checkpoint of each filesystem. */
+  /** Checkpoint of each filesystem that can be changed. */
   readonly parts: ReadonlyMap<FileSystem, Checkpoint>;
 }
 
-/** Checkpoints of a mount: one of each filesystem, identified by their ids and named here. */
+/**
+ * Checkpoints of a mount: one of each filesystem that can be changed through it, identified by their ids and named here.
+ */
 export class Checkpoints {
   readonly #held = new Map<string, Held>();
 
   constructor(readonly space: Namespace) {}
 
   *create(name: string | undefined): CallSequence<Checkpoint> {
-    this.#require('checkpoint');
+    this.#require('checkpoint', 'checkpoints');
     if (name !== undefined && this.#named(name) !== undefined)
       throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
     const parts = new Map<FileSystem, Checkpoint>();
     try {
-      for (const fileSystem of this.space.fileSystems)
+      for (const fileSystem of changeableIn(this.space))
         parts.set(fileSystem, yield* invoke<Checkpoint>(fileSystem, 'checkpoint', [undefined]));
     } catch (error) {
       for (const [fileSystem, part] of parts) yield* invoke(fileSystem, 'drop', [part]);
       throw error;
     }
-    const part = parts.get(this.space.root.fileSystem) as Checkpoint;
+    const [part] = parts.values() as Iterable<Checkpoint> as [Checkpoint];
     const id = `mount-${part.id}`;
     const { createdAt } = part;
     const checkpoint: Checkpoint = Object.freeze({ id, ...(name === undefined ? {} : { name }), createdAt });
@@ -41,7 +44,7 @@ export class Checkpoints {
 
   /** Rolls back all filesystems, or none if one of them no longer has its part. */
   *rollback(which: Checkpoint | string): CallSequence<undefined> {
-    this.#require('rollback');
+    this.#require('rollback', 'rollback');
     const { checkpoint, parts } = this.#find(which, 'rollback');
     for (const [fileSystem, part] of parts) {
       const held = yield* invoke<Checkpoint[]>(fileSystem, 'checkpoints', []);
@@ -80,9 +83,25 @@ export class Checkpoints {
     throw new FsError('ENOENT', { syscall, path: wanted, hint });
   }
 
-  #require(syscall: string): void {
-    const lacking = this.space.all.find(({ fileSystem }) => !fileSystem.capabilities.checkpoints);
-    if (lacking === undefined) return;
-    throw new FsError('ENOTSUP', { syscall, hint: `The filesystem at ${lacking.point} has no checkpoints` });
+  /** Returns the part of a checkpoint that belongs to one filesystem. @throws FsError ENOENT if it has none */
+  part(which: Checkpoint | string, fileSystem: FileSystem, syscall: string): Checkpoint {
+    const { checkpoint, parts } = this.#find(which, syscall);
+    const part = parts.get(fileSystem);
+    if (part !== undefined) return part;
+    const hint = 'This checkpoint was made while the filesystem to compare was read-only';
+    throw new FsError('ENOENT', { syscall, path: checkpoint.name ?? checkpoint.id, hint });
+  }
+
+  #require(syscall: string, ability: 'checkpoints' | 'rollback'): void {
+    const changeable = changeableIn(this.space);
+    const lacking = this.space.all.find(
+      ({ fileSystem }) => changeable.includes(fileSystem) && !fileSystem.capabilities[ability],
+    );
+    if (lacking === undefined && changeable.length > 0) return;
+    const hint =
+      lacking === undefined
+        ? 'Every filesystem in this mount is read-only, so there is no state to keep'
+        : `The filesystem mounted at ${lacking.point} does not support ${syscall}`;
+    throw new FsError('ENOTSUP', { syscall, hint });
   }
 }

@@ -1,4 +1,6 @@
+import { inTransaction as withoutStates } from '../../engine/capabilities.js';
 import type { Cursor } from '../../engine/cursor.js';
+import { keepTrustedApi } from '../../engine/internals.js';
 import { notInTransaction } from '../../engine/not-in-transaction.js';
 import type { View } from '../../engine/view.js';
 import type { ViewFunction } from '../../engine/view-function.js';
@@ -6,7 +8,6 @@ import { WalkCursor } from '../../engine/walk.js';
 import { FsError } from '../../errors.js';
 import type {
   CallOptions,
-  Capabilities,
   FileSystem,
   ReadStreamOptions,
   SyncFileSystem,
@@ -23,6 +24,9 @@ import { METHODS, type MethodSpec, namesOf } from '../method-table.js';
 import { overlay } from '../overlay.js';
 import { sealed } from '../read-only-error.js';
 import { Watchers } from '../watchers.js';
+import { capabilitiesOf, onlyChangeable } from './abilities.js';
+import { Checkpoints } from './checkpoints.js';
+import { compareRefused, mountedApi } from './mounted-api.js';
 import type { Namespace } from './namespace.js';
 import type { RuleOf } from './rule.js';
 import { mountRules, type OwnMethod } from './rules.js';
@@ -37,14 +41,15 @@ interface MountOptions {
   readonly inTransaction?: boolean;
 }
 
-/** Methods that a transaction does not have, because it keeps no states. */
-const STATES: ReadonlySet<string> = new Set(['checkpoint', 'checkpoints', 'rollback', 'drop']);
+/** Methods that a transaction does not have, because it keeps no states and has no transactions inside it. */
+const STATES: ReadonlySet<string> = new Set(['checkpoint', 'checkpoints', 'rollback', 'drop', 'fork', 'transaction']);
 
 /** Returns the methods of a mount: those on paths by the rules, the others here. */
 export function mountFileSystem(space: Namespace, { onClose, inTransaction }: MountOptions = {}): FileSystem {
   const layer: Methods = {};
   const self = layer as unknown as FileSystem;
-  const rules: Readonly<Record<string, RuleOf>> = mountRules(space);
+  const checkpoints = new Checkpoints(space);
+  const rules: Readonly<Record<string, RuleOf>> = mountRules(space, checkpoints);
   const isSync = space.all.every(({ fileSystem }) => fileSystem.kind === 'sync');
   const alone = space.all.length === 1;
   const root = space.root.fileSystem;
@@ -82,9 +87,8 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     }
   }
 
-  const own: Record<Exclude<OwnMethod, 'limits'>, unknown> = {
+  const own: Record<Exclude<OwnMethod, 'limits' | 'capabilities'>, unknown> = {
     kind: isSync ? 'sync' : 'async',
-    capabilities: capabilitiesOf(space),
     walk: (path = '/', options?: WalkOptions) => self.iterate((view) => new WalkCursor(view, path, options), options),
     watch: (path: string, options?: WatchOptions) => {
       enter();
@@ -101,10 +105,10 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     compare: async (...args: Parameters<FileSystem['compare']>) => {
       enter();
       if (alone) return root.compare(...args);
-      throw refuse('diff', 'Compare the checkpoints of the filesystems that are mounted, one by one');
+      throw compareRefused();
     },
     fork: async (options?: CallOptions) => {
-      enter();
+      begin('fork');
       requireForks(space);
       const forks = new Map<FileSystem, FileSystem>();
       const close = async (): Promise<void> => {
@@ -122,16 +126,17 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
       );
     },
     transaction: async (work: (fileSystem: FileSystem) => Promise<unknown>, options?: CallOptions) => {
-      enter();
-      if (!alone) {
+      begin('transaction');
+      const changeable = onlyChangeable(space);
+      if (changeable === undefined) {
         const instead = isSync ? 'transactionSync does it' : 'run it on the filesystem that is mounted';
         throw refuse('transaction', `All or nothing cannot be promised over several filesystems: ${instead}`);
       }
-      return root.transaction(
+      return changeable.fileSystem.transaction(
         (branch) =>
           work(
             mountFileSystem(
-              space.with(() => branch),
+              space.with((fileSystem) => (fileSystem === changeable.fileSystem ? branch : fileSystem)),
               { onClose: () => branch.close(), inTransaction: true },
             ),
           ),
@@ -150,14 +155,18 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
   };
   Object.assign(layer, own);
   Object.defineProperty(layer, 'limits', { get: () => (alone ? root.limits : NO_LIMITS), enumerable: true });
+  const abilities = { get: () => (inTransaction ? withoutStates(capabilitiesOf(space)) : capabilitiesOf(space)) };
+  Object.defineProperty(layer, 'capabilities', { ...abilities, enumerable: true });
   layer[Symbol.asyncDispose] = () => self.close();
-  if (isSync) Object.assign(layer, syncMethods(space, self as Sync, { enter, look, alone, refuse }));
+  if (isSync) Object.assign(layer, syncMethods(space, self as Sync, { begin, look, alone, refuse }));
   else delete layer['toJSON'];
+  keepTrustedApi(self, mountedApi(space, self, checkpoints, enter));
   return self;
 }
 
 interface Parts {
-  readonly enter: () => void;
+  /** Throws if the mount has ended, or the method has no meaning in its transaction. */
+  readonly begin: (name: string) => void;
   readonly look: () => FileSystem;
   readonly alone: boolean;
   readonly refuse: (syscall: string, hint: string) => FsError;
@@ -165,31 +174,31 @@ interface Parts {
 
 type OwnSync = 'walkSync' | 'iterateSync' | 'runSync' | 'compareSync' | 'forkSync' | 'transactionSync';
 
-function syncMethods(space: Namespace, self: Sync, { enter, look, alone, refuse }: Parts): Record<OwnSync, unknown> {
+function syncMethods(space: Namespace, self: Sync, { begin, look, alone, refuse }: Parts): Record<OwnSync, unknown> {
   const root = space.root.fileSystem as Sync;
   return {
     walkSync: (path = '/', options?: WalkOptions) => self.iterateSync((view) => new WalkCursor(view, path, options)),
     iterateSync: (start: (view: View) => Cursor<unknown>) => {
-      enter();
+      begin('iterate');
       return (look() as Sync).iterateSync(start);
     },
     runSync: (operation: ViewFunction<Args, unknown>, args: Args) => {
-      enter();
+      begin('run');
       return alone ? root.runSync(operation, args) : (look() as Sync).runSync(sealed(operation, runRefused), args);
     },
     compareSync: (...args: Parameters<Sync['compareSync']>) => {
-      enter();
+      begin('compare');
       if (alone) return root.compareSync(...args);
-      throw refuse('diff', 'Compare the checkpoints of the filesystems that are mounted, one by one');
+      throw compareRefused();
     },
     forkSync: () => {
-      enter();
+      begin('fork');
       requireForks(space);
       const forks = new Map(space.fileSystems.map((fileSystem) => [fileSystem, (fileSystem as Sync).forkSync()]));
       return mountFileSystem(space.with((fileSystem) => forks.get(fileSystem) as FileSystem));
     },
     transactionSync: (work: (fileSystem: Sync) => unknown) => {
-      enter();
+      begin('transaction');
       const branches = new Map<FileSystem, FileSystem>();
       const nest = ([next, ...rest]: readonly FileSystem[]): unknown => {
         if (next === undefined)
@@ -213,11 +222,6 @@ function runRefused(): FsError {
   const hint =
     'An operation of your own may look at a mount but not change it: run it on the filesystem that is mounted';
   return new FsError('ENOTSUP', { syscall: 'run', hint });
-}
-
-function capabilitiesOf(space: Namespace): Capabilities {
-  const all = (key: keyof Capabilities): boolean => space.all.every(({ fileSystem }) => fileSystem.capabilities[key]);
-  return { checkpoints: all('checkpoints'), forks: all('forks'), sharedWatch: all('sharedWatch') };
 }
 
 function requireForks(space: Namespace): void {

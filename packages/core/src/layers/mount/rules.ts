@@ -8,7 +8,7 @@ import { baseName, compareNames, joinPath, normalizePath, parentPath } from '../
 import { type CallSequence, invoke } from '../call-sequence.js';
 import { METHODS, type MethodName, type PathUse } from '../method-table.js';
 import { renamed } from '../rename-error.js';
-import { Checkpoints } from './checkpoints.js';
+import type { Checkpoints } from './checkpoints.js';
 import { copyAcross, copyFileAcross } from './copy.js';
 import { translateHandle } from './handle.js';
 import type { Namespace } from './namespace.js';
@@ -37,8 +37,7 @@ export type OwnMethod =
   | 'close';
 
 /** Returns the rules of a mount, one per method; a method added to the table does not compile until it has one. */
-export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMethod>, RuleOf> {
-  const checkpoints = new Checkpoints(space);
+export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<Exclude<MethodName, OwnMethod>, RuleOf> {
   const keep: Answer = (result) => result;
 
   function* places(name: MethodName, args: Args): CallSequence<Place[]> {

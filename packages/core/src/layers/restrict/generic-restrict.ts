@@ -3,7 +3,7 @@ import { type Internals, internalsOf, type TrustedApi, trustedApi, type Untruste
 import type { EntryInfo } from '../../entry.js';
 import { isFsError } from '../../errors.js';
 import type { FileHandle } from '../../file-handle.js';
-import type { FileSystem, SyncFileSystem, WatchEvent } from '../../file-system.js';
+import type { Capabilities, FileSystem, SyncFileSystem, WatchEvent } from '../../file-system.js';
 import { normalizePath } from '../../paths.js';
 import { toRecord } from '../../to-record.js';
 import { runCalls, runCallsSync, signalOf } from '../call-sequence.js';
@@ -17,6 +17,7 @@ import { type FileSystemCall, GenericRules, isFree, type Outcome, type Place } f
 import { GuardChain } from './guard-chain.js';
 import { GuardedHandle } from './guarded-handle.js';
 import { restrictInternals } from './restrict-internals.js';
+import { genericCapabilities } from './restricted-capabilities.js';
 import { visibleEvents } from './visible-events.js';
 
 /** Returns the layer over any filesystem, by its methods. */
@@ -29,7 +30,8 @@ export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Ref
       () => cursorsOver(name, inner, guard, guards),
       (error) => guards.shown(error, []),
     );
-  return intercept(inner, around, { untrustedApi, forCursors });
+  const capabilities = (lower: Capabilities): Capabilities => genericCapabilities(lower, guards);
+  return intercept(inner, around, { untrustedApi, forCursors, capabilities });
 }
 
 /**
@@ -37,8 +39,7 @@ export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Ref
  * lower filesystem if nothing is hidden.
  */
 function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: GuardChain): TrustedApi | undefined {
-  const isOpen = !guards.hides && guards.permits('look', 'scandir') && guards.permits('read', 'scandir');
-  if (isOpen) return trustedApi(inner);
+  if (guards.isOpen()) return trustedApi(inner);
   // The public methods cannot compare two states.
   if (name === 'compare') return undefined;
   return trustedApi(restrictInternals(internalsOf(overlay(inner, { limits: {} })) as Internals, guard));

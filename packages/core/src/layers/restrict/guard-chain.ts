@@ -42,6 +42,27 @@ export class GuardChain implements ComposedGuard {
     return !this.hides && this.permits('write', 'rollback') && this.permits('remove', 'rollback');
   }
 
+  /** Reports whether nothing is hidden and everything may be read. */
+  isOpen(): boolean {
+    return !this.hides && this.permits('look', 'scandir') && this.permits('read', 'scandir');
+  }
+
+  /** Reports whether something may be changed somewhere, as far as the guards tell without being asked each path. */
+  allowsChange(): boolean {
+    return (['write', 'remove'] as const).some(
+      (access) => !this.covers('/', access) || this.allows('/', access, 'access'),
+    );
+  }
+
+  allowsState(call: StateCall): boolean {
+    try {
+      this.checkState(call);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   check(path: string, access: Access, syscall: string, given: string, node?: Node, makes?: EntryKind): void {
     const kind = node === undefined ? makes : kindName(node);
     const size = node?.kind === FILE ? node.size : undefined;

@@ -6,6 +6,7 @@ import type { Guard, StateCall } from '../../engine/guard.js';
 import type { View } from '../../engine/view.js';
 import type { Checkpoint } from '../../file-system.js';
 import type { GuardChain } from './guard-chain.js';
+import { restrictedCapabilities } from './restricted-capabilities.js';
 
 type Which = Checkpoint | string | undefined;
 type Start<T> = (view: View) => Cursor<T>;
@@ -55,8 +56,7 @@ export class RestrictExecutor {
     return this.#inner.newId as NonNullable<Executor['newId']>;
   }
   get capabilities() {
-    const { capabilities } = this.#inner;
-    return Object.freeze({ ...capabilities, checkpoints: capabilities.checkpoints && this.#mayHold() });
+    return restrictedCapabilities(this.#inner.capabilities, this.#all);
   }
 
   async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
@@ -191,15 +191,6 @@ export class RestrictExecutor {
     } catch (error) {
       this.#all.keep(error);
       throw error;
-    }
-  }
-
-  #mayHold(): boolean {
-    try {
-      this.#restriction.guard.checkState?.('checkpoint');
-      return true;
-    } catch {
-      return false;
     }
   }
 

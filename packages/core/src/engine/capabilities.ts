@@ -1,0 +1,26 @@
+import type { Capabilities } from '../file-system.js';
+
+/** Abilities of a tree in memory. */
+export const ALL_CAPABILITIES: Capabilities = Object.freeze({
+  checkpoints: true,
+  rollback: true,
+  diff: true,
+  restore: true,
+  transactions: true,
+  forks: true,
+  sharedWatch: true,
+  writes: true,
+});
+
+/** Returns the abilities inside a transaction, which has no states, no nested transactions, and is its only client. */
+export function inTransaction(capabilities: Capabilities): Capabilities {
+  return Object.freeze({
+    ...capabilities,
+    checkpoints: false,
+    rollback: false,
+    diff: false,
+    transactions: false,
+    forks: false,
+    sharedWatch: false,
+  });
+}

@@ -1,0 +1,36 @@
+import type { Capabilities, FileSystem } from '../../file-system.js';
+import type { Mounted, Namespace } from './namespace.js';
+
+/** Returns the filesystems that can be changed through the mount, each once: only they have a state to keep. */
+export function changeableIn(space: Namespace): FileSystem[] {
+  return space.fileSystems.filter(({ capabilities }) => capabilities.writes !== false);
+}
+
+/**
+ * Returns the only filesystem that can be changed, or the root if nothing is mounted: what it can do as a whole, the
+ * mount can. Undefined if there are several, or none, or it is mounted twice.
+ */
+export function onlyChangeable(space: Namespace): Mounted | undefined {
+  if (space.all.length === 1) return space.root;
+  const mounted = space.all.filter(({ fileSystem }) => fileSystem.capabilities.writes !== false);
+  return mounted.length === 1 ? mounted[0] : undefined;
+}
+
+export function capabilitiesOf(space: Namespace): Capabilities {
+  const changeable = changeableIn(space);
+  const states = (key: keyof Capabilities): boolean =>
+    changeable.length > 0 && changeable.every(({ capabilities }) => capabilities[key] === true);
+  const all = (key: keyof Capabilities): boolean => space.all.every(({ fileSystem }) => fileSystem.capabilities[key]);
+  const only = onlyChangeable(space)?.fileSystem.capabilities;
+  const isAlone = space.all.length === 1;
+  return Object.freeze({
+    checkpoints: states('checkpoints'),
+    rollback: states('rollback'),
+    diff: only?.diff === true,
+    restore: isAlone && only?.restore === true,
+    transactions: only?.transactions === true,
+    forks: all('forks'),
+    sharedWatch: all('sharedWatch'),
+    writes: changeable.length > 0,
+  });
+}

@@ -1,0 +1,77 @@
+import { publicMethods, type SyncTrustedApi, type TrustedStart, trustedApi } from '../../engine/internals.js';
+import { FsError } from '../../errors.js';
+import type { Checkpoint, FileSystem, SyncFileSystem } from '../../file-system.js';
+import { onlyChangeable } from './abilities.js';
+import type { Checkpoints } from './checkpoints.js';
+import type { Mounted, Namespace } from './namespace.js';
+
+type Which = Checkpoint | string | undefined;
+
+/**
+ * Returns the methods that run this library's code over a mount: the public ones, except that `diff` compares states of
+ * the only filesystem that can be changed, whose paths are translated.
+ */
+export function mountedApi(
+  space: Namespace,
+  self: FileSystem,
+  checkpoints: Checkpoints,
+  enter: () => void,
+): SyncTrustedApi {
+  const api = publicMethods(self as SyncFileSystem);
+  const aim = <T>(from: Which, to: Which, start: TrustedStart<T>) => {
+    enter();
+    const mounted = onlyChangeable(space);
+    if (mounted === undefined) throw compareRefused();
+    const { fileSystem } = mounted;
+    const [a, b] = [from, to].map((which) => partOf(checkpoints, which, fileSystem));
+    const moved: TrustedStart<T> = (before, after, inMounted = itself) =>
+      start(before, after, (path) => {
+        const inner = inMounted(path);
+        return inner === undefined ? undefined : visibleFrom(space, mounted, inner);
+      });
+    return { fileSystem, a, b, moved };
+  };
+  // Alone, the root's own code may do what it does without a mount.
+  const code = space.all.length === 1 ? trustedApi(space.root.fileSystem as SyncFileSystem) : api;
+  return {
+    run: async (operation, args, options) => {
+      enter();
+      return code.run(operation, args, options);
+    },
+    iterate: (start, options) => api.iterate(start, options),
+    collect: (start, options) => api.collect(start, options),
+    runSync: (operation, args) => {
+      enter();
+      return code.runSync(operation, args);
+    },
+    iterateSync: (start) => api.iterateSync(start),
+    compare: async (from, to, start, options) => {
+      const { fileSystem, a, b, moved } = aim(from, to, start);
+      return trustedApi(fileSystem).compare(a, b, moved, options);
+    },
+    compareSync: (from, to, start) => {
+      const { fileSystem, a, b, moved } = aim(from, to, start);
+      return trustedApi(fileSystem as SyncFileSystem).compareSync(a, b, moved);
+    },
+  };
+}
+
+export function compareRefused(): FsError {
+  const hint =
+    'A mount compares its states only if one of its filesystems can be changed: compare the checkpoints of each filesystem that is mounted';
+  return new FsError('ENOTSUP', { syscall: 'diff', hint });
+}
+
+function itself(path: string): string {
+  return path;
+}
+
+function partOf(checkpoints: Checkpoints, which: Which, fileSystem: FileSystem): Which {
+  return which === undefined ? undefined : checkpoints.part(which, fileSystem, 'diff');
+}
+
+/** Returns the path in the mount; undefined if a mount point hides it. */
+function visibleFrom(space: Namespace, mounted: Mounted, inner: string): string | undefined {
+  const path = space.outside(mounted, inner);
+  return space.inside(path).mounted === mounted ? path : undefined;
+}
