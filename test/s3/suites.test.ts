@@ -24,6 +24,7 @@ const SECTIONS: readonly FileSystemSection[] = [
   'signals',
   'aliasing',
   'bad input',
+  'capabilities',
 ];
 const sections = process.env.SCRATCHFS_TEST_EVERYTHING === undefined ? SECTIONS : undefined;
 

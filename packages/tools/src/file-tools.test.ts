@@ -1,3 +1,4 @@
+import { mount, observe, overlay, readonly } from '@scratchfs/core/layers';
 import { describe, expect, it } from 'vitest';
 import { createFileTools, type FileToolsOptions } from './file-tools.js';
 import { memory, named, whole, yes } from './testing/sandboxes.js';
@@ -391,5 +392,22 @@ describe('a sandbox with named roots', () => {
       "Cannot write to 'src/a.md'",
     );
     expect((await call('delete_file', { path: 'notes/none' })).text).toContain("rm 'notes/none'");
+  });
+});
+
+describe('checkpoint, diff and rollback', () => {
+  it('work on a copy of a project beside a read-only library', async () => {
+    const project = memory(FILES);
+    const library = memory({ '/guide.md': 'read me' });
+    const stack = observe(mount(overlay(project), { '/lib': readonly(library) }), () => {});
+    const tools = createFileTools(whole(stack), { approve: yes });
+    const call = async (name: string, input: unknown) => (await tools.call(name, input)).text;
+    expect(await call('checkpoint', { name: 'start' })).toBe("Made the checkpoint 'start'.");
+    await call('edit_file', { path: '/src/a.ts', old_text: 'a = 1', new_text: 'a = 7' });
+    expect(await call('diff', { from: 'start' })).toContain('+const a = 7;');
+    expect(await call('rollback', { checkpoint: 'start' })).toContain('The files are what they were');
+    expect(await call('read_file', { path: '/src/a.ts' })).toBe(FILES['/src/a.ts']);
+    expect(await call('read_file', { path: '/lib/guide.md' })).toBe('read me');
+    expect(project.readTextSync('/src/a.ts')).toBe(FILES['/src/a.ts']);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openFileSystem } from '../create-file-system.js';
+import { diff, formatDiff } from '../diff.js';
 import { rootMeta } from '../engine/defaults.js';
 import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import { StorageError } from '../errors.js';
@@ -204,13 +205,54 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await fs.exists('/home/notes')).toBe(false);
     });
 
-    it('keeps no checkpoint if one filesystem cannot', async () => {
+    it('keeps no checkpoint if a writable filesystem cannot', async () => {
       const { root, a } = parts();
-      const fs = mount(wrap(root), { '/a': readonly(a) });
+      const without = new Proxy(a, {
+        get: (target, key) =>
+          key === 'capabilities' ? { ...target.capabilities, checkpoints: false } : Reflect.get(target, key, target),
+      });
+      const fs = mount(wrap(root), { '/a': wrap(without) });
+      expect(fs.capabilities.checkpoints).toBe(false);
       expect(await codeOf(() => fs.checkpoint())).toBe('ENOTSUP');
       expect(root.checkpointsSync()).toEqual([]);
-      expect(await codeOf(() => fs.writeFile('/a/f', 'x'))).toBe('EROFS');
       expect(await codeOf(() => fs.transaction(async () => {}))).toBe('ENOTSUP');
+    });
+
+    it('has checkpoints, transactions and diff beside a read-only filesystem', async () => {
+      const { root, a } = parts();
+      const fs = mount(wrap(overlay(root)), { '/lib': wrap(readonly(a)) });
+      const before = await fs.checkpoint('before');
+      await fs.transaction(async (tx) => {
+        await tx.writeFile('/new', await tx.readText('/lib/f'));
+        await tx.unlink('/home/notes');
+      });
+      expect(await codeOf(() => fs.writeFile('/lib/f', 'x'))).toBe('EROFS');
+      const changes = await diff(fs, before);
+      expect([changes.added, changes.removed].map((list) => list.map(({ path }) => path))).toEqual([
+        ['/new'],
+        ['/home/notes'],
+      ]);
+      expect(await formatDiff(fs, 'before')).toContain('+in a');
+      await expect(
+        fs.transaction(async (tx) => {
+          await tx.rm('/new');
+          throw new Error('undo');
+        }),
+      ).rejects.toThrow('undo');
+      expect(await fs.exists('/new')).toBe(true);
+      await fs.rollback('before');
+      expect([await fs.exists('/new'), await fs.readText('/home/notes')]).toEqual([false, 'mine']);
+      expect(root.readTextSync('/home/notes')).toBe('mine');
+    });
+
+    it('compares the only writable filesystem under its mount point', async () => {
+      const { root, a, b } = parts();
+      const fs = mount(wrap(readonly(root)), { '/mnt/work': wrap(a), '/mnt/work/d': wrap(readonly(b)) });
+      const before = await fs.checkpoint();
+      a.writeFileSync('/f', 'other');
+      a.writeFileSync('/d/hidden', 'x');
+      expect((await diff(fs, before)).changed.map(({ path }) => path)).toEqual(['/mnt/work/f']);
+      expect((await diff(fs, before)).added).toEqual([]);
     });
 
     it('reports changes in every filesystem, except hidden ones', async () => {

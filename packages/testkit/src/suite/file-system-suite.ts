@@ -1,6 +1,7 @@
 import type { FileSystem } from '@scratchfs/core';
 import { aliasingCases } from './aliasing.js';
 import { badInputCases } from './bad-input.js';
+import { capabilityCases } from './capabilities.js';
 import { checkpointCases } from './checkpoints.js';
 import { type Add, type Case, type Create, runCase } from './context.js';
 import { copyCases } from './copies.js';
@@ -51,6 +52,7 @@ const SECTIONS = {
   signals: signalCases,
   aliasing: aliasingCases,
   'bad input': badInputCases,
+  capabilities: capabilityCases,
   model: modelCases,
 } as const satisfies Record<string, (add: Add) => void>;
 

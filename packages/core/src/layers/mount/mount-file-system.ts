@@ -158,7 +158,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
   const abilities = { get: () => (inTransaction ? withoutStates(capabilitiesOf(space)) : capabilitiesOf(space)) };
   Object.defineProperty(layer, 'capabilities', { ...abilities, enumerable: true });
   layer[Symbol.asyncDispose] = () => self.close();
-  if (isSync) Object.assign(layer, syncMethods(space, self as Sync, { begin, look, alone, refuse }));
+  if (isSync) Object.assign(layer, syncMethods(space, self as Sync, { begin, look, alone }));
   else delete layer['toJSON'];
   keepTrustedApi(self, mountedApi(space, self, checkpoints, enter));
   return self;
@@ -169,12 +169,11 @@ interface Parts {
   readonly begin: (name: string) => void;
   readonly look: () => FileSystem;
   readonly alone: boolean;
-  readonly refuse: (syscall: string, hint: string) => FsError;
 }
 
 type OwnSync = 'walkSync' | 'iterateSync' | 'runSync' | 'compareSync' | 'forkSync' | 'transactionSync';
 
-function syncMethods(space: Namespace, self: Sync, { begin, look, alone, refuse }: Parts): Record<OwnSync, unknown> {
+function syncMethods(space: Namespace, self: Sync, { begin, look, alone }: Parts): Record<OwnSync, unknown> {
   const root = space.root.fileSystem as Sync;
   return {
     walkSync: (path = '/', options?: WalkOptions) => self.iterateSync((view) => new WalkCursor(view, path, options)),

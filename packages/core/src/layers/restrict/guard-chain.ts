@@ -49,8 +49,11 @@ export class GuardChain implements ComposedGuard {
 
   /** Reports whether something may be changed somewhere, as far as the guards tell without being asked each path. */
   allowsChange(): boolean {
-    return (['write', 'remove'] as const).some(
-      (access) => !this.covers('/', access) || this.allows('/', access, 'access'),
+    return (['write', 'remove'] as const).some((access) =>
+      this.#guards.every((guard) => {
+        const one = new GuardChain([guard]);
+        return !one.covers('/', access) || one.allows('/', access, 'access');
+      }),
     );
   }
 
