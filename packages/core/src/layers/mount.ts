@@ -19,12 +19,14 @@ import { Namespace } from './mount/namespace.js';
  * copied entries. Each filesystem keeps its own limits; `stats` is the sum of all, including what mount points hide,
  * each filesystem once.
  *
- * `checkpoint`, `rollback`, `drop` and `fork` apply to all filesystems, one after another (on synchronous ones nothing
- * runs in between); ENOTSUP if one of them cannot. `transactionSync` is all or nothing over all. `transaction` is
- * ENOTSUP, as are `compare` and a writing operation given to `run`: use the mounted filesystem itself. `walk`,
- * `iterate` and `run` see one tree, at one point in time if all filesystems are synchronous and can fork. `watch` with
- * `recursive` reports changes of all filesystems under the path. `close` ends the layer; the mounted filesystems stay
- * open.
+ * `checkpoint`, `rollback` and `drop` apply to all filesystems that can be changed (`capabilities.writes`), one after
+ * another (on synchronous ones nothing runs in between): a read-only one has no state to keep. They are ENOTSUP if one
+ * of those cannot, or there is none. `fork` applies to all. If exactly one filesystem can be changed, `transaction` and
+ * `diff` work as in that one; the others are read as they are. If there are several, both are ENOTSUP, but
+ * `transactionSync` is all or nothing over all. `restoreSnapshot`, `compare` and a writing operation given to `run` are
+ * ENOTSUP: use the mounted filesystem itself. `walk`, `iterate` and `run` see one tree, at one point in time if all
+ * filesystems are synchronous and can fork. `watch` with `recursive` reports changes of all filesystems under the path.
+ * `close` ends the layer; the mounted filesystems stay open.
  *
  * @throws TypeError if a mounted value is not a filesystem, or a mount point is duplicated or `/`
  * @example

@@ -1,5 +1,6 @@
 import {
   type Capabilities,
+  type Checkpoint,
   type FileSystem,
   MemoryStorage,
   openFileSystem,
