@@ -68,6 +68,11 @@ export function isLostRace(error: unknown): boolean {
   return status !== undefined && LOST_RACE_STATUSES.includes(status) && name !== 'NoSuchBucket';
 }
 
+/** Reports a lost race that the request cannot have lost against itself, because the SDK sent it only once. */
+export function isSurelyLostRace(error: unknown): boolean {
+  return isLostRace(error) && !wasSentAgain(error);
+}
+
 /**
  * Converts an SDK error. If its status says that the store has refused the request, it did not happen, unless the SDK
  * has sent it more than once; without a status, or with one of a server error, it may have happened.
@@ -88,6 +93,10 @@ export function toStorageError(error: unknown, bucket: string): StorageError {
     return refuse(`The store refuses the credentials or the right to do this in bucket ${quote(bucket)} (${name})`);
   if (status === 501 || name === 'NotImplemented')
     return new StorageError('unsupported', 'The store does not know a kind of request that is needed', refusal);
+  if (isLostRace(error) && wasSentAgain(error))
+    return new StorageError('unavailable', 'The SDK sent a request again: what became of the first is unknown', {
+      cause,
+    });
   const mayPass =
     status === undefined || status >= 500 || TRANSIENT_STATUSES.includes(status) || TRANSIENT_NAMES.includes(name);
   return new StorageError(

@@ -7,7 +7,15 @@ import type {
 import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import { ConditionProbe } from './condition-probe.js';
-import { isLostRace, isMissing, isNotModified, isPastEnd, nameOf, toStorageError } from './s3-errors.js';
+import {
+  isLostRace,
+  isMissing,
+  isNotModified,
+  isPastEnd,
+  isSurelyLostRace,
+  nameOf,
+  toStorageError,
+} from './s3-errors.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
 
@@ -114,7 +122,7 @@ export class S3ObjectStore implements ObjectStore {
     try {
       return await this.#put('head', bytes, condition, call);
     } catch (error) {
-      if (isLostRace(error)) return undefined;
+      if (isSurelyLostRace(error)) return undefined;
       throw this.#failure(error, call);
     }
   }

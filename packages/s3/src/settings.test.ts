@@ -3,7 +3,7 @@ import { StorageError } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
 import { ConditionProbe } from './condition-probe.js';
 import { parseOptions, type S3StorageOptions } from './options.js';
-import { toStorageError } from './s3-errors.js';
+import { isSurelyLostRace, toStorageError } from './s3-errors.js';
 import { S3Storage } from './s3-storage.js';
 import { SingleWriter } from './single-writer.js';
 import { parseUrl } from './url.js';
@@ -96,6 +96,13 @@ describe('Errors of the SDK', () => {
       const error = Object.assign(new Error(name), { name, $metadata: { httpStatusCode: status, attempts: 2 } });
       expect(toStorageError(error, 'bucket').mayHaveHappened).toBe(true);
     }
+  });
+
+  it('say that a swap is a lost race only if it was sent once', () => {
+    const refusal = (attempts: number) =>
+      Object.assign(new Error('No'), { name: 'PreconditionFailed', $metadata: { httpStatusCode: 412, attempts } });
+    expect([isSurelyLostRace(refusal(1)), isSurelyLostRace(refusal(2))]).toEqual([true, false]);
+    expect(toStorageError(refusal(2), 'bucket')).toMatchObject({ retryable: true, mayHaveHappened: true });
   });
 
   it.each([

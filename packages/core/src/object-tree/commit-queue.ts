@@ -1,4 +1,5 @@
 import type { Batch, CommitResult } from '../backend.js';
+import { withMayHaveHappened } from '../engine/remote/may-have-happened.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import { isStorageError, StorageError } from '../errors.js';
@@ -81,6 +82,8 @@ interface Unsettled {
   readonly sequence: number;
   readonly items: readonly PendingOperation[];
   readonly results: readonly unknown[];
+  /** True if an attempt has replaced the head, or still may: its response was lost. `retryable` says nothing about that. */
+  mayHaveHappened: boolean;
 }
 
 export interface CommitQueueOptions {
@@ -430,10 +433,8 @@ export class CommitQueue {
     const { store, calls, heads, now } = this.#options;
     this.#sequence += 1;
     const bytes = encodeHead(head);
-    const unsettled = { base, sequence: this.#sequence, items, results };
+    const unsettled: Unsettled = { base, sequence: this.#sequence, items, results, mayHaveHappened: false };
     let failure: StorageError | undefined;
-    // True if an attempt has replaced the head, or still may. `retryable` says nothing about that.
-    let mayHaveHappened = false;
     for (let attempt = 0; attempt < MAX_SWAP_ATTEMPTS; attempt++) {
       if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
       this.#unsettled = unsettled;
@@ -445,18 +446,16 @@ export class CommitQueue {
           await heads.adopt(head, tag, sentAt);
           return true;
         }
-        // The store may have sent the request twice: the second was then refused because of the first.
-        mayHaveHappened = true;
         failure = undefined;
       } catch (error) {
         if (!isStorageError(error)) throw error;
-        mayHaveHappened ||= error.mayHaveHappened;
-        if (!mayHaveHappened) this.#unsettled = undefined;
+        unsettled.mayHaveHappened ||= error.mayHaveHappened;
+        if (!unsettled.mayHaveHappened) this.#unsettled = undefined;
         if (!error.mayHaveHappened && !error.retryable) throw error;
         failure = error;
       }
       const newest = await heads.refresh();
-      const fate = mayHaveHappened || newest.tag === base.tag ? this.#fateOf(unsettled, newest) : 'absent';
+      const fate = this.#fateOf(unsettled, newest);
       if (fate === 'unknown') throw outcomeForgotten(failure);
       if (fate !== 'open') {
         this.#unsettled = undefined;
@@ -501,9 +500,14 @@ export class CommitQueue {
   }
 
   /** Determines the outcome of a swap from a later head. */
-  #fateOf({ base, sequence }: Unsettled, { head, tag }: Current): 'open' | 'won' | 'absent' | 'unknown' {
+  #fateOf(
+    { base, sequence, mayHaveHappened }: Unsettled,
+    { head, tag }: Current,
+  ): 'open' | 'won' | 'absent' | 'unknown' {
     if (tag === base.tag) return 'open';
     if (head.clients.some((one) => one.client === this.#client && one.flight === sequence)) return 'won';
+    // Every attempt was refused.
+    if (!mayHaveHappened) return 'absent';
     // A head without clients from before the swap may have forgotten this client too.
     const oldest = head.clients[MAX_REMEMBERED_CLIENTS - 1];
     return oldest !== undefined && oldest.commit > base.head.commit ? 'unknown' : 'absent';
@@ -564,13 +568,6 @@ function contentsOf(batch: Batch | undefined): number {
 
 function isConflict(result: unknown): boolean {
   return (result as CommitResult | undefined)?.kind === 'conflict';
-}
-
-/** Returns the same failure with the given `mayHaveHappened`. */
-function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): unknown {
-  if (!isStorageError(error) || error.mayHaveHappened === mayHaveHappened) return error;
-  const { kind, message, retryable, cause } = error;
-  return new StorageError(kind, message, { retryable, mayHaveHappened, cause });
 }
 
 function outcomeForgotten(cause?: unknown): StorageError {

@@ -36,7 +36,8 @@ export interface ObjectStore {
   readHead(known: string | undefined, call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined>;
   /**
    * Replaces the head that has this tag (undefined: creates the first one). Returns the new tag, or undefined if
-   * another head was there.
+   * another head was there when the request arrived. A store that has sent the request more than once and gets only
+   * the last response throws instead, with `mayHaveHappened`: the earlier request may have put that other head there.
    */
   swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined>;
   /** Deletes the head; does nothing if there is none. A store without this method cannot delete its filesystem. */

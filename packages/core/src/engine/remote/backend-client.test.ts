@@ -88,7 +88,12 @@ describe('a batch', () => {
   it('is given up after the configured number of retries', async () => {
     const last = lost();
     const { backend, sent } = scripted({ commits: [lost(), lost(), last], outcomes: ['absent', 'absent', 'absent'] });
-    await expect(new BackendClient(backend, options().options).commit(batch, undefined)).rejects.toBe(last);
+    // The storage has said that it did not happen.
+    await expect(new BackendClient(backend, options().options).commit(batch, undefined)).rejects.toMatchObject({
+      message: last.message,
+      retryable: true,
+      mayHaveHappened: false,
+    });
     expect(sent.length).toBe(3);
   });
 
@@ -234,8 +239,23 @@ describe('a request that changes nothing', () => {
 
   it('is given up after the configured number of retries', async () => {
     const { result, calls } = run([lost(), lost(), lost(), lost()]);
-    await expect(result).rejects.toThrow('The line is down');
+    await expect(result).rejects.toMatchObject({ message: 'The line is down', retryable: true });
     expect(calls()).toBe(3);
+  });
+
+  it('never says that something may have happened', async () => {
+    const failures = [
+      lost(),
+      new StorageError('timeout', 'Late'),
+      new StorageError('unavailable', 'No', { retryable: false }),
+    ];
+    for (const failure of failures)
+      await expect(run(Array(3).fill(failure)).result).rejects.toMatchObject({
+        message: failure.message,
+        kind: failure.kind,
+        retryable: failure.retryable,
+        mayHaveHappened: false,
+      });
   });
 
   it.each([new StorageError('corrupt', 'Damaged'), new TypeError('A mistake')])(

@@ -2,6 +2,7 @@ import type { Backend, BackendCall, Batch, CommitResult } from '../../backend.js
 import { isStorageError, OutcomeUnknownError } from '../../errors.js';
 import { randomId } from '../defaults.js';
 import { bounded, SharedDeadline, type Timer } from '../scheduling/deadline.js';
+import { mayHaveHappened, withMayHaveHappened } from './may-have-happened.js';
 
 export interface BackendClientOptions {
   /** Milliseconds after which a request without a response fails. */
@@ -65,7 +66,7 @@ export class BackendClient {
           sent = { ...sent, operationId: this.newOperationId() };
         }
         signal?.throwIfAborted();
-        if (attempt >= this.#options.retries) throw error;
+        if (attempt >= this.#options.retries) throw withMayHaveHappened(error, false);
       }
       await this.pause(attempt + 1, signal);
     }
@@ -110,14 +111,18 @@ export class BackendClient {
     throw new OutcomeUnknownError(operationId, cause);
   }
 
-  /** Sends a request that changes nothing, or has the same effect when it arrives twice. */
+  /**
+   * Sends a request that changes nothing.
+   * @throws StorageError with `mayHaveHappened: false`
+   */
   async retrying<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#bounded(signal, call);
       } catch (error) {
         if (signal?.aborted === true) throw signal.reason;
-        if (!isStorageError(error) || !error.retryable || attempt >= this.#options.retries) throw error;
+        if (!isStorageError(error) || !error.retryable || attempt >= this.#options.retries)
+          throw withMayHaveHappened(error, false);
         await this.pause(attempt, signal);
       }
     }
@@ -186,8 +191,4 @@ export class BackendClient {
     }
     return this.#deadline.bound(call);
   }
-}
-
-function mayHaveHappened(error: unknown): boolean {
-  return isStorageError(error) && error.mayHaveHappened && !(error instanceof OutcomeUnknownError);
 }

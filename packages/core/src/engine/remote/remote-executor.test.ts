@@ -52,6 +52,23 @@ function losing(checks: readonly number[] = [0]): { backend: Backend; attempts: 
   return { backend: changed(memory(), { commit }), attempts: () => attempts };
 }
 
+describe('a load that fails', () => {
+  it('did nothing, also if it was for a write', async () => {
+    const load = async (): Promise<LoadResult[]> => {
+      throw new StorageError('unavailable', 'The line is down');
+    };
+    const fs = await open(changed(memory(), { load }));
+    const calls = [
+      () => fs.readFile('/a'),
+      () => fs.appendFile('/a/b', 'x'),
+      () => fs.transaction((tx) => tx.writeFile('/a/b', 'x')),
+      () => createSnapshot(fs),
+    ];
+    for (const call of calls)
+      await expect(call()).rejects.toMatchObject({ kind: 'unavailable', retryable: true, mayHaveHappened: false });
+  });
+});
+
 describe('a race that is lost again and again', () => {
   it.each([[0], [], [99]])('ends an operation after 64 attempts, whichever checks failed (%j)', async (...checks) => {
     const { backend, attempts } = losing(checks);

@@ -1,0 +1,13 @@
+import { isStorageError, OutcomeUnknownError, StorageError } from '../../errors.js';
+
+/** Reports whether a request that failed may have taken effect, so that its outcome has to be found out. */
+export function mayHaveHappened(error: unknown): boolean {
+  return isStorageError(error) && error.mayHaveHappened && !(error instanceof OutcomeUnknownError);
+}
+
+/** Returns the same failure with the given `mayHaveHappened`. */
+export function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): unknown {
+  if (!isStorageError(error) || error.mayHaveHappened === mayHaveHappened) return error;
+  const { kind, message, retryable, cause } = error;
+  return new StorageError(kind, message, { retryable, mayHaveHappened, cause });
+}
