@@ -235,7 +235,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     return this.#untrustedApi().compareSync(a, b, start);
   }
   toJSON(): ReturnType<SyncFileSystem['toJSON']> {
-    return toRecord(this, (path) => this.#inside.view().mayRead(path));
+    return toRecord(this, (path) => this.#inside.view().paths.mayRead(path));
   }
 
   #create(executor: SyncExecutor, context: Context, options: InternalsOptions = {}): MemoryFileSystem {

@@ -1,6 +1,8 @@
 import type { Metadata, NodeId, Part } from '../backend.js';
+import type { EntryKind } from '../entry.js';
 import { isWithin, joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
+import type { Entries } from '../tree/entries.js';
 import {
   DIRECTORY,
   type DirectoryNode,
@@ -16,19 +18,77 @@ import {
   Unloaded,
 } from '../tree/node.js';
 import { type Location, Tree, type TreeState } from '../tree/tree.js';
+import type { Access } from './guard.js';
 import type { OpenFiles } from './open-files.js';
 import { loadedFile } from './view/contents.js';
-import { PathView } from './view/paths.js';
+import { list, lookup, relyOnMeta, relyOnNode, relyOnTotals, relyOnTree } from './view/loading.js';
+import { NOT_KNOWN, PathCursor } from './view/path-cursor.js';
+import { PathResolver } from './view/path-resolver.js';
+import { ViewState } from './view/view-state.js';
 
 /**
- * The tree as operations see it. It resolves paths, loads missing parts, checks limits, calls guards and records every
- * change for those who need it. The rules of the filesystem are in the operations.
+ * The tree as operations see it. It resolves paths, loads missing parts, calls guards and records every change for those
+ * who need it. The rules of the filesystem are in the operations.
  *
  * Methods that change something cannot fail; their caller has checked everything.
  */
-export class View extends PathView {
+export class View extends ViewState {
   /** In a transaction on a remote storage: the files opened in it. */
   inner: OpenFiles | undefined;
+  /** The position of the last lookup. */
+  readonly at = new PathCursor(this.tree);
+  readonly paths = new PathResolver(this, this.at);
+
+  /**
+   * Returns the node at a path, or undefined if only the last name is missing (of a dangling link: its target).
+   * `makes`: the kind of entry that the operation creates, for guards.
+   * @throws FsError ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL, and the errors of the guard
+   */
+  find(path: string, follow: boolean, access: Access, syscall: string, makes?: EntryKind): Node | undefined {
+    if (this.context.guard === undefined) {
+      const node = this.at.moveToKnown(path, follow, access === 'write');
+      if (node !== NOT_KNOWN) return this.found(node);
+    }
+    return this.paths.find(path, follow, access, syscall, makes);
+  }
+
+  /**
+   * Like `find`, but returns undefined for every path that leads nowhere. `given`: the path as the caller wrote it, if
+   * it differs.
+   */
+  peek(path: string, follow: boolean, access: Access, syscall: string, given?: string): Node | undefined {
+    if (this.context.guard === undefined) {
+      const node = this.at.moveToKnown(path, follow, access === 'write');
+      if (node !== NOT_KNOWN) return this.found(node);
+    }
+    return this.paths.peek(path, follow, access, syscall, given);
+  }
+
+  lookup(location: Location, name: string, rest?: readonly string[]): TreeNode | undefined {
+    return lookup(this, location, name, rest);
+  }
+
+  list(location: Location): Entries<TreeNode> {
+    return list(this, location);
+  }
+
+  /** Records that the outcome depends on the metadata of a directory. Call before reading it. */
+  relyOnMeta(directory: DirectoryNode): void {
+    relyOnMeta(this, directory);
+  }
+
+  /** Records that the outcome depends on the totals of the storage. Call before reading them. */
+  relyOnTotals(): void {
+    relyOnTotals(this);
+  }
+
+  relyOnTree(directory: DirectoryNode): void {
+    relyOnTree(this, directory);
+  }
+
+  relyOnNode(node: Node): void {
+    relyOnNode(this, node);
+  }
 
   /** Records that an operation failed because of the depth of everything under a directory, which it has listed. */
   relyOnDepth(_directory: DirectoryNode): void {
@@ -167,7 +227,7 @@ export class View extends PathView {
   #keepOpen(parent: Location, name: string, path: string): ReadonlyMap<NodeId, string> | undefined {
     const linked = new Set<NodeId>();
     for (const open of this.openFiles?.openUnder(path) ?? []) {
-      const node = this.trace(open);
+      const node = this.paths.trace(open);
       if (node?.kind === FILE) loadedFile(this, node);
       if (node !== undefined && this.tree.inodes.has(node.id)) linked.add(node.id);
     }

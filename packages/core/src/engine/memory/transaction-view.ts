@@ -18,6 +18,7 @@ import type { Access } from '../guard.js';
 import type { OpenFiles } from '../open-files.js';
 import type { Source } from '../source.js';
 import { checkReach } from '../view/limits.js';
+import { loadTree } from '../view/loading.js';
 import { View } from '../view.js';
 import { locationAt, nodeAt, type TransactionRecord } from './transaction-record.js';
 
@@ -215,6 +216,6 @@ function wholeAt(view: View, parent: Location, name: string): Location | undefin
   const node = nodeAt(view, parent, name);
   if (node.kind !== DIRECTORY) return undefined;
   const location = view.tree.childLocation(parent, name, node);
-  view.loadTree(location);
+  loadTree(view, location);
   return location;
 }

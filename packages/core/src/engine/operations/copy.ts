@@ -18,6 +18,7 @@ import type { Location } from '../../tree/tree.js';
 import { checkBoolean, checkOptions } from '../arguments.js';
 import { fileBytes, loadedFile } from '../view/contents.js';
 import { checkFileSize, checkReach, reserve } from '../view/limits.js';
+import { learnMeta, loadTree } from '../view/loading.js';
 import type { View } from '../view.js';
 import { DIRECTORY_MODE, makePath } from './names.js';
 import { present } from './read.js';
@@ -98,7 +99,7 @@ function copyAll(view: View, source: string, destination: string, copy: Copy): v
   if (fromLocation !== undefined) {
     view.context.guard?.checkTree(view, fromLocation, 'read', 'cp', source);
     view.context.guard?.checkTree(view, fromLocation, 'write', 'cp', destination, toPath);
-    view.loadTree(fromLocation);
+    loadTree(view, fromLocation);
     if (to === undefined) checkReach(view, fromLocation, toPath, 'cp', destination);
   }
   if (to === undefined) copyNode(view, fromLocation?.directory ?? from, fromPath, parent, name, copy, destination);
@@ -114,7 +115,7 @@ const LEADS_HERE = 'The link leads to what it would replace';
 
 /** Reports whether a link leads to the file that its copy would replace. */
 function leadsTo(view: View, node: Node, path: string, there: Node): boolean {
-  return node.kind === SYMLINK && view.glance(path, true, 'cp')?.id === there.id;
+  return node.kind === SYMLINK && view.paths.glance(path, true, 'cp')?.id === there.id;
 }
 
 function fail(code: FsErrorCode, hint?: string): never {
@@ -216,7 +217,7 @@ function copyNode(
     insertAny(view, node, nodePath, parent, name, copy);
     return;
   }
-  view.learnMeta(node);
+  learnMeta(view, node);
   reserve(view, node.size + linkedBytes(view, node), node.files + node.directories + 1, 'cp', destination);
   view.copyTree(node, nodePath, parent, name, copyMeta(view, node.meta, copy), copy.preserve);
 }

@@ -149,7 +149,7 @@ function locate(view: View, { file, path }: HeldFile, syscall: string): FileNode
 /** Returns the node under the file's name, at which `locate` has left the view. */
 function atItsName(view: View, file: OpenFile): Node | undefined {
   const known = view.at.name === '' ? undefined : view.tree.resolve(view.at.parent.directory.entries.get(view.at.name));
-  return known?.id === file.id ? known : view.trace(file.path);
+  return known?.id === file.id ? known : view.paths.trace(file.path);
 }
 
 function fileOf(node: FileNode | DirectoryNode, { path }: HeldFile, syscall: string): FileNode {

@@ -8,7 +8,8 @@ import { checkBoolean, checkMode, checkOptions } from '../arguments.js';
 import type { Aim } from '../composed-guard.js';
 import type { Access } from '../guard.js';
 import { checkFileSize, checkReach, reserve } from '../view/limits.js';
-import { isTooLong } from '../view/paths.js';
+import { isEmpty, loadTree } from '../view/loading.js';
+import { isTooLong } from '../view/path-cursor.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
 
@@ -42,7 +43,7 @@ export function makePath(view: View, path: string, mode: number, syscall = 'mkdi
   const { guard } = view.context;
   const aim: Aim = { access: 'write', syscall, given: path, makes: 'directory' };
   // If parts are unknown, the whole path is requested at once.
-  if (view.source !== undefined) view.glance(path, true, syscall);
+  if (view.source !== undefined) view.paths.glance(path, true, syscall);
   let location = view.tree.rootLocation;
   for (let i = 0; i < segments.length; i++) {
     const at = `/${segments.slice(0, i + 1).join('/')}`;
@@ -50,10 +51,10 @@ export function makePath(view: View, path: string, mode: number, syscall = 'mkdi
       guard?.stuck(view.at.path(), segments.slice(i + 1).reverse(), aim);
       return new FsError(code, { syscall, path });
     };
-    const node = view.findWay(at, true, aim);
+    const node = view.paths.findWay(at, true, aim);
     if (node === undefined) {
       // A dangling link is in the way; a missing name is created.
-      if (view.findWay(at, false, aim) !== undefined) throw stop('ENOENT');
+      if (view.paths.findWay(at, false, aim) !== undefined) throw stop('ENOENT');
       makeRest(view, location, segments.slice(i), mode, path, syscall);
       return at;
     }
@@ -129,7 +130,7 @@ export function rm(view: View, path: string, options?: RmOptions): void {
     if (view.at.name === '') throw new FsError('EBUSY', { syscall: 'rm', path, hint: 'The root cannot be removed' });
     const location = view.at.location(node);
     view.context.guard?.checkTree(view, location, 'remove', 'rm', path);
-    view.loadTree(location);
+    loadTree(view, location);
   }
   view.remove(view.at.parent, view.at.name);
 }
@@ -158,7 +159,7 @@ export function rmdir(view: View, path: string): void {
   if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'rmdir', path });
   const { parent, name } = view.at;
   if (name === '') throw new FsError('EBUSY', { syscall: 'rmdir', path });
-  if (!view.isEmpty(view.at.location(node))) throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path });
+  if (!isEmpty(view, view.at.location(node))) throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path });
   view.remove(parent, name);
 }
 
@@ -191,7 +192,7 @@ function move(view: View, from: string, to: string): void {
     const location = view.tree.childLocation(parent, name, node);
     view.context.guard?.checkTree(view, location, 'remove', 'rename', from);
     view.context.guard?.checkTree(view, location, 'write', 'rename', to, targetPath);
-    view.loadTree(location);
+    loadTree(view, location);
     checkReach(view, location, targetPath, 'rename', to);
   }
   if (there !== undefined) view.remove(toParent, toName);
@@ -236,7 +237,7 @@ function checkReplaceable(view: View, node: Node, there: Node, parent: Location,
     return;
   }
   if (there.kind !== DIRECTORY) throw new FsError('ENOTDIR');
-  if (!view.isEmpty(view.tree.childLocation(parent, name, there))) throw new FsError('ENOTEMPTY');
+  if (!isEmpty(view, view.tree.childLocation(parent, name, there))) throw new FsError('ENOTEMPTY');
 }
 
 export function link(view: View, existing: string, path: string): void {

@@ -22,15 +22,15 @@ import type { View } from '../view.js';
 const NO_BYTES = new Uint8Array(0);
 
 export function exists(view: View, path: string): boolean {
-  return view.glance(path, true, 'access') !== undefined;
+  return view.paths.glance(path, true, 'access') !== undefined;
 }
 
 export function isFile(view: View, path: string): boolean {
-  return view.glance(path, true, 'stat')?.kind === FILE;
+  return view.paths.glance(path, true, 'stat')?.kind === FILE;
 }
 
 export function isDirectory(view: View, path: string): boolean {
-  return view.glance(path, true, 'stat')?.kind === DIRECTORY;
+  return view.paths.glance(path, true, 'stat')?.kind === DIRECTORY;
 }
 
 export function stat(view: View, path: string): Stats {

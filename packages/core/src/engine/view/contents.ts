@@ -2,13 +2,14 @@ import { FsError } from '../../errors.js';
 import type { ContentNode } from '../../tree/content.js';
 import { type FileNode, Unloaded } from '../../tree/node.js';
 import { NotLoaded, type Source } from '../source.js';
-import { INLINE_CONTENT, type LoadingView } from './loading.js';
+import { MAX_INLINE_BYTES } from './loading.js';
+import type { ViewState } from './view-state.js';
 
 /** The maximum content size of one array. */
 export const MAX_ARRAY_BYTES = 2 ** 31 - 1;
 
 /** Returns the node with its content loaded. */
-export function loadedFile(view: LoadingView, node: FileNode): ContentNode {
+export function loadedFile(view: ViewState, node: FileNode): ContentNode {
   view.relyOnNode(node);
   if (node.data instanceof Unloaded) {
     const bytes = new Uint8Array(node.size);
@@ -19,23 +20,23 @@ export function loadedFile(view: LoadingView, node: FileNode): ContentNode {
 }
 
 /** Copies a range of the content that is not loaded. */
-function readUnloaded(view: LoadingView, data: Unloaded, range: Uint8Array, start: number): void {
+function readUnloaded(view: ViewState, data: Unloaded, range: Uint8Array, start: number): void {
   const length = Math.max(0, Math.min(data.kept - start, range.length));
   if (length > 0) range.set(storedRange(view, data, start, length));
   data.replay(range, start);
 }
 
-function storedRange(view: LoadingView, data: Unloaded, offset: number, length: number): Uint8Array {
+function storedRange(view: ViewState, data: Unloaded, offset: number, length: number): Uint8Array {
   // Content that is not loaded comes from a source.
   const source = view.source as Source;
   const bytes = source.range(data, offset, length);
   if (bytes !== undefined) return bytes;
-  const ahead = Math.min(data.size - offset, Math.max(length, INLINE_CONTENT));
+  const ahead = Math.min(data.size - offset, Math.max(length, MAX_INLINE_BYTES));
   throw new NotLoaded([{ kind: 'content', at: data.address, offset, length: ahead }], source);
 }
 
 /** Returns the content without keeping loaded parts in the tree. It must not be changed. */
-export function passingBytes(view: LoadingView, node: FileNode): Uint8Array {
+export function passingBytes(view: ViewState, node: FileNode): Uint8Array {
   const { data } = node;
   if (!(data instanceof Unloaded)) return view.tree.shared.contents.bytes(node as ContentNode);
   if (data.edits.length === 0) return storedRange(view, data, 0, data.size);
@@ -45,7 +46,7 @@ export function passingBytes(view: LoadingView, node: FileNode): Uint8Array {
 }
 
 /** Returns a copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
-export function fileBytes(view: LoadingView, node: FileNode, path: string): Uint8Array<ArrayBuffer> {
+export function fileBytes(view: ViewState, node: FileNode, path: string): Uint8Array<ArrayBuffer> {
   checkArraySize(node.size, path);
   if (!(node.data instanceof Unloaded)) return view.tree.shared.contents.bytes(loadedFile(view, node));
   const bytes = new Uint8Array(node.size);
@@ -53,13 +54,13 @@ export function fileBytes(view: LoadingView, node: FileNode, path: string): Uint
   return bytes;
 }
 
-export function fileText(view: LoadingView, node: FileNode, path: string): string {
+export function fileText(view: ViewState, node: FileNode, path: string): string {
   checkArraySize(node.size, path);
   return view.tree.shared.contents.text(loadedFile(view, node));
 }
 
 /** Copies the content from a position on and returns the number of bytes copied. */
-export function readFileRange(view: LoadingView, node: FileNode, into: Uint8Array, position: number): number {
+export function readFileRange(view: ViewState, node: FileNode, into: Uint8Array, position: number): number {
   if (node.data instanceof Unloaded) {
     view.relyOnNode(node);
     const length = Math.max(0, Math.min(into.length, node.size - position));

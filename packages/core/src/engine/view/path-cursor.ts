@@ -1,6 +1,9 @@
-import { joinPath } from '../../paths.js';
-import type { DirectoryNode } from '../../tree/node.js';
+import { joinPath, MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, pathSegments, utf8Length } from '../../paths.js';
+import { type DirectoryNode, LINKED, type Node, SYMLINK } from '../../tree/node.js';
 import type { Location, Tree } from '../../tree/tree.js';
+
+/** Returned if a path is not certainly known to lead to a node or a free name without links. */
+export const NOT_KNOWN = Symbol('not known');
 
 /**
  * The place where the last lookup of a view arrived: the entry it found, or the free name where one can be created. It is
@@ -37,4 +40,43 @@ export class PathCursor {
     this.parent = location.parent ?? location;
     this.name = location.name;
   }
+
+  /**
+   * Moves to a path if its directory and its name are both in the tree, so that the path was valid and needs no check, and
+   * returns the node there, or undefined if the name is free.
+   */
+  moveToKnown(path: string, follow: boolean, isWrite: boolean): Node | undefined | typeof NOT_KNOWN {
+    if (typeof path !== 'string') return NOT_KNOWN;
+    const slash = path.lastIndexOf('/');
+    if (slash < 0) return NOT_KNOWN;
+    const parent = slash === 0 ? this.#tree.rootLocation : this.#tree.cachedLocation(path.slice(0, slash));
+    if (parent === undefined) return NOT_KNOWN;
+    const name = path.slice(slash + 1);
+    const { entries } = parent.directory;
+    const entry = isWrite ? entries.getToSet(name) : entries.get(name);
+    if (entry === undefined) {
+      if (!parent.directory.complete || !isPlainName(path, slash + 1) || isTooLong(path)) return NOT_KNOWN;
+    } else if (entry.kind >= LINKED || (follow && entry.kind === SYMLINK)) return NOT_KNOWN;
+    this.parent = parent;
+    this.name = name;
+    return entry as Node | undefined;
+  }
+}
+
+/** Returns true if the name at the end of a path is certainly valid: short, without separators, NUL and surrogates. */
+function isPlainName(path: string, start: number): boolean {
+  const length = path.length - start;
+  if (length === 0 || length * 3 > MAX_NAME_BYTES) return false;
+  // The path is a flat string; a name cut from it is not, and reading its code units is slow.
+  for (let i = start; i < path.length; i++) {
+    const unit = path.charCodeAt(i);
+    if (unit === 0 || unit === 0x5c || (unit >= 0xd800 && unit < 0xe000)) return false;
+  }
+  return length > 2 || path.charCodeAt(path.length - 1) !== 0x2e || path.charCodeAt(start) !== 0x2e;
+}
+
+/** Returns true if a normalized path exceeds the maximum length or depth. */
+export function isTooLong(path: string): boolean {
+  if (path.length * 3 <= MAX_PATH_BYTES && path.length <= MAX_DEPTH * 2) return false;
+  return utf8Length(path) > MAX_PATH_BYTES || pathSegments(path).length > MAX_DEPTH;
 }

@@ -4,6 +4,7 @@ import type { Access } from '../../engine/guard.js';
 import { isSameBeneath, isSameContent } from '../../engine/remote/same-stored.js';
 import { fileBytes, loadedFile } from '../../engine/view/contents.js';
 import { checkFileSize, reserve } from '../../engine/view/limits.js';
+import { loadTree } from '../../engine/view/loading.js';
 import type { View } from '../../engine/view.js';
 import { FsError } from '../../errors.js';
 import { compareNames, joinPath } from '../../paths.js';
@@ -159,7 +160,7 @@ class Restore {
     if (node.kind === DIRECTORY) {
       const location = this.#locationOf(path);
       this.guard.checkTree(this.view, location, 'remove', this.syscall, path);
-      this.view.loadTree(location);
+      loadTree(this.view, location);
     }
     this.#removals.push(path);
   }

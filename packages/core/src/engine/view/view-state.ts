@@ -1,0 +1,122 @@
+import type { Check, Metadata, Write } from '../../backend.js';
+import type { Entries } from '../../tree/entries.js';
+import type { DirectoryNode, Node, TreeNode } from '../../tree/node.js';
+import type { Location, Tree } from '../../tree/tree.js';
+import type { Change } from '../changes.js';
+import type { Context } from '../context.js';
+import type { Access } from '../guard.js';
+import type { OpenFiles } from '../open-files.js';
+import { type Need, NotLoaded, type Source } from '../source.js';
+import type { LoadRecord } from './load-record.js';
+
+/** Records for a remote storage what an operation relied on and what it changed. */
+export interface Recorder {
+  readonly checks: Check[];
+  readonly writes: Write[];
+}
+
+/**
+ * The state of a view: a tree, and the time and settings of the operation that uses it. Lookup of paths, loading, limits
+ * and contents are functions and objects over this state. They call the abstract methods instead of each other, because
+ * a transaction in memory records those calls.
+ */
+export abstract class ViewState {
+  /** True if a lookup was for a write. */
+  seeksToWrite = false;
+  /** Undefined until something is loaded of which a record is kept. */
+  loaded: LoadRecord | undefined;
+  #now: number | undefined;
+  #isLate = false;
+  #metaTime = Number.NaN;
+  #meta: Metadata | undefined;
+
+  constructor(
+    readonly tree: Tree,
+    public context: Context,
+    /** Receives the changes if anyone listens. */
+    public changes: Change[] | undefined = undefined,
+    readonly source: Source | undefined = undefined,
+    readonly recorder: Recorder | undefined = undefined,
+    readonly openFiles: OpenFiles | undefined = undefined,
+  ) {}
+
+  /** Returns the node under a name of a directory; loads it if unknown. `rest`: the names looked up next, last first. */
+  abstract lookup(location: Location, name: string, rest?: readonly string[]): TreeNode | undefined;
+
+  /** Returns all names of a directory; loads them if unknown. */
+  abstract list(location: Location): Entries<TreeNode>;
+
+  /** Returns the node at a path, or undefined for every path that leads nowhere. */
+  abstract peek(path: string, follow: boolean, access: Access, syscall: string, given?: string): Node | undefined;
+
+  /** Records that the outcome depends on more than the name and id of a file or link from a listing. */
+  abstract relyOnNode(node: Node): void;
+
+  /** Records that the outcome depends on everything under a directory. */
+  abstract relyOnTree(directory: DirectoryNode): void;
+
+  /** Returns the node that a lookup found, which may be known only from a listing. */
+  found(node: Node | undefined): Node | undefined {
+    if (this.recorder !== undefined && node !== undefined) this.relyOnNode(node);
+    return node;
+  }
+
+  /** Runs `load` for each item and requests all missing parts together. */
+  all<T, R>(items: readonly T[], load: (item: T, index: number) => R): R[] {
+    const needs: Need[] = [];
+    const results: R[] = [];
+    for (let i = 0; i < items.length; i++) {
+      try {
+        results.push(load(items[i] as T, i));
+      } catch (error) {
+        if (!(error instanceof NotLoaded)) throw error;
+        needs.push(...error.needs);
+      }
+    }
+    if (needs.length > 0) throw new NotLoaded(needs, this.source);
+    return results;
+  }
+
+  /** Returns the time of this operation. */
+  now(): number {
+    this.#now ??= checkNow(this.context.clock());
+    return this.#now;
+  }
+
+  /**
+   * Must be called before each operation on a view that runs several. `now`: the time of an operation that already
+   * happened.
+   */
+  begin(now?: number): void {
+    this.#now = now;
+    this.#isLate = now !== undefined;
+  }
+
+  /**
+   * Returns the time for a change of something last changed at `ctime`, which others may have changed after this
+   * operation's time.
+   */
+  nowAfter({ ctime }: Metadata): number {
+    const now = this.now();
+    return this.#isLate && ctime > now ? ctime : now;
+  }
+
+  /**
+   * Returns the metadata of a new node: one shared object for all nodes created at the same time with the same mode.
+   */
+  newMeta(mode: number): Metadata {
+    const now = this.now();
+    if (this.#meta === undefined || this.#metaTime !== now || this.#meta.mode !== mode) {
+      this.#metaTime = now;
+      this.#meta = { mode, uid: 0, gid: 0, atime: now, mtime: now, ctime: now, birthtime: now };
+    }
+    return this.#meta;
+  }
+}
+
+/** @throws TypeError, before any change, if the clock returns anything but a finite number */
+function checkNow(now: number): number {
+  if (typeof now !== 'number' || !Number.isFinite(now))
+    throw new TypeError('clock must return a finite number of milliseconds');
+  return now;
+}
