@@ -42,12 +42,13 @@ export interface Confinement {
 export const NOBODY = 65_534;
 
 /** Paths of bubblewrap. PATH is not searched, because an untrusted process may have set it. */
-const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'];
+const BUBBLEWRAP_PATHS = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'];
 
 /** Directories of programs. Those that are links, as on most systems, stay links. */
 const PROGRAMS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-const LOADING = ['/etc/ld.so.cache', '/etc/alternatives'];
-const NETWORK = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl', '/etc/ca-certificates'];
+/** Files that programs need to find their libraries and their alternatives. */
+const LINKER_PATHS = ['/etc/ld.so.cache', '/etc/alternatives'];
+const NETWORK_PATHS = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl', '/etc/ca-certificates'];
 
 /** Directories of the command that are kept in memory. */
 const IN_MEMORY = ['/dev/shm', '/tmp'];
@@ -59,9 +60,9 @@ const KEYS = ['/proc/keys', '/proc/key-users'];
  * Descriptors through which bubblewrap reads its arguments, the script reports that the sandbox is set up, and
  * bubblewrap reads the filter of system calls.
  */
-const ARGUMENTS = 3;
-const STARTED = 4;
-const FILTER = 5;
+const ARGUMENTS_FD = 3;
+const STARTED_FD = 4;
+const FILTER_FD = 5;
 
 /**
  * First program inside the sandbox: it sets the limits for itself and its children, reports that the sandbox is set up,
@@ -73,8 +74,8 @@ data=$1 file=$2 processes=$3; shift 3
 ulimit -c 0 && ulimit -d "$data" && ulimit -f "$file" || exit 125
 (ulimit -u "$processes") 2>&- && flag=-u || flag=-p
 ulimit "$flag" "$processes" || exit 125
-printf started >&${STARTED}
-exec ${STARTED}>&-
+printf started >&${STARTED_FD}
+exec ${STARTED_FD}>&-
 exec "$@"
 `;
 
@@ -83,7 +84,7 @@ export function findBubblewrap(): string {
     throw new OsSandboxUnavailableError(
       'The command was not run: bubblewrap, which confines it, exists only for Linux',
     );
-  for (const place of PLACES) {
+  for (const place of BUBBLEWRAP_PATHS) {
     try {
       accessSync(place, constants.X_OK);
       return place;
@@ -113,7 +114,7 @@ export function startConfined(
   const numbers = [Math.ceil(limits.memoryBytes / 1_024), Math.ceil(limits.fileBytes / 512), limits.processes].map(
     String,
   );
-  const args = ['--args', String(ARGUMENTS), '--', '/bin/sh', '-c', SCRIPT, 'sh', ...numbers, ...command];
+  const args = ['--args', String(ARGUMENTS_FD), '--', '/bin/sh', '-c', SCRIPT, 'sh', ...numbers, ...command];
   const nothing = openSync(devNull, 'r');
   try {
     const child = spawn(bubblewrap, args, {
@@ -126,18 +127,21 @@ export function startConfined(
     });
     const pipes = child.stdio as unknown as readonly [null, Readable, Readable, Writable, Readable, Writable];
     const given = argumentsOf(confinement).map((argument) => `${argument}\0`);
-    for (const [pipe, content] of [[pipes[ARGUMENTS], given.join('')] as const, [pipes[FILTER], filter] as const]) {
+    for (const [pipe, content] of [
+      [pipes[ARGUMENTS_FD], given.join('')] as const,
+      [pipes[FILTER_FD], filter] as const,
+    ]) {
       // bubblewrap may end before it has read everything.
       pipe.on('error', () => undefined);
       pipe.end(content);
     }
     const started = new Promise<boolean>((resolve) => {
       let said = '';
-      pipes[STARTED].on('data', (chunk: Buffer) => {
+      pipes[STARTED_FD].on('data', (chunk: Buffer) => {
         said += chunk.toString('latin1');
         if (said.startsWith('started')) resolve(true);
       });
-      pipes[STARTED].on('close', () => resolve(false));
+      pipes[STARTED_FD].on('close', () => resolve(false));
       child.on('error', () => resolve(false));
     });
     return { child, started };
@@ -153,9 +157,9 @@ export function startConfined(
 function instead(nothing: number): (number | 'ignore')[] {
   const leaking = readdirSync('/proc/self/fd')
     .map(Number)
-    .filter((fd) => fd > FILTER && !closesOnExec(fd));
-  const last = Math.max(FILTER, ...leaking);
-  return Array.from({ length: last - FILTER }, (_, i) => (leaking.includes(FILTER + 1 + i) ? nothing : 'ignore'));
+    .filter((fd) => fd > FILTER_FD && !closesOnExec(fd));
+  const last = Math.max(FILTER_FD, ...leaking);
+  return Array.from({ length: last - FILTER_FD }, (_, i) => (leaking.includes(FILTER_FD + 1 + i) ? nothing : 'ignore'));
 }
 
 function closesOnExec(descriptor: number): boolean {
@@ -181,7 +185,7 @@ function argumentsOf({ bindings, network, limits, environment, directory }: Conf
   if (network) args.push('--share-net');
   args.push(
     '--seccomp',
-    String(FILTER),
+    String(FILTER_FD),
     '--cap-drop',
     'ALL',
     '--new-session',
@@ -197,7 +201,8 @@ function argumentsOf({ bindings, network, limits, environment, directory }: Conf
     if (lstatSync(path).isSymbolicLink()) args.push('--symlink', readlinkSync(path), path);
     else args.push('--ro-bind', path, path);
   }
-  for (const path of network ? [...LOADING, ...NETWORK] : LOADING) args.push('--ro-bind-try', path, path);
+  for (const path of network ? [...LINKER_PATHS, ...NETWORK_PATHS] : LINKER_PATHS)
+    args.push('--ro-bind-try', path, path);
   const size = String(limits.memoryBytes);
   args.push('--proc', '/proc', '--dev', '/dev');
   for (const path of KEYS) if (existsSync(path)) args.push('--ro-bind', devNull, path);
