@@ -138,22 +138,26 @@ describe('limits of a backend that does not store them', () => {
 });
 
 describe('a working copy', () => {
-  it('works under the limits of its storage, and pushes under those that hold then', async () => {
+  it('has the limits of its storage or its own, and pushes under the stored ones that hold then', async () => {
     const backend = sampleBackend();
     const storage = asyncStorage(backend);
-    const fs = await openFileSystem(asyncStorage(backend));
-    const copy = await openWorkingCopy(storage, { limits: { maxTotalSize: 10 } });
-    expect(copy.fileSystem.limits).toEqual({ maxTotalSize: 10 });
-    await expect(fs.writeFile('/f', 'x'.repeat(11))).rejects.toMatchObject({ code: 'ENOSPC', allowed: 10 });
-    expect(() => copy.fileSystem.writeFileSync('/f', 'x'.repeat(11))).toThrow(expect.objectContaining({ allowed: 10 }));
-    copy.fileSystem.writeFileSync('/f', 'x'.repeat(10));
-    await fs.setLimits({ maxTotalSize: 9 });
-    await expect(copy.push()).rejects.toMatchObject({ code: 'ENOSPC', allowed: 9 });
-    await fs.setLimits({ maxTotalSize: 10 });
-    await copy.push();
-    expect((await fs.stats()).totalSize).toBe(10);
-    await expect(openWorkingCopy(storage, { limits: { maxTotalSize: 5 } })).rejects.toMatchObject({ code: 'EINVAL' });
-    expect(() => copy.fileSystem.setLimitsSync({})).toThrow(expect.objectContaining({ code: 'EPERM' }));
+    const fs = await openFileSystem(asyncStorage(backend), { limits: { maxTotalSize: 10 } });
+    const [copy, own] = [
+      await openWorkingCopy(storage),
+      await openWorkingCopy(storage, { limits: { maxTotalSize: 12 } }),
+    ];
+    expect([copy.fileSystem.limits, own.fileSystem.limits]).toEqual([{ maxTotalSize: 10 }, { maxTotalSize: 12 }]);
+    expect(fs.limits).toEqual({ maxTotalSize: 10 });
+    for (const [{ fileSystem }, allowed] of [[copy, 10] as const, [own, 12] as const]) {
+      expect(() => fileSystem.writeFileSync('/f', 'x'.repeat(13))).toThrow(expect.objectContaining({ allowed }));
+      expect(() => fileSystem.setLimitsSync({})).toThrow(expect.objectContaining({ code: 'EPERM' }));
+    }
+    own.fileSystem.writeFileSync('/f', 'x'.repeat(12));
+    await expect(own.push()).rejects.toMatchObject({ code: 'ENOSPC', allowed: 10 });
+    await fs.setLimits({ maxTotalSize: 12 });
+    await own.push();
+    expect((await fs.stats()).totalSize).toBe(12);
+    expect(copy.fileSystem.limits).toEqual({ maxTotalSize: 12 });
   });
 });
 

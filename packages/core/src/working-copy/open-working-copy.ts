@@ -6,6 +6,7 @@ import { exceededLimit } from '../engine/exceeded-limit.js';
 import { executorOf } from '../engine/executor-of.js';
 import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory/memory-executor.js';
+import { LocalQuota } from '../engine/quota.js';
 import { RemoteExecutor } from '../engine/remote/remote-executor.js';
 import { unlessAborted } from '../engine/scheduling/deadline.js';
 import { runInSlices, runSteps, type Steps } from '../engine/scheduling/time-slice.js';
@@ -13,7 +14,7 @@ import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';
 import { StorageError } from '../errors.js';
 import type { CallOptions, SyncFileSystem } from '../file-system.js';
-import { givenLimits } from '../limits.js';
+import { givenLimits, isLimited, NO_LIMITS } from '../limits.js';
 import { MemoryFileSystem } from '../memory-file-system.js';
 import type { AsyncStorage } from '../storage.js';
 import { DIRECTORY, type Node } from '../tree/node.js';
@@ -64,9 +65,11 @@ export async function openWorkingCopy(storage: AsyncStorage, options?: WorkingCo
   const budget = given.budget === undefined ? DEFAULT_BUDGET_BYTES : checkInteger(given.budget, 'budget');
   const random = given.random ?? systemRandom;
   const shared = new SharedStore(() => randomId(random));
-  await remote.quota.open(givenLimits(given.limits));
+  const limits = givenLimits(given.limits);
+  await remote.quota.open(NO_LIMITS);
+  const quota = isLimited(limits) ? new LocalQuota(limits) : remote.quota;
   const source = new RemoteSource(remote, makeContext(given, remote), { shared, scope, budget });
-  return new LoadedCopy(source, await source.load(undefined, given.signal));
+  return new LoadedCopy(source, await source.load(undefined, given.signal), quota);
 }
 
 /** The storage of a working copy: loads states and applies plans. */
@@ -136,11 +139,11 @@ class LoadedCopy implements WorkingCopy {
   /** The operation in progress. */
   #last: Promise<unknown> | undefined;
 
-  constructor(source: RemoteSource, base: TreeState) {
+  constructor(source: RemoteSource, base: TreeState, quota: Context['quota']) {
     this.#source = source;
     this.#base = base;
     this.#memory = new MemoryExecutor(new Tree(source.shared, base));
-    this.#context = { ...source.context, newId: this.#memory.newId };
+    this.#context = { ...source.context, newId: this.#memory.newId, quota };
     this.fileSystem = new MemoryFileSystem(this.#memory, this.#context);
   }
 

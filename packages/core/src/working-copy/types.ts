@@ -11,6 +11,11 @@ export interface WorkingCopyOptions extends ContextOptions, CallOptions {
    * `push` leaves them alone.
    */
   readonly paths?: readonly string[] | undefined;
+  /**
+   * Limits of the copy: its writes and pulls obey them. A push obeys the limits that are stored with the storage. Default:
+   * those of the storage.
+   */
+  readonly limits?: ContextOptions['limits'];
   /** Maximum bytes of content to hold; more fails with EFBIG. Default 268,435,456. */
   readonly budget?: number | undefined;
 }
