@@ -2,7 +2,9 @@ import type { Announcement } from './backend.js';
 import { checkBoolean, checkInteger, checkOptions } from './engine/arguments.js';
 import type { ChangeFeed } from './engine/change-feed.js';
 import type { Internals } from './engine/internals.js';
+import { exists } from './engine/operations/read.js';
 import type { EntryKind } from './entry.js';
+import { FsError } from './errors.js';
 import type { WatchEvent, WatchOptions } from './file-system.js';
 import { isWithin, normalizePath, parentPath } from './paths.js';
 
@@ -22,10 +24,21 @@ export function watchChanges(
   const concerns = (at: string, kind: EntryKind | undefined): boolean =>
     (recursive ? isWithin(at, root) : at === root || parentPath(at) === root) &&
     (context.guard?.isKindVisible(at, kind) ?? true);
-  return new Watcher(executor.feed, (change) => eventOf(change, root, concerns), maxQueue, [
+  const watcher = new Watcher(executor.feed, (change) => eventOf(change, root, concerns), maxQueue, [
     ending.signal,
     given.signal,
   ]);
+  // Listening comes first, so that no change after the look is missed.
+  watcher.beginAfter(
+    executor.run(
+      context,
+      (view) => {
+        if (!exists(view, path)) throw new FsError('ENOENT', { syscall: 'watch', path });
+      },
+      given.signal,
+    ),
+  );
+  return watcher;
 }
 
 type Concerns = (path: string, kind: EntryKind | undefined) => boolean;
@@ -54,7 +67,9 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #toEvent: (change: Announcement) => WatchEvent | undefined;
   readonly #maxQueue: number;
   #done = false;
-  /** A guard's error, until the consumer asks for it. */
+  /** Pending until the path is known to exist. */
+  #beginning: Promise<void> | undefined;
+  /** A guard's error or a missing path, until the consumer asks for it. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(
@@ -73,7 +88,22 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
     if (this.#signals.some((signal) => signal.aborted)) this.#end();
   }
 
+  /** Fails the watcher if the path turns out not to exist. */
+  beginAfter(look: Promise<void>): void {
+    const begun = (): void => {
+      this.#beginning = undefined;
+    };
+    this.#beginning = look.then(begun, (error: unknown) => {
+      begun();
+      if (this.#done) return;
+      this.#queue.length = 0;
+      this.#failure = { error };
+      this.#end();
+    });
+  }
+
   async next(): Promise<IteratorResult<WatchEvent>> {
+    if (this.#beginning !== undefined && !this.#done) await this.#beginning;
     const event = this.#queue.shift();
     if (event !== undefined) return { done: false, value: event };
     const failure = this.#failure;

@@ -1,5 +1,5 @@
-import type { FileSystem, WatchEvent, WatchOptions } from '@scratchfs/core';
-import { equal, ok } from './assert.js';
+import type { FileSystem, FsError, WatchEvent, WatchOptions } from '@scratchfs/core';
+import { equal, ok, rejects } from './assert.js';
 import { type Add, type Context, plant } from './context.js';
 
 /** Returns the next `count` events as short texts: `create /a`, `rename /b < /a`. */
@@ -58,6 +58,17 @@ export function watchCases(add: Add, beside: Beside = ({ fs }) => fs): void {
     await fs.rename('/out/b', '/in/b');
     equal(await take(events, 2), ['remove /in/a', 'create /in/b']);
     await events.return?.();
+  });
+
+  add('a watch of a missing path fails with ENOENT', async (context) => {
+    const { fs } = context;
+    await plant(fs, { '/d/a': '1' });
+    for (const path of ['/missing', '/d/missing', '/missing/deeper', '/d/a/b']) {
+      const { events } = await watching(context, path);
+      const error = (await rejects(() => events.next(), 'ENOENT')) as FsError;
+      equal([error.syscall, error.path], ['watch', path]);
+      equal((await events.next()).done, true, 'the iterator has ended');
+    }
   });
 
   add('a refused operation is not an event', async (context) => {

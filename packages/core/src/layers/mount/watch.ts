@@ -1,5 +1,7 @@
+import { isFsError } from '../../errors.js';
 import type { WatchEvent, WatchOptions } from '../../file-system.js';
-import { normalizePath } from '../../paths.js';
+import { isWithin, normalizePath, parentPath } from '../../paths.js';
+import { renamed } from '../rename-error.js';
 import type { Mounted, Namespace } from './namespace.js';
 
 interface Source {
@@ -13,18 +15,24 @@ export function watchMounts(
   path: string,
   options: WatchOptions | undefined,
 ): AsyncIterableIterator<WatchEvent> {
-  const { mounted, inner } = space.inside(normalizePath(path, 'watch'));
-  const sources: Source[] = [{ mounted, iterator: mounted.fileSystem.watch(inner, options) }];
+  const root = normalizePath(path, 'watch');
+  const { mounted, inner } = space.inside(root);
+  const recursive = options?.recursive === true;
+  // A directory that leads to a mount point may be missing in the lower filesystem until something is written into it.
+  const isWay = space.isWay(root) && root !== '/';
+  const lower = isWay ? mounted.fileSystem.watch('/', { ...options, recursive: true }) : undefined;
+  const sources: Source[] = [{ mounted, iterator: lower ?? mounted.fileSystem.watch(inner, options) }];
   try {
-    if (options?.recursive === true) {
-      for (const beneath of space.pointsBeneath(normalizePath(path, 'watch')))
-        sources.push({ mounted: beneath, iterator: beneath.fileSystem.watch('/', options) });
+    if (recursive) {
+      for (const under of space.pointsBeneath(root))
+        sources.push({ mounted: under, iterator: under.fileSystem.watch('/', options) });
     }
   } catch (error) {
     for (const { iterator } of sources) void iterator.return?.();
     throw error;
   }
-  return new MergedWatch(space, sources);
+  const concerns = (at: string): boolean => (recursive ? isWithin(at, root) : at === root || parentPath(at) === root);
+  return new MergedWatch(space, sources, isWay ? concerns : () => true, path);
 }
 
 /** Merges several watchers. Holds one event of each; further events wait in that watcher's own bounded queue. */
@@ -39,9 +47,14 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
 
   readonly #space: Namespace;
   readonly #sources: readonly Source[];
+  readonly #concerns: (path: string) => boolean;
+  /** The watched path as the caller wrote it. */
+  readonly #given: string;
 
-  constructor(space: Namespace, sources: readonly Source[]) {
+  constructor(space: Namespace, sources: readonly Source[], concerns: (path: string) => boolean, given: string) {
     this.#space = space;
+    this.#concerns = concerns;
+    this.#given = given;
     this.#sources = sources;
     this.#live = sources.length;
     this.#idle = new Set(sources);
@@ -76,7 +89,8 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
       if (item.outcome.status === 'rejected') {
         this.#live = 0;
         await this.return().catch(() => {});
-        throw item.outcome.reason;
+        const { reason } = item.outcome;
+        throw isFsError(reason) && reason.path !== undefined ? renamed(reason, this.#given, undefined) : reason;
       }
       const result = item.outcome.value;
       if (result.done) {
@@ -103,8 +117,10 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
   #seen(event: WatchEvent, mounted: Mounted): WatchEvent | undefined {
     const path = this.#space.outside(mounted, event.path);
     if (this.#space.inside(path).mounted !== mounted) return undefined;
-    return event.from === undefined
-      ? { ...event, path }
-      : { ...event, path, from: this.#space.outside(mounted, event.from) };
+    const from = event.from === undefined ? undefined : this.#space.outside(mounted, event.from);
+    const left = from !== undefined && this.#concerns(from);
+    if (event.type !== 'overflow' && !this.#concerns(path)) return left ? { type: 'remove', path: from } : undefined;
+    if (from === undefined) return { ...event, path };
+    return left ? { ...event, path, from } : { type: 'create', path };
   }
 }

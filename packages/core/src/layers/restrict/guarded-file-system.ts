@@ -23,7 +23,7 @@ type Form = (method: Method) => Method;
 /** Forms of the methods that do not return a promise, or a value in their `…Sync` form. */
 const FORMS: Partial<Record<MethodName, readonly [promise: Form, sync: Form]>> = {
   walk: [asItems, asItemsSync],
-  watch: [asValue, asValue],
+  watch: [asItems, asItemsSync],
   transaction: [(method) => asPromise(withWork(method)), (method) => asValue(withWork(method))],
 };
 
