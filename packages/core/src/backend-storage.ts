@@ -1,5 +1,5 @@
 import type { Backend } from './backend.js';
-import { captureArgument, captureContent, signalIn } from './engine/arguments.js';
+import { captureArgument, captureContent, checkMethods, signalIn } from './engine/arguments.js';
 import { type Context, makeContext } from './engine/context.js';
 import { showExecutor } from './engine/executor-of.js';
 import * as entries from './engine/operations/entries.js';
@@ -23,6 +23,8 @@ export class BackendStorage implements AsyncStorage {
   readonly #context: Context;
 
   constructor(backend: Backend, options?: AsyncStorageOptions) {
+    checkMethods(backend, ['load', 'commit', 'outcome', 'close'], 'A backend');
+    if (typeof backend.capabilities !== 'object') throw new TypeError('A backend must declare its capabilities');
     this.#executor = new RemoteExecutor(backend, options);
     this.#context = makeContext({ clock: options?.clock }, this.#executor);
     showExecutor(this, this.#executor);

@@ -60,6 +60,9 @@ export function openInMemory(options: FileSystemOptions = {}): SyncFileSystem {
   return openSync(executor, opening, closes ? () => executor.close() : undefined);
 }
 
+/** Options of every function that opens a filesystem. */
+export const FILE_SYSTEM_OPTIONS = ['files', 'closesStorage', 'limits', 'clock', 'random'] as const;
+
 /** Checked options of a filesystem to open. */
 interface Opening {
   readonly context: Context;
@@ -68,12 +71,7 @@ interface Opening {
 }
 
 function prepare(executor: Executor, options: FileSystemOptions): Opening & { readonly closes: boolean | undefined } {
-  const given = checkOptions(
-    options,
-    ['files', 'closesStorage', 'limits', 'clock', 'random'],
-    'createFileSystem',
-    false,
-  );
+  const given = checkOptions(options, FILE_SYSTEM_OPTIONS, 'createFileSystem', false);
   checkRecord(options, 'The options of createFileSystem');
   const context = makeContext(given, executor);
   const limits = givenLimits(given.limits);

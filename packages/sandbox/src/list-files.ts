@@ -8,7 +8,7 @@ import {
   type SyncFileSystem,
   type WalkOptions,
 } from '@scratchfs/core';
-import { type CallSequence, collectItems, invoke } from '@scratchfs/core/internal';
+import { type CallSequence, collectItems, invoke, needsSync } from '@scratchfs/core/internal';
 import { compileGlob, type Glob } from '@scratchfs/core/search';
 import { isAbsent } from './find.js';
 import { rootOf } from './namespace.js';
@@ -99,7 +99,10 @@ function* everything(
 
 function* walk(fileSystem: FileSystem, path: string, options: WalkOptions): CallSequence<EntryInfo[]> {
   return (yield {
-    sync: () => [...(fileSystem as SyncFileSystem).walkSync(path, options)],
+    sync: () => {
+      if (fileSystem.kind !== 'sync') throw needsSync('walkSync');
+      return [...(fileSystem as SyncFileSystem).walkSync(path, options)];
+    },
     async: (signal) => collectItems(fileSystem.walk(path, { ...options, signal })),
   }) as EntryInfo[];
 }

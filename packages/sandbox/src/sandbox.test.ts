@@ -161,6 +161,14 @@ describe('write', () => {
     expect(await refusal(() => child.write('/mnt/a/new/d', ''))).toBe('PathNotWritableError');
   });
 
+  it('says that its synchronous methods need a synchronous filesystem', async () => {
+    const sandbox = new Sandbox(await asyncMemory({ '/x': 'x' }), { root: { root: '/' } }) as unknown as Sandbox<
+      ReturnType<typeof memory>
+    >;
+    for (const call of [() => sandbox.readSync('/x'), () => sandbox.writeSync('/x', ''), () => sandbox.listFilesSync()])
+      expect(call).toThrow(/Sync needs a synchronous filesystem/);
+  });
+
   it('leaves nothing behind on failure', async () => {
     const fileSystem = memory(FILES);
     const sandbox = new Sandbox(fileSystem, { root: { root: '/work', suffixes: ['.md'] } });

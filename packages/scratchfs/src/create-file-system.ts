@@ -7,6 +7,7 @@ import {
   type SyncFileSystem,
   type SyncStorage,
 } from '@scratchfs/core';
+import { checkOptions, FILE_SYSTEM_OPTIONS } from '@scratchfs/core/internal';
 import type { MemoryStorage } from '@scratchfs/memory';
 import { openStorage } from './open-storage.js';
 
@@ -38,11 +39,7 @@ export function createFileSystem(options: CreateFileSystemOptions<AsyncStorage |
 export function createFileSystem(
   options: CreateFileSystemOptions<SyncStorage | AsyncStorage | string> = {},
 ): SyncFileSystem | Promise<FileSystem> {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(
-      `The options of createFileSystem must be an object, not ${options === null ? 'null' : typeof options}`,
-    );
-  }
+  checkOptions(options, ['storage', ...FILE_SYSTEM_OPTIONS], 'createFileSystem', false);
   const prototype: unknown = Object.getPrototypeOf(options);
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
     throw new TypeError('The options of createFileSystem must be a plain object');

@@ -1,6 +1,6 @@
 import { checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
-import { trustedApi } from '../engine/internals.js';
+import { trustedApi, trustedSyncApi } from '../engine/internals.js';
 import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { fileBytes, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
@@ -76,7 +76,7 @@ export async function diff(
 
 /** Like {@link diff}, for synchronous storages. */
 export function diffSync(fileSystem: SyncFileSystem, from: DiffPoint, to?: DiffPoint): FileSystemDiff {
-  return trustedApi(fileSystem)
+  return trustedSyncApi(fileSystem, 'diffSync')
     .compareSync(from, to, (a, b, outer) => new DiffCursor(a, b, outer))
     .at(-1) as FileSystemDiff;
 }
@@ -141,7 +141,7 @@ export function formatDiffSync(
   options?: FormatDiffOptions,
 ): string {
   const format = checkFormat(options);
-  return trustedApi(fileSystem)
+  return trustedSyncApi(fileSystem, 'formatDiffSync')
     .compareSync(from, to, (a, b, outer) => new DiffTexts(a, b, format, outer))
     .join('');
 }

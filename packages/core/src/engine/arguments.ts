@@ -74,11 +74,16 @@ export function checkSize(size: number, syscall: string, path: string): number {
   return size;
 }
 
+/** Reports whether a time in epoch milliseconds is one that a Date can hold. */
+export function isTime(ms: unknown): ms is number {
+  return typeof ms === 'number' && Math.abs(ms) <= 8.64e15;
+}
+
 /** Converts one of node's times (a Date, or epoch seconds) to epoch milliseconds. */
 export function checkTime(time: number | Date, name: string): number {
   const ms = time instanceof Date ? time.getTime() : typeof time === 'number' ? time * 1000 : undefined;
   if (ms === undefined) throw new TypeError(`${name} must be a Date or a number of seconds, not ${describe(time)}`);
-  if (!Number.isFinite(ms) || Math.abs(ms) > 8.64e15) {
+  if (!isTime(ms)) {
     throw new RangeError(`${name} must be a valid Date or a finite number of seconds, not ${String(time)}`);
   }
   return ms;
@@ -107,6 +112,14 @@ function plainBytes(bytes: Uint8Array): Uint8Array {
   }
   if (bytes.constructor === Uint8Array) return bytes;
   return new Uint8Array(bytes.buffer, bytes.byteOffset, lengthOf.call(bytes));
+}
+
+/** @throws TypeError if a value is not an object with these methods */
+export function checkMethods(value: unknown, methods: readonly string[], what: string): void {
+  const object = Object(value) as Record<string, unknown>;
+  const missing = methods.filter((name) => typeof object[name] !== 'function');
+  if (missing.length > 0)
+    throw new TypeError(`${what} must have the methods ${methods.join(', ')}: ${missing.join(', ')} is missing`);
 }
 
 /** Captures content, so that later changes of the caller's buffer have no effect. */

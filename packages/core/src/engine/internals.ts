@@ -198,6 +198,20 @@ export function trustedApi(fileSystem: FileSystem): TrustedApi {
   return TRUSTED_APIS.get(fileSystem) ?? publicMethods(fileSystem as SyncFileSystem);
 }
 
+/**
+ * {@link trustedApi} for a function of the synchronous form, such as `grepSync`.
+ * @throws TypeError if the filesystem has only promises
+ */
+export function trustedSyncApi(fileSystem: SyncFileSystem, name: string): SyncTrustedApi {
+  if ((fileSystem as FileSystem | undefined)?.kind === 'sync') return trustedApi(fileSystem);
+  throw needsSync(name);
+}
+
+/** Returns the error for a synchronous function that got an asynchronous filesystem. */
+export function needsSync(name: string): TypeError {
+  return new TypeError(`${name} needs a synchronous filesystem: on an asynchronous one, use ${name.slice(0, -4)}`);
+}
+
 /** Returns the way to run this library's code through public methods. */
 export function publicMethods(fileSystem: SyncFileSystem): SyncTrustedApi {
   return new PublicMethods(fileSystem);

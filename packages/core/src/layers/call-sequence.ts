@@ -1,4 +1,5 @@
 import { signalIn } from '../engine/arguments.js';
+import { needsSync } from '../engine/internals.js';
 import { driveAsync, driveSync, type Procedure } from '../engine/scheduling/both-forms.js';
 import type { FileSystem } from '../file-system.js';
 import type { MethodName } from './method-table.js';
@@ -47,8 +48,9 @@ function performSync(request: MethodCall | ActionInBothForms): unknown {
   if ('sync' in request) return request.sync();
   const { fileSystem, name, args, options } = request;
   const methods = fileSystem as unknown as Methods;
-  const method = `${name}Sync`;
-  return options === undefined ? methods[method]?.(...args) : methods[method]?.(...args, options);
+  const method = methods[`${name}Sync`];
+  if (method === undefined) throw needsSync(`${name}Sync`);
+  return options === undefined ? method.call(methods, ...args) : method.call(methods, ...args, options);
 }
 
 function perform(request: MethodCall | ActionInBothForms, signal: AbortSignal | undefined): unknown {

@@ -15,9 +15,10 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
  * of a link, at each use of an open file, a stream, a watcher or a transaction, and again by every layer above this
  * one. The caller gets the guard's error. Several nested guards allow what all of them allow.
  *
- * - Invisible entries are not listed, walked, found, counted, watched or named in errors: a path into them is refused
- *   regardless of what exists; `exists`, `isFile` and `isDirectory` are false. An error at a limit does not show the
- *   usage.
+ * - Entries for which `isVisible` is false are not listed, walked, found, counted, watched or named in errors. A path
+ *   into them is decided by `check` alone, which is asked before anything reveals whether it exists. If `check` throws,
+ *   the path is refused, and `exists`, `isFile` and `isDirectory` are false; if it does not, the path can be used. A
+ *   guard that hides entries must therefore refuse them in `check` too. An error at a limit does not show the usage.
  * - If anything is invisible, an error names visible paths and the caller's arguments only: other paths become the
  *   caller's, causes and texts that name something else are dropped. Errors of the guard, of a transaction's work and
  *   the reason of a signal stay as they are. To see a cause, repeat the call on the lower filesystem.

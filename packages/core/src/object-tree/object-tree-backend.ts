@@ -11,6 +11,7 @@ import type {
   NodeId,
   PinnedRead,
 } from '../backend.js';
+import { checkMethods } from '../engine/arguments.js';
 import { randomId, systemClock, systemRandom } from '../engine/defaults.js';
 import { systemTimer, type Timer } from '../engine/scheduling/deadline.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
@@ -84,6 +85,7 @@ export class ObjectTreeBackend implements Backend {
   #isClosed = false;
 
   constructor(store: ObjectStore, options: ObjectTreeOptions = {}, fork?: ForkContext) {
+    checkMethods(store, ['get', 'put', 'delete', 'list', 'readHead', 'swapHead'], 'An object store');
     const random = options.random ?? systemRandom;
     const newId = (): NodeId & string => randomId(random);
     const versions: Versions = new WeakMap();

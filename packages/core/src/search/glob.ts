@@ -1,6 +1,6 @@
 import { checkBoolean, checkOptions, signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
-import { trustedApi } from '../engine/internals.js';
+import { trustedApi, trustedSyncApi } from '../engine/internals.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import { DIRECTORY } from '../tree/node.js';
@@ -40,7 +40,7 @@ export function globSync(
   patterns: string | readonly string[],
   options?: GlobSearchOptions,
 ): IterableIterator<string> {
-  return withoutPausesSync(trustedApi(fileSystem).iterateSync(startOf(patterns, options)));
+  return withoutPausesSync(trustedSyncApi(fileSystem, 'globSync').iterateSync(startOf(patterns, options)));
 }
 
 function startOf(patterns: string | readonly string[], options: GlobSearchOptions | undefined) {

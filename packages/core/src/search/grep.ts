@@ -1,5 +1,5 @@
 import { checkBoolean, checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
-import { trustedApi } from '../engine/internals.js';
+import { trustedApi, trustedSyncApi } from '../engine/internals.js';
 import { keepKind } from '../engine/keep-kind.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
@@ -71,7 +71,9 @@ export function grepSync(
   options?: GrepOptions,
 ): IterableIterator<GrepMatch> {
   const plan = planGrep(query, options);
-  return withoutPausesSync(trustedApi(fileSystem).iterateSync((view: View) => new GrepCursor(view, plan)));
+  return withoutPausesSync(
+    trustedSyncApi(fileSystem, 'grepSync').iterateSync((view: View) => new GrepCursor(view, plan)),
+  );
 }
 
 /** See {@link keepKind}, as for patterns. */

@@ -1,5 +1,5 @@
 import { checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
-import { trustedApi } from '../engine/internals.js';
+import { trustedApi, trustedSyncApi } from '../engine/internals.js';
 import { runInSlices, runSteps } from '../engine/scheduling/time-slice.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
@@ -59,6 +59,7 @@ export function createSnapshotSync(fileSystem: SyncFileSystem, options?: Snapsho
   const maxHoles = holesOf(options);
   const encoder = new SnapshotEncoder();
   const start = (view: View) => new Batches(new SnapshotCursor(view, maxHoles));
-  for (const entries of trustedApi(fileSystem).iterateSync(start)) for (const entry of entries) encoder.add(entry);
+  for (const entries of trustedSyncApi(fileSystem, 'createSnapshotSync').iterateSync(start))
+    for (const entry of entries) encoder.add(entry);
   return runSteps(encoder.finish());
 }

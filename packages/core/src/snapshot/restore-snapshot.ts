@@ -1,5 +1,5 @@
 import { checkBoolean, checkOptions, copyBytes, describe } from '../engine/arguments.js';
-import { trustedApi } from '../engine/internals.js';
+import { trustedApi, trustedSyncApi } from '../engine/internals.js';
 import { stats } from '../engine/operations/read.js';
 import { nextTurn, runInSlices, runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { limitError } from '../engine/view/limit-error.js';
@@ -64,7 +64,7 @@ export function restoreSnapshotSync(
 ): void {
   const adopt = checkBoolean(checkOptions(options, ['adopt'], 'restoreSnapshotSync').adopt, 'adopt');
   const own = adopt ? adoptable(bytes) : plain(checkBytes(bytes));
-  const target = trustedApi(fileSystem).runSync(lookAt, []);
+  const target = trustedSyncApi(fileSystem, 'restoreSnapshotSync').runSync(lookAt, []);
   checkAbility(fileSystem);
   const steps = buildSteps(adopted(own), fileSystem.limits, {
     ...target,

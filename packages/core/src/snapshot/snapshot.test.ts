@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { openFileSystem } from '../create-file-system.js';
+import { openFileSystem, openInMemory } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
 import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { SyncFileSystem } from '../file-system.js';
 import { overlay, readonly } from '../layers.js';
 import type { Limits } from '../limits.js';
+import { directory, entriesOf, file } from '../testing/sample-tree.js';
 import { createSnapshot, createSnapshotSync } from './create-snapshot.js';
+import { encodeSnapshot } from './encode.js';
 import { restoreSnapshot, restoreSnapshotSync } from './restore-snapshot.js';
 import { xxh32 } from './xxh32.js';
 
@@ -305,6 +307,21 @@ describe('createSnapshot and restoreSnapshot', () => {
     const creating = createSnapshot(fs, { signal: controller.signal });
     await expect(creating).rejects.toThrow('half way');
   });
+});
+
+describe('restoreSnapshot', () => {
+  it.each([8.64e15 + 1, -1e300, 1.7e308])(
+    'refuses the time %d, which utimes refuses too, and changes nothing',
+    (time) => {
+      const fs = openInMemory({ files: { '/kept': 'x' } });
+      expect(() => fs.utimesSync('/kept', time / 1000, 0)).toThrow(RangeError);
+      for (const key of ['atime', 'mtime', 'ctime', 'birthtime']) {
+        const bytes = encodeSnapshot(entriesOf(directory({ a: file('', { [key]: time }) })));
+        expect(() => restoreSnapshotSync(fs, bytes)).toThrow('a time is out of range');
+      }
+      expect(fs.readdirSync('/')).toEqual(['kept']);
+    },
+  );
 });
 
 describe('a snapshot made while others write', () => {

@@ -1,10 +1,12 @@
 import type { Metadata, NodeId, Write } from '../backend.js';
+import { isTime } from '../engine/arguments.js';
 import { keepKind } from '../engine/keep-kind.js';
 import { detach } from '../tree/detach.js';
 import { Entries } from '../tree/entries.js';
 import { DirectoryNode, FileNode, type Inode, LinkedNode, type SymlinkNode, type TreeNode } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
 import { type SharedStore, symlinkNode, type TreeState } from '../tree/tree.js';
+import { corrupt } from './corrupt.js';
 import type { Snapshot } from './decode.js';
 import type { DecodedEntry, FurtherName, NodeEntry } from './snapshot-entry.js';
 
@@ -47,6 +49,8 @@ export class TreeBuilder {
   readonly #first = new Map<number, { readonly id: NodeId; readonly path: string }>();
   #linkedSize = 0;
   #number = 0;
+  /** The last metadata whose times were checked. */
+  #checked: Metadata | undefined;
 
   constructor(
     readonly snapshot: Snapshot,
@@ -59,9 +63,19 @@ export class TreeBuilder {
     const parent = this.#open.at(-1);
     const { name } = entry;
     const path = parent === undefined ? '' : `${parent.path}/${name}`;
+    if (entry.kind !== 'link') this.#checkTimes(entry.meta);
     if (entry.kind === 'link') this.#addFurther(parent as OpenDirectory, path, name, entry);
     else if (entry.kind === 'directory') this.#addDirectory(parent, path, name, entry);
     else this.#addLeaf(parent as OpenDirectory, path, name, entry, number);
+  }
+
+  /** Neighbours often share their metadata. @throws StorageError `corrupt` for times that no Date can hold */
+  #checkTimes(meta: Metadata): void {
+    if (meta === this.#checked) return;
+    const { atime, mtime, ctime, birthtime } = meta;
+    if (!isTime(atime) || !isTime(mtime) || !isTime(ctime) || !isTime(birthtime))
+      throw corrupt('a time is out of range');
+    this.#checked = meta;
   }
 
   /** Adds entries with about `most` bytes of content. Returns true if more may follow. */

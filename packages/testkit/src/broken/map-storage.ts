@@ -138,7 +138,7 @@ export class MapStorage implements SyncStorage {
       entry.accessedAt ?? now,
     ] as const;
     if (!Number.isInteger(mode) || mode < 0) throw new RangeError('mode must be an integer');
-    if (times.some((time) => !Number.isFinite(time))) throw new RangeError('times must be finite');
+    if (times.some((time) => !(Math.abs(time) <= 8.64e15))) throw new RangeError('A Date cannot hold these times');
     return {
       kind,
       content: this.bytesIn(entry.content ?? ''),

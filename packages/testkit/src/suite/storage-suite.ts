@@ -226,7 +226,8 @@ function entryCases(add: AddStorage): void {
     await fails(() => storage.set(null as never), 'TypeError');
     await fails(() => storage.set({ path: '/c', content: 5 as never }), 'TypeError');
     await fails(() => storage.set({ path: '/c', mode: -1 }), 'RangeError');
-    await fails(() => storage.set({ path: '/c', modifiedAt: Number.NaN }), 'RangeError');
+    for (const time of [Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 1, -1e300])
+      await fails(() => storage.set({ path: '/c', modifiedAt: time }), 'RangeError');
     await fails(() => storage.set({ path: '/c', kind: 'socket' as never }), 'TypeError');
   });
 

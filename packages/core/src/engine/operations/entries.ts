@@ -4,7 +4,7 @@ import { FsError } from '../../errors.js';
 import { compareNames, normalizePath, parentPath, pathSegments } from '../../paths.js';
 import { DIRECTORY, DirectoryNode, FILE, FileNode, type Node, SYMLINK, type TreeNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
-import { checkInteger, checkMode, checkOneOf, contentBytes } from '../arguments.js';
+import { checkInteger, checkMode, checkOneOf, contentBytes, isTime } from '../arguments.js';
 import type { Cursor } from '../cursor.js';
 import { fileBytes } from '../view/contents.js';
 import { checkFileSize, reserve } from '../view/limits.js';
@@ -152,8 +152,8 @@ function checkEntry(entry: NewEntry): CheckedEntry {
   if (kind === 'symlink') checkTarget(entry.target as string, path);
   for (const key of TIMES) {
     const time = entry[key];
-    if (time !== undefined && !(typeof time === 'number' && Number.isFinite(time)))
-      throw new RangeError(`${key} must be a finite number of milliseconds`);
+    if (time !== undefined && !isTime(time))
+      throw new RangeError(`${key} must be a number of milliseconds from -8.64e15 to 8.64e15, as a Date holds`);
   }
   const mode = checkMode(entry.mode, DEFAULT_MODE[kind]);
   const uid = checkInteger(entry.uid ?? 0, 'uid', 0, 2 ** 32 - 1);
