@@ -1,8 +1,10 @@
-import { checkName, FsError, isFsError, type Limits } from '@scratchfs/core';
+import { checkName, isFsError, type Limits } from '@scratchfs/core';
+import { limitError } from '@scratchfs/core/internal';
 import { createTarDecoder, type ParsedTarEntry, type TarHeader } from 'modern-tar';
 import { archiveError } from './archive-error.js';
 import { fromSeconds } from './times.js';
 import { TypeFlags } from './type-flags.js';
+import { unzipped } from './unzipped.js';
 
 /** A checked entry of an archive. `names` is its path relative to the destination. */
 export interface ArchiveEntry {
@@ -27,6 +29,10 @@ export interface ReadOptions {
 
 const EMPTY = new Uint8Array(0);
 const MAX_ID = 2 ** 32 - 1;
+/** Entries of an archive for a filesystem without `maxNodeCount`. */
+const DEFAULT_MAX_ENTRIES = 1_000_000;
+/** The latest time that a Date can hold, in epoch milliseconds. */
+const MAX_TIME_MS = 8.64e15;
 
 /** Reads a whole archive and checks every name in it, before anything is unpacked. */
 export async function readArchive(tar: ReadableStream<Uint8Array>, options: ReadOptions): Promise<ArchiveEntry[]> {
@@ -41,7 +47,7 @@ export async function readArchive(tar: ReadableStream<Uint8Array>, options: Read
   });
   const stop = new AbortController();
   // The reader at the end of the pipe sees every failure.
-  tar
+  unzipped(tar)
     .pipeTo(looked.writable, { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]) })
     .catch(() => {});
   const reader = looked.readable.pipeThrough(createTarDecoder({ strict: true })).getReader();
@@ -61,6 +67,9 @@ async function readEntries(
   { strip, limits, signal }: ReadOptions,
 ): Promise<ArchiveEntry[]> {
   const entries: ArchiveEntry[] = [];
+  const { maxNodeCount = DEFAULT_MAX_ENTRIES } = limits;
+  // An archive may replace an entry by a later one of the same name.
+  const paths = new Set<string>();
   let room = limits.maxTotalSize ?? Number.POSITIVE_INFINITY;
   for (;;) {
     const { done, value } = await reader.read();
@@ -71,21 +80,23 @@ async function readEntries(
     const content = await readBody(body, header.size);
     room -= content.length;
     const entry = checkEntry(header, content, strip);
-    if (entry !== undefined) entries.push(entry);
+    if (entry === undefined) continue;
+    paths.add(entry.names.join('/'));
+    if (paths.size > maxNodeCount)
+      throw limitError('ENOSPC', 'maxNodeCount', 0, paths.size, maxNodeCount, 'untar', header.name);
+    entries.push(entry);
   }
 }
 
 /** Applies limits before memory is used: what can never be unpacked is not read. */
 function checkSize({ name, size, type }: TarHeader, room: number, limits: Limits): void {
   if (type !== 'file' && type !== undefined) return;
-  if (limits.maxFileSize !== undefined && size > limits.maxFileSize) {
-    const details = { limit: 'maxFileSize', used: 0, requested: size, allowed: limits.maxFileSize };
-    throw new FsError('EFBIG', { syscall: 'untar', path: name, ...details });
-  }
-  if (limits.maxTotalSize !== undefined && size > room) {
-    const used = limits.maxTotalSize - room;
-    const details = { limit: 'maxTotalSize', used, requested: used + size, allowed: limits.maxTotalSize };
-    throw new FsError('ENOSPC', { syscall: 'untar', path: name, ...details });
+  const { maxFileSize, maxTotalSize } = limits;
+  if (maxFileSize !== undefined && size > maxFileSize)
+    throw limitError('EFBIG', 'maxFileSize', 0, size, maxFileSize, 'untar', name);
+  if (maxTotalSize !== undefined && size > room) {
+    const used = maxTotalSize - room;
+    throw limitError('ENOSPC', 'maxTotalSize', used, used + size, maxTotalSize, 'untar', name);
   }
 }
 
@@ -127,7 +138,7 @@ function checkEntry(header: TarHeader, content: Uint8Array, strip: number): Arch
   const { uid = 0, gid = 0, mode = 0 } = header;
   if (!isId(uid) || !isId(gid)) throw archiveError(name, 'An owner is out of range');
   const mtime = pax['mtime'] === undefined ? header.mtime?.getTime() : fromSeconds(pax['mtime']);
-  if (mtime === undefined || !Number.isFinite(mtime)) throw archiveError(name, 'Its time is not a time');
+  if (mtime === undefined || !(Math.abs(mtime) <= MAX_TIME_MS)) throw archiveError(name, 'Its time is out of range');
   return { kind: type, names, content, target: linkname, first, mode: mode & 0o7777, uid, gid, mtime };
 }
 

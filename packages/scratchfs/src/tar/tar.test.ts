@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import type { SyncFileSystem } from '@scratchfs/core';
 import { createTarPacker, packTar as packEntries, type TarEntry } from 'modern-tar';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -365,6 +366,62 @@ describe('unpackTar', () => {
     const fs = createFileSystem({ limits: { maxTotalSize: 10_000 } });
     await expect(unpackTar(fs, readable)).rejects.toMatchObject({ code: 'ENOSPC', requested: 2 ** 32 });
     expect(pulled).toBeLessThan(2 ** 26);
+  });
+
+  it('names the limit that an archive exceeds', async () => {
+    const archive = await packEntries([entry('a', {}, 'x'.repeat(600)), entry('b', {}, 'x'.repeat(600))]);
+    for (const [limits, text] of [
+      [{ maxTotalSize: 1000 }, 'The limit maxTotalSize is 1000 bytes; 600 are in use and this would make 1200'],
+      [{ maxFileSize: 599 }, 'The limit maxFileSize is 599 bytes; 0 are in use and this would make 600'],
+      [{ maxNodeCount: 1 }, 'The limit maxNodeCount is 1 entries; 0 are in use and this would make 2'],
+    ] as const)
+      await expect(unpackTar(createFileSystem({ limits }), archive)).rejects.toThrow(text);
+  });
+
+  it('stops reading at more entries than the limit, but counts a name once', async () => {
+    let written = 0;
+    const { readable, controller } = createTarPacker();
+    const feed = async () => {
+      for (; written < 100_000; written++)
+        await controller
+          .add(entry(`f${written}`, {}, '').header)
+          .getWriter()
+          .close();
+    };
+    feed().catch(() => {});
+    const fs = createFileSystem({ limits: { maxNodeCount: 10 } });
+    await expect(unpackTar(fs, readable)).rejects.toMatchObject({ code: 'ENOSPC', limit: 'maxNodeCount' });
+    expect(written).toBeLessThan(1_000);
+    await unpackTar(fs, await packEntries(Array.from({ length: 20 }, (_, i) => entry('same', {}, `${i}`))));
+    expect(fs.readTextSync('/same')).toBe('19');
+  });
+
+  it('takes gzip, as bytes and as a stream of single bytes', async () => {
+    const archive = gzipSync(await packEntries([entry('a'), entry('d/b', {}, 'y'.repeat(70_000))]));
+    const inBytes = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const byte of archive) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    for (const tar of [archive, inBytes]) {
+      const fs = createFileSystem();
+      await unpackTar(fs, tar);
+      expect([fs.readTextSync('/a'), fs.readTextSync('/d/b').length]).toEqual(['x', 70_000]);
+    }
+  });
+
+  it('refuses gzip that is damaged, cut, or too large when it is unpacked', async () => {
+    const archive = gzipSync(await packEntries([entry('a', {}, 'y'.repeat(10_000_000))]));
+    expect(archive.length).toBeLessThan(20_000);
+    const fs = createFileSystem({ limits: { maxTotalSize: 1_000_000 } });
+    await expect(unpackTar(fs, archive)).rejects.toMatchObject({ code: 'ENOSPC', requested: 10_000_000 });
+    const damaged = Uint8Array.from(archive);
+    damaged[5_000] = (damaged[5_000] as number) ^ 0xff;
+    const error = { code: 'EINVAL', message: expect.stringContaining('gzip') };
+    await expect(unpackTar(createFileSystem(), damaged)).rejects.toMatchObject(error);
+    await expect(unpackTar(createFileSystem(), archive.subarray(0, 9_000))).rejects.toMatchObject(error);
+    expect(fs.statsSync().nodeCount).toBe(0);
   });
 
   it('rejects with the error of a stream, and stops when its signal aborts', async () => {
