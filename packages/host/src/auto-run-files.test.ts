@@ -26,7 +26,7 @@ describe('autoRunFiles()', () => {
   it('finds such files among the changes of a command, except those that it removed', async () => {
     const fs = await openFileSystem(new MemoryStorage(), { files: { '/package.json': '{}', '/.envrc': '', '/a': '' } });
     const script = 'echo >>package.json; rm .envrc; mkdir .husky; echo x >.husky/pre-commit; echo >>a';
-    expect((await bringBackAfter(script, fs)).autoRun).toEqual(['.husky/pre-commit', 'package.json']);
+    expect((await bringBackAfter(script, fs)).autoRun).toEqual(['/.husky/pre-commit', '/package.json']);
     expect((await bringBackAfter('echo >>a', fs)).autoRun).toEqual([]);
   });
 });

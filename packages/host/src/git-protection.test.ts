@@ -147,8 +147,8 @@ describe('a git repository in a directory of the host', () => {
     const before = dump(join(root, '.git'));
     const script = 'echo "[core] fsmonitor = ./evil" >>.git/config; echo x >.git/hooks/pre-commit; echo b >src/a.ts';
     const { changes, refused } = await bringBackAfter(script, fs);
-    expect(changes.changed).toEqual(['src/a.ts']);
-    expect(refused.map(({ path }) => path).sort()).toEqual(['.git/config', '.git/hooks/pre-commit']);
+    expect(changes.changed).toEqual(['/src/a.ts']);
+    expect(refused.map(({ path }) => path).sort()).toEqual(['/.git/config', '/.git/hooks/pre-commit']);
     expect(dump(join(root, '.git'))).toEqual(before);
   });
 
