@@ -55,12 +55,16 @@ describe.each(STORAGES)('the checkpoints of the model on %s', (_, create) => {
 });
 
 describe('the checkpoint tools', () => {
-  it('are not offered if the filesystem has no checkpoints', () => {
-    const capabilities = { checkpoints: false, forks: false, sharedWatch: false };
+  it.each([
+    ['checkpoints', ['checkpoint']],
+    ['rollback', ['rollback']],
+    ['diff', ['diff']],
+  ])('are offered if the filesystem has %s', (ability, offered) => {
+    const capabilities = { checkpoints: false, rollback: false, diff: false, [ability]: true };
     const sandbox = { readableRoots: ['/'], writableRoots: ['/'], fileSystem: { capabilities } };
     const names = createFileTools(sandbox as never).tools.map(({ name }) => name);
     expect(names).toContain('edit_file');
-    expect(names.filter((name) => ['checkpoint', 'rollback', 'diff'].includes(name))).toEqual([]);
+    expect(names.filter((name) => ['checkpoint', 'rollback', 'diff'].includes(name))).toEqual(offered);
   });
 });
 

@@ -43,7 +43,7 @@ interface RollbackInput {
 export const rollback: Definition = {
   name: 'rollback',
   rule: 'sandbox.write',
-  needs: 'checkpoints',
+  needs: 'rollback',
   description:
     'Makes all files what they were at a checkpoint. Everything that was done since is lost; the checkpoint stays.',
   properties: { checkpoint: path('Name of a checkpoint that was made with these tools.') },
@@ -78,7 +78,7 @@ interface DiffInput {
 export const diff: Definition = {
   name: 'diff',
   rule: 'sandbox.read',
-  needs: 'checkpoints',
+  needs: 'diff',
   description: 'Shows what has changed since a checkpoint, or between two of them, as a unified diff.',
   properties: {
     from: path('The checkpoint to compare with.'),
