@@ -1,3 +1,4 @@
+import { BINARY_PROBE_BYTES } from '../binary-probe.js';
 import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js';
 import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { sameBytes } from '../tree/same-bytes.js';
@@ -28,9 +29,6 @@ export interface UnifiedOptions extends LineDiffOptions {
   /** Colours as in git (ANSI). Control characters of the content are then shown as `^X`. Default false. */
   readonly color?: boolean | undefined;
 }
-
-/** Bytes probed for NUL, as in git (`FIRST_FEW_BYTES` of its xdiff-interface.c). */
-const BINARY_PROBE_BYTES = 8_000;
 
 /**
  * Returns a file's changes as unified text, as `git diff` prints it, so that `git apply` and `patch` accept it; empty

@@ -1,3 +1,4 @@
+import { BINARY_PROBE_BYTES } from '../binary-probe.js';
 import type { Cursor } from '../engine/cursor.js';
 import { present } from '../engine/operations/read.js';
 import { withContents } from '../engine/remote/prefetch.js';
@@ -39,7 +40,6 @@ const BATCH_FILES = 256;
 const BATCH_BYTES = 4 * 2 ** 20;
 /** Number of loads of one content after which the file is assumed to change faster than it can be read. */
 const MAX_LOADS = 4;
-const BINARY_PROBE_BYTES = 8192;
 
 /** Yields the matches of a plan, and null to let other tasks run. */
 export class GrepCursor implements Cursor<GrepMatch | null> {

@@ -45,7 +45,7 @@ const OPTIONS = [
 
 /**
  * Returns the lines that contain a text, or that a custom matcher finds, file by file in the order of `glob`. Binary
- * files (NUL in the first 8 KiB) and links within directories are skipped, malformed UTF-8 reads as U+FFFD, a line ends
+ * files (NUL in the first 8,000 bytes) and links within directories are skipped, malformed UTF-8 reads as U+FFFD, a line ends
  * at `\n` or `\r\n`. A file with several names is searched under each. Sees one point in time, like `walk`, contents
  * included if no `glob` is given; otherwise each file is read as of some moment after the call.
  *

@@ -173,11 +173,11 @@ describe('LineScanner', () => {
   });
 });
 
-test('isBinary() looks for NUL in the first 8 KiB', () => {
+test('isBinary() looks for NUL in the first 8,000 bytes', () => {
   const text = new Uint8Array(10_000).fill(97);
   expect(isBinary(text)).toBe(false);
-  text[8192] = 0;
+  text[8_000] = 0;
   expect(isBinary(text)).toBe(false);
-  text[8191] = 0;
+  text[7_999] = 0;
   expect(isBinary(text)).toBe(true);
 });

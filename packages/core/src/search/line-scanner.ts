@@ -1,3 +1,4 @@
+import { BINARY_PROBE_BYTES } from '../binary-probe.js';
 import { Yielder } from '../engine/scheduling/time-slice.js';
 import { findLiteral } from './find-literal.js';
 import { type MatchRange, type Query, rangesIn } from './line-matcher.js';
@@ -24,15 +25,13 @@ export interface ScanOptions {
   readonly maxLineLength: number;
 }
 
-/** Bytes examined to detect a binary file. */
-const BINARY_PROBE_BYTES = 8192;
 /** Bytes decoded and searched at a time. */
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 10;
 const RETURN = 13;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Reports whether content is binary: NUL among its first 8 KiB, as in git and grep. */
+/** Reports whether content is binary: NUL in its first 8,000 bytes, as in git. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }
@@ -120,7 +119,7 @@ export class LineScanner {
     return next < 0 ? this.bytes.length : next + 1;
   }
 
-  /** Yields the start of each line that contains the text. */
+  /** Yields the offset of each line of `text` in which the query's literal begins. */
   *#literalLines(text: string): Generator<number> {
     const { text: wanted, fold } = this.query as Extract<Query, { kind: 'literal' }>;
     const found = findLiteral(fold(text), wanted);
