@@ -46,8 +46,8 @@ const MAX_UNREADABLE_REFS = 10_000;
 const MAX_CACHED_OBJECT_BYTES = 8 * 2 ** 20;
 
 /**
- * Changes records of the head other than the tree, atomically. It runs on a draft and may throw `Unready` before its
- * first change.
+ * An edit of the head's records (checkpoints, forks, limits), not of the tree, on a draft of the next head. It may
+ * throw `BytesNotLoaded` before its first change; then it runs again.
  */
 export type HeadEdit<R> = (draft: Draft) => R;
 

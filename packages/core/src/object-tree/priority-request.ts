@@ -3,8 +3,8 @@ import type { ObjectStore } from './object-store.js';
 import type { StoreCalls } from './store-calls.js';
 
 /**
- * The object in which a client that keeps losing races asks to commit first. Unlike all others, it is overwritten again
- * and again. The name is part of the format.
+ * Name of the object in which a client that keeps losing races asks to commit first. Apart from the head, the only
+ * object that is overwritten repeatedly. The name is part of the format.
  */
 export const PRIORITY_REQUEST = 'turn';
 

@@ -6,7 +6,7 @@ import type { TreeState } from '../tree/tree.js';
 import type { StateRecord } from './head.js';
 import type { Pages } from './stored-page.js';
 
-/** Opens the tree of a record; its parts are loaded on demand. @throws Unready */
+/** Opens the tree of a record; its parts are loaded on demand. @throws BytesNotLoaded */
 export function openState(record: StateRecord, pages: Pages, versions: Versions): TreeState {
   const meta = { ...record.meta };
   versions.set(meta, record.version);

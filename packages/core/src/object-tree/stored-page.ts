@@ -19,8 +19,8 @@ const MAX_DECODED_INODES = 8_192;
 const MAX_DECODED_STATES = 8;
 
 /**
- * A part of a directory that lies in an object: to the tree it is a leaf or inner node without an owner. Visiting it
- * throws `Unready` until its bytes are loaded.
+ * A part of a directory that lies in an object: to the tree it is a leaf or inner node without an owner. Reading its
+ * names or values throws `BytesNotLoaded` until its bytes are loaded.
  */
 export class StoredPage {
   readonly owner = null;

@@ -28,12 +28,11 @@ import type { NodeLoader } from './node-loader.js';
 /** Number of times that the same data may be missing again after it was loaded. */
 const MAX_REPEATS = 3;
 
-/**
- * Names looked up individually before a directory is listed, if it has at most `MAX_LISTED` names; a small directory is
- * listed immediately.
- */
+/** Number of names looked up individually before the whole directory is listed. */
 const ASKED_BEFORE_LISTING = 4;
+/** Maximum number of names of a directory that is listed instead of looked up name by name. */
 const MAX_LISTED_NAMES = 5000;
+/** Maximum number of names of a directory that is listed at the first lookup. */
 const MAX_UNCHECKED_NAMES = 1000;
 
 /** Attempts to prepare a listing in slices, during which other writers may change the directory. */
