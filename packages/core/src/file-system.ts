@@ -161,12 +161,16 @@ export interface Capabilities {
  *
  * The stated costs are for a storage in memory; on a remote one, requests count. *Depth* is the number of names in the
  * path: each is one search in its directory, logarithmic in the number of entries. The first write after a checkpoint,
- * a fork or a walk copies what it changes: about 128 names of each directory on the path, at most 64 KiB of the file,
- * and if the file has several names, the table of all such files.
+ * a fork or a walk copies what it changes: about 128 names of each directory on the path, of the file
+ * all up to 64 KiB or the changed chunks of 16 KiB, and if the file has several names, the table of all such files.
+ *
+ * On a storage that several clients share, an operation whose read entries another client changes before it commits runs
+ * again on the new state: the later of two `writeFile` calls replaces the earlier one's content, and of two `appendFile`
+ * calls both stay, one after the other.
  *
  * @throws FsError as node does: ENOENT, ENOTDIR, EISDIR, EEXIST, ELOOP, ENAMETOOLONG, EINVAL …; ENOSPC and EFBIG at a
  *     limit, with `limit`, `used`, `requested`
- * @throws StorageError if the storage failed
+ * @throws StorageError if the storage failed; `conflict` if an operation was overtaken by other clients 64 times in a row
  * @throws TypeError for arguments of a wrong type and for unknown options
  */
 export interface FileSystem extends AsyncDisposable {
@@ -197,14 +201,17 @@ export interface FileSystem extends AsyncDisposable {
    * EACCES. O(depth).
    */
   access(path: Path, mode?: number, options?: CallOptions): Promise<void>;
-  /** Returns the path without links. O(depth). */
+  /** Returns the absolute path that a path leads to, without links. O(depth). */
   realpath(path: Path, options?: CallOptions): Promise<string>;
 
-  /** Creates a directory. With `recursive`, returns the first created directory, else undefined. O(depth). */
+  /**
+   * Creates a directory. With `recursive`, returns the first created directory, else undefined. O(depth).
+   * @throws FsError without `recursive`: EEXIST if the path exists, ENOENT if its parent does not
+   */
   mkdir(path: Path, options?: MkdirOptions): Promise<string | undefined>;
   /** Creates a directory named by the prefix and six random characters, and returns its path. O(depth). */
   mkdtemp(prefix: string, options?: CallOptions): Promise<string>;
-  /** Returns names (or entries), sorted by UTF-8 bytes. O(depth + entries), with content also O(bytes). */
+  /** Returns a directory's names (or entries), sorted by UTF-8 bytes. O(depth + entries), with content also O(bytes). */
   readdir(path: Path, options: ReaddirOptions & { readonly withContent: true }): Promise<FileEntry[]>;
   readdir(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<EntryInfo[]>;
   readdir(
@@ -230,20 +237,23 @@ export interface FileSystem extends AsyncDisposable {
   /** Returns the file's lines without their ends (`\n` or `\r\n`); a final newline adds no line. O(depth + bytes). */
   readLines(path: Path, options?: CallOptions): Promise<string[]>;
   /**
-   * Writes the whole content; a missing file is created. Text of 1 MiB or more is encoded in slices first: await the
+   * Replaces the whole content; a missing file is created, and a final link is followed. With the flag `r+` it
+   * overwrites the beginning of an existing file and keeps the rest. Text of 1 MiB or more is encoded in slices first: await the
    * call before operations that must follow it. O(depth + bytes).
+   * @throws FsError EISDIR for a directory, EEXIST with a flag with `x` if the path exists, ENOENT with `r+` if it does not
    */
   writeFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
-  /** Writes every line followed by `\n`. O(depth + bytes). */
+  /** Like {@link writeFile}, of every line followed by `\n`. O(depth + bytes). */
   writeLines(path: Path, lines: Iterable<string>, options?: WriteFileOptions): Promise<void>;
   /** Appends to a file; a missing file is created. O(depth + appended bytes), regardless of the file's size. */
   appendFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
   /**
    * Replaces an exact piece of text, which must occur once (or, with `all`, at least once). Returns the number of
    * replacements. O(depth + bytes of the file).
+   * @throws FsError EINVAL if the text does not occur, or without `all` more than once; the file is then unchanged
    */
   editFile(path: Path, search: string, replacement: string, options?: EditOptions): Promise<number>;
-  /** Truncates the content or extends it by zeros, which take no space. O(depth). */
+  /** Truncates the content to a length in bytes (default 0), or extends it by zeros, which take no space. O(depth). */
   truncate(path: Path, length?: number, options?: CallOptions): Promise<void>;
   /** Reads the file in chunks, O(bytes) each. */
   createReadStream(path: Path, options?: ReadStreamOptions): ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -254,41 +264,59 @@ export interface FileSystem extends AsyncDisposable {
 
   /**
    * Removes a file, a link, or with `recursive` a directory. The root cannot be removed: `rm('/', { recursive: true })`
-   * is EBUSY. O(depth); if names of files with several names are removed, O(entries of the directories that contain
-   * them).
+   * is EBUSY. A final link is removed, not followed. O(depth); if names of files with several names are removed,
+   * O(entries of the directories that contain them).
+   * @throws FsError EISDIR for a directory without `recursive`, ENOENT without `force`
    */
   rm(path: Path, options?: RmOptions): Promise<void>;
-  /** Removes a file or link. O(depth). */
+  /** Removes a file or link; a final link is not followed. O(depth). @throws FsError EISDIR for a directory */
   unlink(path: Path, options?: CallOptions): Promise<void>;
-  /** Removes an empty directory. O(depth). */
+  /** Removes an empty directory. O(depth). @throws FsError ENOTEMPTY, ENOTDIR for another entry, EBUSY for the root */
   rmdir(path: Path, options?: CallOptions): Promise<void>;
   /**
-   * Copies a file, a link, or with `recursive` a directory (merged into an existing one). Contents are shared, not
-   * copied: O(depth + entries).
+   * Copies a file, a link (as a link), or with `recursive` a directory (merged into an existing one). Missing parents of
+   * the destination are created. Contents are shared, not copied: O(depth + entries).
+   * @throws FsError EISDIR for a directory without `recursive` or for a destination that is one while the source is not;
+   *   ENOTDIR for a directory onto another kind of entry; EINVAL onto or into itself; EEXIST with `errorOnExist`
    */
   cp(source: Path, destination: Path, options?: CpOptions): Promise<void>;
-  /** Copies a file; the content is shared. O(depth). */
+  /**
+   * Copies a file over an existing one or to a new path, following links on both sides; the content is shared. O(depth).
+   * @throws FsError EISDIR if either is a directory; EEXIST with `exclusive` if the destination exists, as a link too
+   */
   copyFile(
     source: Path,
     destination: Path,
     options?: CallOptions & { readonly exclusive?: boolean | undefined },
   ): Promise<void>;
-  /** Renames. O(depth), regardless of the contents; O(entries) only if paths could become too deep or too long. */
+  /**
+   * Moves a file, link or directory to another path, where it replaces a file or link, or if it is a directory, an empty
+   * directory. Final links are not followed. If both paths are names of one file, both stay. O(depth), regardless of the
+   * contents; O(entries) only if paths could become too deep or too long.
+   * @throws FsError EISDIR if `to` is a directory and `from` is not; ENOTDIR for a directory onto another kind of entry;
+   *   ENOTEMPTY if the directory at `to` has entries; EINVAL for a directory into itself; EBUSY for the root
+   */
   rename(from: Path, to: Path, options?: CallOptions): Promise<void>;
 
-  /** Creates a symbolic link. O(depth). */
+  /** Creates a symbolic link; its target need not exist. O(depth). @throws FsError EEXIST if the path exists */
   symlink(target: string, path: Path, options?: CallOptions): Promise<void>;
-  /** Returns a symbolic link's target. O(depth). */
+  /** Returns a symbolic link's target. O(depth). @throws FsError EINVAL for another kind of entry */
   readlink(path: Path, options?: CallOptions): Promise<string>;
-  /** Creates another name for a file or link. O(depth). */
+  /**
+   * Creates another name for a file, or for a link, which is not followed. O(depth).
+   * @throws FsError EEXIST if the path exists, EPERM for a directory
+   */
   link(existing: Path, path: Path, options?: CallOptions): Promise<void>;
-  /** Sets the permission bits. O(depth). */
+  /** Sets the permission bits; a final link is followed. O(depth). */
   chmod(path: Path, mode: number, options?: CallOptions): Promise<void>;
-  /** Sets user and group. O(depth). */
+  /** Sets user and group, which are stored and not enforced; a final link is followed. O(depth). */
   chown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void>;
   /** Like {@link chown}, but a final link is not followed. O(depth). */
   lchown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void>;
-  /** Sets access and modification time. A number is epoch *seconds*, as in node; a Date is also accepted. O(depth). */
+  /**
+   * Sets access and modification time; a final link is followed. A number is epoch *seconds*, as in node; a Date is also
+   * accepted. O(depth).
+   */
   utimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
   /** Like {@link utimes}, but a final link is not followed. O(depth). */
   lutimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
@@ -317,13 +345,13 @@ export interface FileSystem extends AsyncDisposable {
    * states
    */
   checkpoints(options?: CallOptions): Promise<Checkpoint[]>;
-  /** Restores the exact state of a checkpoint; O(1). Open handles become EBADF. The checkpoint is kept. */
+  /** Restores the exact state of a checkpoint, which is kept; O(1). Handles opened before fail with EBADF. */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
-  /** Deletes a checkpoint; O(1). What only it held is freed as garbage. */
+  /** Deletes a checkpoint; O(1). Contents that only the checkpoint held are freed as garbage. */
   drop(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
   /**
    * Returns an independent filesystem with the same state, limits and clock, without the checkpoints; O(1). Later changes
-   * of limits on one side do not affect the other.
+   * of limits of one of the two do not affect the other.
    * @throws FsError EINVAL inside a transaction, which has no state of its own before it ends
    */
   fork(options?: CallOptions): Promise<FileSystem>;

@@ -91,7 +91,7 @@ function makeRest(
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** Attempts to draw a free name: six random letters do not collide twice. */
+/** Attempts to draw a free name. A second is hardly ever needed; the limit ends the loop if `random` repeats itself. */
 const MAX_DRAWN = 100;
 
 export function mkdtemp(view: View, prefix: string): string {
@@ -178,6 +178,7 @@ function move(view: View, from: string, to: string): void {
   if (name === '' || toName === '') throw new FsError('EBUSY');
   const node = named(source);
   if (node === undefined) throw new FsError('ENOENT');
+  // Now its name may be too long.
   named(target);
   if (sourcePath === targetPath) return;
   if (node.kind === DIRECTORY && isWithin(targetPath, sourcePath)) throw new FsError('EINVAL');
