@@ -26,6 +26,37 @@ import { STORE } from './tree/store.js';
 import { VIEWS } from './tree/views.js';
 import { WRITES, WRITES_RARE } from './tree/writes.js';
 
+/*
+ * Codes that scripts and clients exchange.
+ *
+ * | first element of a reply | meaning |
+ * |---|---|
+ * | `K` | done; the counter follows, then what the script returns |
+ * | `E` | the filesystem has another token: another epoch or identity, or it is gone; shake hands again |
+ * | `B` | the counter is lower than one that the client has seen: the server lost writes |
+ * | `G` | the requested state is gone: the lease of a fork or of a pinned read has expired |
+ * | `W` | a staged commit has locked the state; repeat later |
+ * | `N` | of a commit: the filesystem is watched, send the changes too; of a handshake: the filesystem is gone |
+ * | `F` | the server has lost this client's results; shake hands again |
+ * | `T`, `V`, `P` | of a handshake: a key has another type; another layout version; the head is missing |
+ * | `R` | of `destroy`: names of clients whose keys the next attempt must include |
+ *
+ * | result of a batch | meaning |
+ * |---|---|
+ * | `o version` | applied, or a read-only batch whose checks hold |
+ * | `c indexes` | the checks with these indexes failed |
+ * | `l limit allowed used requested` | a limit refused the batch |
+ * | `q limits` | the client sent other limits than are stored; here are the stored ones |
+ * | `m` | another client changed the state that the commit was staged on |
+ * | `a`, `s` | of an outcome: the operation has not arrived and will be refused; its result was deleted |
+ *
+ * | byte | meaning |
+ * |---|---|
+ * | kind of a record | 100 `d` directory, 102 `f` file, 108 `l` file with several names, 115 `s` symlink |
+ * | kind of an object | 67 `C` chunk, 68 `D` directory, 76 `L` bucket of names, 65 `A` list of references |
+ * | kind of a check | 1 entry, 2 empty directory, 3 listing, 4 tree |
+ */
+
 /** A script with the SHA-1 under which the server caches it. */
 export interface Script {
   readonly name: string;
@@ -45,7 +76,8 @@ function script(name: string, extraKeys: ExtraKeys, ...parts: readonly string[])
 }
 
 /**
- * The parts that work on the tree. Checks come before them in a script, because building these functions takes time.
+ * The parts that work on the tree. The parts that may refuse a request come before them in a script, because building
+ * these functions takes time.
  */
 const TREE = [
   TRANSFORMS,

@@ -2,11 +2,14 @@ import { CHUNK_OVERHEAD, DIRECTORY_AT, NODE_BYTES, RECORD_FIELD } from '../layou
 import { lua } from '../lua.js';
 
 /**
- * The fast path of a commit, for the most frequent requests: each batch creates one small file or replaces the content of
- * one, and no object on the path to it is shared or has a transform. Objects are changed in their stored form, with the same
- * bytes as the general path would write, whose functions Redis then need not create. For the same reason this is two
- * functions only: each further closure costs its captures in every run. Nothing is written before everything is checked. In any
- * other case, including a batch that is refused, it returns nothing and the general path runs.
+ * The fast path of a commit, for the most frequent requests: each batch creates one small file or replaces the content
+ * of one, and no object on the path to it is shared or has a transform. Objects are changed in their stored form, with
+ * the same bytes as the general path would write, whose functions Redis then need not create. For the same reason this
+ * is two functions only: each further closure costs its captures in every run. Nothing is written before everything is
+ * checked.
+ *
+ * A batch with a failed check of a name is refused here. In any other case, including a batch that may exceed a limit,
+ * `fastPath` returns nothing and the general path runs.
  */
 export const FAST_PATH = lua`
 -- Verifies all names and references that lead to a path.
