@@ -48,10 +48,13 @@ export interface Place {
   readonly loop: boolean;
 }
 
-/** A path resolved without following a link in its last name, its stats, and the path resolved with following. */
+/** What a path leads to. */
 export interface Look {
+  /** The path resolved without following a link in its last name. */
   readonly plain: Place;
+  /** Stats of `plain`; undefined if nothing exists there. */
   readonly stats: Stats | undefined;
+  /** The path resolved with a link in its last name followed. */
   readonly end: Place;
 }
 

@@ -17,7 +17,7 @@ export interface ClientOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** Opens the adapter itself, with its own connections. */
+/** Opens the backend alone, without a filesystem over it, on connections of its own. */
 export function openBackend({ url, namespace }: RedisLocation, timeoutMs?: number): Backend {
   return new RedisBackend(url, { namespace, timeoutMs });
 }

@@ -71,7 +71,7 @@ const CASES: Readonly<Record<string, { before?: Work; write: Work; isFast: boole
 /** Needs its own server: copies of a filesystem's keys are stored next to the originals. */
 describe.skipIf(!hasOwnServer)('The fast path of a commit', () => {
   let server: RedisServer;
-  /** For each commit since the last call, whether it took the fast path. */
+  /** While `waysOf` runs: for each commit so far, whether it took the fast path. Otherwise undefined. */
   let seen: boolean[] | undefined;
   const wrong: unknown[] = [];
   beforeAll(async () => {

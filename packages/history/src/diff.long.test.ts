@@ -110,7 +110,9 @@ it('reports only that binary files differ unless asked for their contents, and c
   ]);
 });
 
-/** Removes compressed data: compressors may differ, so only line lengths and the surrounding lines are comparable. */
+/**
+ * Hides lines of compressed data, because compressors differ: only their number and the lines around them are compared.
+ */
 function withoutData(line: string): string {
   return /^[A-Za-z]\S{5,}$/.test(line) ? '(data)' : line;
 }

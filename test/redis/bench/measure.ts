@@ -13,7 +13,7 @@ export interface Figures extends Times {
 }
 
 const KEYS = 256;
-/** A Buffer: ioredis turns any other Uint8Array into text, four times as long. */
+/** A Buffer: ioredis turns any other Uint8Array into decimal text, three times as long here. */
 const BYTES = Buffer.alloc(1_000, 0x61);
 
 /**

@@ -34,7 +34,7 @@ export async function abortGround(names?: readonly string[]): Promise<AbortTarge
   };
 }
 
-/** A connection to a store whose requests are delayed, or get no response from one on. */
+/** Delays every request; from request `silentFrom` on, none gets a response. */
 class Line implements ThrottledLine, TurnScheduler {
   requests = 0;
   readonly random = new Random(1);

@@ -17,7 +17,10 @@ export interface AccessRequest {
   readonly size: number | undefined;
   /** The system call, as errors name it. */
   readonly syscall: string;
-  /** The path as the caller wrote it; for entries under a directory, that of the directory. */
+  /**
+   * The path as the caller wrote it. If a call affects a whole directory, each entry in it is checked with the
+   * directory's path here.
+   */
   readonly given: string;
 }
 

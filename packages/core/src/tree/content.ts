@@ -24,7 +24,7 @@ const MAX_SLAB_CONTENT_BYTES = 4 * 1024;
 const MAX_UNCHUNKED_BYTES = 64 * 1024;
 /** Greatest ASCII text kept as a string. Longer strings make garbage collection slower than they save in decoding. */
 const MAX_KEPT_TEXT_LENGTH = 1024;
-/** Text up to this length is cheaper to join from two pieces than to pass through the encoder and back. */
+/** Below this length, copying a string with `detach` is cheaper than decoding its bytes again. */
 const MAX_JOINED_TEXT_LENGTH = 64;
 
 let scratch: Uint8Array<ArrayBuffer> | undefined;

@@ -55,10 +55,7 @@ export class LinkedRepository implements Repository {
     return found ?? false;
   }
 
-  /**
-   * Returns the commits at which history ends in every store that has them: a parent missing from one store may be in
-   * another.
-   */
+  /** Returns the shallow commits: those whose parents are missing from every store that has the commit. */
   async shallow(call?: RepositoryCall): Promise<Ends> {
     const sources = [...this.#sources.values()].map(({ store }) => store);
     // A source that cannot be read any more does not keep the others from being used.

@@ -21,7 +21,8 @@ export interface Definition {
   readonly run: (authorizer: Authorizer, input: never, call: ToolCallOptions) => Promise<string>;
 }
 
-/** Properties that several tools have. */
+// Schemas of input properties that several tools share.
+
 export const path = (description: string): PropertySchema => ({
   type: 'string',
   description,

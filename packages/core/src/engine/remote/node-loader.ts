@@ -10,7 +10,7 @@ import { NodeCache } from './node-cache.js';
 
 const ROOT: LoadRequest = { kind: 'path', path: '/', content: 0 };
 
-/** Maximum number of directories that are loaded together with their parents. */
+/** Maximum number of directories whose paths are loaded in the same request as the missing nodes. */
 const MAX_PLACES = 8;
 
 /** Sends load requests as one request to the backend. */
@@ -40,8 +40,8 @@ export class NodeLoader {
   }
 
   /**
-   * Loads the missing nodes together with the directories on their paths, so that all of them are from one point in
-   * time.
+   * Loads the missing nodes and, for up to 8 directories, the path to each, in one request, so that its results are
+   * from one point in time. Further pages of long listings are separate loads.
    */
   async loadWhole(needs: readonly Need[], call: BackendCall = {}): Promise<void> {
     const asked = await prepared(needs, call.signal);

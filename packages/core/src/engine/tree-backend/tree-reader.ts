@@ -111,8 +111,8 @@ export class TreeReader {
   }
 
   /**
-   * Returns the tree version. Files with several names change beside the tree: under directories that contain some, any
-   * such change counts.
+   * Returns a version that changes with anything under the directory. Files with several names are stored in the inode
+   * table, so a directory with such files also gets the version of that table, which changes with any of them.
    */
   #treeVersion(directory: DirectoryNode): Version {
     return directory.linked > 0 ? `${directory.version}+${this.#tree.inodesVersion}` : directory.version;

@@ -153,7 +153,7 @@ export class GuardChain implements ComposedGuard {
     this.check(path, access, syscall, given, undefined, makes);
   }
 
-  /** Returns the chain with a distinguishable error, which callers can tell from every other failure. */
+  /** Returns a chain that throws `REFUSED` instead of the guards' own errors, so that a refusal is recognizable. */
   quiet(): GuardChain {
     return new QuietGuardChain(this.#guards);
   }

@@ -13,9 +13,11 @@ type Start<T> = (view: View) => Cursor<T>;
 type Beside<R> = (view: View, kept: View) => R;
 type StartTwo<T> = (a: View, b: View) => Cursor<T>;
 
-/** All guards of a context, and the guards that the executor itself must ask; the lower executors ask the others. */
+/** The guards that a {@link RestrictExecutor} applies. */
 export interface Restriction {
+  /** The guard that this executor asks about operations on the state as a whole; lower executors ask their own. */
   readonly guard: Guard;
+  /** Every guard of the context, those of lower layers included. */
   readonly all: GuardChain;
   /** The context with all guards. */
   readonly context: Context;
