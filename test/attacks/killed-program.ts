@@ -3,14 +3,13 @@ import { hostFileSystem } from '@scratchfs/host';
 import { CHANGES } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
 
-/**
- * A change to a directory of its own, and the step at which the process is killed: before, in the middle of, or after
- * it.
- */
+/** A change in a directory that no other change uses, and the moment at which the process is killed. */
 export interface Cut {
   readonly root: string;
   readonly change: string;
+  /** Number of the step at which the process is killed. */
   readonly step: number;
+  /** Whether the process dies before the step, in the middle of it, or after it. */
   readonly phase: 'before' | 'half' | 'after';
 }
 

@@ -24,7 +24,7 @@ export class Results {
     this.#sharing = new Set(kept.sharing);
   }
 
-  /** Subjects that share bytes with callers. */
+  /** Subjects that keep callers' bytes or return their own, which saves a copy. */
   get sharing(): ReadonlySet<SubjectName> {
     return this.#sharing;
   }

@@ -22,8 +22,9 @@ const SEED = Number(process.env['OUTCOME_SEED'] ?? 20_261_124);
 /** Concurrent rounds: most of a round is waiting. */
 const CONCURRENT_OPERATIONS = 15;
 const OPERATIONS = 40;
-/** Writes of a batch that is staged in several steps, and bytes of a content that is sent ahead. */
+/** Writes of a batch that is large enough to be staged in several steps. */
 const STAGED_WRITES = 180;
+/** Bytes of a content that is large enough to be sent before its commit. */
 const STAGED_CONTENT_BYTES = 600_000;
 
 interface Operation {

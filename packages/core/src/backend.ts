@@ -246,7 +246,7 @@ export interface Batch {
 export type CommitResult =
   /** `version` is now the version of every node that the batch created, wrote, or whose metadata or times it set. */
   | { readonly kind: 'ok'; readonly version: Version }
-  /** A precondition failed; nothing changed. `checks` are the positions of some that failed. */
+  /** A precondition failed; nothing changed. `checks` has the positions of failed checks, not necessarily of all. */
   | { readonly kind: 'conflict'; readonly checks: readonly number[] }
   /** The batch would exceed a limit; nothing changed. */
   | {
@@ -256,7 +256,7 @@ export type CommitResult =
       readonly used: number;
       readonly requested: number;
     }
-  /** Limits are stored and the batch has others; nothing changed. */
+  /** The filesystem stores limits that differ from those of the batch; nothing changed. */
   | { readonly kind: 'other-limits'; readonly limits: Limits };
 
 /** Abilities of a backend beyond loading and committing. The testkit tests the declared ones. */

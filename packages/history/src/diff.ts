@@ -45,7 +45,7 @@ export interface VersionDiff {
 
 /** A diff to format, for example one read from JSON. */
 export interface FormattableDiff extends Omit<VersionDiff, 'renamed'> {
-  /** Default: none. */
+  /** Default: no path counts as renamed. */
   readonly renamed?: readonly RenamedPath[] | undefined;
 }
 

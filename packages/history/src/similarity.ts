@@ -1,8 +1,10 @@
 import { isBinary } from './text/is-binary.js';
 
-/** Bytes of a file by the hash of their piece. A piece is a line, or 64 bytes of a longer one. */
+/** Contents of a file for comparison with others. */
 export interface Profile {
+  /** Bytes of the file. */
   readonly size: number;
+  /** Number of bytes in pieces with a hash. A piece is a line, or 64 bytes of a longer line. */
   readonly bytes: ReadonlyMap<number, number>;
 }
 

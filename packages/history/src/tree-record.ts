@@ -11,10 +11,12 @@ export interface TreeRecord extends EncodedParts {
   readonly below: readonly (TreeRecord | undefined)[];
 }
 
-/** Body of a tree object, and the range of each name's entry in it. The range is empty for a name without an entry. */
+/** An encoded tree object. */
 export interface EncodedParts {
   readonly body: Uint8Array<ArrayBuffer>;
+  /** Start of each name's entry in the body. Equal to the end for a name without an entry. */
   readonly starts: Uint32Array;
+  /** End of each name's entry in the body. */
   readonly ends: Uint32Array;
 }
 

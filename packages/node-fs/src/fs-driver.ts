@@ -145,7 +145,7 @@ export function runAsync<R>(procedure: FsProcedure<R>): Promise<R> {
   return driveAsync(procedure, itself);
 }
 
-/** The yielded value is the result, because the call was already made. */
+/** Returns a yielded value unchanged: the procedure has already made the call, so the value is its result. */
 function itself(value: unknown): unknown {
   return value;
 }
@@ -161,7 +161,7 @@ function pick(target: object, names: readonly string[], suffix: string): Record<
   return Object.fromEntries(names.map((name) => [name, (methods[name + suffix] as Method).bind(target)]));
 }
 
-/** A handle of a synchronous filesystem under the names of the other form. */
+/** A synchronous handle whose methods have the names without `Sync`. */
 class SyncFile {
   constructor(readonly handle: SyncFileHandle) {}
 }

@@ -24,7 +24,7 @@ export interface PathUse {
   readonly isTree?: boolean;
 }
 
-/** An action of a tool, for rules and approval. */
+/** An action of a tool that rules and approvals decide on. */
 export interface ToolAction {
   readonly tool: string;
   readonly rule: RuleName;

@@ -78,7 +78,7 @@ export const CONTENDERS: Readonly<Record<string, (url: string) => Promise<Conten
   },
 };
 
-/** Contenders that the others are compared with. */
+/** Rows of the comparison: a title, and the contenders that the others are compared with. */
 export const BASELINES = [
   ['SET, GET', ['SET, GET', 'SET, GET, gathered']],
   ['Lua', ['SET, GET by Lua', 'by Lua, gathered']],

@@ -23,8 +23,9 @@ export const ALL_FAULTS: readonly Fault[] = [
   { delayMs: 10 },
 ];
 
-/** Timeout of one request, in milliseconds, after which silence ends. */
+/** Timeout of one request, in milliseconds. A silent connection ends by it. */
 const TIMEOUT_MS = 400;
+/** Repetitions of a failed request. */
 const RETRIES = 2;
 /** Maximum number of trials in one row. */
 const MOST_PLACES = 2_000;

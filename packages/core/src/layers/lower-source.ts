@@ -10,7 +10,9 @@ import { checkContent, isAbsent, recordOf, recordOfEntry, staleError } from './l
 
 /** Source over a synchronous filesystem. The filesystem may be custom code, which may read the tree during the call. */
 export class SyncLowerSource implements Source {
-  /** Private, because operations of untrusted code see the source. */
+  /**
+   * Private (`#`), because a caller's operations receive the source and must not reach the lower filesystem through it.
+   */
   readonly #lower: SyncFileSystem;
 
   constructor(lower: SyncFileSystem) {

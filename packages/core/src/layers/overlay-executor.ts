@@ -24,7 +24,7 @@ type Which = Checkpoint | string | undefined;
 /** One run of an operation on the loaded part of the tree. */
 type Attempt<R> = (memory: MemoryExecutor, context: Context, source: Source) => R;
 
-/** Returns a tree with only the root and the totals. The rest comes from a source. */
+/** Returns a tree with only the root and the totals. Everything else is loaded from a source on demand. */
 export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
   const { totalSize, fileCount, directoryCount } = stats;
   const totals = { size: totalSize, files: fileCount, directories: directoryCount, linked: 0 };

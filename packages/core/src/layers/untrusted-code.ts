@@ -5,9 +5,9 @@ import { sealed } from './read-only-error.js';
 
 /** Errors of a layer for untrusted code that does more than read. */
 export interface Refusals {
-  /** For an operation that has changed something. */
+  /** Returns the error for an operation that has changed something. */
   readonly change: () => Error;
-  /** For `compare`. */
+  /** Returns the error for a call of `compare`. */
   readonly compare: () => Error;
 }
 

@@ -11,21 +11,17 @@ import {
 } from './priority-request.js';
 import type { StoreCalls } from './store-calls.js';
 
-/**
- * Number of last commits by other clients that count as competition, and number of own commits for which a lost race is
- * remembered.
- */
+/** Number of last commits among which those of other clients count as competition. */
 const RECENT_COMMITS = 32;
+/** Number of own commits for which a client remembers a lost race. */
 const RACE_MEMORY_COMMITS = 8;
 /** Consecutive lost races after which a client asks for priority. */
 const PRIORITY_AFTER_LOSSES = 8;
 /** Interval at which a client that loses no races checks for a priority request. */
 const PRIORITY_CHECK_INTERVAL_COMMITS = 16;
-/**
- * Checks of the head while another client has priority: four in the time that it claims to need, so it has three times
- * that.
- */
+/** Checks of the head after which a client no longer waits for the one that has priority. */
 const MAX_YIELD_POLLS = 12;
+/** Checks of the head in the time that the client with priority claims to need: together it gets three times that. */
 const POLLS_PER_COMMIT_TIME = 4;
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;

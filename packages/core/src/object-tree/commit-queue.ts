@@ -22,14 +22,15 @@ import { BytesNotLoaded, type Ref, refKey } from './ref.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 import type { Pages } from './stored-page.js';
 
-/** Maximum number of operations per commit, and bytes of contents after which a commit takes no more operations. */
+/** Maximum number of operations per commit. */
 const MAX_COMMIT_OPERATIONS = 256;
+/** Bytes of contents after which a commit takes no more operations. */
 const MAX_COMMIT_CONTENT_BYTES = 32 * 2 ** 20;
 /** Races that a group of operations may lose before it fails. */
 const MAX_RACES = 100;
 /**
- * Age after which a head is read again while objects are put. About ten commits a second are possible, so by then
- * others may have committed more often than a head remembers, and a lost response could not be resolved.
+ * Age after which a head is read again while objects are put. About ten commits a second are possible, so by then other
+ * clients may have committed more often than a head remembers, and a lost response could not be resolved.
  */
 const MAX_HEAD_AGE_MS = 20_000;
 /** Number of times that a swap of the head is sent. */
@@ -37,8 +38,8 @@ const MAX_SWAP_ATTEMPTS = 4;
 const MAX_CONCURRENT_PUTS = 4;
 const MAX_REMEMBERED_OUTCOMES = 10_000;
 /**
- * Number of commits without compaction after stored data could not be read, so that other writes do not fail because of
- * it.
+ * Number of commits without compaction after stored data could not be read, so that the unreadable data does not make
+ * other writes fail.
  */
 const COMPACTION_RETRY_COMMITS = 64;
 const MAX_UNREADABLE_REFS = 10_000;
@@ -144,7 +145,9 @@ export class CommitQueue {
     return completed as Promise<CommitResult>;
   }
 
-  /** Changes the head's records beside the tree. If it is aborted before its head swap is sent, it does not happen. */
+  /**
+   * Changes the head's records other than the tree. If it is aborted before its head swap is sent, it does not happen.
+   */
   async edit<R>(work: HeadEdit<R>, signal?: AbortSignal, survivesClose = false): Promise<R> {
     const item = this.#submit({ work, signal, survivesClose });
     const abort = (): void => void (this.#isWaiting(item) && this.#withdraw(item));

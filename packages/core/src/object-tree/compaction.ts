@@ -3,11 +3,9 @@ import { parseObjectName } from './object-name.js';
 import type { Ref } from './ref.js';
 import type { StoredPage } from './stored-page.js';
 
-/**
- * Number of commits after which small and large compactions run. A small one rewrites the objects since the last
- * compaction, a large one also those of the small ones.
- */
+/** Number of commits between small compactions, which rewrite the objects written since the last compaction. */
 const SMALL_COMPACTION_COMMITS = 64;
+/** Number of commits between large compactions, which also rewrite the objects that small ones wrote. */
 const LARGE_COMPACTION_COMMITS = 1_024;
 
 /** Returns a commit number: objects of later commits are to be compacted. Undefined if no compaction is due. */

@@ -54,7 +54,7 @@ class StoredTree extends Tree {
   }
 }
 
-/** The next head in preparation: the tree and the records beside it. */
+/** The next head in preparation: its tree and its other records. */
 export class Draft {
   readonly commit: number;
   readonly tree: Tree;

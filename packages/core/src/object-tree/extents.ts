@@ -15,10 +15,13 @@ export class Piece {
   ) {}
 }
 
-/** A run of a file: `size` bytes of a piece from `from` on, or zeros. */
+/** A run of bytes of a file. */
 export interface Extent {
+  /** Number of bytes. */
   readonly size: number;
+  /** First byte within the piece. */
   readonly from: number;
+  /** The piece that holds the bytes; null for zeros. */
   readonly piece: Piece | null;
 }
 
@@ -120,7 +123,7 @@ function set(node: ContentNode, list: readonly Extent[], size: number): void {
   node.size = size;
 }
 
-/** Returns the extents between two positions. */
+/** Returns the extents that cover the bytes of a file from `start` to `end`. */
 function cut(extents: readonly Extent[], start: number, end: number): Extent[] {
   const kept: Extent[] = [];
   let at = 0;

@@ -53,9 +53,10 @@ export interface GarbageCollectorOptions {
   readonly clock: () => number;
 }
 
-/** A page of a directory, or of the files with several names, which have height -1. */
+/** A page of a directory or of the inode table. */
 interface PageToVisit {
   readonly ref: Ref;
+  /** Height of the page over the leaves; -1 for a page of the inode table. */
   readonly height: number;
 }
 

@@ -33,10 +33,11 @@ export interface CheckpointRecord {
   readonly state: StateRecord;
 }
 
-/** A fork in use, with its start state, which must not be collected. */
+/** A fork in use. */
 export interface ForkRecord {
   readonly id: string;
   readonly createdAt: number;
+  /** The state with which the fork started; the garbage collector keeps it. */
   readonly state: StateRecord;
 }
 
@@ -48,9 +49,11 @@ export interface ClientRecord {
   readonly commit: number;
 }
 
-/** The commits up to which objects have been compacted by small and by large compactions. */
+/** Progress of compactions. */
 export interface CompactionProgress {
+  /** Number of the last commit up to which a small compaction has rewritten objects. */
   readonly small: number;
+  /** Number of the last commit up to which a large compaction has rewritten objects. */
   readonly large: number;
 }
 

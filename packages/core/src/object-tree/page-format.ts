@@ -24,7 +24,8 @@ import { type Extent, Extents, Piece } from './extents.js';
 import { parseObjectName } from './object-name.js';
 import type { Ref } from './ref.js';
 
-/** Kinds of pages, in their first byte. */
+// Kinds of pages, in their first byte.
+
 const LEAF_PAGE = 1;
 const INNER_PAGE = 2;
 const INODE_PAGE = 3;
@@ -32,7 +33,8 @@ const INODE_PAGE = 3;
 const COPIED_INNER_PAGE = 4;
 /** Added to the number of levels of a directory whose names appear in a copy. */
 const COPIED_LEVELS = 64;
-/** Encoding of a copy's atime and mtime: those of the source, its ctime, or others. */
+// Encodings of a copy's atime and mtime: the source's, the copy's ctime, or explicit values.
+
 const TIMES_OF_SOURCE = 0;
 const TIMES_AS_CTIME = 1;
 const TIMES_EXPLICIT = 2;
@@ -45,12 +47,11 @@ const SAME_BIRTHTIME = 4;
 /** Owner of stored parts, which no tree has: they are copied before a change. */
 const STORED = new Owner();
 
-/**
- * Location in an object; `object` is undefined for the one being written. Offsets of contents start at the end of its
- * pages.
- */
+/** Location of bytes in an object. */
 export interface ByteLocation {
+  /** Name of the object; undefined for the one being written. */
   readonly object: string | undefined;
+  /** First byte. For contents it counts from the end of the object's pages. */
   readonly offset: number;
   readonly length: number;
   readonly hash: number;

@@ -3,7 +3,7 @@ import { isLimited, type Limits } from '../limits.js';
 import type { CommitQueue } from './commit-queue.js';
 import type { Heads } from './heads.js';
 
-/** Limits in the head. */
+/** The filesystem's limits, stored in the head. */
 export class StoredLimits implements LimitStore {
   readonly #commits: CommitQueue;
   readonly #heads: Heads;

@@ -1,6 +1,6 @@
-/** UTF-16 units of the anchor: the part of the piece that the engine's own search looks for. */
+/** UTF-16 units of the anchor: the part of the searched text that the JavaScript engine's own search looks for. */
 const ANCHOR_UNITS = 8;
-/** Greatest start of the anchor within the piece, in UTF-16 units. */
+/** Greatest start of the anchor within the searched text, in UTF-16 units. */
 const MAX_ANCHOR_START = 256;
 /** UTF-16 units compared without a match, per unit of text passed, after which Knuth-Morris-Pratt takes over. */
 const MAX_WASTED_UNITS_PER_UNIT = 4;

@@ -45,7 +45,7 @@ export class GlobAutomaton {
   readonly #next: number[] = [ACCEPT];
   readonly #classes = new Map<number, CharacterClass>();
   readonly #targets = new Map<number, readonly number[]>();
-  /** For loops: the positions after the following slash. */
+  /** For each loop (`**`): the positions after the slash that follows it. */
   readonly #afterSlash = new Map<number, readonly number[]>();
   /** Loops and bodies after which the pattern may end. */
   readonly #mayEnd = new Set<number>();

@@ -35,8 +35,9 @@ interface Candidate {
   readonly node: FileNode;
 }
 
-/** Files and bytes loaded together if contents have to be loaded. */
+/** Maximum number of files whose contents are loaded in one request. */
 const BATCH_FILES = 256;
+/** Maximum bytes of contents loaded in one request. */
 const BATCH_BYTES = 4 * 2 ** 20;
 /** Number of loads of one content after which the file is assumed to change faster than it can be read. */
 const MAX_LOADS = 4;

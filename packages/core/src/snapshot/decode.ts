@@ -13,8 +13,9 @@ import { PathMeter } from './path-meter.js';
 import type { DecodedEntry, FurtherName, NodeEntry } from './snapshot-entry.js';
 import { Xxh32, xxh32 } from './xxh32.js';
 
-/** Bytes of content checked, and entries read, between two yields. */
+/** Bytes of content checked between two yields. */
 const SLICE_BYTES = 2 ** 20;
+/** Entries read between two yields. */
 const SLICE_ENTRIES = 512;
 
 const MAX_OWNER = 2 ** 32 - 1;

@@ -5,10 +5,12 @@ import { removeName } from './entries-remove.js';
 import { aim, childIndex, find, guessChild } from './entries-search.js';
 import type { Owner } from './owner.js';
 
-/** Parts of a directory's names: `height` is that of the root; leaves are at 0. */
+/** The tree of a directory's names. */
 export interface EntriesParts<V> {
   readonly root: EntriesNode<V>;
+  /** Height of the root; leaves are at 0. */
   readonly height: number;
+  /** Number of names. */
   readonly count: number;
 }
 

@@ -14,7 +14,8 @@ import type { ContentNode, Data } from './content.js';
 import { Entries } from './entries.js';
 import type { Owner } from './owner.js';
 
-/** Kinds of tree nodes, as small integers for fast comparison. `LINKED` and `ABSENT` never leave the tree. */
+// Kinds of tree nodes, as small integers for fast comparison. `LINKED` and `ABSENT` never leave the tree.
+
 export const FILE = 0;
 export const DIRECTORY = 1;
 export const SYMLINK = 2;
@@ -60,9 +61,11 @@ export class Unloaded {
   }
 }
 
-/** Times of copies: ctime and birthtime always, the others unless they are kept. */
+/** Times that a copy gets. */
 export interface CopyTimes {
+  /** The copy's ctime and birthtime. */
   readonly time: number;
+  /** True if the copy keeps the other times of its source; otherwise they are `time` too. */
   readonly keep: boolean;
 }
 

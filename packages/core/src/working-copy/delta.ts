@@ -12,15 +12,19 @@ export interface Spot {
   readonly name: string;
 }
 
-/** A name whose node changed; undefined means no node. */
+/** A name whose node changed. */
 export interface NameChange extends Spot {
+  /** Id of the node that had the name; undefined if none had. */
   readonly before: NodeId | undefined;
+  /** Id of the node that has the name now; undefined if none has. */
   readonly after: NodeId | undefined;
 }
 
-/** A node that changed; undefined means that it did not exist. Of a directory only the metadata counts. */
+/** A node that changed. Of a directory only the metadata counts. */
 export interface NodeChange {
+  /** Undefined if the node did not exist. */
   readonly before: Node | undefined;
+  /** Undefined if the node does not exist any more. */
   readonly after: Node | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface Merged {
   readonly placeInTheirs: (directory: NodeId) => Spot | undefined;
   /** Returns its location after our changes. */
   readonly placeInResult: (directory: NodeId) => Spot | undefined;
-  /** Returns the names that a file may have in their state. */
+  /** Returns the names of a file in their state. */
   readonly namesOf: (file: NodeId) => readonly Spot[];
   /** Returns our id of a directory in their state. */
   readonly knownAs: (id: NodeId) => NodeId;

@@ -41,9 +41,9 @@ export interface Alteration {
 
 /** The steps, in order, that turn one state into another. */
 export interface Plan {
-  /** Deepest first: each path is still valid when its turn comes. */
+  /** Names to remove, deepest first: each path is still valid when its step runs. */
   readonly leaving: readonly (Removal | Move)[];
-  /** Highest first, further names of files last. */
+  /** Names to add, parents first, further names of files last. */
   readonly coming: readonly (Addition | Move)[];
   readonly altered: readonly Alteration[];
   /** Directories whose names change, with their paths before and after. */

@@ -3,9 +3,11 @@ import { join, resolve } from 'node:path';
 import type { Git } from '../git/git.js';
 import { isCode } from '../host-error.js';
 
-/** Settings of the merging user that decide, beside the attributes of the repository, which bytes git writes. */
+/** Settings of the merging user that, together with the repository's attributes, decide which bytes git writes. */
 export interface LineEnds {
+  /** Value of `core.autocrlf`. */
   readonly autocrlf: string;
+  /** Value of `core.eol`. */
   readonly eol: string;
 }
 

@@ -56,12 +56,11 @@ const IN_MEMORY = ['/dev/shm', '/tmp'];
 /** Files that list the keys of the caller. */
 const KEYS = ['/proc/keys', '/proc/key-users'];
 
-/**
- * Descriptors through which bubblewrap reads its arguments, the script reports that the sandbox is set up, and
- * bubblewrap reads the filter of system calls.
- */
+/** Descriptor from which bubblewrap reads its arguments. */
 const ARGUMENTS_FD = 3;
+/** Descriptor on which the script reports that the sandbox is set up. */
 const STARTED_FD = 4;
+/** Descriptor from which bubblewrap reads the filter of system calls. */
 const FILTER_FD = 5;
 
 /**

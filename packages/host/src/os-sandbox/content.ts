@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** Content of a file, or target of a link as a command reads it. */
+/** Content of a file or target of a link, as a command reads it. */
 export interface Content {
   readonly isLink: boolean;
+  /** SHA-256 of the content or target. */
   readonly hash: string;
 }
 

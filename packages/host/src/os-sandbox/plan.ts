@@ -1,13 +1,12 @@
 import { contentOf } from './content.js';
 import type { ChangedFile, CopiedFile, StagedCopy, StagedCopyChanges } from './staged-copy.js';
 
-/**
- * Change of one path, from the entry that the command was given to the one that it left. Undefined stands for a missing
- * path.
- */
+/** Change of one path by a command. */
 export interface Step {
   readonly path: string;
+  /** The entry that the command was given; undefined if the path was missing. */
   readonly from: CopiedFile | 'directory' | undefined;
+  /** The entry that the command left; undefined if the path is missing. */
   readonly to: ChangedFile | 'directory' | undefined;
 }
 

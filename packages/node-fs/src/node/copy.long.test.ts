@@ -94,7 +94,10 @@ describe('cp copies the same as Node, and fails in the same cases', () => {
   });
 });
 
-/** Copies synchronously; the host's later versions by promise, because their `cpSync` differs from their own `cp`. */
+/**
+ * Copies with `cpSync`; on the host's later versions with the promise method, because their `cpSync` differs from their
+ * own `cp`.
+ */
 function copyAtOnce(fs: HostFs, from: string, to: string, options: object): unknown {
   return fs === host && !isNode20 ? fs.promises.cp(from, to, options) : fs.cpSync(from, to, options);
 }

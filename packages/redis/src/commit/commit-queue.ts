@@ -271,7 +271,7 @@ export class CommitQueue {
         this.#finish(operation, outcome);
         return;
       }
-      // Another client wrote first. Nothing was applied, and nothing will be under this number.
+      // Another client wrote first: the staged commit was not applied and never will be under this number.
       this.sequences.settle(operation.sequence);
       operation.sequence = this.sequences.next();
       operation.isSent = false;

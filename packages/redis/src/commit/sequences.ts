@@ -2,10 +2,11 @@ import type { Acknowledgement } from '../format/request/request-header.js';
 
 /** Time after which an operation whose reply was lost no longer holds back the floor. */
 const ABANDONED_AFTER_MS = 60_000;
-/** Results are acknowledged once this many have arrived, and at most this many in one request. */
+/** Number of results after whose arrival they are acknowledged. */
 const MIN_ACKNOWLEDGED = 16;
+/** Maximum number of results that one request acknowledges. */
 const MAX_ACKNOWLEDGED = 1_000;
-/** Passed numbers are removed from the array in steps of this many. */
+/** Number of passed sequence numbers after which they are removed from the array in one step. */
 const MAX_PASSED_KEPT = 1_024;
 
 /** States of a number. */

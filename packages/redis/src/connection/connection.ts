@@ -175,9 +175,10 @@ export class ServerLink {
   }
 }
 
-/** A stream, and the number of the entry after which it is read. */
+/** A position in a stream. */
 export interface StreamPosition {
   readonly key: string;
+  /** Number of the entry after which reading starts. */
   readonly after: number;
 }
 

@@ -42,7 +42,7 @@ export class StateReader {
     return { state: readState(state), replies: reply.slice(3) as readonly Reply[] };
   }
 
-  /** Continues a single request. */
+  /** Sends a request again for its results from a chunk or bucket on. */
   async loadMore(request: LoadRequest, from: number): Promise<Reply> {
     const [reply] = (await this.load([{ request, from }])).replies;
     if (reply === undefined) throw corruptReply('a reply without results');

@@ -19,8 +19,9 @@ const COLLECTIONS = 4;
 const MOST_FORKS = 4;
 const MISHAP_RATE = 0.15;
 const ABORT_RATE = 0.1;
-/** Limits in milliseconds for aborted work, and for a collection. */
+/** Milliseconds within which aborted work must end. */
 const MOST_MS = 60;
+/** Milliseconds within which a garbage collection must end. */
 const MOST_COLLECTING_MS = 200;
 const TRIES = 200;
 

@@ -1,7 +1,7 @@
 import type { FileSystem } from '@scratchfs/core';
 import { printBytes } from '../outcome.js';
 
-/** The content, times and identity of a file or link; only the identity of a directory. */
+/** Data of a node that must be equal on both sides. A directory has only its identity. */
 interface NodeState {
   readonly isDirectory: boolean;
   readonly value: string;

@@ -123,7 +123,7 @@ async function numbered(fileSystem: FileSystem, call: ToolCallOptions): Promise<
       await fileSystem.checkpoint(`${PREFIX}${number}`, call);
       return `${number}`;
     } catch (error) {
-      // A sandbox does not list the checkpoints of others.
+      // Another sandbox has a checkpoint of this name, which this sandbox's list does not show.
       if (!isFsError(error, 'EEXIST')) throw error;
     }
   }

@@ -211,7 +211,10 @@ export class TransactionView extends View {
   }
 }
 
-/** Returns the directory under a name, if it is one, ready to be removed or moved. */
+/**
+ * Returns the location of a directory under a name, loaded completely so that it can be removed or moved; undefined for
+ * another kind of node.
+ */
 function wholeAt(view: View, parent: Location, name: string): Location | undefined {
   const node = nodeAt(view, parent, name);
   if (node.kind !== DIRECTORY) return undefined;

@@ -14,9 +14,10 @@ export interface BackendClientOptions {
   readonly timer: Timer;
 }
 
-/** Result of a change, and whether an earlier attempt may have made it. */
+/** Result of a change. */
 interface Changed<T> {
   readonly result: T;
+  /** True if an earlier attempt whose reply was lost may have made the change. */
   readonly wasLost: boolean;
 }
 

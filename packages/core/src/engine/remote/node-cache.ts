@@ -42,8 +42,9 @@ export interface Use {
   end(): void;
 }
 
-/** Maximum number of names, and of bytes of content, before the cache is cleared. */
+/** Maximum number of cached names; a cache with more is cleared. */
 const MAX_NAMES = 200_000;
+/** Maximum number of cached bytes of contents; a cache with more is cleared. */
 const MAX_BYTES = 64 * 2 ** 20;
 /** Number of loads whose order is remembered. */
 const MAX_LOADS = 4_096;

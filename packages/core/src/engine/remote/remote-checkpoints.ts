@@ -80,7 +80,10 @@ export class RemoteCheckpoints {
     };
   }
 
-  /** Returns the error of a refused checkpoint. Some may have been dropped since. */
+  /**
+   * Returns the error of a refused checkpoint, whose `used` is at least the limit although other clients may have
+   * dropped checkpoints since.
+   */
   async #full(max = 0, path: string, signal: AbortSignal | undefined): Promise<FsError> {
     const used = Math.max((await this.list(signal)).length, max);
     return limitError('ENOSPC', 'maxCheckpoints', used, used + 1, max, 'checkpoint', path);

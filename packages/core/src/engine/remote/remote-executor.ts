@@ -40,9 +40,10 @@ export interface RemoteOptions {
   readonly timer?: Timer | undefined;
 }
 
-/** An operation's result, and the version of everything that it wrote; undefined if it wrote nothing. */
+/** Result of an operation. */
 interface Changed<R> {
   readonly value: R;
+  /** Version of everything that the operation wrote; undefined if it wrote nothing. */
   readonly version: Version | undefined;
 }
 
@@ -279,8 +280,8 @@ export class RemoteExecutor implements Executor {
       throw limitErrorFor(result, writes);
     }
     if (result.kind === 'conflict') {
-      // A backend reports some of the failed preconditions. After repeated losses, all records that were relied on are
-      // removed.
+      // A backend reports only some of the failed preconditions. After repeated losses, all records that were relied on
+      // are removed.
       const failed = attempt === 0 ? result.checks.flatMap((at) => batch.checks[at] ?? []) : [];
       if (failed.length > 0) cache.forget(failed);
       else cache.clear();

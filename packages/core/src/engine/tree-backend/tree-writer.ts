@@ -17,7 +17,7 @@ import { exceededLimit, type Limited } from '../exceeded-limit.js';
 import type { Steps } from '../scheduling/time-slice.js';
 import type { TreeReader, Versions } from './tree-reader.js';
 
-/** Applies batches to a tree: each in one step; a refused one leaves no trace. */
+/** Applies batches to a tree, each in one step. A refused batch leaves no trace. */
 export class TreeWriter {
   readonly #tree: Tree;
   readonly #reader: TreeReader;

@@ -9,9 +9,11 @@ import type { OpenFiles } from '../open-files.js';
 import { type Need, NotLoaded, type Source } from '../source.js';
 import type { LoadRecord } from './load-record.js';
 
-/** Records for a remote storage what an operation relied on and what it changed. */
+/** Record of an operation for a remote storage. */
 export interface Recorder {
+  /** Conditions on everything that the operation relied on. */
   readonly checks: Check[];
+  /** Everything that the operation changed. */
   readonly writes: Write[];
 }
 

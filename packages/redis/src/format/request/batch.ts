@@ -169,7 +169,7 @@ function writeAllWrites(
   into.patchU16(countAt, count);
 }
 
-/** A batch that adds more names to a directory makes it split its buckets first. */
+/** Number of names that a batch may add to a directory without splitting its buckets first. */
 const MAX_NAMES_IN_ONE_BUCKET = 12;
 
 const NO_NAMES: ReadonlyMap<string, number> = new Map();

@@ -3,8 +3,9 @@ import { type BatchContext, PathTable, writeBatch, writeChecks } from './batch.j
 import { ChunkArguments } from './chunk-arguments.js';
 import { type RequestBody, Writer } from './writer.js';
 
-/** Approximate size of an encoded path component, and the least capacity of a request's buffer. */
+/** Approximate bytes of an encoded path component. */
 const APPROX_PATH_BYTES = 64;
+/** Least capacity of a request's buffer, in bytes. */
 const MIN_CAPACITY = 256;
 
 /** An encoded request: the paths that its batches name, the batches, and the contents as separate arguments. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Size of a generation. The last two are cached. */
+/** Number of names in a generation of the cache. The current generation and the one before it are kept. */
 const NAMES_PER_GENERATION = 5_000;
 
 let young = new Map<string, number>();
