@@ -19,7 +19,7 @@ const LONG = 'packages/*/src/**/*.long.test.ts';
 const project = (name: string, include: string, ...exclude: string[]) => ({
   ...resolve,
   root,
-  // Wall time says little if two cores are shared.
+  // The timeouts are generous, because two cores are shared by everything that runs.
   test: {
     name,
     include: [include],

@@ -20,7 +20,7 @@ export const HANDLE_OPERATIONS: readonly OperationName[] = DISK_OPERATIONS.filte
 export const HANDLE_STATES = ['plain', 'renamed', 'unlinked', 'append'] as const;
 export type HandleState = (typeof HANDLE_STATES)[number];
 
-/** Kinds whose every pair is renamed onto each other. */
+/** Kinds of entries. For every pair of them, one is renamed onto the other. */
 export const RENAME_KINDS: readonly Kind[] = [
   'missing',
   'file',
@@ -32,7 +32,7 @@ export const RENAME_KINDS: readonly Kind[] = [
   'dangling-link',
 ];
 
-/** `cp -r` of a directory that contains links to a free name. */
+/** A copy, by `cp -r`, of a directory that contains links; the destination does not exist. */
 export const COPY_OF_LINKS = 'cp tree of links';
 
 export interface Cell {

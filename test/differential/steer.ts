@@ -157,7 +157,7 @@ class Steerer {
         ]);
   }
 
-  /** Returns a path of the given kind, after the steps that create one if there is none. */
+  /** Returns a path to an entry of the given kind. If there is none, yields the steps that create one first. */
   *#aim(kind: Kind): Generator<Step, string, undefined> {
     const { random } = this;
     if (kind === 'root') return '/';

@@ -102,7 +102,7 @@ function inOrder(paths: readonly PathSide[], side: MergeSide, other: MergeSide):
   for (const path of side.changes.keys()) if (!side.gone.has(path)) touched.add(path);
   for (const path of other.changes.keys())
     for (let at = directoryOf(path); !touched.has(at); at = directoryOf(at)) touched.add(at);
-  /** Returns the outermost directory on the way to a path that the other side left alone. */
+  /** Returns the outermost directory on the way to a path in which the other side changed nothing. */
   const lateAt = (path: string): string | undefined => {
     let late: string | undefined;
     for (let at = directoryOf(path); !touched.has(at); at = directoryOf(at)) late = at;

@@ -25,7 +25,7 @@ export class Trail implements Disposable {
     return this.#pathHandles;
   }
 
-  /** The deepest handle that was found. */
+  /** Handle of the deepest entry on the path that exists. */
   get last(): PathHandle {
     return this.#pathHandles.at(-1) as PathHandle;
   }

@@ -61,7 +61,7 @@ class BatchCheck {
       case 'meta':
         return this.#checkPath(write.path, 'change');
       case 'link':
-        // A second name would allow the file to be changed.
+        // Under a second name the protected file could be changed.
         this.#checkPath(write.from, 'change');
         return this.#checkPath(write.path, 'place');
       case 'remove':

@@ -68,7 +68,7 @@ export class ChangeFeed {
 }
 
 class StreamReader {
-  /** Undefined once reading has begun, or has failed to. */
+  /** Resolves when reading begins. Undefined once reading has begun, or has failed to. */
   ready: Promise<void> | undefined;
   /** The last entry that was delivered. */
   #lastEntry: number | undefined;
@@ -190,7 +190,7 @@ class StreamReader {
     this.#release(entry);
   }
 
-  /** Resolves the waits for entries up to this one. */
+  /** Resolves the promises of callers that wait for this entry or an earlier one. */
   #release(entry: number): void {
     for (const one of [...this.#waiting]) if (one.entry <= entry) one.resolve();
   }

@@ -53,7 +53,7 @@ export class Sweeper {
         queuedObjects = Number(replyText(reply[2]));
       }
     } catch {
-      // The next commit reports that objects still wait.
+      // The reply to the next commit tells that objects are still queued.
     } finally {
       this.#isFreeing = false;
     }

@@ -72,7 +72,7 @@ function* orNone(files: CallSequence<string[]>): CallSequence<string[]> {
   }
 }
 
-/** Reports whether a file also has a name in a root within this one. */
+/** Reports whether a file of this root also lies in another root within this one. */
 function isInner(roots: readonly SandboxRoot[], root: SandboxRoot, rest: string): boolean {
   return rootOf(roots, joinPath(root.path, rest)) !== root;
 }
@@ -81,7 +81,7 @@ function joined(name: string, rest: string): string {
   return name === '' || name.endsWith('/') ? `${name}${rest}` : `${name}/${rest}`;
 }
 
-/** Returns nothing if only the literal start of a pattern does not exist. */
+/** Returns all entries under the literal start of a pattern; none if the start does not exist. */
 function* everything(
   fileSystem: FileSystem,
   top: string,

@@ -161,7 +161,7 @@ class StepWriter {
     }
   }
 
-  /** Draws without replacement, so that every item has its turn. */
+  /** Draws an item without replacement: no item repeats before every other one was drawn. */
   #draw<T>(name: string, items: readonly T[]): T {
     let bag = this.#bags.get(name) as T[] | undefined;
     if (bag === undefined || bag.length === 0) this.#bags.set(name, (bag = [...items]));

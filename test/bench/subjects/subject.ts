@@ -30,7 +30,7 @@ export interface Subject {
   checkpoint?(): unknown;
   rollback?(checkpoint: unknown): void;
   drop?(checkpoint: unknown): void;
-  /** True if checkpoints and forks copy everything, so that one takes as long as thousands of other subjects'. */
+  /** True if a checkpoint or fork copies everything, so that one takes as long as thousands do for other subjects. */
   readonly copiesAll?: boolean;
   fork?(): Subject;
   /** Returns the whole state as bytes. */

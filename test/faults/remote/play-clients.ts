@@ -30,7 +30,7 @@ export interface HistoryEvent {
   readonly unsettled: Set<string>;
 }
 
-/** Jobs of a process that plays some clients of a history. */
+/** Jobs of a process that plays a part of a history's clients. */
 export function historyJobs<P>(remote: Remote<P>) {
   return {
     /** Plays each client with its own connections. */

@@ -17,7 +17,7 @@ export type ReplyMessage =
   | { readonly call: number; readonly value: unknown }
   | { readonly call: number; readonly error: string };
 
-/** Runs jobs for this process. */
+/** Runs jobs on behalf of this process. */
 export interface Worker<Jobs extends JobTable> {
   run<K extends keyof Jobs & string>(name: K, argument: Parameters<Jobs[K]>[0]): Promise<Awaited<ReturnType<Jobs[K]>>>;
   close(): void;

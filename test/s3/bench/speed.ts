@@ -31,7 +31,7 @@ export async function benchS3(rounds: number): Promise<void> {
           ['cpu', 'cpu', 0],
           ['requests', 'requests', 2],
         ],
-        // A plain client of the SDK.
+        // The baseline is a plain client of the AWS SDK.
         baselines: [['PUT, GET', ['one object per file']]],
       },
       rounds,

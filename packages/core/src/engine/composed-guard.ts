@@ -44,9 +44,9 @@ export interface ComposedGuard {
   isKindVisible(path: string, kind: EntryKind | undefined): boolean;
   /** Checks a name on the path before it is looked up. `rest`: the remaining names, last first. */
   pass(path: string, rest: readonly string[], aim: Aim): void;
-  /** Checks a path that ends too early, before the error is reported. */
+  /** Checks a path at the name at which resolving stops early, before the error is reported. */
   stuck(path: string, rest: readonly string[], aim: Aim): void;
-  /** Checks everything under a directory. `at`: its future path, if it differs. */
+  /** Checks everything under a directory. `at` is the path to which the directory is about to move or be copied. */
   checkTree(view: GuardedView, top: Location, access: Access, syscall: string, given: string, at?: string): void;
   checkState(call: StateCall): void;
   /** True if something may be invisible. */

@@ -48,7 +48,7 @@ export interface TrustedApi {
  */
 export type TrustedStart<T> = (a: View, b: View, outer?: (path: string) => string | undefined) => Cursor<T>;
 
-/** The synchronous form. */
+/** The methods of {@link TrustedApi}, also in synchronous form. */
 export interface SyncTrustedApi extends TrustedApi {
   runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R;
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;

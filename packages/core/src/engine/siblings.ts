@@ -20,7 +20,7 @@ export function siblingsIn(view: View, location: Location): Siblings {
   return { location, names, entries: isPlain ? listed.values() : undefined };
 }
 
-/** Returns the entry at an index. */
+/** Returns the entry of the name at an index. */
 export function siblingAt({ location, names, entries }: Siblings, at: number): TreeNode {
   return (entries === undefined ? location.directory.entries.get(names[at] as string) : entries[at]) as TreeNode;
 }

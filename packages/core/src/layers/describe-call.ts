@@ -77,7 +77,7 @@ function functionName(value: unknown): string | undefined {
   return typeof value === 'function' && value.name !== '' ? value.name : undefined;
 }
 
-/** Returns the flags of `open`; unnamed combinations as the names of the true options. */
+/** Returns the flags of `open` as text. Options are shown by the names of those that are true. */
 function flagsText(flags: unknown): string {
   if (typeof flags === 'string') return flags;
   if (typeof flags !== 'object' || flags === null) return 'r';

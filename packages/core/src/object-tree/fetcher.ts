@@ -15,7 +15,7 @@ const MAX_GAP_BYTES = 64 * 1024;
 /** Number of objects whose last range is remembered. */
 const MAX_TRACKED_OBJECTS = 256;
 const MAX_RANGE_BYTES = 8 * 2 ** 20;
-/** Parallel requests, fewer than the number of listeners per signal at which Node prints a warning. */
+/** Maximum number of parallel requests: fewer than the listeners per signal at which Node prints a warning. */
 export const MAX_CONCURRENT_GETS = 8;
 /** Attempts to read damaged bytes, which may have been damaged in transit. */
 const MAX_DAMAGED_READS = 3;

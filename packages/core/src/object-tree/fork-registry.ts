@@ -80,7 +80,7 @@ export class ForkRegistry {
     return this.#open.has(id);
   }
 
-  /** Closes a fork, or the filesystem itself. */
+  /** Closes a fork or, for undefined, the filesystem itself. */
   async close(id: string | undefined): Promise<void> {
     this.#open.delete(id);
     this.#closing += 1;

@@ -52,7 +52,7 @@ export class Heads {
     this.#options = options;
   }
 
-  /** Undefined also if a newer one is known to exist. */
+  /** The head that was read last. Undefined if none was read, or a newer one is known to exist. */
   get known(): Current | undefined {
     return this.#current !== undefined && this.#current.head.commit >= this.#newest ? this.#current : undefined;
   }

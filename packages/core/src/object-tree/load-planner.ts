@@ -39,7 +39,7 @@ export class LoadPlanner {
     return [...this.#refs.values()];
   }
 
-  /** Contents for compaction. One that cannot be read stays in place. */
+  /** Contents to load for compaction. A content that cannot be read is not moved. */
   get optional(): readonly Ref[] {
     return [...this.#optional.values()];
   }
@@ -79,7 +79,7 @@ export class LoadPlanner {
     else if (request.kind === 'tree') yield* this.tree(directory, request.budget, request.contents);
   }
 
-  /** Collects the pages with at least `limit` names after `after`. */
+  /** Collects the pages that hold the next `limit` names after the name `after`. */
   names({ entries }: DirectoryNode, after: string | undefined, limit: number): void {
     const { root, height, count } = entries.parts;
     if (count > 0) this.#visit(root, height, after, limit);

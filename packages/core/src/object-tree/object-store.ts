@@ -32,7 +32,10 @@ export interface ObjectStore {
     after: string | undefined,
     call?: BackendCall,
   ): Promise<{ readonly names: readonly string[]; readonly complete: boolean }>;
-  /** Reads the head; may return `unchanged` if it still has the known tag; undefined if it does not exist. */
+  /**
+   * Reads the head. It may return `unchanged` if the head still has the known tag. Returns undefined if the head does
+   * not exist.
+   */
   readHead(known: string | undefined, call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined>;
   /**
    * Replaces the head that has this tag (undefined: creates the first one). Returns the new tag, or undefined if

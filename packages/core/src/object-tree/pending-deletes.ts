@@ -4,7 +4,10 @@ import { inParallel, type StoreCalls } from './store-calls.js';
 /** Prefix of the lists of garbage that is deleted later. */
 export const PENDING_DELETES = 'trash/';
 
-/** Name of a list. It must match completely, because another filesystem's prefix may begin with this one's. */
+/**
+ * Name of a list of garbage. The whole name must match: the keys of a filesystem with a longer prefix may begin with
+ * this prefix too.
+ */
 const LIST_NAME = /^trash\/[0-9a-z]{20}$/;
 /** Maximum number of names per list. */
 const MAX_NAMES_PER_LIST = 10_000;

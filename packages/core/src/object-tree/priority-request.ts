@@ -21,7 +21,7 @@ export interface PriorityRequest {
   readonly client: string;
   /** The sequence number of the commit that is waiting, as `ClientRecord.flight` will record it. */
   readonly sequence: number;
-  /** The commit number of the head when the request was made. */
+  /** Commit number of the head when the request was made. */
   readonly commit: number;
   /** Milliseconds that the client needs for a commit. */
   readonly ms: number;

@@ -17,7 +17,7 @@ export interface GrepOptions {
   readonly glob?: string | readonly string[] | undefined;
   /** Also search names with a leading dot. Default false: then a path or pattern has to name them. */
   readonly dot?: boolean | undefined;
-  /** For literal text only. Default false. */
+  /** Ignore case; for literal text only. Default false. */
   readonly ignoreCase?: boolean | undefined;
   /** Lines of context before and after each match, up to 100. Default 0. */
   readonly context?: number | undefined;

@@ -18,8 +18,8 @@ export const COLUMNS = [
   /** Varints: user and group. */
   'owners',
   /**
-   * Varints: positions in `times` of mtime, ctime, atime, birthtime; the first doubled, plus one if the others differ
-   * and follow.
+   * Varints: positions in `times`. First that of mtime, doubled, plus 1 if ctime, atime or birthtime differ from it;
+   * only then their three positions follow.
    */
   'stamps',
   /** Distinct times in the order of their first use, as little-endian doubles. */

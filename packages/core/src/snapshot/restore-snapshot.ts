@@ -111,7 +111,7 @@ function* buildSteps(
   return builder;
 }
 
-/** Bytes, or the equivalent work, between two yields. */
+/** Work between two yields, in bytes of content. Every entry counts as a number of bytes too. */
 const SLICE_BYTES = 2 ** 20;
 
 function checkLimits(snapshot: Snapshot, limits: Limits, { usedSize, usedNodes }: RestoreTarget): void {

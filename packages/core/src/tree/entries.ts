@@ -151,7 +151,7 @@ export class Entries<V> {
   }
 
   /**
-   * Returns the same names and values, sharing every part. From here on both sides must be changed under new owners.
+   * Returns the same names and values, sharing every part. From then on both trees must be changed under new owners.
    */
   clone(): Entries<V> {
     return new Entries(this.root, this.height, this.count);
@@ -164,7 +164,8 @@ export class Entries<V> {
   }
 
   /**
-   * Visits the values in parts that are not in `seen`, and adds the parts: parts shared by many trees are visited once.
+   * Visits the values in all parts that `seen` does not contain, and adds these parts to it. So parts that many trees
+   * share are visited once.
    */
   forEachUnseen(seen: Set<object>, visit: (value: V) => void): void {
     visitUnseen(this.root, this.height, seen, visit);

@@ -18,7 +18,7 @@ import type { Location } from '../tree/tree.js';
 import { type Addition, type Alteration, isMove, type Move, type Plan, type Removal } from './plan.js';
 import { isSameOwner, sameMeta } from './same-state.js';
 
-/** Bytes compared, and sent if they differ, as one part. */
+/** Bytes of a part: contents are compared part by part, and parts that differ are sent whole. */
 const PART_BYTES = 64 * 1024;
 
 /** An existing name in the view's tree with its node. */

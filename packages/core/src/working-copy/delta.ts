@@ -123,8 +123,9 @@ class Comparison {
   readonly #pairs: [id: NodeId, before: DirectoryNode, after: DirectoryNode][] = [];
   readonly #departed: Side[] = [];
   readonly #arrived: Side[] = [];
-  /** Nodes at and under removed and added names, without files of several names. */
+  /** Nodes at and under removed names. Files with several names are not included. */
   readonly #gone = new Map<NodeId, Node>();
+  /** Ids of the nodes at and under added names. Files with several names are not included. */
   readonly #new = new Set<NodeId>();
   /** Files that are in both states. */
   readonly #kept = new Set<NodeId>();

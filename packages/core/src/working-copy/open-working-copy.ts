@@ -114,7 +114,10 @@ class RemoteSource {
     }
   }
 
-  /** Applies a plan if the storage still has the expected state; otherwise returns the deviations. */
+  /**
+   * Applies a plan if the storage still has the expected state. Returns where it deviates; nothing was applied unless
+   * the list is empty.
+   */
   async applyPlan(plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
     const { versions } = this;
     const steps = function* (view: View): Steps<Deviation[]> {

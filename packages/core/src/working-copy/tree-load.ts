@@ -288,7 +288,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return requests;
   }
 
-  /** Stores pieces of a file. Returns true if its content is complete. */
+  /** Stores the loaded pieces of a file. Returns true once its content is complete. */
   #takeWhole(unread: Unread): boolean {
     const { node, from } = unread;
     while (unread.done < from.size && this.#takePiece(unread));

@@ -20,7 +20,7 @@ export class Versions {
       this.#known.set(node, { version, tree: tree === UNKNOWN_VERSION ? undefined : tree });
   }
 
-  /** Reports whether a node equals the storage's in a version. */
+  /** Reports whether a node is known to equal the storage's node in this version. */
   isVersion(node: Node, version: Version): boolean {
     return version !== UNKNOWN_VERSION && this.#known.get(node)?.version === version;
   }

@@ -78,8 +78,8 @@ function numberFor(directory: string, id: string): number | undefined {
     const text = textOf(path);
     const found = processLockIn(text);
     if (found !== undefined && counts(found, path)) return undefined;
-    // A lock that was released concurrently does not end the sequence: another call may have created it again. The
-    // lock of a dead process stays.
+    // A lock that was released concurrently does not end the sequence, because another call may have created it again.
+    // The lock of a process that no longer runs stays.
     if (text !== undefined && textOf(path) === text) return last + 1;
   }
 }

@@ -3,10 +3,10 @@ import type { Git } from '../git/git.js';
 import type { Listing } from './onboard.js';
 import type { Unrepresentable } from './read-worktree.js';
 
-/** Modes of entries that git writes. It also reads others, which old programs wrote. */
+/** Modes that git writes for entries of a tree. In trees of old programs git also accepts other modes. */
 const MODES: ReadonlySet<string> = new Set<TreeMode>(['40000', '100644', '100755', '120000', '160000']);
 
-/** Directories to read concurrently. */
+/** Number of directories that are read concurrently. */
 const BATCH_TREES = 256;
 
 /**

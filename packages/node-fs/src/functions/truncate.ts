@@ -23,7 +23,7 @@ export const truncate: NodeFunction<OfDescriptor | OfPath> = nodeFunction(
   truncateEither,
 );
 
-/** The other forms open the file before they check the length. */
+/** The synchronous and promise forms open the file before they check the length; the callback form checks it first. */
 export const truncateSync: NodeFunction<OfDescriptor | OfPath> = nodeFunction(
   2,
   (facade, path, length = 0) =>

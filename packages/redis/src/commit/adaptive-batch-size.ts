@@ -6,7 +6,10 @@ const TARGET_REFERENCES = 900;
 const BASE_REFERENCES = 60;
 /** A cost that is safe for any filesystem, even if each write copies the whole path because a checkpoint shares it. */
 const MIN_MAX_COST = 80;
-/** A cheaper request is too small a sample to adapt to, unless the limit itself keeps requests that small. */
+/**
+ * Least cost of a request that the limit adapts to: cheaper ones are too small a sample, unless the limit itself keeps
+ * them so small.
+ */
 const MIN_SAMPLE_COST = 60;
 
 /** Returns the estimated cost of the operations that were applied. A refused operation writes nothing. */

@@ -1,6 +1,6 @@
-/** The operations of the last two generations are remembered. */
+/** Number of operations per generation. Those of the last two generations are remembered. */
 const OPERATIONS_PER_GENERATION = 5_000;
-/** Undecided operations that move on to the next generation; the oldest are dropped. */
+/** Maximum number of undecided operations that move on to the next generation; older ones are dropped. */
 const MAX_PENDING_OPERATIONS = 50_000;
 
 /**

@@ -75,7 +75,7 @@ export class ServerLink {
   /** Time of the last connect of each node, even if it has been lost since. */
   readonly #connectedAt = new WeakMap<Redis, number>();
 
-  /** @param onReady called each time that the connection is established */
+  /** @param onReady called whenever the connection has been established, the first time included */
   constructor(target: RedisClient | string, onReady: () => void = () => {}) {
     this.#target = target;
     this.client = typeof target === 'string' ? new Redis(target, OWN_OPTIONS) : duplicateOf(target);

@@ -1,7 +1,7 @@
 import { isStorageError, StorageError } from '@scratchfs/core';
 import { corruptReply } from '../format/reply/corrupt.js';
 
-/** Error replies of a server that did not run the request and may run it later. */
+/** Error replies of a server that did not run the request and may run it if it is sent again later. */
 const TEMPORARY =
   /^(LOADING|BUSY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|READONLY|NOREPLICAS|OOM|MISCONF|UNBLOCKED|MOVED|ASK)\b/;
 /** Error replies about credentials and permissions. */

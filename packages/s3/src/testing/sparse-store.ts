@@ -9,7 +9,7 @@ type Block = Uint8Array | number;
 /** A store in memory in which runs of one byte take no space: large files fit into it. */
 export class SparseStore implements ObjectStore {
   readonly objects = new Map<string, { readonly length: number; readonly blocks: readonly Block[] }>();
-  /** Bytes of the last response. */
+  /** Number of bytes in the last response. */
   answered = 0;
   readonly #heads = new MapStore();
 

@@ -135,7 +135,7 @@ async function explained<T>(authorizer: Authorizer, work: () => Promise<T>, name
     return await work();
   } catch (error) {
     if (!isFsError(error)) throw error;
-    // The names in errors have the prefix, which the model does not know.
+    // Errors name the checkpoint with the prefix, which the model does not know.
     const own = error.path?.startsWith(PREFIX) ? error.path.slice(PREFIX.length) : name;
     if (error.code === 'ENOENT') {
       const advice = authorizer.offered.has('checkpoint') ? ' Make one with checkpoint.' : '';

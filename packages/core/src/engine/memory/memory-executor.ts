@@ -309,7 +309,7 @@ export class MemoryExecutor implements SyncExecutor {
     return exceededLimit(usedIn(this.tree, this.feed.files), after, context.quota.limits) === undefined;
   }
 
-  /** Returns the usage of a tree and of open files after publishing the changes of the branch that produced it. */
+  /** Returns the usage that the tree and the open files would have after the changes of a branch are published. */
   #usedAfter(tree: Tree, changes: readonly Change[], branch: OpenFiles): Totals {
     const files = this.feed.files.copy();
     files.follow(changes, tree);

@@ -50,7 +50,7 @@ function isAsKnown(check: Check, cache: NodeCache): boolean {
 function commonDirectory(checks: readonly Check[]): string {
   let top: string | undefined;
   for (const check of checks) {
-    // Preconditions without a version are only on the way to others.
+    // A precondition without a version only confirms a directory on the path to another entry.
     if (check.kind === 'entry' && check.id !== null && check.version === undefined) continue;
     const directory = check.kind === 'entry' ? parentPath(check.path) : check.path;
     top ??= directory;

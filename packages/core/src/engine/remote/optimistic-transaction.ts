@@ -103,7 +103,7 @@ export class OptimisticTransaction implements Source {
   isLost = false;
   /** True if something was refused at a limit, which another client may have changed since. */
   hasMetLimit = false;
-  /** The limits that everything in it relies on. */
+  /** The limits on which every result of the transaction relies. */
   readonly limits: Limits;
   #hasOld = false;
   #prepared: Map<NodeId, Prepared> | undefined;
@@ -179,7 +179,7 @@ export class OptimisticTransaction implements Source {
     this.restart();
   }
 
-  /** True if something loaded may be older than the transaction's start. */
+  /** True if loaded data may be older than the transaction's start. */
   get hasOld(): boolean {
     return this.#hasOld;
   }

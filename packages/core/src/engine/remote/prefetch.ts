@@ -1,6 +1,6 @@
 import { type Need, NotLoaded } from '../source.js';
 
-/** Bytes per request. */
+/** Bytes of contents that one request loads. */
 export const PREFETCH_BYTES = 8 * 2 ** 20;
 
 /** For walks that read everything: if a listing is missing, requests everything under it, contents too. */

@@ -30,8 +30,9 @@ export async function* stepsOf<T>(
   yield* itemsOf(transaction, start, signal);
 }
 
-/** A cursor that has listed its first directory, and its items until then. */
+/** A walk that has been advanced to its first listing. */
 export interface BegunWalk<T> {
+  /** Items that the cursor has returned so far. */
   readonly held: readonly T[];
   /** Undefined if the walk has ended. */
   readonly cursor: Cursor<T> | undefined;

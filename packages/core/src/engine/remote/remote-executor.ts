@@ -211,7 +211,7 @@ export class RemoteExecutor implements Executor {
     signal: AbortSignal | undefined,
     { asked = (need) => need, kept, mayBeOld = false }: AttemptOptions,
   ): Promise<Attempted<R>> {
-    // Data stays cached from the first load on.
+    // Protects loaded data from eviction from the first load until the work ends.
     const uses: Use[] = [];
     let next = begun;
     try {

@@ -70,7 +70,7 @@ export function readFileRange(view: ViewState, node: FileNode, into: Uint8Array,
   return view.tree.shared.contents.read(loadedFile(view, node), into, position);
 }
 
-/** @throws FsError EFBIG if no array can be that long */
+/** Checks that one array can hold a file's content. @throws FsError EFBIG if not */
 export function checkArraySize(size: number, path: string): void {
   if (size > MAX_ARRAY_BYTES) {
     const hint = 'The file is too large for one array: read ranges of it through a handle or a stream';

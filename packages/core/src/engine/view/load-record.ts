@@ -44,7 +44,7 @@ export class LoadRecord {
     this.#taken.push(taken);
   }
 
-  /** Records that a file or link with several names entered the table of the tree. */
+  /** Records that a file or link with several names was added to the tree's inode table. */
   admitLinked({ id, version }: NodeRecord): void {
     this.#linked ??= new Map();
     this.#linked.set(id, version);

@@ -7,18 +7,19 @@ import type { FileSystem } from '../../file-system.js';
 import { MemoryFileSystem } from '../../memory-file-system.js';
 import { compareNames, isWithin, joinPath, normalizePath, parentPath, pathSegments } from '../../paths.js';
 
-/** A filesystem at its mount point. */
+/** A filesystem and its mount point. */
 export interface Mounted {
   readonly fileSystem: FileSystem;
-  /** Path of its root. */
+  /** Absolute path of the mount point. */
   readonly point: string;
-  /** Distinguishes its files from those of the others. */
+  /** Position among the mounted filesystems. It distinguishes this filesystem's files from those of the others. */
   readonly index: number;
 }
 
-/** Location of a path: one of the filesystems, and the path in it. */
+/** Location of a path in one of the filesystems. */
 export interface Inside {
   readonly mounted: Mounted;
+  /** The path within that filesystem. */
   readonly inner: string;
 }
 

@@ -13,7 +13,7 @@ export interface Arrival {
   readonly path: string;
   /** Undefined if nothing exists there. */
   readonly stats: Stats | undefined;
-  /** Missing parent directories, outermost first, if they may be missing. */
+  /** Missing parent directories, outermost first. Empty unless {@link Way} allows them to be missing. */
   readonly missing: readonly string[];
 }
 

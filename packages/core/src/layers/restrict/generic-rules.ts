@@ -352,7 +352,7 @@ function* everything(
   return found;
 }
 
-/** Returns a listing. With `isForgiving`, an unreadable directory counts as empty. */
+/** Returns a listing. With `isForgiving`, a directory that cannot be read counts as empty. */
 function* listing(target: FileSystem, path: string, isForgiving: boolean): CallSequence<EntryInfo[]> {
   try {
     return yield* invoke<EntryInfo[]>(target, 'readdir', [path], { withFileTypes: true });

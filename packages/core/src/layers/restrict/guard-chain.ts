@@ -16,7 +16,7 @@ import { visibleStats } from './visible-stats.js';
 /** Several guards as one, lower ones first: allows what all of them allow. */
 export class GuardChain implements ComposedGuard {
   readonly #guards: readonly Guard[];
-  /** Errors that are shown as they are. */
+  /** Errors that already name nothing invisible; `shown` returns them unchanged. */
   readonly #kept = new WeakSet<object>();
 
   constructor(guards: readonly Guard[]) {
