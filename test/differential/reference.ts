@@ -341,7 +341,7 @@ export class HostSubject {
       case 'handleReadFile':
         return node.readFileSync(fd);
       case 'handleWriteFile':
-        // The same for writing.
+        // Node likewise skips the kernel for zero bytes, and so misses that a file is not open for writing.
         if (content(step.args.data).length === 0) node.writeSync(fd, new Uint8Array(0));
         return node.writeFileSync(fd, content(step.args.data));
       case 'handleTruncate':

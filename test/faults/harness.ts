@@ -77,7 +77,7 @@ export async function plantScene(fs: FileSystem): Promise<void> {
   await fs.chmod('/d/a', 0o600);
 }
 
-/** The same scene after a checkpoint. */
+/** Creates the scene of {@link plantScene}, a checkpoint, and changes after it. */
 export async function plantCheckpointedScene(fs: FileSystem): Promise<void> {
   await plantScene(fs);
   await fs.checkpoint('first');

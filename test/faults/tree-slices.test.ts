@@ -10,7 +10,7 @@ const DIRECTORIES = 100;
 const FILES = 50_000;
 const OBJECTS = 100_000;
 const WRITES = 100_000;
-/** The commit that compacts the scattered data of those before. */
+/** Number of the commit that compacts what the commits before it have scattered. */
 const COMPACTION_COMMIT = 65;
 const MEBI = 2 ** 20;
 

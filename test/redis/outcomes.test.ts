@@ -169,7 +169,7 @@ describe.skipIf(!hasOwnServer)('The outcome of an operation that the client has 
     const isLast = (script: string, field: string): boolean => script === 'commit' && field === MAIN_STATE;
     const refused = async (work: Promise<unknown>): Promise<unknown> => expect(work).rejects.toThrow();
 
-    // Given up while it is staged, and in its last step.
+    // The commit is given up while it is staged, and in its last step.
     for (const [operationId, isThen] of [
       ['step', isStep],
       ['last', isLast],

@@ -35,7 +35,7 @@ interface Operation {
   isRemoved: boolean;
 }
 
-/** One client whose requests get lost, delayed or duplicated, and one without faults, on one filesystem. */
+/** Two clients of one filesystem: the requests of one get lost, delayed or duplicated, those of the other do not. */
 class Round {
   readonly wrong: string[] = [];
   readonly #random: Random;

@@ -110,7 +110,7 @@ export class OpenHandle implements FileHandle {
   readonly path: string;
   readonly #state: HandleState;
 
-  /** @param file given if it is held already */
+  /** @param file the open-file entry, if the caller already holds one */
   constructor(owner: Internals, path: string, opened: handling.Opened, file?: OpenFile) {
     this.path = path;
     this.#state = new HandleState(owner, path, opened, file);

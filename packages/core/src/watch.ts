@@ -69,7 +69,7 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   #done = false;
   /** Pending until the path is known to exist. */
   #beginning: Promise<void> | undefined;
-  /** A guard's error or a missing path, until the consumer asks for it. */
+  /** A guard's error, or the error for a missing path, until the consumer asks for the next event. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(

@@ -183,7 +183,7 @@ export async function moveWithDirectories(
   theirs: readonly [MergeSide, SideRenames],
   call: RepositoryCall,
 ): Promise<{ readonly moved: LocatedFile[]; readonly refused: LocatedFile[] }> {
-  // A directory that both renamed moves as each side says.
+  // If both sides renamed a directory, neither rename moves files of the other side.
   for (const directory of [...ours[1].directories.keys()])
     if (theirs[1].directories.delete(directory)) ours[1].directories.delete(directory);
   const plans = [arrivals(ours[0], theirs[1]), arrivals(theirs[0], ours[1])] as const;

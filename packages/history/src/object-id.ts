@@ -25,7 +25,10 @@ export function objectId(text: string, format: ObjectFormat): ObjectId {
   return text;
 }
 
-/** Values of pairs of hexadecimal digits, at 128 times the first character code plus the second. */
+/**
+ * Values of the pairs of hexadecimal digits. The index of a pair is 128 times the code of its first character plus the
+ * code of the second.
+ */
 const BYTES = new Uint8Array(128 * 128);
 for (let byte = 0; byte < 256; byte++) {
   const [high, low] = byte.toString(16).padStart(2, '0');

@@ -94,7 +94,7 @@ const READ_AHEAD_DIRECTORIES = 32;
 
 type Load = (path: string, a: ObjectId | undefined, b: ObjectId | undefined) => Promise<NamePair[]>;
 
-/** A pair of directories that differ. */
+/** A step of the walk: a directory that differs between the trees, and its names that differ. */
 class Level {
   readonly #reading: Promise<NamePair[]>[] = [];
   #at = 0;

@@ -5,11 +5,11 @@ import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
 
 const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
-/** Longer than a time slice. */
+/** Milliseconds that are longer than a time slice. */
 const LONG_MS = 20;
 
 let store: MapStore;
-/** The progress of a commit, and what happened concurrently. */
+/** Names of the steps of a commit and of concurrent tasks, in the order in which they ran. */
 let events: string[];
 
 beforeEach(() => {

@@ -6,7 +6,7 @@ export type PutProbe = (
   call: BackendCall | undefined,
 ) => Promise<boolean>;
 
-/** A tag that no object has. */
+/** A tag that no object of the store has. */
 const NONEXISTENT_TAG = '"00000000000000000000000000000000"';
 
 /**

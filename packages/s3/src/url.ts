@@ -1,4 +1,4 @@
-/** Contents of a URL. */
+/** Settings that a URL contains. */
 export interface ParsedUrl {
   readonly bucket: string;
   readonly prefix: string;

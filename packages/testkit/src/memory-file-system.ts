@@ -5,7 +5,7 @@ export function memoryStorage({ clock }: { readonly clock: () => number }): Sync
   return new MemoryStorage({ clock });
 }
 
-/** Returns a filesystem on it. */
+/** Returns a filesystem on a storage in memory, for the tests of this package. */
 export function memoryFileSystem(options: {
   readonly clock: () => number;
   readonly limits?: Limits | undefined;

@@ -46,7 +46,7 @@ export interface OperationArgs {
 
   /** Opens into a slot; a handle in it is closed first. */
   open: { slot: number; path: string; flags: OpenFlag; mode: number };
-  /** `position` null continues after the last read or write. */
+  /** For `position` null the operation continues after the last read or write of the handle. */
   read: { slot: number; length: number; position: number | null };
   write: { slot: number; data: Data; position: number | null };
   handleReadFile: { slot: number };

@@ -10,7 +10,9 @@ import { apply, type Handles } from './play.js';
 import { promisesOnly } from './promises-only.js';
 import { Random } from './random.js';
 
-/** With the time at which others write: before everything that the transaction does, or during it. */
+/**
+ * Seeds, each with the time at which other clients write: before everything that the transaction does, or during it.
+ */
 const SEEDS: readonly (readonly [seed: number, when: 'before' | 'meanwhile'])[] = [
   [1, 'before'],
   [2, 'meanwhile'],

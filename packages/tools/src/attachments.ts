@@ -13,7 +13,7 @@ export interface AttachmentPolicy {
   readonly maxTotalBytes?: number | undefined;
   /** Allowed suffixes such as `.md`, case-sensitive. Default: all that the sandbox allows. */
   readonly allowedSuffixes?: readonly string[] | undefined;
-  /** Suffixes that are refused even if allowed above. Default: none. */
+  /** Suffixes that are refused even if the list of allowed suffixes has them. Default: none. */
   readonly deniedSuffixes?: readonly string[] | undefined;
 }
 

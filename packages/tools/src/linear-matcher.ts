@@ -6,9 +6,9 @@ import { InputError } from './input.js';
 const MAX_PATTERN_LENGTH = 500;
 /** Maximum size of a compiled expression. */
 const MAX_INSTRUCTIONS = 2000;
-/** Maximum instructions times characters for one line, which is searched in one go: some 15 ms. */
+/** Maximum of instructions times characters for one line, which is searched without a pause: some 15 ms. */
 const MAX_LINE_STEPS = 300_000;
-/** The same limit for a whole search: some 10 s. */
+/** Maximum of instructions times characters for a whole search: some 10 s. */
 const MAX_SEARCH_STEPS = 300_000_000;
 
 /** Thrown if a search exceeds {@link MAX_SEARCH_STEPS}. Matches found so far are valid. */

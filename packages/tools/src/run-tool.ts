@@ -7,7 +7,7 @@ import type { ToolCallOptions, ToolResult } from './tool.js';
  */
 export type OnError = (error: unknown, tool: string) => void;
 
-/** Handling of failures. */
+/** How a tool call reports failures. */
 export interface FailureOptions {
   readonly onError: OnError | undefined;
   readonly hints: Hints;

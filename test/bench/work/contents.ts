@@ -61,7 +61,7 @@ const places: Work = {
   },
 };
 
-/** The same, while a checkpoint shares the whole file. */
+/** Writes blocks at the same positions, while a checkpoint shares the whole file. */
 const firstTouch: Work = {
   title: '4 KB into 64 MB, first touch after a checkpoint',
   unit: 'ns',

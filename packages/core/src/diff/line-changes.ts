@@ -9,7 +9,7 @@ import { grown } from './lines.js';
  */
 export type Changes = Int32Array;
 
-/** Comparisons after which the rest counts as replaced as a whole. */
+/** Default number of comparisons after which the remaining lines count as replaced as a whole. */
 export const DEFAULT_MAX_WORK = 20_000_000;
 /** Lines examined between two pauses. */
 const SLICE_LINES = 131_072;
@@ -60,7 +60,7 @@ function flag(lines: Int32Array, from: number, to: number, flags: Uint8Array): v
   for (let at = from; at < to; at++) flags[lines[at] as number] = 1;
 }
 
-/** Returns the positions of lines that the other side has, too. */
+/** Returns the positions of the lines that also occur on the other side. */
 function* sharedLines(lines: Int32Array, isShared: Uint8Array): Steps<Int32Array> {
   const places = new Int32Array(lines.length);
   let count = 0;

@@ -60,7 +60,7 @@ export function checkUnified(options: UnifiedOptions | undefined, method: string
   };
 }
 
-/** {@link formatUnified} with pauses. */
+/** Like {@link formatUnified}, with pauses. */
 export function* unifiedSteps(file: DiffFile, { context, color, maxWork }: UnifiedFormat): Steps<string> {
   const header = headerLines(file);
   const top = printOwn(header, color);

@@ -19,7 +19,7 @@ export interface Executor {
    * accepted.
    */
   run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R>;
-  /** Like `run`, for an operation that also reads a checkpoint, without guards. */
+  /** Like `run`, for an operation that also reads a checkpoint. Guards are not asked about the checkpoint. */
   runBeside<R>(
     context: Context,
     which: Checkpoint | string,
@@ -27,7 +27,7 @@ export interface Executor {
     signal?: AbortSignal,
   ): Promise<R>;
   iterate<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): AsyncIterableIterator<T>;
-  /** Like `iterate`, but reads everything from one consistent snapshot. */
+  /** Like `iterate`, but collects all items from one consistent snapshot. */
   collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]>;
   checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint>;
   checkpoints(signal?: AbortSignal): Promise<Checkpoint[]>;

@@ -47,7 +47,7 @@ export interface Around extends Simple {
   iteratorSync(call: Call, next: () => IterableIterator<unknown>): IterableIterator<unknown>;
   /** Returns the handlers for calls in a transaction's work; called anew for each run of the work. */
   inTransaction(call: Call): Around;
-  /** Gets every error of a transaction's work. */
+  /** Receives every error that the work of a transaction throws. */
   failedInTransaction?(error: unknown): void;
 }
 

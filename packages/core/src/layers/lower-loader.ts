@@ -8,7 +8,7 @@ import type { FileSystemStats } from '../limits.js';
 import { joinPath, pathSegments } from '../paths.js';
 import { isAbsent, type LowerContent, recordOf, recordOfEntry } from './lower-records.js';
 
-/** Concurrent requests. */
+/** Maximum number of concurrent requests. */
 const MAX_PARALLEL_CALLS = 32;
 
 /** Loads what a tree does not know from an asynchronous filesystem. Records are kept as first seen. */

@@ -364,8 +364,8 @@ export class CommitQueue {
   }
 
   /**
-   * Reports whether the unreadable bytes may have been needed only by a compaction. If so, postpones compaction to a
-   * later commit.
+   * Reports whether a compaction was due, which alone may have needed the unreadable bytes. If so, postpones compaction
+   * to a later commit.
    */
   #postponesCompaction(head: Head): boolean {
     if (this.#compactionStart(head) === undefined) return false;

@@ -62,7 +62,7 @@ export class Draft {
   kept: readonly CheckpointRecord[];
   forks: readonly ForkRecord[];
   limits: Limits;
-  /** A checkpoint's state that becomes the current one; undefined if the tree is written. */
+  /** Set if a checkpoint's state becomes the current one. Undefined if the tree is written. */
   stored: StateRecord | undefined;
   isChanged = false;
   readonly #writer: TreeWriter;

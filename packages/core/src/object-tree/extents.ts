@@ -39,7 +39,10 @@ export type ReadStored = (ref: Ref) => Uint8Array | undefined;
  */
 export class StoredContents extends ContentStore {
   readonly #read: ReadStored;
-  /** The same bytes become the same pieces when a commit is prepared again. */
+  /**
+   * Pieces by the bytes that they were made of, so that a commit that is prepared again gets the same pieces for the
+   * same bytes.
+   */
   readonly #pieces = new WeakMap<Uint8Array, readonly Piece[]>();
 
   constructor(read: ReadStored) {

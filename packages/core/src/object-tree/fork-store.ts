@@ -8,7 +8,10 @@ import type { ObjectStore, StoredHead } from './object-store.js';
  * versions.
  */
 const COMMITS_PER_LINE = 2 ** 32;
-/** Number of ranges, besides the filesystem's own. All commit numbers are exact integers, at any nesting of forks. */
+/**
+ * Number of ranges for forks. With the filesystem's own range, all commit numbers are exact integers, at any nesting of
+ * forks.
+ */
 const MAX_LINES = 2 ** 20;
 
 /** The store of a fork: objects are in the filesystem's store, the head is in the memory of its client. */

@@ -66,7 +66,7 @@ const NAMES_PER_SLICE = 1_000;
 const NAMES_PER_DELETE = 1_000;
 const MAX_CONCURRENT_DELETES = 4;
 const MAX_ATTEMPTS = 4;
-/** For errors that would repeat. */
+/** Details of an error that would occur again if the collection were repeated. */
 const NOT_RETRYABLE = { retryable: false };
 
 /**

@@ -23,7 +23,7 @@ interface BatchProgress {
   readonly linked: string[];
 }
 
-/** Collects the bytes that must be loaded before an operation can run, as far as they are known. */
+/** Collects the references to the bytes that must be loaded before an operation can run, as far as they are known. */
 export class LoadPlanner {
   readonly #refs = new Map<string, Ref>();
   readonly #optional = new Map<string, Ref>();

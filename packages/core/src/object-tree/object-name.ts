@@ -1,7 +1,8 @@
 import { corrupt } from './corrupt.js';
 
-/** Prefix of all objects; those of a fork have its id after `forks/`. */
+/** Prefix of the names of all objects of the filesystem. */
 export const OBJECTS = 'objects/';
+/** Prefix of the names of a fork's objects; the fork's id follows. */
 export const FORKS = 'forks/';
 
 /**

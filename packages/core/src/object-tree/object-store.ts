@@ -1,7 +1,8 @@
 import type { BackendCall } from '../backend.js';
 
-/** A stored head: `tag` changes with every write of it. */
+/** A head as it is stored. */
 export interface StoredHead {
+  /** Changes with every write of the head. */
   readonly tag: string;
   readonly bytes: Uint8Array;
 }

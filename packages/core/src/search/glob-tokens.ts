@@ -4,7 +4,7 @@ import { checkText } from '../paths.js';
 export const MAX_PATTERN_LENGTH = 4096;
 /** Alternatives in all braces of one pattern; each number of `{1..9}` counts. */
 export const MAX_ALTERNATIVES = 1000;
-/** Nesting depth of braces. */
+/** Maximum nesting depth of braces. */
 export const MAX_BRACE_DEPTH = 32;
 
 /** A set of code points, as pairs of first and last. */

@@ -89,7 +89,7 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
   return new Snapshot(count, content.length + reader.targetBytes, reader.largest, order.names, () => open(true));
 }
 
-/** {@link decodeSteps} without pauses. */
+/** Like {@link decodeSteps}, without pauses. */
 export function decodeSnapshot(bytes: Uint8Array<ArrayBuffer>): Snapshot {
   return runSteps(decodeSteps(bytes));
 }

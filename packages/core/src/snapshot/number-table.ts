@@ -13,7 +13,7 @@ export class NumberTable {
     return this.#count;
   }
 
-  /** The values so far, as a view. */
+  /** Returns the values added so far, as a view of the table's own array. */
   values(): Float64Array {
     return this.#values.subarray(0, this.#count);
   }

@@ -3,7 +3,7 @@
  * of every method, called with arguments that may be valid, callbacks included.
  */
 export class Reflection {
-  /** With the number of calls that led there. */
+  /** The objects found, each with the number of calls that led to it. */
   readonly found = new Map<object, number>();
   readonly #pending: object[] = [];
   #calls = 0;

@@ -107,7 +107,8 @@ export class Slabs {
 }
 
 /**
- * Returns the longest length per start: pieces that start at the same byte share it, one being a prefix of the other.
+ * Returns the greatest length of the pieces that start at a byte, by that byte. Of pieces with the same start, the
+ * shorter are prefixes of the longest and share its bytes.
  */
 function longestByStart(pieces: readonly Piece[]): Map<number, number> {
   const lengths = new Map<number, number>();

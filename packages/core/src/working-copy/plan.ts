@@ -25,15 +25,15 @@ export interface Move {
 export interface Addition {
   readonly path: string;
   readonly node: Node;
-  /** Another name that the node already has by then. Undefined for a new node. */
+  /** A name that the node already has when this step runs. Undefined for a new node. */
   readonly linkTo: string | undefined;
 }
 
-/** A changed node; of a directory, its metadata. */
+/** A node that changed. For a directory, only the metadata counts. */
 export interface Alteration {
-  /** Path before. */
+  /** Path in the state before. */
   readonly path: string;
-  /** Path after. */
+  /** Path in the state after. */
   readonly to: string;
   readonly before: Node;
   readonly after: Node;

@@ -50,7 +50,7 @@ interface Frame {
   /** The same directory in the base state. */
   readonly base: DirectoryNode | undefined;
   readonly parent: Frame | undefined;
-  /** Its position in the parent. */
+  /** Position of the directory among the names of its parent. */
   readonly slot: number;
   listed: boolean;
   readonly names: string[];

@@ -14,7 +14,7 @@ import type { Versions } from './versions.js';
 /** A path at which the storage differs from the state that the plan was made for. */
 export interface Deviation {
   readonly path: string;
-  /** The change that is planned there. */
+  /** The planned change of the entry. */
   readonly ours: SideChange;
 }
 

@@ -11,7 +11,7 @@ export interface Commit {
   readonly parent: ObjectId | undefined;
   readonly author: Signature;
   readonly committer: Signature;
-  /** Includes the line end that git adds. */
+  /** The message, with the line end that git adds. */
   readonly message: string;
 }
 

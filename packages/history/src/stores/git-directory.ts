@@ -34,7 +34,7 @@ export class GitDirectory implements Repository {
 
   private constructor(
     readonly fileSystem: FileSystem,
-    /** Without a trailing `/`; empty for the root. */
+    /** Path of git's directory, without a trailing `/`; empty for the root. */
     readonly path: string,
     readonly format: ObjectFormat,
     readonly primitives: Primitives,

@@ -27,7 +27,7 @@ export function draftNameOf(id: string): string {
   return `${NAME}-${id}.${pid}.${started}.${place}`;
 }
 
-/** Parses such a name; undefined if no merge can have created it. */
+/** Parses a name that {@link draftNameOf} or a finisher script made. Undefined if no merge can have made it. */
 export function namedBy(name: string): Named | undefined {
   const [, id, pid, started, place = ownerNow().place] = FORM.exec(name) ?? [];
   return id === undefined ? undefined : { id, pid: Number(pid), started: started || undefined, place };

@@ -13,8 +13,9 @@ interface StatFsCall {
 /** Type of tmpfs. */
 const TMPFS_MAGIC = 0x0102_1994;
 const BLOCK_BYTES = 4096;
-/** Reported without a limit. */
+/** Total bytes reported if the filesystem has no limit. */
 const UNLIMITED_BYTES = 2 ** 43;
+/** Total number of files reported if the filesystem has no limit. */
 const UNLIMITED_NODES = 2 ** 32;
 
 /** `statfs`: free space by the limits of the filesystem. */

@@ -68,7 +68,7 @@ async function writePieces(
   }
 }
 
-/** Returns a piece. An iterable may also give bytes that are not a view yet. */
+/** Returns a piece as bytes. An iterable may also yield bytes that are not a view yet, such as an ArrayBuffer. */
 function toPiece(facade: Facade, value: unknown, options: Given): string | Uint8Array {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   if (Array.isArray(value)) return Uint8Array.from(value as number[]);

@@ -16,7 +16,7 @@ export interface GlobOptionsWithFileTypes extends Omit<GlobOptions, 'exclude' | 
 type Patterns = string | readonly string[];
 type Callback<R> = (error: NodeJS.ErrnoException | null, result: R) => void;
 
-/** A directory that is removed with its scope. */
+/** A temporary directory that is removed when the scope of its variable (`using`) ends. */
 export interface DisposableDirectory {
   readonly path: string;
   remove(): void;

@@ -18,7 +18,7 @@ const TYPE = Symbol('type');
 export class Dirent<Name extends string | Uint8Array = string> {
   /** The directory as the caller gave it; bytes if it was given as bytes, which Node's types omit too. */
   parentPath: string;
-  /** The same, under Node's older name for it. */
+  /** The same directory, under the older name that Node has for this property. */
   path: string;
   readonly [TYPE]: number;
   constructor(

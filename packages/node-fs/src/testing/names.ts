@@ -110,7 +110,7 @@ export const NAMES = {
   mkdtempDisposableSync: 'function',
 } as const satisfies Readonly<Record<keyof NodeFs, Kind>>;
 
-/** The same for `promises`. */
+/** Names of the properties of `promises`, with the kind of each. */
 export const PROMISE_NAMES = {
   access: 'function',
   copyFile: 'function',

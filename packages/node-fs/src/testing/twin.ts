@@ -24,7 +24,7 @@ export function onBoth<T>(work: Work<T>): { readonly host: Result; readonly own:
   }
 }
 
-/** The same for asynchronous work. */
+/** Like {@link onBoth}, for asynchronous work. */
 export async function onBothLater<T>(work: Work<Promise<T>>): Promise<{ readonly host: Result; readonly own: Result }> {
   const folder = hostFolder();
   try {

@@ -41,14 +41,15 @@ import type { Sequences } from './sequences.js';
 import { StagedCommits, singleBatchRequest } from './staged-commits.js';
 import { ValidatedReads } from './validated-reads.js';
 
-/** Batches per request. */
+/** Maximum number of read-only batches per request. */
 const MAX_READ_ONLY_BATCHES = 128;
+/** Maximum number of writing batches per request. */
 const MAX_WRITE_BATCHES = 48;
-/** Path components named in one request. Only deep paths without a common parent reach this. */
+/** Maximum number of path components per request. Only deep paths without a common parent reach it. */
 const MAX_REQUEST_PATHS = 4_096;
-/** From this many pending operations on, they are divided evenly between the requests in flight. */
+/** Number of pending operations from which they are divided evenly between the requests in flight. */
 const MIN_OPERATIONS_TO_BALANCE = 32;
-/** While this many requests are in flight, further batches are queued for the next one. */
+/** Number of requests in flight from which further batches are queued, to be sent together in the next request. */
 const MAX_REQUESTS_IN_FLIGHT = 2;
 
 interface Group {

@@ -20,7 +20,7 @@ export class StateReader {
   constructor(
     readonly session: ClientSession,
     readonly field: string,
-    /** True if the state cannot change. */
+    /** True if the state cannot change, so that the counter of its replies does not matter. */
     readonly isImmutable = false,
   ) {}
 

@@ -82,7 +82,7 @@ export async function runTreeModel(
   const kept: Kept[] = [];
   /** Names of checkpoints that may or may not exist. */
   const doubtful = new Set<string>();
-  /** Ages of forks that collectors counted as abandoned, except their own. */
+  /** Ages of the forks that collectors counted as abandoned. A collector's own forks are not counted. */
   const forgettings: { readonly ms: number; readonly by: ObjectTreeBackend }[] = [];
   let rate = 0;
   let isRollingBack = false;
@@ -298,7 +298,7 @@ export async function runTreeModel(
     await backend.close();
   }
 
-  /** Checks a fork by another one of it, which has no cache, and its checkpoints. */
+  /** Checks the state of a fork through a fork of it, which has an empty cache, and the fork's checkpoints. */
   async function checkFork(line: Line): Promise<void> {
     try {
       const fresh = await line.fs.fork();

@@ -54,7 +54,7 @@ function someConfig(random: Random): SandboxConfig {
   };
 }
 
-/** Returns options for `derive`, good and bad. */
+/** Returns random options for `derive`, valid and invalid ones. */
 function someOptions(random: Random): DeriveOptions {
   const entry = (): string => (random.chance(0.3) ? random.pick(['n', 'm', 'n/a', 'm:b', 'n:a/b']) : somePath(random));
   const entries = (): unknown => (random.chance(0.5) ? entry() : Array.from({ length: random.below(4) }, entry));

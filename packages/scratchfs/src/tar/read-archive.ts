@@ -13,7 +13,7 @@ export interface ArchiveEntry {
   readonly content: Uint8Array;
   /** Target of a symlink. */
   readonly target: string;
-  /** For a hard link: the path of its file. */
+  /** For a hard link: the path of the entry that it links to, as names. */
   readonly first: readonly string[];
   readonly mode: number;
   readonly uid: number;

@@ -46,7 +46,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   constructor(
     readonly tree: Tree,
-    /** Loads the rest of an incomplete tree. */
+    /** Source of the nodes that an incomplete tree does not have yet. */
     readonly source?: Source,
     /** Set in a transaction. */
     readonly record?: TransactionRecord,

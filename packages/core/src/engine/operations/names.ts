@@ -14,7 +14,7 @@ import type { View } from '../view.js';
 import { present } from './read.js';
 
 export const DIRECTORY_MODE = 0o755;
-/** As PATH_MAX on Linux, which includes a final NUL. */
+/** Maximum bytes of a link's target: PATH_MAX of Linux, 4,096, without the final NUL. */
 const MAX_TARGET_BYTES = 4095;
 
 export function mkdir(view: View, path: string, options?: MkdirOptions): string | undefined {

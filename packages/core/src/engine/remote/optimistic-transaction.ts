@@ -38,7 +38,7 @@ const MAX_UNCHECKED_NAMES = 1000;
 /** Attempts to prepare a listing in slices, during which other writers may change the directory. */
 const MAX_PREPARED = 3;
 
-/** A long listing prepared in slices. */
+/** A long listing that was prepared in slices. */
 interface Prepared {
   readonly names: readonly string[];
   /** Undefined if the record of a name was unknown. */

@@ -91,7 +91,7 @@ export class RemoteExecutor implements Executor {
   readonly #shared: SharedStore;
   readonly #current: NodeLoader;
 
-  /** `limits`: those of a fork at first. */
+  /** @param limits limits of a fork until it sets its own */
   constructor(backend: Backend, options: RemoteOptions = {}, limits?: Limits) {
     const given = checkOptions(options, ['timeoutMs', 'retries', 'clock', 'random', 'timer'], 'asyncStorage');
     const random = given.random ?? systemRandom;

@@ -103,8 +103,8 @@ class Call implements BackendCall {
 }
 
 /**
- * One deadline for all calls that begin in one turn of the event loop and have no signal. Each is awaited until it has
- * completed or the deadline has passed; then it is aborted. Leaves no timer.
+ * One deadline for all calls that begin in one turn of the event loop and have no signal. A call that has not completed
+ * when the deadline passes is aborted. No timer is left once all calls have completed.
  */
 export class SharedDeadline {
   readonly #timer: Timer;

@@ -107,7 +107,7 @@ export class GenericRules {
     return { args, places };
   }
 
-  /** Adds a check of the first path's end. */
+  /** Runs the common rule, and also checks another access to the entry that the call's first path leads to. */
   *#also(call: FileSystemCall, access: Access): CallSequence<Outcome> {
     const outcome = yield* this.#plain(call);
     this.#ask(call, outcome.places[0] as Place, access);

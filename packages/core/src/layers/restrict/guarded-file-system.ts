@@ -34,7 +34,7 @@ class GuardedFileSystem extends AsyncFileSystem {
   }
 }
 
-/** The same with synchronous methods. */
+/** A guarded filesystem of the engine that also has the synchronous methods. */
 class GuardedMemoryFileSystem extends MemoryFileSystem {
   static {
     guardMethods(GuardedMemoryFileSystem.prototype, true);

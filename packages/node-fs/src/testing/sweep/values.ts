@@ -142,7 +142,7 @@ const PLACES = [
   `/${NAME}`,
 ];
 
-/** The same and every value that is refused in their place. */
+/** Returns the paths of {@link goodPaths}, and every kind of value that is refused or unusual as a path. */
 export function paths(first: string, ...others: readonly string[]): Pool {
   return [
     ...goodPaths(first, ...others),

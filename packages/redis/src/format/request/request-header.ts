@@ -29,7 +29,7 @@ export interface RequestHeader {
 /** The part of a header that acknowledges results. */
 export type Acknowledgement = Pick<RequestHeader, 'floor' | 'settled'>;
 
-/** Usual size of a header in bytes. */
+/** Usual size of a request header, in bytes. */
 export const APPROX_HEADER_BYTES = 128;
 
 /**
