@@ -14,7 +14,7 @@ export interface Log {
 /** Content of a record: a batch that met its preconditions and limits. */
 type Entry = Pick<Batch, 'operationId' | 'writes'>;
 
-/** Outcomes kept for clients that ask later. */
+/** Maximum number of outcomes that are remembered for clients that ask later. */
 const MAX_OUTCOMES = 10_000;
 
 /**

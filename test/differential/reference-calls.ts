@@ -118,7 +118,7 @@ function plan(from: string, to: string, options: Plan, conflicts: Set<string>, s
   }
 }
 
-/** After EEXIST, node checks where a dangling link leads; either error is right. */
+/** Allows either error: after EEXIST, node checks where a dangling link leads and may report that instead. */
 export function makeDirectory(path: string, recursive: boolean, mode: number): string | undefined {
   if (recursive) refuseTooLong(path);
   try {

@@ -122,7 +122,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     ),
 };
 
-/** Paths that only checkpoints know, in addition to these. */
+/** Changes of checkpoints, in addition to the changes of files. */
 const CHECKPOINT_CHANGES: Readonly<Record<string, Change>> = {
   checkpoint: (fs, signal) => fs.checkpoint('second', { signal }),
   rollback: (fs, signal) => fs.rollback('first', { signal }),

@@ -5,7 +5,7 @@ import { createSnapshot } from '@scratchfs/core/snapshot';
 /** The number of requests that an operation may cost over any remote storage. */
 export interface RequestBudget {
   readonly work: (fs: FileSystem) => Promise<unknown>;
-  /** Runs before the measured operation, to fill the client's cache. */
+  /** Called before the measured operation, to fill the client's cache. */
   readonly warm?: (fs: FileSystem) => Promise<unknown>;
   readonly most: number;
 }

@@ -223,9 +223,8 @@ export interface FileSystem extends AsyncDisposable {
    * in O(depth), regardless of the size; each entry is O(1).
    *
    * Shows one point in time on a synchronous storage, and on a remote one if the tree's listings fit into one request
-   * (4 MiB, about 20,000 entries). In a larger tree each directory is shown as of some moment after the call, others
-   * possibly of a later one, as on a disk; a `transaction` shows one point in time at any size, read before the first
-   * entry arrives.
+   * (4 MiB, about 20,000 entries). In a larger tree each directory is shown as of its own moment after the call, as on
+   * a disk; a `transaction` shows one point in time at any size, read before the first entry arrives.
    */
   walk(path?: Path, options?: WalkOptions): AsyncIterableIterator<EntryInfo>;
 

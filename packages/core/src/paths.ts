@@ -2,11 +2,11 @@ import { FsError } from './errors.js';
 
 /** Bytes of one name, as on Linux filesystems. */
 export const MAX_NAME_BYTES = 255;
-/** Bytes of a whole path, as PATH_MAX on Linux. */
+/** Maximum bytes of a whole path, as PATH_MAX on Linux. */
 export const MAX_PATH_BYTES = 4096;
-/** Names in a path. */
+/** Maximum number of names in a path. */
 export const MAX_DEPTH = 1000;
-/** Links followed in one path before ELOOP, as on Linux. */
+/** Maximum number of links followed in one path before ELOOP, as on Linux. */
 export const MAX_LINK_HOPS = 40;
 
 /**

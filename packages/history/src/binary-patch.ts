@@ -39,7 +39,7 @@ export async function binaryPatch(
   return text;
 }
 
-/** Bytes of a line. */
+/** Maximum bytes that one line of a binary patch encodes. */
 const LINE_BYTES = 52;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~';

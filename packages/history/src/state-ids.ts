@@ -42,7 +42,7 @@ interface LastState {
 /** Remembers which states are stored as which objects. Forgetting one costs time, never correctness. */
 export class StateIds {
   readonly #realms = new WeakMap<object, Realm>();
-  /** The value is undefined for a filesystem without a record. */
+  /** The last known state of each filesystem; undefined as long as none is known. */
   readonly #lastStates = new WeakMap<FileSystem, LastState | undefined>();
 
   /** Reports whether states of a filesystem may be known. */

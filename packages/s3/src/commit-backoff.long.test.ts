@@ -9,7 +9,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 
 afterEach(() => void vi.useRealTimers());
 
 interface Writers {
-  /** Milliseconds per request, for each client. */
+  /** Milliseconds that each client's requests take. */
   readonly clients: readonly number[];
   readonly writes: number;
   readonly isShared: boolean;

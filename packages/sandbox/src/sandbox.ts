@@ -254,7 +254,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     const { namespace, policy } = this.#access;
     yield* this.#on(given, function* (path, fileSystem) {
       const found = yield* follow ? find(fileSystem, path) : findName(fileSystem, path);
-      // A directory that is only on the way to something can be listed, but that is not the question here.
+      // A directory that only leads to allowed paths can be listed, but listing is not asked for here.
       const isOutside = access === 'read' && !policy.canRead(found.path);
       const refusal: Refusal | undefined = isOutside
         ? { kind: 'outside' }

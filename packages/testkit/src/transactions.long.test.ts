@@ -90,7 +90,7 @@ async function play(seed: number, when: 'before' | 'meanwhile', make: Base): Pro
   return tally;
 }
 
-/** A time that others wrote after the transaction stays. */
+/** Reports whether a difference is only a time that another client wrote after the transaction, which stays. */
 function isLaterTime(difference: string): boolean {
   const [, actual, expected] = / (?:modifiedAt|changedAt): (\d+) \| (\d+)$/.exec(difference) ?? [];
   return Number(actual) > Number(expected);

@@ -10,7 +10,7 @@ export interface ThrottledLine {
   /** Requests since the last `forget`. */
   readonly requests: number;
   forget(): void;
-  /** Sets the line to full speed, slow, or silent from a request on. */
+  /** Sets the line to full speed, slow, or silent from a given request on. */
   pace(pace: LineSpeed, silentFrom: number): void;
   onRequest(listener: (index: number) => void): void;
 }

@@ -10,7 +10,7 @@ const NEWLINE = 10;
  */
 export class Lines {
   count = 0;
-  /** Offsets; one more than there are lines. */
+  /** Offsets of the lines' starts, then the offset of the end of the text. */
   starts: Int32Array<ArrayBuffer>;
 
   private constructor(

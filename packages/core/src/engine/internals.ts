@@ -107,7 +107,7 @@ export class Internals implements SyncTrustedApi {
     return this.change(operation);
   }
 
-  /** Returns a view for reading in memory. */
+  /** Returns a view for reading, of a filesystem in memory. */
   view(): View {
     if (this.#closed) this.enter();
     return (this.executor as SyncExecutor).enter(this.context);

@@ -31,7 +31,7 @@ function modeOfFlag(flag: OpenFlag): OpenMode {
   };
 }
 
-/** Reports whether opening a file so may create or change anything. */
+/** Reports whether opening a file with these flags may create or change anything. */
 export function mayChange({ write, create, truncate }: OpenHow): boolean {
   return write === true || create === true || truncate === true;
 }

@@ -3,7 +3,7 @@ import { metaMaker } from '../tree/tree.js';
 import { parseObjectName } from './object-name.js';
 import type { Ref } from './ref.js';
 
-/** Number of base-36 digits of a copying's id. */
+/** Number of base-36 digits of a {@link Copying}'s id. */
 const ID_LENGTH = 20;
 
 /**

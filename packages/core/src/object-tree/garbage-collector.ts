@@ -60,7 +60,7 @@ interface PageToVisit {
   readonly height: number;
 }
 
-/** Pages visited per round. */
+/** Number of pages visited per round. */
 const PAGES_PER_ROUND = 256;
 const NAMES_PER_SLICE = 1_000;
 const NAMES_PER_DELETE = 1_000;

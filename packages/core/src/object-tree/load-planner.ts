@@ -191,7 +191,7 @@ export class LoadPlanner {
     return count === 0 || (yield* this.#allReady(root, height));
   }
 
-  /** Page by page: each is decoded if necessary. */
+  /** Reports whether all pages under a node are loaded. Decodes one page per step. */
   *#allReady(node: EntriesNode<TreeNode>, height: number): Steps<boolean> {
     const stored = storedPage(node);
     if (stored !== undefined && !this.#pages.isReady(stored)) return false;

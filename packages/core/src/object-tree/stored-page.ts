@@ -131,7 +131,7 @@ export class Pages {
     }
   }
 
-  /** @throws BytesNotLoaded; StorageError `corrupt` */
+  /** Returns a decoded page. @throws BytesNotLoaded; StorageError `corrupt` */
   get(ref: Ref, copying?: Copying): EntriesNode<TreeNode> {
     const key = keyOf(ref, copying);
     const known = this.#decoded.get(key);
@@ -141,7 +141,7 @@ export class Pages {
     return page;
   }
 
-  /** @throws BytesNotLoaded; StorageError `corrupt` */
+  /** Returns the decoded inode table. @throws BytesNotLoaded; StorageError `corrupt` */
   inodes(ref: Ref): ReadonlyMap<NodeId, Inode> {
     const key = refKey(ref);
     const known = this.#needed.get(key) ?? this.#inodes.get(key);

@@ -1,8 +1,8 @@
 import { checkText } from '../paths.js';
 
-/** UTF-16 units of one pattern. */
+/** Maximum UTF-16 units of one pattern. */
 export const MAX_PATTERN_LENGTH = 4096;
-/** Alternatives in all braces of one pattern; each number of `{1..9}` counts. */
+/** Maximum number of alternatives in all braces of one pattern; each number of `{1..9}` counts. */
 export const MAX_ALTERNATIVES = 1000;
 /** Maximum nesting depth of braces. */
 export const MAX_BRACE_DEPTH = 32;

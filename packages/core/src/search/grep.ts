@@ -99,7 +99,7 @@ function planGrep(query: string | LineMatcher, options: GrepOptions | undefined)
   };
 }
 
-/** Returns the paths without those that lie within another. */
+/** Returns the given paths without those that lie within another given path. */
 function rootsOf(paths: string | readonly string[]): string[] {
   const list = typeof paths === 'string' ? [paths] : paths;
   if (!Array.isArray(list)) throw new TypeError('paths must be a string, or a list of them');

@@ -30,7 +30,7 @@ export class Snapshot {
     readonly count: number,
     /** Bytes of all contents and link targets; a file with several names counts once. */
     readonly size: number,
-    /** Bytes of the largest of them. */
+    /** Bytes of the largest content or link target. */
     readonly largest: number,
     /** Number of names of each entry with several names, by entry number. */
     readonly names: ReadonlyMap<number, number>,

@@ -1,7 +1,7 @@
 import type { Steps } from '../engine/scheduling/time-slice.js';
 import { corrupt } from './corrupt.js';
 
-/** Bytes copied synchronously at the call: about 20 ms on slow memory. */
+/** Maximum bytes that are copied synchronously, within the call: about 20 ms on slow memory. */
 const MAX_IMMEDIATE_COPY_BYTES = 16 * 2 ** 20;
 /** Bytes copied between two yields. */
 const SLICE_BYTES = 2 ** 20;

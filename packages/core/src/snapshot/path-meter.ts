@@ -8,7 +8,7 @@ export class PathMeter {
   /** Bytes of the path to each depth, from the root to the previous entry. */
   readonly #bytes: number[] = [0];
 
-  /** Returns the limit that a name at this depth exceeds, or undefined. */
+  /** Returns the limit that the path to a name at this depth exceeds, or undefined. */
   exceeded(depth: number, name: string): 'depth' | 'path' | undefined {
     if (depth > MAX_DEPTH) return 'depth';
     const bytes = (this.#bytes[depth - 1] as number) + 1 + utf8Length(name);

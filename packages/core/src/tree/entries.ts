@@ -33,7 +33,7 @@ export class Entries<V> {
     return new Entries<V>(new Leaf<V>(owner, [], []), 0, 0);
   }
 
-  /** Builds from sorted, unique names; leaves are filled. */
+  /** Builds a tree from sorted, unique names. Its leaves are full. */
   static fromSorted<V>(owner: Owner, names: readonly string[], values: readonly V[]): Entries<V> {
     if (names.length === 0) return Entries.empty();
     let level: EntriesNode<V>[] = [];

@@ -139,7 +139,7 @@ function isSame(x: Change, y: Change, a: Lines, b: Lines): boolean {
   return true;
 }
 
-/** Appends a hunk. One that touches the last hunk is merged into it; hunks of both sides become a conflict. */
+/** Appends a hunk. If it touches the last hunk, both are merged into one; hunks of both sides become a conflict. */
 function append(hunks: Hunk[], hunk: Hunk): void {
   const last = hunks.at(-1);
   if (last === undefined || (hunk.ours > last.oursEnd && hunk.theirs > last.theirsEnd)) {

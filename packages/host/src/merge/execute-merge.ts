@@ -31,7 +31,7 @@ export interface MergeResult {
   readonly success: boolean;
   /** True if both sides changed the same paths. */
   readonly conflict: boolean;
-  /** Complete sentences for people. */
+  /** Text to show to a person, in complete sentences. */
   readonly message: string;
   /** Conflicting paths, sorted. */
   readonly conflictingPaths: readonly string[];

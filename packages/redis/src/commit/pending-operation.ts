@@ -104,7 +104,10 @@ export function isInFlight(
   return operation !== undefined && 'batch' in operation;
 }
 
-/** Returns the small part of an operation; its batch may hold large contents. */
+/**
+ * Returns the part of an operation that is kept while its outcome is unknown; the batch is dropped, because it may hold
+ * large contents.
+ */
 export function unresolvedPartOf({ sequence, begun, ownedFields }: UnresolvedOperation): UnresolvedOperation {
   return { sequence, begun, ownedFields };
 }

@@ -72,7 +72,7 @@ export class ServerLink {
   #userCount = 0;
   /** The attempt to connect that all waiting requests share. */
   #opening: Promise<void> | undefined;
-  /** Time of the last connect of each node, even if it has been lost since. */
+  /** Time at which each node last connected, also of a node that has lost its connection since. */
   readonly #connectedAt = new WeakMap<Redis, number>();
 
   /** @param onReady called whenever the connection has been established, the first time included */

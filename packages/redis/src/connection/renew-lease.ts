@@ -1,7 +1,7 @@
 import type { ClientSession } from './client-session.js';
 import { runStateCommand } from './state-commands.js';
 
-/** Renewals within the time of one lease, so that lost requests do not end it. */
+/** Number of renewals within the time of one lease, so that a few lost requests do not end the lease. */
 const RENEWALS_PER_LEASE = 6;
 
 /**

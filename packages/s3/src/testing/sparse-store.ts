@@ -13,7 +13,7 @@ export class SparseStore implements ObjectStore {
   answered = 0;
   readonly #heads = new MapStore();
 
-  /** Bytes that do take memory. */
+  /** Returns the number of bytes that take memory: all but the runs of one byte. */
   get held(): number {
     let bytes = 0;
     for (const { blocks } of this.objects.values())

@@ -45,7 +45,7 @@ interface Line {
   readonly kept: Kept[];
   /** The last is the current one. */
   readonly states: State[];
-  /** State after a change in progress. */
+  /** State expected once the change in progress has been applied. */
   pending: State | undefined;
 }
 

@@ -20,7 +20,7 @@ import type { Scheduler } from './scheduler.js';
  */
 export type Fault = 'none' | 'before' | 'after' | 'hang' | 'lost' | 'late' | 'twice';
 
-/** One call of the backend, in the order of their starts. */
+/** One call of the backend. Calls are numbered in the order in which they start. */
 export interface FaultyCall {
   readonly index: number;
   readonly method: string;

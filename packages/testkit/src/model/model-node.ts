@@ -31,7 +31,7 @@ export interface ModelCounts {
   nodeCount: number;
 }
 
-/** Counts by walking everything. */
+/** Counts sizes and names by walking the whole tree. */
 export function countGraph(root: ModelNode): ModelCounts {
   const counts = { totalSize: 0, fileCount: 0, directoryCount: 0, nodeCount: 0 };
   const seen = new Set<ModelNode>();

@@ -18,7 +18,7 @@ export interface CachedListing {
   readonly linked: readonly number[];
 }
 
-/** Names processed per step. */
+/** Number of names processed per step. */
 export const NAMES_AT_ONCE = 64;
 
 /**

@@ -8,7 +8,7 @@ const PIECE = 2 ** 17;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Characters, line ends and malformed bytes at and around the ends of pieces. */
+/** A text with characters, line ends and malformed bytes at and around the ends of slices. */
 const TEXTS: readonly string[] = [
   '',
   '\n',

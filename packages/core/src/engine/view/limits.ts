@@ -81,7 +81,7 @@ function usedBefore(view: View, more: number, allowed: number, count: () => numb
   return count();
 }
 
-/** @throws FsError EFBIG if one file must not have this size */
+/** Checks a file's new size against `maxFileSize`. A file over the limit may still shrink. @throws FsError EFBIG */
 export function checkFileSize(view: View, size: number, before: number, syscall: string, path: string): void {
   const allowed = view.context.quota.limits.maxFileSize ?? MAX_FILE_SIZE;
   if (size > allowed && size > before) throw limitError('EFBIG', 'maxFileSize', before, size, allowed, syscall, path);

@@ -205,7 +205,7 @@ export class GenericRules {
     return { args: [place.path, ...call.args.slice(1)], places: [place] };
   }
 
-  /** Checks `rename` and `link`: the second name leads to the node of the first. */
+  /** Checks `rename` and `link`, whose second path will lead to the node of the first. */
   *#pair(call: FileSystemCall): CallSequence<Outcome> {
     const [one, two] = call.spec.paths(call.args) as [PathUse, PathUse];
     const from = yield* this.#place(call, one);

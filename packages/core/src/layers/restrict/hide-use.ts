@@ -5,7 +5,7 @@ import { FsError } from '../../errors.js';
  */
 const OF_THE_WHOLE: ReadonlySet<string | undefined> = new Set(['maxTotalSize', 'maxNodeCount', 'maxCheckpoints']);
 
-/** Returns an error at a limit without the current usage. */
+/** Returns an error at a limit without `used`, because the usage includes what a guard hides. */
 export function hideUse(error: unknown): unknown {
   if (!(error instanceof FsError) || !OF_THE_WHOLE.has(error.limit) || error.used === undefined) return error;
   const { code, syscall, path, dest, limit, allowed } = error;
