@@ -2,7 +2,7 @@ import { callOf, type Step } from '@scratchfs/testkit';
 import type { Difference } from './fuzz.js';
 import { describe } from './outcome.js';
 
-/** Lines shown of a sequence that could not be shortened; the seed replays all of it. */
+/** Maximum number of lines shown of a sequence that could not be shortened; the seed replays all of it. */
 const MAX_LINES = 80;
 
 /** Formats a sequence as code that can be pasted into a test. */

@@ -7,7 +7,7 @@ import { checkHandle } from './handle.js';
 const DEFAULT_CHUNK_BYTES = 65_536;
 /** Bytes read at a time from a remote storage: one request instead of one per chunk. */
 const REMOTE_READ_BYTES = 2 ** 20;
-/** Space is allocated for a whole chunk before it is known how much there is to read. */
+/** Maximum bytes of a chunk: space for a whole chunk is allocated before it is known how much there is to read. */
 const MAX_CHUNK_BYTES = 2 ** 24;
 const WRITE_FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
 

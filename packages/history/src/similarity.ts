@@ -1,6 +1,6 @@
 import { isBinary } from './text/is-binary.js';
 
-/** Contents of a file for comparison with others. */
+/** Contents of a file, summarized for comparison with other files. */
 export interface Profile {
   /** Bytes of the file. */
   readonly size: number;

@@ -184,7 +184,7 @@ function bytesOf(node: FileNode | DirectoryNode | undefined): number {
   return node?.kind === FILE ? node.size : 0;
 }
 
-/** Linked files whose names are remembered; the oldest are forgotten first. */
+/** Maximum number of files with several names whose names are remembered; the oldest are forgotten first. */
 const MAX_LINKED_FILES = 1000;
 
 /** Names of files with several, as far as they were created here. */

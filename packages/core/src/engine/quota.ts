@@ -5,8 +5,8 @@ import { isLimited, type Limits, NO_LIMITS, sameLimits } from '../limits.js';
 export interface Quota {
   readonly limits: Limits;
   /**
-   * Stores the limits that a client was opened with, if the filesystem has none.
-   * @throws FsError EINVAL if the filesystem has others
+   * Stores the limits that a client was opened with, if the filesystem has none. @throws FsError EINVAL if the
+   * filesystem has limits that differ
    */
   open(given: Limits): void | Promise<void>;
   /** Replaces the limits, for every client. */

@@ -76,5 +76,5 @@ export interface Head {
   readonly gathered: CompactionProgress;
 }
 
-/** Clients that a head remembers. */
+/** Maximum number of clients that a head remembers. */
 export const MAX_REMEMBERED_CLIENTS = 256;

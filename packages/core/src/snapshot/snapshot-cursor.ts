@@ -12,7 +12,7 @@ import type { Location } from '../tree/tree.js';
 import { allocate } from './encode.js';
 import type { ContentWriter, SourceEntry } from './snapshot-entry.js';
 
-/** Files whose contents are requested together. */
+/** Maximum number of files whose contents are requested together. */
 const MAX_BATCH_FILES = 1_000;
 
 /** Yields all entries of a filesystem for the encoder. Contents can still be written after the walk. */

@@ -58,7 +58,7 @@ export class Location {
   ) {}
 }
 
-/** Locations cached between operations. */
+/** Maximum number of locations cached between operations. */
 const MAX_CACHED_LOCATIONS = 16_384;
 
 /**

@@ -28,7 +28,7 @@ import type { Versions } from './versions.js';
 
 /** Bytes loaded per request. */
 const REQUEST_BYTES = 8 * 2 ** 20;
-/** Directories loaded per request. */
+/** Maximum number of directories loaded per request. */
 const MAX_REQUESTED_DIRECTORIES = 64;
 /** Estimated size of a name's record in a response. */
 const ESTIMATED_NAME_BYTES = 150;

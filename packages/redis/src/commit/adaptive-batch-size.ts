@@ -4,7 +4,10 @@ import { MAX_REQUEST_COST } from './batch-cost.js';
 const TARGET_REFERENCES = 900;
 /** References that every request writes: the path from the root to what it changes. */
 const BASE_REFERENCES = 60;
-/** A cost that is safe for any filesystem, even if each write copies the whole path because a checkpoint shares it. */
+/**
+ * Least limit of a request's cost: safe for any filesystem, even if each write copies the whole path because a
+ * checkpoint shares it.
+ */
 const MIN_MAX_COST = 80;
 /**
  * Least cost of a request that the limit adapts to: cheaper ones are too small a sample, unless the limit itself keeps

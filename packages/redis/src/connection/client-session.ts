@@ -29,7 +29,10 @@ const MAX_ATTEMPTS = 8;
 const MAX_RESEND_AGE_MS = 43_200_000;
 /** Interval at which commits renew the expiry of the results. Renewing with each commit would send replicas another write. */
 const RESULTS_RENEWAL_MS = 3_600_000;
-/** A new epoch begins at a random number, so that two servers that diverged do not begin the same one. */
+/**
+ * Maximum random step from one epoch's number to the next one's, so that two servers that diverged do not begin the
+ * same epoch.
+ */
 const MAX_EPOCH_JUMP = 2 ** 24;
 /** Random pause before a locked state is tried again. */
 const LOCK_RETRY_MS = { min: 2, max: 8 } as const;

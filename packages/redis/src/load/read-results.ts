@@ -22,7 +22,7 @@ import { SortedRows } from '../format/reply/sorted-rows.js';
 import { CHUNK_BYTES } from '../format/stored/chunk.js';
 import { StateChangedError, type StateReader } from './state-reader.js';
 
-/** Load requests that share one Redis request. */
+/** Maximum number of load requests that share one Redis request. */
 export const MAX_LOAD_REQUESTS = 512;
 /** Approximate size of a listing's entry in a reply. */
 const APPROX_ENTRY_BYTES = 128;

@@ -8,7 +8,7 @@ interface PendingTurn {
   settle(): void;
 }
 
-/** A wait of at least this length is a deadline, not a pause. */
+/** Least milliseconds of a wait that counts as a deadline, not as a pause. */
 const MIN_DEADLINE_LEAP_MS = 5_000;
 
 /**

@@ -63,7 +63,7 @@ export const grep: Definition = {
   },
 };
 
-/** Matches that are counted at most after the page is full. */
+/** Maximum number of matches that are counted after the page is full. */
 const MAX_COUNTED_MATCHES = 10_000;
 /** Time for counting after the page is full, in milliseconds. */
 const COUNTING_MS = 2_000;

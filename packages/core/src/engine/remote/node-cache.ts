@@ -50,7 +50,7 @@ const MAX_BYTES = 64 * 2 ** 20;
 const MAX_LOADS = 4_096;
 /** Load number of this client's own writes. */
 const OWN = 0;
-/** Cached ranges per file. */
+/** Maximum number of cached ranges per file. */
 const MAX_PIECES = 64;
 
 /** The versions that nodes had when a batch was accepted. */

@@ -2,7 +2,7 @@ import type { Check, Version } from '../../backend.js';
 import { isWithin, parentPath } from '../../paths.js';
 import type { Steps } from '../scheduling/time-slice.js';
 
-/** Up to this number, comparing preconditions one by one is faster than using tables. */
+/** Maximum number of preconditions that are compared one by one: up to it, that is faster than using tables. */
 export const MAX_LINEAR_CHECKS = 12;
 /** Preconditions examined per step. */
 const CHECKS_PER_STEP = 128;

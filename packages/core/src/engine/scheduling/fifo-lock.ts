@@ -1,6 +1,6 @@
 import { systemTimer, unlessAborted } from './deadline.js';
 
-/** A caller waits at most this long for its turn, because the current holder may be waiting for that caller. */
+/** Maximum milliseconds that a caller waits for its turn, because the current holder may be waiting for that caller. */
 const MAX_TURN_MS = 1_000;
 
 /** Runs tasks one after the other, in the order in which they were given. */

@@ -16,7 +16,7 @@ import { TreeCheckpoints } from './tree-checkpoints.js';
 import { TreeReader, type Versions } from './tree-reader.js';
 import { TreeWriter } from './tree-writer.js';
 
-/** Outcomes kept for clients that ask later. */
+/** Maximum number of outcomes that are remembered for clients that ask later. */
 const MAX_OUTCOMES = 10_000;
 
 /**

@@ -8,7 +8,7 @@ import { withListings } from '../remote/prefetch.js';
 import type { View } from '../view.js';
 import { limitError, MAX_FILE_SIZE } from './limit-error.js';
 
-/** Sums of sizes above this might lose precision. */
+/** Maximum sum of sizes that is certainly exact. A greater sum might lose precision. */
 const MAX_UNCHECKED_BYTES = 2 ** 40;
 /** Share of the maximum depth and path length up to which a directory may move without measuring its unknown content. */
 const UNMEASURED_SHARE = 1 / 8;
