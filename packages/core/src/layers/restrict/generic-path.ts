@@ -44,7 +44,7 @@ export function* arrive(
       throw new FsError(code, { syscall: aim.syscall, path: aim.given });
     };
     if (!isLast) guards.pass(child, rest, aim);
-    const found = yield* lookAt(target, child);
+    const found = yield* seen(target, child, () => guards.stuck(at, rest, aim));
     if (typeof found === 'string') {
       if (found !== 'ENOENT') return fail(found);
       const makesParents = way.makesParents === true;
@@ -65,6 +65,16 @@ export function* arrive(
   }
   const stats = entered?.path === walk.at ? entered.stats : yield* invoke<Stats>(target, 'lstat', [walk.at]);
   return { path: walk.at, stats, missing: [] };
+}
+
+/** Looks at a path. If the lower filesystem refuses that, an error of the guards comes first. */
+function* seen(target: FileSystem, path: string, askFirst: () => void): CallSequence<Stats | FsErrorCode> {
+  try {
+    return yield* lookAt(target, path);
+  } catch (error) {
+    askFirst();
+    throw error;
+  }
 }
 
 /** Asks the guards about the end of a path. */

@@ -126,6 +126,8 @@ class Restriction implements Around {
     const path = normalizePath(given, 'watch');
     this.#guards.ask({ path, access: 'read', kind: undefined, size: undefined, syscall: 'watch', given });
     return visibleEvents(next() as AsyncIterableIterator<WatchEvent>, path, {
+      // Links may lead outside, so their ends are checked before the lower watcher says what exists.
+      reach: () => runCalls(this.#rules.of(call), signalOf(call.args)),
       isVisible: (at, kind) => this.#guards.isKindVisible(at, kind),
       kindOf: async (at) => (await call.target.lstat(at).catch(() => undefined))?.kind,
     });

@@ -2,6 +2,8 @@ import type { EntryKind } from '../../entry.js';
 import type { WatchEvent } from '../../file-system.js';
 
 export interface Visibility {
+  /** Resolves if the path may be watched. It is called before the first event. */
+  reach(): Promise<unknown>;
   isVisible(path: string, kind: EntryKind): boolean;
   /** Returns the kind of an entry; undefined if it does not exist. */
   kindOf(path: string): Promise<EntryKind | undefined>;
@@ -17,8 +19,14 @@ export function visibleEvents(
   root: string,
   visibility: Visibility,
 ): AsyncIterableIterator<WatchEvent> {
+  let reached: Promise<unknown> | undefined;
   const shown: AsyncIterableIterator<WatchEvent> = {
     async next() {
+      reached ??= visibility.reach();
+      await reached.catch(async (error: unknown) => {
+        await events.return?.();
+        throw error;
+      });
       for (;;) {
         const result = await events.next();
         if (result.done) return result;
