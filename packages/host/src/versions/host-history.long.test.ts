@@ -304,7 +304,7 @@ describe('onboardRepo()', () => {
     expect((await versions.readCommit(id)).parent).toBeUndefined();
     const result = await versions.executeMerge(folder, id);
     expect(result).toMatchObject({ success: false, conflict: false });
-    expect(result.message).toMatch(/no git repository/);
+    expect(result.message).toMatch(/not a complete git repository/);
   });
 
   it('keeps submodules as they are and leaves nested repositories out', async () => {
