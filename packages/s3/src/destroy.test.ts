@@ -39,6 +39,42 @@ it('destroy() deletes every object, also when it is called again after a failure
   expect('destroy' in later).toBe(false);
 });
 
+it('destroy() by a client of a deleted filesystem spares the one that was created in its place', async () => {
+  const store = new MapStore();
+  const [storage, other] = [open(store), open(store)];
+  await (await openFileSystem(storage)).writeFile('/x', 'old');
+  await openFileSystem(other);
+  await other.destroy();
+  // Nothing to delete is not an error.
+  await storage.destroy();
+  const later = open(store);
+  const laterFs = await openFileSystem(later);
+  await laterFs.writeFile('/new', 'n');
+  for (const stale of [storage, other]) await expect(stale.destroy()).rejects.toMatchObject({ kind: 'lost' });
+  expect(await (await openFileSystem(open(store))).readText('/new')).toBe('n');
+  // A client that has read nothing deletes what it finds.
+  await open(store).destroy();
+  expect(await store.readHead(undefined)).toBe(undefined);
+});
+
+it('destroy() stops when the filesystem is replaced during the call', async () => {
+  const store = new MapStore();
+  const [storage, other] = [open(store), open(store)];
+  await (await openFileSystem(storage)).writeFile('/x', 'old');
+  let fs: Awaited<ReturnType<typeof openFileSystem>> | undefined;
+  const list = store.list.bind(store);
+  store.list = async (...args) => {
+    const page = await list(...args);
+    store.list = list;
+    await other.destroy();
+    fs = await openFileSystem(open(store));
+    await fs.writeFile('/new', new Uint8Array(300_000));
+    return page;
+  };
+  await expect(storage.destroy()).rejects.toMatchObject({ kind: 'lost' });
+  expect((await fs?.readFile('/new'))?.length).toBe(300_000);
+});
+
 it('destroy() of a storage that cannot delete its head is an error of kind unsupported', async () => {
   const store = new MapStore();
   Object.assign(store, { deleteHead: undefined });

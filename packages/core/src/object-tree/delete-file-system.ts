@@ -1,3 +1,5 @@
+import type { BackendCall } from '../backend.js';
+import type { Heads } from './heads.js';
 import { FORKS, isObjectName, OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { isPendingList, PENDING_DELETES } from './pending-deletes.js';
@@ -7,24 +9,34 @@ import type { StoreCalls } from './store-calls.js';
 /**
  * Deletes the objects of a filesystem and its forks, then its head. The head goes last: until then no client creates another
  * filesystem, whose objects would be deleted too, and after a failure the rest is deleted by another call.
+ *
+ * Another client may delete the filesystem first, and a third one create another in its place. So the head is compared
+ * with the known one before each request that deletes. Such a change between this check and the deletion is not noticed.
+ * @throws StorageError `lost` if another filesystem has replaced the known one
  */
 export async function deleteFileSystem(
   store: ObjectStore,
   calls: StoreCalls,
+  heads: Heads,
   deleteHead: NonNullable<ObjectStore['deleteHead']>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  const deleting = (work: (call: BackendCall) => Promise<void>): Promise<void> =>
+    calls.retrying(signal, async (call) => {
+      await heads.checkIdentity(call);
+      await work(call);
+    });
   for (const prefix of [OBJECTS, FORKS, PENDING_DELETES]) {
     let after: string | undefined;
     for (;;) {
       const page = await calls.retrying(signal, (call) => store.list(prefix, after, call));
       // The prefix of another filesystem may begin with this one.
       const names = page.names.filter((name) => isObjectName(name) || isPendingList(name));
-      if (names.length > 0) await calls.retrying(signal, (call) => store.delete(names, call));
+      if (names.length > 0) await deleting((call) => store.delete(names, call));
       if (page.complete) break;
       after = page.names.at(-1);
     }
   }
-  await calls.retrying(signal, (call) => store.delete([PRIORITY_REQUEST], call));
-  await calls.retrying(signal, (call) => deleteHead.call(store, call));
+  await deleting((call) => store.delete([PRIORITY_REQUEST], call));
+  await deleting((call) => deleteHead.call(store, call));
 }

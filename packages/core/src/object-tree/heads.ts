@@ -1,3 +1,4 @@
+import type { BackendCall } from '../backend.js';
 import { rootMeta } from '../engine/defaults.js';
 import { TreeReader, type Versions } from '../engine/tree-backend/tree-reader.js';
 import { isStorageError, StorageError } from '../errors.js';
@@ -104,6 +105,19 @@ export class Heads {
     }
   }
 
+  /**
+   * Checks that no other filesystem has replaced the known one. A missing head is not an error, and a client that has
+   * read none accepts any.
+   * @throws StorageError `lost`
+   */
+  async checkIdentity(call: BackendCall): Promise<void> {
+    const known = this.#current;
+    if (known === undefined) return;
+    const found = await this.#options.store.readHead(known.tag, call);
+    if (found === undefined || found === 'unchanged') return;
+    if (decodeHead(found.bytes).filesystem !== known.head.filesystem) throw replacedError();
+  }
+
   async close(): Promise<void> {
     this.#stop.abort(new StorageError('closed', 'The storage is closed'));
     await Promise.allSettled([this.#running, this.#next]);
@@ -151,8 +165,7 @@ export class Heads {
    */
   async #set(head: Head, tag: string, readAt: number, least: number): Promise<Current> {
     const known = this.#current;
-    if (known !== undefined && head.filesystem !== known.head.filesystem)
-      throw vanishedError('another one lies in its place');
+    if (known !== undefined && head.filesystem !== known.head.filesystem) throw replacedError();
     if (known !== undefined && head.commit < known.head.commit) {
       // The response is late, or an older head was restored in the store.
       if (head.commit >= least) return known;
@@ -204,6 +217,10 @@ export class Heads {
     // Whatever the outcome of this request, the head is read next.
     await calls.retrying(this.#stop.signal, (call) => store.swapHead(encodeHead(head), undefined, call));
   }
+}
+
+function replacedError(): StorageError {
+  return vanishedError('another one lies in its place');
 }
 
 export function vanishedError(how: string): StorageError {

@@ -152,7 +152,7 @@ export class ObjectTreeBackend implements Backend {
     if (fork === undefined && deleteHead !== undefined)
       this.destroy = async (call) => {
         enter(call);
-        await deleteFileSystem(store, calls, deleteHead, call?.signal);
+        await deleteFileSystem(store, calls, heads, deleteHead, call?.signal);
       };
     this.checkpointStore = new TreeCheckpoints(this.#commits, this.#heads, this.#loader, shared, versions, enter);
     this.limitStore = new StoredLimits(this.#commits, this.#heads, enter);
