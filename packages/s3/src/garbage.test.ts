@@ -1,4 +1,4 @@
-import type { FileSystem } from '@scratchfs/core';
+import { type FileSystem, StorageError } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { describe, expect, it } from 'vitest';
 import { altered } from './testing/altered-store.js';
@@ -37,6 +37,40 @@ describe('Garbage found by a client whose clock is ahead', () => {
     expect(collected).toEqual([0, 0, waiting]);
     expect(waiting).toBeGreaterThan(0);
     expect([...store.objects.keys()].filter((name) => name.startsWith('trash/'))).toEqual([]);
+  });
+});
+
+describe('A collection whose requests fail', () => {
+  const unavailable = async (): Promise<never> => {
+    throw new StorageError('unavailable', 'The store is away', { retryable: false });
+  };
+
+  it.each<[keyof ObjectStore, boolean]>([
+    ['list', false],
+    ['get', false],
+    ['readHead', false],
+    ['put', true],
+    ['delete', true],
+  ])('reports for %s whether something may have been deleted', async (method, mayHaveHappened) => {
+    const map = new MapStore();
+    // After the collection has written its epoch, one method fails.
+    const store: ObjectStore = altered(map, {
+      swapHead: async (bytes, expected) => {
+        const tag = await map.swapHead(bytes, expected);
+        if (isCollecting) Object.assign(store, { [method]: unavailable });
+        return tag;
+      },
+    });
+    let isCollecting = false;
+    const { fs } = await open(store);
+    await fs.writeFile('/a', 'a');
+    await fs.writeFile('/a', 'b');
+    const { backend } = await open(store, { maxCacheBytes: 0 });
+    const before = map.objects.size;
+    isCollecting = true;
+    const options = method === 'put' ? { olderThanMs: 1 } : {};
+    await expect(backend.collectGarbage(options)).rejects.toMatchObject({ kind: 'unavailable', mayHaveHappened });
+    expect(map.objects.size).toBeGreaterThanOrEqual(before);
   });
 });
 

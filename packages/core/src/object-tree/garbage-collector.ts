@@ -1,3 +1,4 @@
+import { withMayHaveHappened } from '../engine/remote/may-have-happened.js';
 import { unlessAborted } from '../engine/scheduling/deadline.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import { StorageError } from '../errors.js';
@@ -66,8 +67,8 @@ const NAMES_PER_SLICE = 1_000;
 const NAMES_PER_DELETE = 1_000;
 const MAX_CONCURRENT_DELETES = 4;
 const MAX_ATTEMPTS = 4;
-/** Details of an error that would occur again if the collection were repeated. */
-const NOT_RETRYABLE = { retryable: false };
+/** Details of an error that would occur again if the collection were repeated, and occurs before it deletes. */
+const ENDLESS_LISTING = { retryable: false, mayHaveHappened: false };
 
 /**
  * Deletes objects that no head can reach any more. First it increments the epoch in the head, by compare-and-swap:
@@ -114,7 +115,7 @@ export class GarbageCollector {
         return await this.#collect(base.head, options);
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
-        if ((await heads.refresh()).tag === base.tag) throw vanishedError(`${error.object} is gone`);
+        if ((await reading(heads.refresh())).tag === base.tag) throw vanishedError(`${error.object} is gone`);
         // Another collector works on a newer head.
       }
     }
@@ -132,14 +133,15 @@ export class GarbageCollector {
       }
       draft.keepState();
     }, signal);
-    return unlessAborted(signal, heads.refresh());
+    return reading(unlessAborted(signal, heads.refresh()));
   }
 
   async #collect(head: Head, { olderThanMs = 0, signal }: StoppableOptions): Promise<Collected> {
     const { store, calls, clock, newId } = this.#options;
-    const reached = await this.#reach(head, signal);
+    const reached = await reading(this.#reach(head, signal));
     const names = [...(await this.#list(OBJECTS, signal)), ...(await this.#list(FORKS, signal))];
-    const pendingDeletes = await readPendingDeletes(store, calls, await this.#list(PENDING_DELETES, signal), signal);
+    const lists = await this.#list(PENDING_DELETES, signal);
+    const pendingDeletes = await reading(readPendingDeletes(store, calls, lists, signal));
     const now = clock();
     const { due, fresh, staying, live } = await runInSlices(
       classify(names, head, reached, pendingDeletes, { now, olderThanMs }),
@@ -222,13 +224,13 @@ export class GarbageCollector {
     const names = new Set<string>();
     for (let after: string | undefined; ; ) {
       const last = after;
-      const page = await calls.retrying(signal, (call) => store.list(prefix, last, call));
+      const page = await reading(calls.retrying(signal, (call) => store.list(prefix, last, call)));
       const before = names.size;
       for (const name of page.names) names.add(name);
       if (page.complete) return [...names];
       // The listing would never end.
       if (names.size === before)
-        throw new StorageError('unavailable', 'A listing goes on without new names', NOT_RETRYABLE);
+        throw new StorageError('unavailable', 'A listing goes on without new names', ENDLESS_LISTING);
       after = page.names.at(-1);
     }
   }
@@ -240,6 +242,15 @@ export class GarbageCollector {
     await inParallel(groups, MAX_CONCURRENT_DELETES, (group) =>
       calls.retrying(signal, (call) => store.delete(group, call)),
     );
+  }
+}
+
+/** Waits for a step that reads. If it fails, nothing has been deleted, which its error says. */
+async function reading<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    throw withMayHaveHappened(error, false);
   }
 }
 

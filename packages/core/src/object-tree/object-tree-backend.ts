@@ -224,7 +224,8 @@ export class ObjectTreeBackend implements Backend {
 
   /**
    * Deletes everything unreachable: replaced contents, those of dropped checkpoints, and those of lost races. Other
-   * processes may write concurrently.
+   * processes may write concurrently. If a request that reads fails, the error has `mayHaveHappened: false`: nothing
+   * was deleted, but records of abandoned forks may be gone.
    * @throws FsError ENOTSUP on a fork; StorageError `conflict` if other collectors are faster, `closed` if it is closed
    *   during the call
    */
