@@ -137,7 +137,8 @@ describe('approval', () => {
 
   it('is requested for reads, searches included, if a directory requires it', async () => {
     const asked: string[] = [];
-    const sandbox = named(memory(FILES), { src: { root: '/src' }, private: { root: '/private', readApproval: true } });
+    const paths = { src: { root: '/src', mode: 'rw' }, private: { root: '/private', readApproval: true } } as const;
+    const sandbox = named(memory(FILES), paths);
     const { call } = createFileTools(sandbox, { approve: ({ summary }) => asked.push(summary) > 0 });
     await call('read_file', { path: 'src/a.ts' });
     await call('grep', { pattern: 'x', path: 'src' });

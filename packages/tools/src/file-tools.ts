@@ -56,7 +56,7 @@ export interface FileTools {
  * Schema and a function, for any framework. The sandbox decides which files may be touched; rules and approvals can
  * restrict that further.
  *
- * A read-only sandbox offers no tools that write. `rollback` and `diff` know only the checkpoints that these tools made:
+ * A read-only sandbox offers no tools that write, and no `checkpoint` and `diff`. `rollback` and `diff` know only the checkpoints that these tools made:
  * the filesystem has them under the name `tools:` and the model's name.
  *
  * Without `approve`, actions that the sandbox requires approval for (writes, by default) are refused.
@@ -119,7 +119,9 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
 /** Reports whether a sandbox has what a tool works with. */
 function isPossible({ isPlain = false, needs }: Definition, sandbox: FileSandbox): boolean {
   if (!hasFileSystem(sandbox)) return isPlain;
-  return needs === undefined || sandbox.fileSystem.capabilities[needs] === true;
+  if (needs === undefined) return true;
+  // A model that cannot write has nothing to restore or to compare. It could only use up the limit of checkpoints.
+  return sandbox.writableRoots.length > 0 && sandbox.fileSystem.capabilities[needs] === true;
 }
 
 function toolOf(definition: Definition, name: string, authorizer: Authorizer, failures: FailureOptions): Tool {

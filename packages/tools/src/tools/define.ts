@@ -10,7 +10,7 @@ export interface Definition {
   readonly rule: RuleName;
   /** True if a sandbox without `fileSystem` is enough. Default false. */
   readonly isPlain?: boolean;
-  /** Ability that the filesystem must have. Default: none. */
+  /** Ability that the filesystem must have, in a sandbox that is not read-only. Default: none. */
   readonly needs?: keyof Capabilities;
   readonly description: string;
   /** Sentences of the description that are about other tools, by the name of that tool. */

@@ -61,7 +61,8 @@ describe('the checkpoint tools', () => {
     ['diff', ['diff']],
   ])('are offered if the filesystem has %s', (ability, offered) => {
     const capabilities = { checkpoints: false, rollback: false, diff: false, [ability]: true };
-    const sandbox = { readableRoots: ['/'], writableRoots: ['/'], fileSystem: { capabilities } };
+    const methods = { check: yes, locate: yes, show: yes, explain: yes, approvals: yes };
+    const sandbox = { readableRoots: ['/'], writableRoots: ['/'], fileSystem: { capabilities }, ...methods };
     const names = createFileTools(sandbox as never).tools.map(({ name }) => name);
     expect(names).toContain('edit_file');
     expect(names.filter((name) => ['checkpoint', 'rollback', 'diff'].includes(name))).toEqual(offered);
@@ -69,9 +70,9 @@ describe('the checkpoint tools', () => {
 });
 
 describe('a read-only sandbox', () => {
-  it.each(STORAGES)('offers no tools that write on %s', async (_, create) => {
+  it.each(STORAGES)('offers no tools that write or make checkpoints on %s', async (_, create) => {
     const fileSystem = await create({ '/a': 'a', '/src/b': 'b' });
-    const readers = ['read_file', 'list_files', 'search_files', 'grep', 'checkpoint', 'diff'];
+    const readers = ['read_file', 'list_files', 'search_files', 'grep'];
     for (const sandbox of [
       named(fileSystem, { src: { root: '/src' } }),
       await whole(fileSystem).derive({ allowRead: '/src' }),
@@ -80,9 +81,9 @@ describe('a read-only sandbox', () => {
       const { tools, call } = createFileTools(sandbox, { approve: yes });
       expect(tools.map(({ name }) => name)).toEqual(readers);
       expect(tools.map(({ description }) => description).join('\n')).not.toMatch(/edit_file|rollback/);
-      expect((await call('shell', {})).text).toBe(
-        `There is no tool of that name. The tools are ${readers.join(', ')}.`,
-      );
+      for (const name of ['shell', 'checkpoint', 'rollback', 'diff'])
+        expect((await call(name, {})).text).toBe(`There is no tool of that name. The tools are ${readers.join(', ')}.`);
+      expect(await fileSystem.checkpoints()).toEqual([]);
       const legacy = createFileTools(sandbox, { legacyNames: true }).tools.map(({ name }) => name);
       expect(legacy).not.toContain('sandbox_write_text');
     }
