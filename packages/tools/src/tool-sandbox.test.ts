@@ -2,6 +2,7 @@ import { type FileSandbox, PathNotInSandboxError, pieceOf, SuffixNotAllowedError
 import { describe, expect, it } from 'vitest';
 import type { ApprovalRequest } from './approvals.js';
 import { createFileTools } from './file-tools.js';
+import { memory, yes } from './testing/sandboxes.js';
 
 /** An object with just the eight members of the protocol, over a Map. */
 function eightMembers(files: Map<string, string>): FileSandbox {
@@ -51,6 +52,15 @@ describe('createFileTools() over an object with the eight members of FileSandbox
 
   it('offers the tools that need no filesystem', () => {
     expect(setUp().tools.map(({ name }) => name)).toEqual(['read_file', 'write_file', 'list_files', 'search_files']);
+  });
+
+  it('works without the filesystem that the object keeps for itself', async () => {
+    const sandbox = { ...eightMembers(new Map([['/a.txt', 'hello']])), fileSystem: memory({ '/a.txt': 'other' }) };
+    const { tools, call } = createFileTools(sandbox, { approve: yes });
+    expect(tools.map(({ name }) => name)).toEqual(['read_file', 'write_file', 'list_files', 'search_files']);
+    expect(await call('read_file', { path: '/a.txt' })).toEqual({ text: 'hello', isError: false });
+    expect((await call('write_file', { path: '/out/b', content: 'x' })).isError).toBe(false);
+    expect((await call('list_files', {})).text).toBe('/a.txt\n/out/b');
   });
 
   it('reads, writes, lists and searches, and asks before it writes', async () => {

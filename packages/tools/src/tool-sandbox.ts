@@ -11,9 +11,16 @@ import type { ToolCallOptions } from './tool.js';
 /** A sandbox that a caller may pass. Missing members are replaced by functions of this file. */
 type Given = FileSandbox & Partial<FileSystemSandbox>;
 
-/** Reports whether a sandbox has the filesystem that most tools work with. */
+/** Methods that `FileSystemSandbox` adds to `FileSandbox`. */
+const METHODS = ['check', 'locate', 'show', 'explain', 'approvals'] as const;
+
+/**
+ * Reports whether a sandbox has the filesystem that most tools work with. A property of that name is not enough: a class
+ * with only the members of `FileSandbox` may keep a filesystem of its own in it.
+ */
 export function hasFileSystem(sandbox: FileSandbox): sandbox is FileSystemSandbox {
-  return (sandbox as Given).fileSystem !== undefined;
+  const given: Given = sandbox;
+  return given.fileSystem !== undefined && METHODS.every((name) => typeof given[name] === 'function');
 }
 
 /** Throws the error of a read or a write as far as the sandbox knows it in advance. */
