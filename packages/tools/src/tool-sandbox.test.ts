@@ -99,6 +99,24 @@ describe('createFileTools() over an object with the eight members of FileSandbox
     expect(asked).toEqual([]);
   });
 
+  it('refuses a piece in which many characters were not UTF-8, but not a few in a long text', async () => {
+    const files = new Map([
+      ['/png', '\ufffdPNG\r\n\x1a\n\ufffd\ufffd'],
+      ['/latin1', 'Gr\ufffd\ufffde an M\ufffdller'],
+      ['/one', '\ufffd'],
+      ['/named', "const REPLACEMENT = '\ufffd';"],
+      ['/long', `\ufffd\ufffd\ufffd${'x'.repeat(300)}`],
+    ]);
+    const { call } = createFileTools(eightMembers(files));
+    for (const path of ['/png', '/latin1'])
+      expect(await call('read_file', { path })).toEqual({
+        text: `'${path}' is not text in UTF-8: it is a binary file, or text in another encoding.`,
+        isError: true,
+      });
+    for (const path of ['/one', '/named', '/long'])
+      expect(await call('read_file', { path })).toEqual({ text: files.get(path), isError: false });
+  });
+
   it('refuses to write without a hook for approval', async () => {
     const { call } = createFileTools(eightMembers(new Map()));
     expect((await call('write_file', { path: '/out/x', content: '' })).text).toContain('it needs approval');

@@ -66,5 +66,16 @@ async function readPiece(
   }
   const read = await sandbox.read(file, { ...piece, ...call });
   if (read.content.includes('\0')) throw new InputError(`${quote(file)} is a binary file.`);
+  if (isBadlyDecoded(read.content))
+    throw new InputError(`${quote(file)} is not text in UTF-8: it is a binary file, or text in another encoding.`);
   return read;
+}
+
+/**
+ * Reports whether a text was probably decoded from other bytes than UTF-8: more than 1 % of it is U+FFFD. A single one,
+ * or a few in a long text, may be in the file itself, for example in a test of a decoder.
+ */
+function isBadlyDecoded(text: string): boolean {
+  const count = text.split('\ufffd').length - 1;
+  return count > 1 && count * 100 > text.length;
 }
