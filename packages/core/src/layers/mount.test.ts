@@ -3,9 +3,9 @@ import { openFileSystem } from '../create-file-system.js';
 import { diff, formatDiff } from '../diff.js';
 import { rootMeta } from '../engine/defaults.js';
 import { MemoryExecutor } from '../engine/memory/memory-executor.js';
-import { StorageError } from '../errors.js';
+import { FsError, StorageError } from '../errors.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
-import type { FileSystem, SyncFileSystem, WatchEvent } from '../file-system.js';
+import type { Checkpoint, FileSystem, SyncFileSystem, WatchEvent } from '../file-system.js';
 import { codeOf, promises, sample } from '../testing/sample-file-system.js';
 import { mount } from './mount.js';
 import { overlay } from './overlay.js';
@@ -16,6 +16,22 @@ function parts() {
   const a = sample({ '/f': 'in a', '/d/x': 'deep' });
   const b = sample({ '/f': 'in b' });
   return { root, a, b };
+}
+
+/** Returns the filesystem with a method that fails in both forms after some successful calls. */
+function failing(fileSystem: SyncFileSystem, method: string, error: Error, successes = 0): SyncFileSystem {
+  let left = successes;
+  return new Proxy(fileSystem, {
+    get(target, key) {
+      const value = Reflect.get(target, key, target) as unknown;
+      if (typeof value !== 'function') return value;
+      if (key !== method && key !== `${method}Sync`) return value.bind(target) as unknown;
+      return (...args: readonly unknown[]): unknown => {
+        if (left-- <= 0) throw error;
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
 }
 
 const forms: Readonly<Record<string, (fileSystem: FileSystem) => FileSystem>> = {
@@ -205,6 +221,42 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await fs.exists('/home/notes')).toBe(false);
     });
 
+    it('rolls back nothing, and keeps the work, if one filesystem cannot roll back', async () => {
+      for (const error of [new FsError('ENOSPC'), new Error('maybe done')]) {
+        const { root, a, b } = parts();
+        const all = [root, a, b];
+        const fs = mount(wrap(root), { '/a': wrap(a), '/b': wrap(failing(b, 'rollback', error)) });
+        await fs.checkpoint('before');
+        for (const part of all) part.writeFileSync('/work', 'new');
+        await expect(fs.rollback('before')).rejects.toThrow(error.message);
+        expect(all.map((part) => part.readTextSync('/work'))).toEqual(['new', 'new', 'new']);
+        expect(all.map((part) => part.checkpointsSync().length)).toEqual([1, 1, error instanceof FsError ? 1 : 2]);
+      }
+    });
+
+    it('leaves a checkpoint of the work in a filesystem that cannot return to it', async () => {
+      const { root, a, b } = parts();
+      const once = failing(root, 'rollback', new Error('cannot return'), 1);
+      const fs = mount(wrap(once), { '/a': wrap(a), '/b': wrap(failing(b, 'rollback', new FsError('ENOSPC'))) });
+      await fs.checkpoint('before');
+      for (const part of [root, a, b]) part.writeFileSync('/work', 'new');
+      expect(await codeOf(() => fs.rollback('before'))).toBe('ENOSPC');
+      expect([root, a, b].map((part) => part.existsSync('/work'))).toEqual([false, true, true]);
+      expect([root, a, b].map((part) => part.checkpointsSync().length)).toEqual([2, 1, 1]);
+      root.rollbackSync(root.checkpointsSync()[1] as Checkpoint);
+      expect(root.readTextSync('/work')).toBe('new');
+    });
+
+    it('reports the error of a failed checkpoint, not of dropping the others', async () => {
+      const { root, a, b } = parts();
+      const fs = mount(wrap(failing(root, 'drop', new Error('cannot drop'))), {
+        '/a': wrap(a),
+        '/b': wrap(failing(b, 'checkpoint', new Error('cannot keep'))),
+      });
+      await expect((async () => fs.checkpoint())()).rejects.toThrow('cannot keep');
+      expect(a.checkpointsSync()).toEqual([]);
+    });
+
     it('keeps no checkpoint if a writable filesystem cannot', async () => {
       const { root, a } = parts();
       const without = new Proxy(a, {
@@ -279,6 +331,34 @@ for (const [form, wrap] of Object.entries(forms)) {
 }
 
 describe('mount', () => {
+  it('rolls back synchronously in all filesystems or none', async () => {
+    const { root, a } = parts();
+    const fs = mount(root, { '/a': failing(a, 'rollback', new FsError('ENOSPC')) });
+    fs.checkpointSync('before');
+    fs.writeFileSync('/home/notes', 'new');
+    expect(await codeOf(() => fs.rollbackSync('before'))).toBe('ENOSPC');
+    expect(root.readTextSync('/home/notes')).toBe('new');
+    expect(root.checkpointsSync().length).toBe(1);
+  });
+
+  it('returns to the work even if the caller aborts the rollback', async () => {
+    const { root, a } = parts();
+    const abort = new AbortController();
+    const stopping = failing(a, 'rollback', new Error('stopped'));
+    const fs = mount(promises(root), {
+      '/a': new Proxy(promises(stopping), {
+        get: (target, key) => {
+          if (key === 'rollback') abort.abort(new Error('stopped'));
+          return Reflect.get(target, key, target) as unknown;
+        },
+      }),
+    });
+    await fs.checkpoint('before');
+    root.writeFileSync('/home/notes', 'new');
+    await expect(fs.rollback('before', { signal: abort.signal })).rejects.toThrow('stopped');
+    expect(root.readTextSync('/home/notes')).toBe('new');
+  });
+
   it('commits a synchronous transaction in all filesystems', async () => {
     const { root, a } = parts();
     const fs = mount(root, { '/a': a });

@@ -21,7 +21,9 @@ import { Namespace } from './mount/namespace.js';
  *
  * `checkpoint`, `rollback` and `drop` apply to all filesystems that can be changed (`capabilities.writes`), one after
  * another (on synchronous ones nothing runs in between): a read-only one has no state to keep. They are ENOTSUP if one
- * of those cannot, or there is none. `fork` applies to all. If exactly one filesystem can be changed, `transaction` and
+ * of those cannot, or there is none. If `rollback` fails in one, the others return to their state at its start; one that
+ * fails to return stays rolled back, and keeps an unnamed checkpoint of that state in its own `checkpoints`. `fork`
+ * applies to all. If exactly one filesystem can be changed, `transaction` and
  * `diff` work as in that one; the others are read as they are. If there are several, both are ENOTSUP, but
  * `transactionSync` is all or nothing over all. `restoreSnapshot`, `compare` and a writing operation given to `run` are
  * ENOTSUP: use the mounted filesystem itself. `walk`, `iterate` and `run` see one tree, at one point in time if all

@@ -22,14 +22,7 @@ export class Checkpoints {
     this.#require('checkpoint', 'checkpoints');
     if (name !== undefined && this.#named(name) !== undefined)
       throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
-    const parts = new Map<FileSystem, Checkpoint>();
-    try {
-      for (const fileSystem of changeableIn(this.space))
-        parts.set(fileSystem, yield* invoke<Checkpoint>(fileSystem, 'checkpoint', [undefined]));
-    } catch (error) {
-      for (const [fileSystem, part] of parts) yield* invoke(fileSystem, 'drop', [part]);
-      throw error;
-    }
+    const parts = yield* takeParts(changeableIn(this.space));
     const [part] = parts.values() as Iterable<Checkpoint> as [Checkpoint];
     const id = `mount-${part.id}`;
     const { createdAt } = part;
@@ -42,7 +35,10 @@ export class Checkpoints {
     return [...this.#held.values()].map(({ checkpoint }) => checkpoint);
   }
 
-  /** Rolls back all filesystems, or none if one of them no longer has its part. */
+  /**
+   * Rolls back all filesystems. If one fails, returns those already rolled back to their state before; a filesystem that
+   * cannot return keeps a checkpoint of that state.
+   */
   *rollback(which: Checkpoint | string): CallSequence<undefined> {
     this.#require('rollback', 'rollback');
     const { checkpoint, parts } = this.#find(which, 'rollback');
@@ -53,7 +49,23 @@ export class Checkpoints {
         throw new FsError('ENOENT', { syscall: 'rollback', path: checkpoint.name ?? checkpoint.id, hint });
       }
     }
-    for (const [fileSystem, part] of parts) yield* invoke(fileSystem, 'rollback', [part]);
+    // One filesystem rolls back all or nothing by itself.
+    const before = parts.size > 1 ? yield* takeParts(parts.keys()) : new Map<FileSystem, Checkpoint>();
+    const begun: FileSystem[] = [];
+    try {
+      for (const [fileSystem, part] of parts) {
+        begun.push(fileSystem);
+        yield* invoke(fileSystem, 'rollback', [part]);
+      }
+    } catch (error) {
+      // An FsError tells that the last one is unchanged; after another error it may have rolled back.
+      if (isFsError(error)) begun.pop();
+      for (const fileSystem of begun)
+        if (!(yield* succeeds(fileSystem, 'rollback', before.get(fileSystem)))) before.delete(fileSystem);
+      throw error;
+    } finally {
+      yield* dropParts(before);
+    }
     return undefined;
   }
 
@@ -103,5 +115,38 @@ export class Checkpoints {
         ? 'Every filesystem in this mount is read-only, so there is no state to keep'
         : `The filesystem mounted at ${lacking.point} does not support ${syscall}`;
     throw new FsError('ENOTSUP', { syscall, hint });
+  }
+}
+
+/** Takes a checkpoint of each filesystem, or of none. */
+function* takeParts(fileSystems: Iterable<FileSystem>): CallSequence<Map<FileSystem, Checkpoint>> {
+  const parts = new Map<FileSystem, Checkpoint>();
+  try {
+    for (const fileSystem of fileSystems)
+      parts.set(fileSystem, yield* invoke<Checkpoint>(fileSystem, 'checkpoint', [undefined]));
+  } catch (error) {
+    yield* dropParts(parts);
+    throw error;
+  }
+  return parts;
+}
+
+/** Drops each checkpoint; one whose drop fails stays in its filesystem. */
+function* dropParts(parts: ReadonlyMap<FileSystem, Checkpoint>): CallSequence<void> {
+  for (const [fileSystem, part] of parts) yield* succeeds(fileSystem, 'drop', part);
+}
+
+/** Calls a method even if the caller has aborted, and reports whether it succeeded. */
+function* succeeds(
+  fileSystem: FileSystem,
+  name: 'rollback' | 'drop',
+  part: Checkpoint | undefined,
+): CallSequence<boolean> {
+  if (part === undefined) return false;
+  try {
+    yield { fileSystem, name, args: [part] };
+    return true;
+  } catch {
+    return false;
   }
 }
