@@ -297,6 +297,46 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(root.readTextSync('/home/notes')).toBe('mine');
     });
 
+    it('has the limits of the only filesystem that can be changed', () => {
+      const { root, a } = parts();
+      const limited = overlay(root, { limits: { maxTotalSize: 1000 } });
+      expect(mount(wrap(limited), { '/lib': wrap(readonly(a)) }).limits).toEqual({ maxTotalSize: 1000 });
+      expect(mount(wrap(readonly(a)), { '/work': wrap(limited) }).limits).toEqual({ maxTotalSize: 1000 });
+      expect(mount(wrap(limited), { '/a': wrap(a) }).limits).toEqual({});
+    });
+
+    it('runs a transaction that only reads if no filesystem can be changed', async () => {
+      const { root, a } = parts();
+      const fs = mount(wrap(readonly(root)), { '/a': wrap(readonly(a)) });
+      expect(fs.capabilities).toMatchObject({ transactions: true, writes: false });
+      expect(await fs.transaction((tx) => tx.readText('/a/f'))).toBe('in a');
+      expect(await codeOf(() => fs.transaction((tx) => tx.writeFile('/a/f', 'x')))).toBe('EROFS');
+    });
+
+    it('runs a transaction in a filesystem that is mounted twice', async () => {
+      const both = wrap(sample());
+      const fs = mount(both, { '/again': both });
+      expect(fs.capabilities).toMatchObject({ transactions: true, diff: false });
+      await fs.transaction(async (tx) => {
+        await tx.writeFile('/f', 'x');
+        await tx.writeFile('/again/f', `${await tx.readText('/again/f')}y`);
+      });
+      expect(await fs.readText('/f')).toBe('xy');
+      await expect(diff(fs, await fs.checkpoint())).rejects.toThrow('mounted once');
+    });
+
+    it('compares its own checkpoints if nothing is mounted', async () => {
+      const fs = mount(wrap(sample({ '/f': 'x' })), {});
+      const before = await fs.checkpoint('before');
+      await fs.writeFile('/f', 'longer');
+      for (const which of [before, before.id, 'before']) {
+        const sizes = await fs.compare(which, undefined, (...views) => ({
+          next: () => views.shift()?.find('/f', false, 'read', 'test')?.size,
+        }));
+        expect(sizes).toEqual([1, 6]);
+      }
+    });
+
     it('compares the only writable filesystem under its mount point', async () => {
       const { root, a, b } = parts();
       const fs = mount(wrap(readonly(root)), { '/mnt/work': wrap(a), '/mnt/work/d': wrap(readonly(b)) });
@@ -331,6 +371,16 @@ for (const [form, wrap] of Object.entries(forms)) {
 }
 
 describe('mount', () => {
+  it('needs synchronous transactions only of filesystems that can be changed', () => {
+    const { root, a } = parts();
+    const fs = mount(root, { '/lib': failing(readonly(a), 'transaction', new Error('no transactions')) });
+    fs.transactionSync((inside) => inside.writeFileSync('/copy', inside.readTextSync('/lib/f')));
+    expect(root.readTextSync('/copy')).toBe('in a');
+    expect(mount(readonly(root), { '/lib': readonly(a) }).transactionSync((tx) => tx.readTextSync('/lib/f'))).toBe(
+      'in a',
+    );
+  });
+
   it('rolls back synchronously in all filesystems or none', async () => {
     const { root, a } = parts();
     const fs = mount(root, { '/a': failing(a, 'rollback', new FsError('ENOSPC')) });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { SyncFileSystem } from '@scratchfs/core';
+import { mount, readonly } from '@scratchfs/core/layers';
 import { createTarPacker, packTar as packEntries, type TarEntry } from 'modern-tar';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createFileSystem } from '../create-file-system.js';
@@ -415,7 +416,12 @@ describe('unpackTar', () => {
     const archive = gzipSync(await packEntries([entry('a', {}, 'y'.repeat(10_000_000))]));
     expect(archive.length).toBeLessThan(20_000);
     const fs = createFileSystem({ limits: { maxTotalSize: 1_000_000 } });
-    await expect(unpackTar(fs, archive)).rejects.toMatchObject({ code: 'ENOSPC', requested: 10_000_000 });
+    for (const limited of [fs, mount(fs, { '/lib': readonly(createFileSystem()) })])
+      await expect(unpackTar(limited, archive)).rejects.toMatchObject({
+        code: 'ENOSPC',
+        requested: 10_000_000,
+        syscall: 'untar',
+      });
     const damaged = Uint8Array.from(archive);
     damaged[5_000] = (damaged[5_000] as number) ^ 0xff;
     const error = { code: 'EINVAL', message: expect.stringContaining('gzip') };

@@ -16,6 +16,21 @@ export function onlyChangeable(space: Namespace): Mounted | undefined {
   return mounted.length === 1 ? mounted[0] : undefined;
 }
 
+/**
+ * Returns the filesystems in which a transaction of the mount begins: those that can be changed, or the root for a
+ * transaction that only reads.
+ */
+export function transactedIn(space: Namespace): FileSystem[] {
+  const changeable = changeableIn(space);
+  return changeable.length > 0 ? changeable : [space.root.fileSystem];
+}
+
+/** Returns the only filesystem in which a transaction begins: its transactions and limits are those of the mount. */
+export function onlyTransacted(space: Namespace): FileSystem | undefined {
+  const [only, ...others] = transactedIn(space);
+  return others.length === 0 ? only : undefined;
+}
+
 export function capabilitiesOf(space: Namespace): Capabilities {
   const changeable = changeableIn(space);
   const states = (key: keyof Capabilities): boolean =>
@@ -28,7 +43,7 @@ export function capabilitiesOf(space: Namespace): Capabilities {
     rollback: states('rollback'),
     diff: only?.diff === true,
     restore: isAlone && only?.restore === true,
-    transactions: only?.transactions === true,
+    transactions: onlyTransacted(space)?.capabilities.transactions === true,
     forks: all('forks'),
     sharedWatch: all('sharedWatch'),
     writes: changeable.length > 0,

@@ -8,6 +8,7 @@ import { WalkCursor } from '../../engine/walk.js';
 import { FsError } from '../../errors.js';
 import type {
   CallOptions,
+  Checkpoint,
   FileSystem,
   ReadStreamOptions,
   SyncFileSystem,
@@ -24,9 +25,9 @@ import { METHODS, type MethodSpec, namesOf } from '../method-table.js';
 import { overlay } from '../overlay.js';
 import { sealed } from '../read-only-error.js';
 import { Watchers } from '../watchers.js';
-import { capabilitiesOf, onlyChangeable } from './abilities.js';
+import { capabilitiesOf, onlyTransacted, transactedIn } from './abilities.js';
 import { Checkpoints } from './checkpoints.js';
-import { compareRefused, mountedApi } from './mounted-api.js';
+import { compareRefused, mountedApi, partOf } from './mounted-api.js';
 import type { Namespace } from './namespace.js';
 import type { RuleOf } from './rule.js';
 import { mountRules, type OwnMethod } from './rules.js';
@@ -69,6 +70,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
    * synchronously.
    */
   const look = (): FileSystem => overlay(self, { limits: {}, clock: space.clock });
+  const part = (which: Checkpoint | string | undefined) => partOf(checkpoints, which, root);
 
   for (const name of namesOf(METHODS)) {
     const rule = rules[name];
@@ -102,9 +104,9 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
       enter();
       return alone ? root.run(operation, args, options) : look().run(sealed(operation, runRefused), args, options);
     },
-    compare: async (...args: Parameters<FileSystem['compare']>) => {
+    compare: async (...[from, to, ...rest]: Parameters<FileSystem['compare']>) => {
       enter();
-      if (alone) return root.compare(...args);
+      if (alone) return root.compare(part(from), part(to), ...rest);
       throw compareRefused();
     },
     fork: async (options?: CallOptions) => {
@@ -127,16 +129,16 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     },
     transaction: async (work: (fileSystem: FileSystem) => Promise<unknown>, options?: CallOptions) => {
       begin('transaction');
-      const changeable = onlyChangeable(space);
-      if (changeable === undefined) {
+      const only = onlyTransacted(space);
+      if (only === undefined) {
         const instead = isSync ? 'transactionSync does it' : 'run it on the filesystem that is mounted';
         throw refuse('transaction', `All or nothing cannot be promised over several filesystems: ${instead}`);
       }
-      return changeable.fileSystem.transaction(
+      return only.transaction(
         (branch) =>
           work(
             mountFileSystem(
-              space.with((fileSystem) => (fileSystem === changeable.fileSystem ? branch : fileSystem)),
+              space.with((fileSystem) => (fileSystem === only ? branch : fileSystem)),
               { onClose: () => branch.close(), inTransaction: true },
             ),
           ),
@@ -154,11 +156,12 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     },
   };
   Object.assign(layer, own);
-  Object.defineProperty(layer, 'limits', { get: () => (alone ? root.limits : NO_LIMITS), enumerable: true });
+  const limits = { get: () => onlyTransacted(space)?.limits ?? NO_LIMITS };
+  Object.defineProperty(layer, 'limits', { ...limits, enumerable: true });
   const abilities = { get: () => (inTransaction ? withoutStates(capabilitiesOf(space)) : capabilitiesOf(space)) };
   Object.defineProperty(layer, 'capabilities', { ...abilities, enumerable: true });
   layer[Symbol.asyncDispose] = () => self.close();
-  if (isSync) Object.assign(layer, syncMethods(space, self as Sync, { begin, look, alone }));
+  if (isSync) Object.assign(layer, syncMethods(space, self as Sync, { begin, look, part, alone }));
   else delete layer['toJSON'];
   keepTrustedApi(self, mountedApi(space, self, checkpoints, enter));
   return self;
@@ -168,12 +171,14 @@ interface Parts {
   /** Throws if the mount has ended, or the method has no meaning in its transaction. */
   readonly begin: (name: string) => void;
   readonly look: () => FileSystem;
+  /** Returns the root's part of a checkpoint. */
+  readonly part: (which: Checkpoint | string | undefined) => Checkpoint | string | undefined;
   readonly alone: boolean;
 }
 
 type OwnSync = 'walkSync' | 'iterateSync' | 'runSync' | 'compareSync' | 'forkSync' | 'transactionSync';
 
-function syncMethods(space: Namespace, self: Sync, { begin, look, alone }: Parts): Record<OwnSync, unknown> {
+function syncMethods(space: Namespace, self: Sync, { begin, look, part, alone }: Parts): Record<OwnSync, unknown> {
   const root = space.root.fileSystem as Sync;
   return {
     walkSync: (path = '/', options?: WalkOptions) => self.iterateSync((view) => new WalkCursor(view, path, options)),
@@ -185,9 +190,9 @@ function syncMethods(space: Namespace, self: Sync, { begin, look, alone }: Parts
       begin('run');
       return alone ? root.runSync(operation, args) : (look() as Sync).runSync(sealed(operation, runRefused), args);
     },
-    compareSync: (...args: Parameters<Sync['compareSync']>) => {
+    compareSync: (...[from, to, start]: Parameters<Sync['compareSync']>) => {
       begin('compare');
-      if (alone) return root.compareSync(...args);
+      if (alone) return root.compareSync(part(from), part(to), start);
       throw compareRefused();
     },
     forkSync: () => {
@@ -203,7 +208,7 @@ function syncMethods(space: Namespace, self: Sync, { begin, look, alone }: Parts
         if (next === undefined)
           return work(
             mountFileSystem(
-              space.with((fileSystem) => branches.get(fileSystem) as FileSystem),
+              space.with((fileSystem) => branches.get(fileSystem) ?? fileSystem),
               { inTransaction: true },
             ) as Sync,
           );
@@ -212,7 +217,7 @@ function syncMethods(space: Namespace, self: Sync, { begin, look, alone }: Parts
           return nest(rest);
         });
       };
-      return nest(space.fileSystems);
+      return nest(transactedIn(space));
     },
   };
 }

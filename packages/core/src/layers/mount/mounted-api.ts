@@ -58,7 +58,7 @@ export function mountedApi(
 
 export function compareRefused(): FsError {
   const hint =
-    'A mount compares its states only if one of its filesystems can be changed: compare the checkpoints of each filesystem that is mounted';
+    'A mount compares its states only if exactly one of its filesystems can be changed, mounted once: compare the checkpoints of each filesystem that is mounted';
   return new FsError('ENOTSUP', { syscall: 'diff', hint });
 }
 
@@ -66,7 +66,8 @@ function itself(path: string): string {
   return path;
 }
 
-function partOf(checkpoints: Checkpoints, which: Which, fileSystem: FileSystem): Which {
+/** Returns the part of a checkpoint that belongs to one filesystem; undefined, the present state, stays. */
+export function partOf(checkpoints: Checkpoints, which: Which, fileSystem: FileSystem): Which {
   return which === undefined ? undefined : checkpoints.part(which, fileSystem, 'diff');
 }
 
