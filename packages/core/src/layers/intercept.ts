@@ -61,7 +61,7 @@ export interface InterceptOptions {
   /** Returns the abilities of the layer. Default: those of the lower filesystem. */
   readonly capabilities?: (inner: Capabilities) => Capabilities;
   /** Returns the object that runs this library's cursors, which ask guards. Default: the same as for a caller's. */
-  readonly forCursors?: (name: 'iterate' | 'compare') => TrustedApi | undefined;
+  readonly forCursors?: (name: 'iterate' | 'compare') => TrustedApi;
 }
 
 /**

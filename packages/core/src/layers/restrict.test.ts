@@ -433,6 +433,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
         expect(await codeOf(() => fs.rollback(other))).toBe(isForeign ? 'ENOTSUP' : 'ENOENT');
         expect(await codeOf(() => fs.drop(other))).toBe('ENOENT');
         expect(await codeOf(() => diff(fs, other))).toBe(isForeign ? 'ENOTSUP' : 'ENOENT');
+        if (isForeign) await expect(diff(fs, other)).rejects.toThrow('put other layers above restrict');
       }
       if (!isForeign)
         expect(await diff(fs, 'mine')).toMatchObject({

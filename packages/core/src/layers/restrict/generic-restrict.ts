@@ -1,7 +1,7 @@
 import type { Guard } from '../../engine/guard.js';
 import { type Internals, internalsOf, type TrustedApi, trustedApi, type UntrustedApi } from '../../engine/internals.js';
 import type { EntryInfo } from '../../entry.js';
-import { isFsError } from '../../errors.js';
+import { FsError, isFsError } from '../../errors.js';
 import type { FileHandle } from '../../file-handle.js';
 import type { Capabilities, FileSystem, SyncFileSystem, WatchEvent } from '../../file-system.js';
 import { normalizePath } from '../../paths.js';
@@ -25,7 +25,7 @@ export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Ref
   const guards = new GuardChain([guard]);
   const around = new Restriction(guards);
   const untrustedApi = (self: FileSystem): UntrustedApi => overOverlay(self, refusals);
-  const forCursors = (name: string): TrustedApi | undefined =>
+  const forCursors = (name: string): TrustedApi =>
     shownResult(
       () => cursorsOver(name, inner, guard, guards),
       (error) => guards.shown(error, []),
@@ -38,10 +38,13 @@ export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Ref
  * Returns the runner of this library's cursors: over an overlay, which has a view that asks the guards, or over the
  * lower filesystem if nothing is hidden.
  */
-function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: GuardChain): TrustedApi | undefined {
+function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: GuardChain): TrustedApi {
   if (guards.isOpen()) return trustedApi(inner);
-  // The public methods cannot compare two states.
-  if (name === 'compare') return undefined;
+  if (name === 'compare') {
+    const hint =
+      'A filesystem with hidden paths compares its states only directly over a filesystem of this library: put other layers above restrict';
+    throw new FsError('ENOTSUP', { syscall: 'diff', hint });
+  }
   return trustedApi(restrictInternals(internalsOf(overlay(inner, { limits: {} })) as Internals, guard));
 }
 
