@@ -63,6 +63,8 @@ type Guard = (fileSystem: FileSystem) => FileSystem | Promise<FileSystem>;
 
 const isShown = (path: string): boolean => ['/', '/jail', '/jail/pub'].includes(path) || path.startsWith('/jail/pub/');
 
+const isSecret = (path: string): boolean => path === '/secret' || path.startsWith('/secret/');
+
 const GUARDS: Readonly<Record<string, Guard>> = {
   ...Object.fromEntries(
     Object.entries(POLICIES).map(([name, policy]): [string, Guard] => [
@@ -72,6 +74,8 @@ const GUARDS: Readonly<Record<string, Guard>> = {
   ),
   'a sandbox with suffixes': (fileSystem) =>
     new Sandbox(fileSystem, { root: { root: '/jail', suffixes: ['.txt'] } }).fileSystem,
+  'a sandbox with suffixes and names without one': (fileSystem) =>
+    new Sandbox(fileSystem, { root: { root: '/jail', suffixes: ['.txt', ''] } }).fileSystem,
   'a sandbox under an overlay': (fileSystem) =>
     overlay(new Sandbox(fileSystem, { root: { root: '/jail/pub' } }).fileSystem),
   restrict: (fileSystem) =>
@@ -80,6 +84,13 @@ const GUARDS: Readonly<Record<string, Guard>> = {
         if (!isShown(path)) throw new Error(`You may not use ${given}`);
       },
       isVisible: isShown,
+    }),
+  'restrict with a deny-list': (fileSystem) =>
+    restrict(fileSystem, {
+      check({ path, given }) {
+        if (isSecret(path)) throw new Error(`You may not use ${given}`);
+      },
+      isVisible: (path) => !isSecret(path),
     }),
 };
 

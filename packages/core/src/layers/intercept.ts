@@ -47,8 +47,8 @@ export interface Around extends Simple {
   iteratorSync(call: Call, next: () => IterableIterator<unknown>): IterableIterator<unknown>;
   /** Returns the handlers for calls in a transaction's work; called anew for each run of the work. */
   inTransaction(call: Call): Around;
-  /** Receives every error that the work of a transaction throws. */
-  failedInTransaction?(error: unknown): void;
+  /** Gets every error of a transaction's work, and returns what to throw. */
+  failedInTransaction?(error: unknown): unknown;
 }
 
 type Method = (...args: readonly unknown[]) => unknown;
@@ -101,7 +101,10 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
       const [work, ...rest] = call.args;
       if (name !== 'transaction' || typeof work !== 'function') return call.args;
       const inside = (branch: unknown): unknown => work(again(branch, around.inTransaction(call)));
-      return [withFailures(inside, (error) => around.failedInTransaction?.(error)), ...rest];
+      const { failedInTransaction } = around;
+      const failed = (error: unknown): unknown =>
+        failedInTransaction === undefined ? error : failedInTransaction.call(around, error);
+      return [withFailures(inside, failed), ...rest];
     };
     const finished = (result: unknown): unknown => {
       if (spec.answers === 'handle') return interceptHandle(result as FileHandle, around);

@@ -20,8 +20,9 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
  *   the path is refused, and `exists`, `isFile` and `isDirectory` are false; if it does not, the path can be used. A
  *   guard that hides entries must therefore refuse them in `check` too. An error at a limit does not show the usage.
  * - If anything is invisible, an error names visible paths and the caller's arguments only: other paths become the
- *   caller's, causes and texts that name something else are dropped. Errors of the guard, of a transaction's work and
- *   the reason of a signal stay as they are. To see a cause, repeat the call on the lower filesystem.
+ *   caller's, causes and hints that name something else are dropped. A `StorageError` has a fixed text, and replaces
+ *   everything thrown that is neither an `FsError` nor an argument error. Errors of the guard, of a transaction's work
+ *   and the reason of a signal stay as they are. To see a cause, repeat the call on the lower filesystem.
  * - `rm`, `rename` and `cp` of a directory ask about every name in it, and do nothing if one is refused; `rename` and
  *   `link` ask about both names, `link` for `write` on the file.
  * - A snapshot contains what may be read. `restoreSnapshot` and `rollback` change only what may be written, keep

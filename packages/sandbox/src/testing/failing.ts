@@ -44,6 +44,9 @@ const TELLING_ERRORS: readonly (() => unknown)[] = [
   () => new AggregateError([cause()], 'several'),
   () => new TypeError('wrong', { cause: cause() }),
   () => `there is no ${PATH}`,
+  () => Object.assign(new TypeError('wrong'), { path: PATH }),
+  () => new Error(`${HIDDEN} is damaged, see https://host${PATH}`, { cause: cause() }),
+  () => ({ nodes: new Map([[PATH, 1]]) }),
   () => new FsError('EBUSY', { syscall: 'rename', path: '/jail/pub/rw/mine.txt', dest: PATH }),
 ];
 

@@ -116,8 +116,8 @@ class Restriction implements Around {
     return this;
   }
 
-  failedInTransaction(error: unknown): void {
-    this.#guards.keep(error);
+  failedInTransaction(error: unknown): unknown {
+    return this.#guards.keep(error);
   }
 
   #showFor(call: Call): (error: unknown) => unknown {

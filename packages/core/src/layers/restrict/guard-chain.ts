@@ -29,7 +29,7 @@ export class GuardChain implements ComposedGuard {
   }
 
   get hides(): boolean {
-    return callOutside(() => this.#guards.some(hidesAnything));
+    return this.#reply(() => this.#guards.some(hidesAnything));
   }
 
   /** Reports whether an access is allowed everywhere, so that no guard has to be asked. */
@@ -96,10 +96,9 @@ export class GuardChain implements ComposedGuard {
       question(this.#guards[at] as Guard);
     } catch (error) {
       const isTop = !this.#guards.slice(at + 1).some(hidesAnything);
-      const shown = isTop ? error : shownError(error, [details.path], (path) => this.#mayName(path));
+      const shown = isTop ? error : shownError(error, [details.path], (path) => this.#mayName(path), true);
       const kept = shown === error || isFsError(shown) ? shown : new FsError('EACCES', details);
-      this.keep(kept);
-      throw kept;
+      throw this.keep(kept);
     }
   }
 
@@ -123,11 +122,23 @@ export class GuardChain implements ComposedGuard {
   }
 
   isKindVisible(path: string, kind: EntryKind | undefined): boolean {
-    return callOutside(() => this.#guards.every((guard) => guard.isVisible(path, kind)));
+    return this.#reply(() => this.#guards.every((guard) => guard.isVisible(path, kind)));
   }
 
   covers(path: string, access: Access): boolean {
-    return callOutside(() => this.#guards.every((guard) => guard.coversTree?.(path, access) === true));
+    return this.#reply(() => this.#guards.every((guard) => guard.coversTree?.(path, access) === true));
+  }
+
+  /**
+   * Returns the result of a question to the guards. The error of a single guard stays as it is; of several guards a
+   * lower one may name what an upper one hides.
+   */
+  #reply(question: () => boolean): boolean {
+    try {
+      return callOutside(question);
+    } catch (error) {
+      throw this.#guards.length === 1 ? this.keep(error) : error;
+    }
   }
 
   pass(path: string, rest: readonly string[], aim: Aim): void {
@@ -187,14 +198,17 @@ export class GuardChain implements ComposedGuard {
   }
 
   shown(error: unknown, args: readonly unknown[]): unknown {
+    if (error instanceof KeptValue) return error.value;
     if (this.#kept.has(error as object) || !this.hides) return error;
     const shown = shownError(error, args, (path) => this.#mayName(path));
     return shown === error || error === signalIn(args.at(-1))?.reason ? error : shown;
   }
 
-  /** Marks an error of a guard, or of the caller's own code, which stays as it is. */
-  keep(error: unknown): void {
-    if (typeof error === 'object' && error !== null) this.#kept.add(error);
+  /** Marks an error of a guard, or of the caller's own code, which stays as it is. Returns what to throw. */
+  keep(error: unknown): unknown {
+    if (error !== Object(error)) return new KeptValue(error);
+    this.#kept.add(error as object);
+    return error;
   }
 
   /** Reports whether a path is visible, whatever kind of entry it is. */
@@ -220,6 +234,15 @@ export class GuardChain implements ComposedGuard {
 
 function hidesAnything(guard: Guard): boolean {
   return !(guard.coversTree?.('/', 'look') === true && guard.isVisible('/', 'directory'));
+}
+
+/** A thrown value that is not an object, and stays as it is. */
+class KeptValue {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
 }
 
 /** Thrown instead of a guard's error. */

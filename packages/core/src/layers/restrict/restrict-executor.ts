@@ -191,8 +191,7 @@ export class RestrictExecutor {
     try {
       this.#restriction.guard.checkState?.(call);
     } catch (error) {
-      this.#all.keep(error);
-      throw error;
+      throw this.#all.keep(error);
     }
   }
 

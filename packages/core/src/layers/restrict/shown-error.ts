@@ -1,63 +1,80 @@
 import { FsError, isFsError, isStorageError, OutcomeUnknownError, StorageError } from '../../errors.js';
 import { hideUse } from './hide-use.js';
 
+type IsShown = (name: string) => boolean;
+
 /**
- * Returns an error without anything that the caller must not see: a path is one of the caller's arguments, or visible;
- * else it becomes the caller's own. Causes are dropped, and texts that name something else. Returns the same error if
- * there is nothing to drop.
+ * Returns an error without anything that the caller must not see. A path is one of the caller's arguments, or visible;
+ * else it becomes the caller's own. Causes and unknown fields are dropped, and hints that name something else. Of other
+ * errors only argument errors keep their text: no scan finds every name in a text. Returns the same error if there is
+ * nothing to drop.
+ * @param isOfGuard A lower guard has thrown the error, so that its texts name paths of this filesystem only.
  */
-export function shownError(error: unknown, args: readonly unknown[], isVisible: (path: string) => boolean): unknown {
+export function shownError(error: unknown, args: readonly unknown[], isVisible: IsShown, isOfGuard = false): unknown {
   const own = args.filter((arg) => typeof arg === 'string');
-  const isShown = (path: string): boolean => own.includes(path) || isVisible(path);
-  const isClean = (text: string | undefined): boolean => namesIn(text ?? '').every(isShown);
-  if (isFsError(error)) return hideUse(plainFsError(error, own, isShown, isClean));
-  if (isStorageError(error)) return plainStorageError(error, isClean);
-  if (error instanceof TypeError) return error.cause === undefined ? error : new TypeError(error.message);
-  if (error instanceof RangeError) return error.cause === undefined ? error : new RangeError(error.message);
-  if (error instanceof Error ? isPlain(error, isClean) : typeof error !== 'string' || isClean(error)) return error;
+  // A guard that hides only some places finds paths of the host visible too, so it cannot tell what a text names.
+  const isKnown = isOfGuard || !isVisible(UNKNOWN_PATH);
+  const mayName: IsShown = (name) => own.includes(name) || (isKnown && isVisible(name));
+  if (isFsError(error)) return hideUse(plainFsError(error, own, isVisible, mayName));
+  if (error instanceof OutcomeUnknownError) return new OutcomeUnknownError(error.operationId);
+  if (isStorageError(error)) {
+    const { kind, retryable, mayHaveHappened } = error;
+    return new StorageError(kind, UNNAMED, { retryable, mayHaveHappened });
+  }
+  for (const Type of [TypeError, RangeError])
+    if (error instanceof Type) {
+      const isClean = namesIn(error.message).every((name) => !/[/\\]./.test(name) || mayName(name));
+      // Without further fields it has a stack and a message.
+      if (isClean && error.constructor === Type && Reflect.ownKeys(error).length <= 2) return error;
+      return new Type(isClean ? error.message : UNNAMED);
+    }
+  if (isOfGuard && error instanceof Error && isPlain(error, mayName)) return error;
   return new StorageError('unavailable', UNNAMED, { retryable: false });
 }
 
-function plainFsError(
-  error: FsError,
-  own: readonly string[],
-  isShown: (path: string) => boolean,
-  isClean: (text: string | undefined) => boolean,
-): FsError {
+function plainFsError(error: FsError, own: readonly string[], isVisible: IsShown, mayName: IsShown): FsError {
   const { code, syscall, limit, used, requested, allowed } = error;
-  const path = error.path === undefined || isShown(error.path) ? error.path : own[0];
-  const dest = error.dest === undefined || isShown(error.dest) ? error.dest : own[1];
+  const shown = (path: string | undefined, given: string | undefined): string | undefined =>
+    path === undefined || own.includes(path) || isVisible(path) ? path : given;
+  const path = shown(error.path, own[0]);
+  const dest = shown(error.dest, own[1]);
+  const isClean: IsShown = (name) => name === path || name === dest || mayName(name);
   // The hints of an edit quote the edited file, which the caller may read.
-  const hint = syscall === 'edit' || isClean(error.hint) ? error.hint : undefined;
-  const isSame = path === error.path && dest === error.dest && hint === error.hint && error.cause === undefined;
-  if (isSame && (error.constructor === FsError || isPlain(error, isClean))) return error;
-  return new FsError(code, { syscall, path, dest, hint, limit, used, requested, allowed });
+  const hint = syscall === 'edit' || namesIn(error.hint).every(isClean) ? error.hint : undefined;
+  const plain = new FsError(code, { syscall, path, dest, hint, limit, used, requested, allowed });
+  const isSame =
+    error.message === plain.message &&
+    error.path === path &&
+    error.dest === dest &&
+    Reflect.ownKeys(error).length === Reflect.ownKeys(plain).length;
+  // A subclass of another package has fields of its own.
+  return isSame || (error.cause === undefined && error.constructor !== FsError && isPlain(error, isClean))
+    ? error
+    : plain;
 }
 
-function plainStorageError(error: StorageError, isClean: (text: string) => boolean): StorageError {
-  const { kind, message, retryable, mayHaveHappened, cause } = error;
-  if (error instanceof OutcomeUnknownError)
-    return cause === undefined ? error : new OutcomeUnknownError(error.operationId);
-  if (cause === undefined && error.constructor === StorageError && isClean(message)) return error;
-  return new StorageError(kind, isClean(message) ? message : UNNAMED, { retryable, mayHaveHappened });
+/** Reports whether no field of an error names anything else. The stack repeats the message. */
+function isPlain(error: Error, isClean: IsShown): boolean {
+  const { stack: _stack, ...fields } = Object.getOwnPropertyDescriptors(error);
+  return (
+    Object.values(fields).every(({ value }) => isPlainValue(value, isClean)) && namesIn(error.message).every(isClean)
+  );
 }
 
-/** Reports whether no field of an error names anything. The stack repeats the message. */
-function isPlain(error: Error, isClean: (text: string) => boolean): boolean {
-  const fields = Object.entries(Object.getOwnPropertyDescriptors(error)).filter(([key]) => key !== 'stack');
-  return fields.every(([, { value }]) => textsIn(value).every(isClean)) && isClean(error.message);
-}
-
-/** Returns all texts in a value. Another error, and what lies too deep, counts as a path. */
-function textsIn(value: unknown, depth = 0): string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  if (value instanceof Error || depth > MAX_FIELD_DEPTH) return [UNKNOWN_PATH];
-  return Object.values(value).flatMap((field) => textsIn(field, depth + 1));
+/** Reports whether a value has no text that names anything else. Other objects than records and lists may. */
+function isPlainValue(value: unknown, isClean: IsShown, depth = 0): boolean {
+  if (typeof value === 'string') return namesIn(value).every(isClean);
+  if (typeof value !== 'object' || value === null) return true;
+  const isRecord = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+  return (
+    isRecord &&
+    depth <= MAX_FIELD_DEPTH &&
+    Object.values(value).every((field) => isPlainValue(field, isClean, depth + 1))
+  );
 }
 
 /** Returns what may be a name in a text: everything in quotes and every path. */
-function namesIn(text: string): string[] {
+function namesIn(text = ''): string[] {
   const found = text.matchAll(/'([^']+)'|"([^"]+)"|([/\\][^\s'",;:)]+)/g);
   return Array.from(found, ([, single, double, path]) => single ?? double ?? path ?? '');
 }
@@ -65,4 +82,5 @@ function namesIn(text: string): string[] {
 const UNNAMED =
   'The storage failed; the reason is shown without the restriction only, because it may name what is hidden';
 const MAX_FIELD_DEPTH = 4;
+/** A path that a guard finds visible only if it shows everything that it does not know. */
 const UNKNOWN_PATH = '/…';
