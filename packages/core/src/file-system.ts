@@ -344,7 +344,11 @@ export interface FileSystem extends AsyncDisposable {
    * states
    */
   checkpoints(options?: CallOptions): Promise<Checkpoint[]>;
-  /** Restores the exact state of a checkpoint, which is kept; O(1). Handles opened before fail with EBADF. */
+  /**
+   * Restores the exact state of a checkpoint, which is kept; O(1). Handles opened before fail with EBADF. `maxFileSize`
+   * is not checked: the files had their sizes before.
+   * @throws FsError ENOSPC, without any change, if usage would grow above `maxTotalSize` or `maxNodeCount`
+   */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
   /** Deletes a checkpoint; O(1). Contents that only the checkpoint held are freed as garbage. */
   drop(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;

@@ -1,8 +1,15 @@
 import type { CommitResult } from '../backend.js';
+import type { FsError } from '../errors.js';
 import type { Limits } from '../limits.js';
+import { limitError } from './view/limit-error.js';
 
 /** The result of a commit that a limit refused. */
 export type Limited = Extract<CommitResult, { kind: 'limit' }>;
+
+/** Returns the error of a refused commit or rollback. */
+export function errorOfLimit({ limit, used, requested, allowed }: Limited, syscall: string, path: string): FsError {
+  return limitError(limit === 'maxFileSize' ? 'EFBIG' : 'ENOSPC', limit, used, requested, allowed, syscall, path);
+}
 
 /** Returns the limit that a change of totals exceeds; shrinking exceeds none. */
 export function exceededLimit(

@@ -1,4 +1,4 @@
-import type { Checkpoint, FileSystem } from '@scratchfs/core';
+import { type Checkpoint, type FileSystem, isFsError } from '@scratchfs/core';
 import { differences, dump } from '../dump.js';
 import { equal, rejects } from './assert.js';
 import { type Add, plant } from './context.js';
@@ -119,6 +119,28 @@ export function checkpointCases(add: Add): void {
     }
     await fs.rollback('c20');
     equal(await fs.readText('/log'), texts[20]);
+  });
+
+  whereAble('a rollback that would grow usage above a lowered limit is ENOSPC', async ({ fs, fails }) => {
+    await plant(fs, { '/a': '12345', '/b': '67890' });
+    const checkpoint = await fs.checkpoint('large');
+    await fs.unlink('/b');
+    try {
+      await fs.setLimits({ maxTotalSize: 5 });
+    } catch (error) {
+      // A layer cannot change limits.
+      if (isFsError(error, 'EPERM')) return;
+      throw error;
+    }
+    const { syscall, limit, used, requested, allowed } = await fails(() => fs.rollback(checkpoint), 'ENOSPC');
+    equal([syscall, limit, used, requested, allowed], ['rollback', 'maxTotalSize', 5, 10, 5]);
+    await fs.setLimits({ maxNodeCount: 1 });
+    equal((await fails(() => fs.rollback('large'), 'ENOSPC')).limit, 'maxNodeCount');
+    await fs.setLimits({ maxNodeCount: 2 });
+    await fs.writeFile('/c', '1234567890');
+    await fs.setLimits({ maxTotalSize: 5, maxNodeCount: 0, maxFileSize: 1 });
+    await fs.rollback(checkpoint);
+    equal(await fs.readText('/b'), '67890');
   });
 
   whereAble('after a rollback open handles are EBADF, new ones work', async ({ fs }) => {

@@ -8,7 +8,7 @@ import { ChangeFeed } from '../change-feed.js';
 import type { Change } from '../changes.js';
 import type { Context } from '../context.js';
 import type { Cursor } from '../cursor.js';
-import { exceededLimit } from '../exceeded-limit.js';
+import { errorOfLimit, exceededLimit, type Limited } from '../exceeded-limit.js';
 import type { SyncExecutor } from '../executor.js';
 import type { OpenFiles } from '../open-files.js';
 import { LocalQuota } from '../quota.js';
@@ -167,14 +167,21 @@ export class MemoryExecutor implements SyncExecutor {
 
   rollbackSync(checkpoint: Checkpoint | string): void {
     this.#checkOpen();
-    this.reset(this.#checkpoints.get(checkpoint, 'rollback').state);
+    const limit = this.restore(this.#checkpoints.get(checkpoint, 'rollback').state, this.quota.limits);
+    if (limit !== undefined) throw errorOfLimit(limit, 'rollback', '/');
   }
 
-  /** Replaces the current state. @throws FsError EBUSY during a synchronous transaction */
-  reset(state: TreeState): void {
+  /**
+   * Replaces the current state, or returns the limit that this would exceed.
+   * @throws FsError EBUSY during a synchronous transaction
+   */
+  restore(state: TreeState, limits: Limits): Limited | undefined {
     this.checkFree();
+    const limit = exceededLimit(this.tree.totals(), new Tree(this.tree.shared, state).totals(), limits);
+    if (limit !== undefined) return limit;
     this.tree.reset(state);
     this.feed.reset();
+    return undefined;
   }
 
   dropSync(checkpoint: Checkpoint | string): void {

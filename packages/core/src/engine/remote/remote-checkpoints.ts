@@ -3,9 +3,9 @@ import { FsError } from '../../errors.js';
 import type { Checkpoint } from '../../file-system.js';
 import { noCheckpoint, wantedCheckpoint } from '../checkpoints.js';
 import type { Context } from '../context.js';
+import { errorOfLimit } from '../exceeded-limit.js';
 import { limitError } from '../view/limit-error.js';
 import type { BackendClient } from './backend-client.js';
-import { limitErrorFor } from './limit-error-for.js';
 import type { Ask } from './node-loader.js';
 import type { RemoteQuota } from './remote-quota.js';
 
@@ -58,7 +58,7 @@ export class RemoteCheckpoints {
       const result = await this.#client.once(signal, (call) => checkpointStore.restore(id, limits, call));
       if (result === 'ok') return;
       if (result === 'missing') throw noCheckpoint('rollback', id);
-      if (!(await this.#quota.areOthers(limits, signal))) throw limitErrorFor(result, []);
+      if (!(await this.#quota.areOthers(limits, signal))) throw errorOfLimit(result, 'rollback', '/');
     }
   }
 

@@ -1,7 +1,7 @@
 import type { BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../../backend.js';
 import { type Limits, limitsInForce } from '../../limits.js';
 import { Tree, type TreeState } from '../../tree/tree.js';
-import { exceededLimit, type Limited } from '../exceeded-limit.js';
+import type { Limited } from '../exceeded-limit.js';
 import type { MemoryExecutor } from '../memory/memory-executor.js';
 import { TreeReader, type Versions } from './tree-reader.js';
 
@@ -48,13 +48,7 @@ export class TreeCheckpoints implements CheckpointStore {
     this.enter(call);
     const held = this.#held.get(id);
     if (held === undefined) return 'missing';
-    const { tree, quota } = this.executor;
-    const { root, linkedSize } = held.state;
-    const after = { size: root.size + linkedSize, files: root.files, directories: root.directories };
-    const limit = exceededLimit(tree.totals(), after, limitsInForce(quota.limits, limits));
-    if (limit !== undefined) return limit;
-    this.executor.reset(held.state);
-    return 'ok';
+    return this.executor.restore(held.state, limitsInForce(this.executor.quota.limits, limits)) ?? 'ok';
   }
 
   async drop(id: string, call?: BackendCall): Promise<boolean> {
