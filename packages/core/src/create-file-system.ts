@@ -8,7 +8,7 @@ import { executorOf } from './engine/executor-of.js';
 import { MemoryExecutor } from './engine/memory/memory-executor.js';
 import { setMany } from './engine/operations/entries.js';
 import type { NewEntry } from './entry.js';
-import { quote } from './errors.js';
+import { isStorageError, quote } from './errors.js';
 import type { Content, FileSystem, SyncFileSystem } from './file-system.js';
 import { givenLimits, type Limits } from './limits.js';
 import { MemoryFileSystem } from './memory-file-system.js';
@@ -30,8 +30,9 @@ export interface FileSystemOptions extends ContextOptions {
 
 /**
  * Opens a filesystem on a storage. Several on one storage share the same state and limits.
+ * If `files` are refused, limits that this call stored are removed again, also for a client that has relied on them since.
  * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits, EINVAL
- *   if the filesystem is stored with other limits; StorageError if the stored limits cannot be read
+ *   if the filesystem is stored with other limits; StorageError if the stored limits cannot be read or stored
  */
 export function openFileSystem(storage: SyncStorage, options?: FileSystemOptions): SyncFileSystem;
 export function openFileSystem(storage: AsyncStorage, options?: FileSystemOptions): Promise<FileSystem>;
@@ -85,7 +86,12 @@ function openSync(
   onClose: (() => Promise<void>) | undefined,
 ): SyncFileSystem {
   executor.quota.open(limits);
-  if (entries.length > 0) executor.runSync(context, (view) => setMany(view, entries));
+  try {
+    if (entries.length > 0) executor.runSync(context, (view) => setMany(view, entries));
+  } catch (error) {
+    executor.quota.withdraw(limits);
+    throw error;
+  }
   return new MemoryFileSystem(executor, context, { onClose, setsLimits: true });
 }
 
@@ -112,7 +118,13 @@ async function openAsync(
   onClose: (() => Promise<void>) | undefined,
 ): Promise<FileSystem> {
   await executor.quota.open(limits);
-  if (entries.length > 0) await executor.run(context, (view) => setMany(view, entries));
+  try {
+    if (entries.length > 0) await executor.run(context, (view) => setMany(view, entries));
+  } catch (error) {
+    // After a failure of the storage the files may be stored: the same call can be repeated.
+    if (!isStorageError(error)) await Promise.resolve(executor.quota.withdraw(limits)).catch(() => {});
+    throw error;
+  }
   return new AsyncFileSystem(executor, context, { onClose, setsLimits: true });
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { asyncForm, asyncStorage } from './async-storage.js';
+import type { Backend } from './backend.js';
 import { openFileSystem, openInMemory } from './create-file-system.js';
+import { FsError, StorageError } from './errors.js';
 import type { FileSystem, SyncFileSystem } from './file-system.js';
 import { mount } from './layers/mount.js';
 import { observe } from './layers/observe.js';
@@ -9,6 +11,7 @@ import { readonly } from './layers/readonly.js';
 import { restrict } from './layers/restrict.js';
 import type { Limits } from './limits.js';
 import { MemoryStorage } from './memory-storage.js';
+import type { Storage } from './storage.js';
 import { changedBackend, sampleBackend } from './testing/sample-backend.js';
 import { SampleGuard } from './testing/sample-guard.js';
 import { openWorkingCopy } from './working-copy/open-working-copy.js';
@@ -47,6 +50,21 @@ describe('limits of a storage in memory', () => {
       }),
     );
     expect(openInMemory({ limits: 'stored' }).limits).toEqual({});
+  });
+
+  it.each<[string, () => Storage]>([
+    ['memory', () => new MemoryStorage()],
+    ['async memory', () => asyncForm(new MemoryStorage())],
+    ['a backend without a limit store', () => asyncStorage(changedBackend(sampleBackend(), {}))],
+  ])('of %s are not left behind by an opening whose files are refused', async (_, make) => {
+    const storage = make();
+    const open = async (limits: Limits, files: Record<string, string>) => openFileSystem(storage, { limits, files });
+    await expect(open({ maxTotalSize: 1 }, { '/a': '1234' })).rejects.toMatchObject({ code: 'ENOSPC' });
+    await expect(open({ maxNodeCount: 9 }, { '/a': '', '/a/b': '' })).rejects.toThrow();
+    expect((await openFileSystem(storage)).limits).toEqual({});
+    const fs = await open({ maxTotalSize: 4 }, { '/a': '1234' });
+    await expect(open({ maxTotalSize: 4 }, { '/b': 'x' })).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect([fs.limits, await fs.readText('/a')]).toEqual([{ maxTotalSize: 4 }, '1234']);
   });
 
   it('are changed by setLimits for all; lowered ones refuse growth only', async () => {
@@ -121,6 +139,31 @@ describe('limits of a storage in memory', () => {
     await expect(grow(4, { maxFileSize: 3 })).rejects.toMatchObject({ code: 'EFBIG', allowed: 3 });
     expect([runs, fs.existsSync('/f')]).toEqual([4, false]);
     handle.closeSync();
+  });
+});
+
+describe('limits stored by an opening whose files are not stored', () => {
+  it('stay if another client has replaced them, or if the storage failed', async () => {
+    const backend = sampleBackend();
+    const { limitStore } = backend;
+    const commit = async (): Promise<never> => {
+      await limitStore.set({ maxTotalSize: 2 });
+      throw new FsError('ENOSPC');
+    };
+    const open = (change: Partial<Backend>) =>
+      openFileSystem(asyncStorage(changedBackend(backend, { limitStore, ...change })), {
+        limits: { maxTotalSize: 1 },
+        files: { '/a': '' },
+      });
+    await expect(open({ commit })).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(await limitStore.open({})).toEqual({ maxTotalSize: 2 });
+    await limitStore.set({});
+    const failing = async (): Promise<never> => {
+      throw new StorageError('unavailable', 'Not sent', { mayHaveHappened: false, retryable: false });
+    };
+    await expect(open({ commit: failing })).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await limitStore.open({})).toEqual({ maxTotalSize: 1 });
+    await open({});
   });
 });
 

@@ -19,7 +19,8 @@ export interface Context {
 export interface ContextOptions {
   /**
    * Quotas. They are stored with the filesystem: its first client with limits sets them, and others must be opened with
-   * the same ones, with `'stored'`, or without. `FileSystem.setLimits` changes them. Default `'stored'`.
+   * the same ones, with `'stored'`, or without; `{}` means the same as `'stored'`. `FileSystem.setLimits` changes them.
+   * Default `'stored'`.
    */
   readonly limits?: Limits | 'stored' | undefined;
   /** Returns epoch milliseconds for every new time. Default: the system's clock. */

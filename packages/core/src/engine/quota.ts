@@ -9,6 +9,8 @@ export interface Quota {
    * filesystem has limits that differ
    */
   open(given: Limits): void | Promise<void>;
+  /** Removes the limits that `open` stored for a filesystem that then could not be opened, unless others replaced them. */
+  withdraw(given: Limits): void | Promise<void>;
   /** Replaces the limits, for every client. */
   set(limits: Limits, signal?: AbortSignal): void | Promise<void>;
 }
@@ -32,6 +34,11 @@ export class LocalQuota implements Quota {
   claim(given: Limits): Limits {
     if (!isLimited(this.limits)) this.limits = given;
     return this.limits;
+  }
+
+  withdraw(given: Limits): void {
+    // Each opening has an object of its own.
+    if (this.limits === given) this.limits = NO_LIMITS;
   }
 
   set(limits: Limits): void {

@@ -54,6 +54,18 @@ export function storedLimitCases(addBackend: AddCase): void {
     equal(shown(await limitStore.open({ maxFileSize: 8 })), { maxFileSize: 8 });
   });
 
+  add('opening with files that are refused leaves the stored limits as they were', async (backend) => {
+    const openWith = (limits: Limits): Promise<FileSystem> =>
+      openFileSystem(asyncStorage(backend), { limits, files: { '/a': '1234' } });
+    equal(await refusal(openWith({ maxTotalSize: 1 })), ['ENOSPC', 'maxTotalSize', 0, 4, 1]);
+    equal(shown((await open(backend)).limits), {});
+    equal(shown((await openWith({ maxTotalSize: 4 })).limits), { maxTotalSize: 4 });
+    await backend.limitStore?.set({ maxFileSize: 1 });
+    await (await open(backend)).unlink('/a');
+    equal((await refusal(openWith({ maxFileSize: 1 })))[0], 'EFBIG');
+    equal(shown((await open(backend)).limits), { maxFileSize: 1 });
+  });
+
   add('a batch of writes under other limits than the stored ones is refused with these', async (backend) => {
     const stored = { maxTotalSize: 10, maxCheckpoints: 2 };
     equal((await backend.commit(batchOf('a', { maxTotalSize: 9 }))).kind, 'ok');

@@ -5,9 +5,10 @@ export function mayHaveHappened(error: unknown): boolean {
   return isStorageError(error) && error.mayHaveHappened && !(error instanceof OutcomeUnknownError);
 }
 
-/** Returns the same failure with the given `mayHaveHappened`. */
+/** Returns the same failure with the given `mayHaveHappened`; an `OutcomeUnknownError` stays as it is. */
 export function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): unknown {
-  if (!isStorageError(error) || error.mayHaveHappened === mayHaveHappened) return error;
+  if (!isStorageError(error) || error instanceof OutcomeUnknownError || error.mayHaveHappened === mayHaveHappened)
+    return error;
   const { kind, message, retryable, cause } = error;
   return new StorageError(kind, message, { retryable, mayHaveHappened, cause });
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { asyncStorage } from '../../async-storage.js';
-import type { Backend, CheckpointStore, CommitResult, LoadResult } from '../../backend.js';
+import type { Backend, CheckpointStore, CommitResult, LimitStore, LoadResult } from '../../backend.js';
+import { BackendStorage } from '../../backend-storage.js';
 import { openFileSystem } from '../../create-file-system.js';
-import { StorageError, type StorageErrorOptions } from '../../errors.js';
+import { OutcomeUnknownError, StorageError, type StorageErrorOptions } from '../../errors.js';
 import type { FileSystem } from '../../file-system.js';
 import type { Limits } from '../../limits.js';
 import { createSnapshot } from '../../snapshot.js';
@@ -487,6 +488,55 @@ describe('checkpoints of a remote storage', () => {
     await unsent.writeFile('/later', '');
     await unsent.rollback(before);
     expect(await unsent.exists('/later')).toBe(false);
+  });
+});
+
+describe('a change that has the same effect when repeated', () => {
+  /** Fails a method `times` times after it has taken effect. */
+  function losing<A extends unknown[], R>(times: number, call: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
+    let lost = 0;
+    return async (...args) => {
+      const result = await call(...args);
+      if (lost++ < times) throw new StorageError('timeout', 'The reply is lost');
+      return result;
+    };
+  }
+
+  it('succeeds after a lost reply, and has an unknown outcome if all are lost: destroy', async () => {
+    let isDeleted = false;
+    const destroy = async (): Promise<void> => {
+      isDeleted = true;
+    };
+    const storage = (times: number) =>
+      new BackendStorage(changed(memory(), { destroy: losing(times, destroy) }), { timer });
+    await storage(1).destroy();
+    const error = { name: 'OutcomeUnknownError', mayHaveHappened: true, retryable: false };
+    await expect(storage(99).destroy()).rejects.toMatchObject(error);
+    expect(isDeleted).toBe(true);
+  });
+
+  it('succeeds after a lost reply, and has an unknown outcome if all are lost: the first limits', async () => {
+    const limits = { maxTotalSize: 5 };
+    const openLosing = (times: number): Promise<FileSystem> => {
+      const backend = memory();
+      const { limitStore } = backend;
+      const store = losing(times, limitStore.open);
+      const open: LimitStore['open'] = (initial, call) =>
+        Object.keys(initial).length === 0 ? limitStore.open(initial, call) : store(initial, call);
+      return openFileSystem(asyncStorage(changed(backend, { limitStore: { ...limitStore, open } }), { timer }), {
+        limits,
+      });
+    };
+    expect((await openLosing(1)).limits).toEqual(limits);
+    await expect(openLosing(99)).rejects.toMatchObject({ name: 'OutcomeUnknownError', mayHaveHappened: true });
+  });
+
+  it('is not stated to have failed by a read that reports an unknown outcome', async () => {
+    const load = async (): Promise<never> => {
+      throw new OutcomeUnknownError('a');
+    };
+    const fs = await open(changed(memory(), { load }));
+    await expect(fs.readFile('/a')).rejects.toMatchObject({ name: 'OutcomeUnknownError', mayHaveHappened: true });
   });
 });
 

@@ -511,7 +511,7 @@ export class RemoteExecutor implements Executor {
   async destroy(signal?: AbortSignal): Promise<void> {
     const { destroy } = this.#backend;
     if (destroy === undefined) throw new StorageError('unsupported', 'This storage cannot delete its filesystem');
-    await this.#client.retrying(signal, (call) => destroy.call(this.#backend, call));
+    await this.#client.repeated(signal, (call) => destroy.call(this.#backend, call));
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { LimitStore } from '../../backend.js';
-import { type Limits, NO_LIMITS, parseLimits, sameLimits } from '../../limits.js';
+import { isLimited, type Limits, NO_LIMITS, parseLimits, sameLimits } from '../../limits.js';
 import { checkGiven, LocalQuota, type Quota } from '../quota.js';
 import type { BackendClient } from './backend-client.js';
 
@@ -9,6 +9,8 @@ export class RemoteQuota implements Quota {
   readonly #client: BackendClient;
   /** Limits of this client alone, for a backend that stores none; else those last learned. */
   readonly #local: LocalQuota;
+  /** Limits that this client stored because there were none. */
+  #stored: Limits | undefined;
 
   constructor(store: LimitStore | undefined, client: BackendClient, limits?: Limits) {
     this.#store = store;
@@ -21,9 +23,20 @@ export class RemoteQuota implements Quota {
   }
 
   async open(given: Limits): Promise<void> {
-    if (this.#store === undefined) return this.#local.open(given);
-    await this.#read(given, undefined);
+    const store = this.#store;
+    if (store === undefined) return this.#local.open(given);
+    await this.#read(undefined);
+    if (isLimited(given) && !isLimited(this.limits)) {
+      const { result } = await this.#client.repeated(undefined, (call) => store.open(given, call));
+      this.learn(result);
+      this.#stored = given;
+    }
     checkGiven(this.limits, given);
+  }
+
+  async withdraw(given: Limits): Promise<void> {
+    if (this.#store === undefined) return this.#local.withdraw(given);
+    if (this.#stored === given && !(await this.areOthers(given, undefined))) await this.set(NO_LIMITS);
   }
 
   async set(limits: Limits, signal?: AbortSignal): Promise<void> {
@@ -38,12 +51,12 @@ export class RemoteQuota implements Quota {
 
   /** Reads the limits again, and reports whether they are others than those that an operation relied on. */
   async areOthers(relied: Limits, signal: AbortSignal | undefined): Promise<boolean> {
-    if (this.#store !== undefined) await this.#read(NO_LIMITS, signal);
+    if (this.#store !== undefined) await this.#read(signal);
     return !sameLimits(this.limits, relied);
   }
 
-  async #read(initial: Limits, signal: AbortSignal | undefined): Promise<void> {
+  async #read(signal: AbortSignal | undefined): Promise<void> {
     const store = this.#store as LimitStore;
-    this.learn(await this.#client.retrying(signal, (call) => store.open(initial, call)));
+    this.learn(await this.#client.retrying(signal, (call) => store.open(NO_LIMITS, call)));
   }
 }
