@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
-import { openFileSystem } from '../create-file-system.js';
+import { openFileSystem, openInMemory } from '../create-file-system.js';
 import type { CallOptions } from '../file-system.js';
 import { sampleBackend } from '../testing/sample-backend.js';
 import { sample } from '../testing/sample-file-system.js';
@@ -44,4 +44,25 @@ describe('options', () => {
     await expect(fs.writeFile('/f', 'new', { signal: 5 } as never)).rejects.toThrow(TypeError);
     expect(await fs.readText('/f')).toBe('f');
   });
+});
+
+describe('a clock', () => {
+  it.each([9e15, Number.NaN, Number.NEGATIVE_INFINITY])(
+    'that returns %d is refused before any change',
+    async (time) => {
+      let now = 8.64e15;
+      const clock = (): number => now;
+      const message = 'clock must return milliseconds from -8.64e15 to 8.64e15';
+      expect(() => openInMemory({ clock: () => time })).toThrow(message);
+      for (const fs of [openInMemory({ clock }), await openFileSystem(asyncStorage(sampleBackend()), { clock })]) {
+        now = 8.64e15;
+        await fs.writeFile('/a', '');
+        expect((await fs.stat('/a')).mtime.getTime()).toBe(now);
+        now = time;
+        await expect(fs.writeFile('/b', '')).rejects.toThrow(message);
+        await expect(fs.checkpoint()).rejects.toThrow(message);
+        expect([await fs.readdir('/'), await fs.checkpoints()]).toEqual([['a'], []]);
+      }
+    },
+  );
 });

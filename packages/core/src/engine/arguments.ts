@@ -79,6 +79,12 @@ export function isTime(ms: unknown): ms is number {
   return typeof ms === 'number' && Math.abs(ms) <= 8.64e15;
 }
 
+/** Returns a time that a clock returned. @throws TypeError if a Date cannot hold it */
+export function checkNow(now: number): number {
+  if (!isTime(now)) throw new TypeError(`clock must return milliseconds from -8.64e15 to 8.64e15, not ${String(now)}`);
+  return now;
+}
+
 /** Converts one of node's times (a Date, or epoch seconds) to epoch milliseconds. */
 export function checkTime(time: number | Date, name: string): number {
   const ms = time instanceof Date ? time.getTime() : typeof time === 'number' ? time * 1000 : undefined;

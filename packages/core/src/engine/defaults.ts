@@ -1,4 +1,5 @@
 import type { Metadata, NodeId } from '../backend.js';
+import { checkNow } from './arguments.js';
 
 /** The only source of time and randomness if the caller gives none. */
 export const systemClock = (): number => Date.now();
@@ -25,7 +26,8 @@ export function randomId(random: (below: number) => number): NodeId & string {
   return id;
 }
 
-/** Returns the metadata of a new root. */
+/** Returns the metadata of a new root. @throws TypeError for a time that a Date cannot hold */
 export function rootMeta(now: number): Metadata {
+  checkNow(now);
   return { mode: 0o755, uid: 0, gid: 0, atime: now, mtime: now, ctime: now, birthtime: now };
 }

@@ -1,6 +1,7 @@
 import { FsError } from '../../errors.js';
 import type { Checkpoint } from '../../file-system.js';
 import type { TreeState } from '../../tree/tree.js';
+import { checkNow } from '../arguments.js';
 import { noCheckpoint, wantedCheckpoint } from '../checkpoints.js';
 import type { Context } from '../context.js';
 import { randomId } from '../defaults.js';
@@ -35,7 +36,7 @@ export class MemoryCheckpoints {
     const checkpoint: Checkpoint = Object.freeze({
       id,
       ...(name === undefined ? {} : { name }),
-      createdAt: context.clock(),
+      createdAt: checkNow(context.clock()),
     });
     this.#held.set(id, { checkpoint, state: freeze() });
     if (name !== undefined) this.#named.set(name, id);

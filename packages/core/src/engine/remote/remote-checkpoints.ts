@@ -1,6 +1,7 @@
 import type { Backend, BackendCall, CheckpointStore } from '../../backend.js';
 import { FsError } from '../../errors.js';
 import type { Checkpoint } from '../../file-system.js';
+import { checkNow } from '../arguments.js';
 import { noCheckpoint, wantedCheckpoint } from '../checkpoints.js';
 import type { Context } from '../context.js';
 import { errorOfLimit } from '../exceeded-limit.js';
@@ -27,7 +28,7 @@ export class RemoteCheckpoints {
     const checkpoint: Checkpoint = Object.freeze({
       id: this.#client.newOperationId(),
       ...(name === undefined ? {} : { name }),
-      createdAt: context.clock(),
+      createdAt: checkNow(context.clock()),
     });
     for (;;) {
       const { limits } = this.#quota;

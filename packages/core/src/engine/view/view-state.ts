@@ -2,6 +2,7 @@ import type { Check, Metadata, Write } from '../../backend.js';
 import type { Entries } from '../../tree/entries.js';
 import type { DirectoryNode, Node, TreeNode } from '../../tree/node.js';
 import type { Location, Tree } from '../../tree/tree.js';
+import { checkNow } from '../arguments.js';
 import type { Change } from '../changes.js';
 import type { Context } from '../context.js';
 import type { Access } from '../guard.js';
@@ -114,11 +115,4 @@ export abstract class ViewState {
     }
     return this.#meta;
   }
-}
-
-/** @throws TypeError, before any change, if the clock returns anything but a finite number */
-function checkNow(now: number): number {
-  if (typeof now !== 'number' || !Number.isFinite(now))
-    throw new TypeError('clock must return a finite number of milliseconds');
-  return now;
 }
