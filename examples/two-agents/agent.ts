@@ -56,7 +56,7 @@ await fs.mkdir(`/doing/${name}`, { recursive: true });
 await fs.writeFile(`/agents/${name}`, '');
 const beat = setInterval(() => {
   const now = Date.now();
-  // An update that fails only counts as silence.
+  // A failed update may be ignored: to the other agents it is only silence.
   fs.utimes(`/agents/${name}`, now / 1000, now / 1000).catch(() => undefined);
 }, BEAT_MS);
 

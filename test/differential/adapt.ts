@@ -2,7 +2,7 @@ import type { Step } from '@scratchfs/testkit';
 import { INTENDED_DIFFERENCES, type IntendedDifference } from './intended-differences.js';
 import { lexical } from './virtual-path.js';
 
-/** A step as the disk runs it, and the rows of the intended differences that changed it. */
+/** A step as the disk runs it, and the intended differences that apply to it. */
 export interface Adapted {
   readonly step: Step;
   readonly rows: readonly IntendedDifference[];

@@ -32,7 +32,10 @@ function refusal(error: unknown, step: Step): Outcome {
   return outcome;
 }
 
-/** Uses the kernel's own `realpath`: node's other one makes many calls. */
+/**
+ * Returns the function of a name; of `realpath` its `native` variant, because the other one makes many filesystem calls
+ * of its own.
+ */
 function functionOf(fs: Functions, name: string, suffix: '' | 'Sync'): Functions[string] {
   const found = fs[name + suffix] as Functions[string] & { native?: Functions[string] };
   return found.native ?? found;

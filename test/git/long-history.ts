@@ -6,8 +6,9 @@ import { createFileSystem, type SyncFileSystem } from 'scratchfs';
 import { git } from './git-cli.js';
 
 /**
- * `npm run campaign -- history/long`: writes a random history, has git check every object and every id, then flips one
- * bit after another and expects each to be noticed. Arguments: the number of commits (default 10,000) and a seed.
+ * Writes a random history, has git check all its objects and ids, then flips one random bit in each byte of 40 objects:
+ * no flip may lead to other content. Arguments of this file: the number of commits (default 10,000) and a seed. Run it
+ * by `npm run campaign -- history/long [share] [seed]`.
  */
 const commits = Number(process.argv[2] ?? 10_000);
 let seed = Number(process.argv[3] ?? 1);

@@ -27,7 +27,10 @@ export interface EntryInfo {
   readonly target?: string;
 }
 
-/** One node of the filesystem with its content: the unit of a {@link Storage}. */
+/**
+ * The value at a path, with its content: the unit of a {@link Storage}. A file with several names has an entry for
+ * each.
+ */
 export interface FileEntry extends EntryInfo {
   /** A copy of the content; empty for a directory and a symlink. */
   readonly content: Uint8Array;

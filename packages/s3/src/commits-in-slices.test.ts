@@ -5,7 +5,7 @@ import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
 
 const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
-/** Milliseconds that are longer than a time slice. */
+/** Duration in milliseconds that exceeds a time slice. */
 const LONG_MS = 20;
 
 let store: MapStore;

@@ -97,7 +97,7 @@ export class OpenFiles {
     return [...this.#files.values()].filter((file) => isWithin(file.path, path)).map((file) => file.path);
   }
 
-  /** Reports whether a file has a known name that is neither a path nor under it. */
+  /** Reports whether a file is known to be reachable by a path that is neither `path` nor under it. */
   knowsNameBeside(id: NodeId, path: string): boolean {
     return this.#names?.hasBeside(id, path) ?? false;
   }

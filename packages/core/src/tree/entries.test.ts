@@ -74,7 +74,8 @@ describe('Entries', () => {
             trees.push({ entries: mapped, model: changed, owner: other });
           } else if (action.kind === 'aim') {
             expect(entries.getToSet(action.name)).toBe(model.get(action.name));
-            // Changes in front of the name shift its index.
+            // `getToSet` remembers the position of the name. Changes between it and `set`, in front of the name and
+            // behind it, must not make `set` use a stale one.
             for (const each of ['', `${action.name}-`, 'a-'].slice(0, action.between)) {
               if (model.delete(each)) entries.delete(owner, each);
               else {

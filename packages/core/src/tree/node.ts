@@ -229,7 +229,9 @@ export class AbsentNode {
   declare readonly kind: typeof ABSENT;
 }
 
-/** A file or symlink with several names. */
+/**
+ * A file or symlink in the inode table: it has several names, or had them, or is about to have them (`links` may be 1).
+ */
 export interface Inode {
   readonly node: FileNode | SymlinkNode;
   readonly links: number;

@@ -269,8 +269,9 @@ async function goOn(
 const UNLOCKED = 'unlocked';
 
 /**
- * Takes the index lock again if the user has removed it: only while it is held does the repository stay the same from
- * one check to the next. The removal is recorded first. If another git holds the lock, the merge cannot be recovered.
+ * Takes the index lock again if the user has removed it: the repository stays the same from one check to the next only
+ * while the lock is held. Records the removal first. If another git process holds the lock, this does nothing: the
+ * finisher then refuses, and recovery can be tried again later.
  */
 async function lockAgain(gitDirectory: string, stage: string, plan: Plan): Promise<void> {
   if (await holdsLock(gitDirectory, plan)) return;

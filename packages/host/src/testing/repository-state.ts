@@ -13,7 +13,7 @@ export function stateOf(path: string): Readonly<Record<string, string>> {
     for (const name of readdirSync(join(path, at))) {
       const inside = at === '' ? name : `${at}/${name}`;
       const stat = lstatSync(join(path, inside));
-      if (isGits(inside)) continue;
+      if (isLeftOut(inside)) continue;
       if (stat.isDirectory()) visit(inside);
       else if (stat.isSymbolicLink()) state[inside] = `-> ${readlinkSync(join(path, inside))}`;
       else
@@ -31,9 +31,9 @@ export function stateOf(path: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Reports whether a path holds git's own data. Users do not see objects, and unreachable ones may come and go. The
- * index is compared by its entries.
+ * Reports whether the comparison leaves out a path: objects (users do not see them, and unreachable ones may come and
+ * go), git directories of submodules, and the index file, of which `stateOf` compares the entries instead.
  */
-function isGits(path: string): boolean {
+function isLeftOut(path: string): boolean {
   return /^\.git\/(objects|modules|index$)/.test(path);
 }

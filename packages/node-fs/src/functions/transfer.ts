@@ -45,7 +45,7 @@ export const readSync: NodeFunction<Transfer, number> = nodeFunction(
     const view = checkView(buffer);
     const parts =
       given.length <= 3 || typeof offset === 'object' ? checkedPartsOf(offset, view) : { offset, length, position };
-    // Elsewhere null means no offset; here it is an error.
+    // `readSync` refuses `{ offset: null }`; the other forms of read take it as 0.
     if (parts.offset === null) checkInteger(null, 'offset');
     return { fd: file, ...readRange(view, parts) };
   },

@@ -12,7 +12,10 @@ const turns = async (count = 50): Promise<void> => {
 
 const open = (backend: Backend): Promise<FileSystem> => openFileSystem(asyncStorage(backend));
 
-/** A result was true at some moment since the request, whatever else this client is doing. */
+/**
+ * The rule: the result of a read was the state at some moment between its request and its reply, whatever else the same
+ * client is doing.
+ */
 describe('A read served by one load of its own', () => {
   it('does not take the entries of a directory from a listing that was loaded before', async () => {
     const backend = sampleBackend();
