@@ -17,6 +17,12 @@ export const benchmarks = [
     script: 'test/bench/growth.ts',
   },
   {
+    name: 'operations',
+    measures: 'single operations in memory and through the layers, beside those of a commit',
+    options: '<commit>, --rounds <n>, --only <group>',
+    script: 'test/bench/operations.ts',
+  },
+  {
     name: 'remote',
     measures: 'Redis and S3 beside raw clients and unstorage, on the built packages',
     options: 'redis | s3, <rounds>',
