@@ -11,7 +11,7 @@ const project = createFileSystem({
 });
 
 /** Definitions of the program and its workers. */
-const program = new Sandbox(project, { root: { root: '/' } });
+const program = new Sandbox(project);
 const definitions = {
   analyser: { allow_read: ['/src'], readonly: true },
   fixer: { allow_read: ['/src', '/fixes'], allow_write: ['/fixes'] },

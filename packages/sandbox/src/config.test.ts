@@ -6,14 +6,23 @@ import { parseDeriveOptions } from './derive.js';
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('parseSandboxConfig', () => {
-  it('fills in the defaults of the root form: not readonly, no size cap', () => {
+  it('fills in the defaults of the root form: not readonly, no size cap, writes with approval', () => {
     const config = parseSandboxConfig({ root: { root: '.' } });
+    const rest = { suffixes: undefined, maxFileBytes: undefined, readApproval: false, writeApproval: true };
     expect(config).toEqual({
-      root: { root: '.', readonly: false, suffixes: undefined, maxFileBytes: undefined },
+      root: { root: '.', readonly: false, ...rest },
       paths: undefined,
       network: false,
       requireOsSandbox: false,
     });
+  });
+
+  it('accepts the path of a root alone', () => {
+    expect(parseSandboxConfig({ root: '/x', network: true })).toEqual(
+      parseSandboxConfig({ root: { root: '/x' }, network: true }),
+    );
+    expect(() => parseSandboxConfig({ root: '' })).toThrow('sandbox.root.root must not be empty');
+    expect(() => parseSandboxConfig({ root: 5 })).toThrow('sandbox.root must be a plain object, not 5');
   });
 
   it('fills in the defaults of a named path: read-only, writes with approval', () => {
@@ -219,7 +228,7 @@ describe('parseSandboxConfig', () => {
     const long = `\u001b[31m${'x'.repeat(1000)}`;
     for (const data of [
       { [long]: 1 },
-      { root: long },
+      { network: long },
       { paths: { [`${long}:`]: {} } },
       { root: { root: '.', readonly: long } },
     ]) {

@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from './plain-data.js';
 
-/** A directory that becomes `/` of the sandbox. Reads need no approval, writes do. */
+/** A directory that becomes `/` of the sandbox. */
 export interface RootSandboxConfig {
   /** A directory of the filesystem, absolute or relative to `basePath`. */
   readonly root: string;
@@ -27,6 +27,10 @@ export interface RootSandboxConfig {
   readonly suffixes?: readonly string[] | null | undefined;
   /** The largest file that may be read, in bytes. Default: no limit. */
   readonly maxFileBytes?: number | null | undefined;
+  /** Each read needs approval. Default false. */
+  readonly readApproval?: boolean | undefined;
+  /** Each write needs approval. Default true. */
+  readonly writeApproval?: boolean | undefined;
 }
 
 /** A directory mounted under a name. */
@@ -54,10 +58,13 @@ interface Surroundings {
   readonly requireOsSandbox?: boolean | undefined;
 }
 
-/** Access of a sandbox: one directory as its root, or several under names. */
+/**
+ * Access of a sandbox: one directory as its root, or several under names. `{ root: '/' }` is short for
+ * `{ root: { root: '/' } }`.
+ */
 export type SandboxConfig = Surroundings &
   (
-    | { readonly root: RootSandboxConfig; readonly paths?: null | undefined }
+    | { readonly root: string | RootSandboxConfig; readonly paths?: null | undefined }
     | { readonly paths: Readonly<Record<string, PathConfig>>; readonly root?: null | undefined }
   );
 
@@ -69,17 +76,16 @@ const suffix: Reader<string> = (value, field) => {
   return value;
 };
 
-const limits = { suffixes: optional(list(suffix)), maxFileBytes: optional(wholeNumber) } satisfies Fields;
-
-const ROOT = { root: text, readonly: flag(false), ...limits } satisfies Fields;
-
-const PATH = {
-  root: text,
-  mode: oneOf('ro', 'ro', 'rw'),
-  ...limits,
+const rules = {
+  suffixes: optional(list(suffix)),
+  maxFileBytes: optional(wholeNumber),
   readApproval: flag(false),
   writeApproval: flag(true),
 } satisfies Fields;
+
+const ROOT = { root: text, readonly: flag(false), ...rules } satisfies Fields;
+
+const PATH = { root: text, mode: oneOf('ro', 'ro', 'rw'), ...rules } satisfies Fields;
 
 /** A frozen configuration with every default filled in. It is a valid {@link SandboxConfig} too. */
 export type ParsedSandboxConfig = { readonly network: boolean; readonly requireOsSandbox: boolean } & (
@@ -104,7 +110,9 @@ export type ParsedSandboxConfig = { readonly network: boolean; readonly requireO
 export function parseSandboxConfig(data: unknown): ParsedSandboxConfig {
   const spelling = new Spelling();
   const fields = {
-    root: optional((value, field) => readObject(value, field, ROOT, spelling)),
+    root: optional((value, field) =>
+      readObject(typeof value === 'string' ? { root: value } : value, field, ROOT, spelling),
+    ),
     paths: optional((value, field) => readPaths(value, field, spelling)),
     network: flag(false),
     requireOsSandbox: flag(false),

@@ -21,8 +21,7 @@ export interface SandboxRoot {
 export function sandboxRoots(config: ParsedSandboxConfig, basePath: string): readonly SandboxRoot[] {
   const roots: SandboxRoot[] = [];
   if (config.root !== undefined) {
-    const { root, readonly, suffixes, maxFileBytes } = config.root;
-    const rest = { suffixes, maxFileBytes, readApproval: false, writeApproval: true };
+    const { root, readonly, ...rest } = config.root;
     roots.push({ name: undefined, path: rootAt(root, basePath, 'sandbox.root.root'), isWritable: !readonly, ...rest });
   } else {
     for (const [name, { root, mode, ...rest }] of Object.entries(config.paths)) {

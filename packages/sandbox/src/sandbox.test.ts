@@ -411,6 +411,26 @@ describe.each(Object.keys(BACKENDS))('a directory of a filesystem as the root, o
 });
 
 describe('a sandbox', () => {
+  it('without a configuration has the whole filesystem, and writes need approval', async () => {
+    const fileSystem = memory({ '/home/a': 'a' });
+    for (const sandbox of [new Sandbox(fileSystem), new Sandbox(fileSystem, { root: '/' })]) {
+      expect([sandbox.readableRoots, sandbox.writableRoots]).toEqual([['/'], ['/']]);
+      expect((await sandbox.read('home/a')).content).toBe('a');
+      expect(await sandbox.approvals('/home/a')).toEqual({ read: false, write: true });
+    }
+    const home = new Sandbox(fileSystem, { root: 'home' });
+    expect(await home.listFiles()).toEqual(['/a']);
+    expect(() => new Sandbox(fileSystem, undefined as never)).toThrow('sandbox must be a plain object, not undefined');
+  });
+
+  it('has the approvals of its one root, and so have its children', async () => {
+    const root = { root: '/', readApproval: true, writeApproval: false };
+    const sandbox = new Sandbox(memory({ '/a': 'a' }), { root });
+    expect(await sandbox.approvals('/a')).toEqual({ read: true, write: false });
+    const child = await sandbox.derive({ inherit: true });
+    expect(await child.approvals('/new')).toEqual({ read: true, write: false });
+  });
+
   it('passes network and requireOsSandbox on to its children', async () => {
     const sandbox = new Sandbox(memory(), { root: { root: '/' }, network: true, requireOsSandbox: true });
     expect([sandbox.network, sandbox.requireOsSandbox]).toEqual([true, true]);
@@ -421,7 +441,7 @@ describe('a sandbox', () => {
   });
 
   it('cannot be created from an invalid configuration, nor from the internals of another sandbox', () => {
-    for (const config of [undefined, {}, { root: '/' }, named(), Object.create(named())]) {
+    for (const config of [undefined, {}, { root: 5 }, named(), Object.create(named())]) {
       expect(() => new Sandbox(memory(), config as never)).toThrow(TypeError);
     }
     expect(() => new Sandbox(memory(), { root: { root: '/' } }, { base: '/' } as never)).toThrow(

@@ -54,7 +54,7 @@ export type Guarded<F extends FileSystem> = F extends SyncFileSystem ? SyncFileS
  * import { Sandbox } from '@scratchfs/sandbox';
  *
  * const project = createFileSystem({ files: { '/src/a.ts': 'let x = 1;', '/docs/x.md': 'x' } });
- * const program = new Sandbox(project, { root: { root: '.' } });
+ * const program = new Sandbox(project);
  * const analyser = await program.derive({ allowRead: '/src', readonly: true });
  * console.log((await analyser.read('/src/a.ts')).content); // → let x = 1;
  * console.log(await analyser.canWrite('/src/a.ts')); // → false
@@ -71,9 +71,13 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
   readonly requireOsSandbox: boolean;
   readonly #access: Access;
 
+  /** Creates a sandbox of the whole filesystem. Writes need approval. */
+  constructor(fileSystem: F);
   constructor(fileSystem: F, config: SandboxConfig, options?: SandboxOptions);
-  constructor(fileSystem: FileSystem, config: SandboxConfig | Access, options?: SandboxOptions) {
-    const access = Access.isOne(config) ? config : accessOf(fileSystem, config, options);
+  constructor(fileSystem: FileSystem, ...given: readonly [(SandboxConfig | Access)?, SandboxOptions?]) {
+    // A configuration that is undefined by mistake is an error, and not the whole filesystem.
+    const [config, options] = given.length === 0 ? [{ root: '/' }] : given;
+    const access = Access.isOne(config) ? config : accessOf(fileSystem, config as SandboxConfig, options);
     const { namespace, policy } = access;
     const roots = (paths: readonly string[]): readonly string[] =>
       Object.freeze(paths.map((path) => namespace.show(path) as string));

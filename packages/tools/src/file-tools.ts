@@ -69,7 +69,7 @@ export interface FileTools {
  * import { createFileTools } from '@scratchfs/tools';
  *
  * const fs = createFileSystem({ files: { '/src/a.ts': 'let x = 1;' } });
- * const sandbox = new Sandbox(fs, { root: { root: '/' } });
+ * const sandbox = new Sandbox(fs);
  * const { call } = createFileTools(sandbox, { approve: ({ summary }) => summary.startsWith('Replace') });
  * const edit = { path: '/src/a.ts', old_text: 'let', new_text: 'const' };
  * console.log((await call('edit_file', edit)).text); // → Replaced 1 occurrence in '/src/a.ts'.

@@ -21,7 +21,7 @@ export const STORAGES: readonly (readonly [string, (files?: InitialFiles) => Fil
 
 /** Creates a sandbox of a whole filesystem. */
 export function whole(fileSystem: FileSystem): Sandbox {
-  return new Sandbox(fileSystem, { root: { root: '/' } });
+  return new Sandbox(fileSystem);
 }
 
 /** Creates a sandbox of named directories. */
