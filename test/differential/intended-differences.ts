@@ -33,7 +33,7 @@ const READS = [
   'readText',
   'readLines',
   'readdir',
-  'readdirEntries',
+  'entries',
   'readlink',
   'walk',
   'getEntry',

@@ -40,7 +40,7 @@ export function nodeCallOf(step: Step): NodeCall {
     case 'stat':
     case 'lstat':
       return ofPath(step.op, [step.args.path], statValue);
-    case 'readdirEntries':
+    case 'entries':
       return ofPath('readdir', [step.args.path, { withFileTypes: true }], (entries) =>
         (entries as Dirent[]).map((entry) => ({ name: entry.name, kind: kindOf(entry) })),
       );

@@ -282,7 +282,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         const isNew = look(fs, destination) === undefined;
         fs.cpSync(source, destination, options);
         if (!isNew || !isDirectory(fs, destination)) return;
-        for (const entry of fs.readdirSync(destination, { withFileTypes: true })) {
+        for (const entry of fs.entriesSync(destination)) {
           if (entry.kind !== 'symlink' || !fs.isFileSync(entry.path)) continue;
           const bytes = fs.readFileSync(entry.path);
           fs.unlinkSync(entry.path);

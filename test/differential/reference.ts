@@ -264,7 +264,7 @@ export class HostSubject {
         return folder.decodeTarget(node.readlinkSync(path));
       case 'readdir':
         return sorted(node.readdirSync(path));
-      case 'readdirEntries':
+      case 'entries':
         return this.#entries(path).map(({ name, kind }) => ({ name, kind }));
       case 'walk':
         return this.#walk(path, '');

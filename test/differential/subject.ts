@@ -26,7 +26,7 @@ function comparable(step: Step, call: Call, result: unknown): unknown {
       const { kind, size, content, target, mode } = result as FileEntry;
       return { kind, mode, size: kind === 'directory' ? 0 : size, content, target: target ?? null };
     }
-    case 'readdirEntries':
+    case 'entries':
       return (result as EntryInfo[]).map(({ name, kind }) => ({ name, kind }));
     case 'walk': {
       // Relative to the path at which the walk began, whatever links led there.

@@ -16,7 +16,7 @@ const all = async (items: AsyncIterable<unknown>): Promise<void> => {
 };
 
 const read = (fs: FileSystem): Promise<unknown> => fs.readFile(FILE);
-const listed = (fs: FileSystem): Promise<unknown> => fs.readdir('/l', { withFileTypes: true });
+const listed = (fs: FileSystem): Promise<unknown> => fs.entries('/l');
 
 /** Budgets over the tree that `createBudgetFiles` makes. */
 export const REQUEST_BUDGETS: Readonly<Record<string, RequestBudget>> = {

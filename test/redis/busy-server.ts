@@ -29,7 +29,7 @@ function chapters(): readonly (readonly [what: string, work: Work])[] {
   let snapshot = new Uint8Array();
   const some = new Uint8Array(20_000_000).fill(1);
   return [
-    ['a listing', (fs) => fs.readdir('/d', { withFileTypes: true })],
+    ['a listing', (fs) => fs.entries('/d')],
     ['a walk', (fs) => all(fs.walk('/'))],
     ['grep through all contents', (fs) => all(grep(fs, 'nowhere', { paths: '/tree' }))],
     ['a checkpoint', (fs) => fs.checkpoint('first')],

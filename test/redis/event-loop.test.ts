@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   readdir: async () => expect(await client.fs.readdir('/d')).toHaveLength(COUNT),
-  'readdir with types': async () => expect(await client.fs.readdir('/d', { withFileTypes: true })).toHaveLength(COUNT),
+  entries: async () => expect(await client.fs.entries('/d')).toHaveLength(COUNT),
   walk: async () => {
     let count = 0;
     for await (const _ of client.fs.walk('/d')) count += 1;

@@ -18,7 +18,7 @@ import { runInSlices } from './engine/scheduling/time-slice.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
 import { WalkCursor } from './engine/walk.js';
-import type { EntryInfo, FileEntry, Stats } from './entry.js';
+import type { Dirent, EntryInfo, FileEntry, Stats } from './entry.js';
 import { FsError } from './errors.js';
 import type { FileHandle } from './file-handle.js';
 import type {
@@ -27,6 +27,7 @@ import type {
   Content,
   CpOptions,
   EditOptions,
+  EntriesOptions,
   FileSystem,
   MkdirOptions,
   OpenFlags,
@@ -100,12 +101,17 @@ export class AsyncFileSystem implements FileSystem {
   async mkdtemp(prefix: string, options?: CallOptions): Promise<string> {
     return this.#call('mkdtemp', options, (view) => naming.mkdtemp(view, prefix));
   }
-  readdir(path: string, options: ReaddirOptions & { readonly withContent: true }): Promise<FileEntry[]>;
-  readdir(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<EntryInfo[]>;
+  readdir(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<Dirent[]>;
   readdir(path: string, options?: ReaddirOptions): Promise<string[]>;
-  async readdir(path: string, options?: ReaddirOptions): Promise<string[] | EntryInfo[] | FileEntry[]> {
+  async readdir(path: string, options?: ReaddirOptions): Promise<string[] | Dirent[]> {
     const given = this.#given(options);
     return this.#do(given, (view) => reading.readdir(view, path, given));
+  }
+  entries(path: string, options: EntriesOptions & { readonly content: true }): Promise<FileEntry[]>;
+  entries(path: string, options?: EntriesOptions): Promise<EntryInfo[]>;
+  async entries(path: string, options?: EntriesOptions): Promise<EntryInfo[] | FileEntry[]> {
+    const given = this.#given(options);
+    return this.#do(given, (view) => reading.entries(view, path, given));
   }
   walk(path = '/', options?: WalkOptions): AsyncIterableIterator<EntryInfo> {
     const given = captureArgument(options);

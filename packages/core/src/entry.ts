@@ -57,11 +57,54 @@ export interface NewEntry {
 
 const S_IFMT = { file: 0o100000, directory: 0o040000, symlink: 0o120000 } as const;
 
+/** The questions that `node:fs` asks about the kind of an entry. */
+abstract class Kinded {
+  constructor(readonly kind: EntryKind) {}
+
+  isFile(): boolean {
+    return this.kind === 'file';
+  }
+  isDirectory(): boolean {
+    return this.kind === 'directory';
+  }
+  isSymbolicLink(): boolean {
+    return this.kind === 'symlink';
+  }
+  /** Returns false: pipes do not exist. */
+  isFIFO(): boolean {
+    return false;
+  }
+  /** Returns false: sockets do not exist. */
+  isSocket(): boolean {
+    return false;
+  }
+  /** Returns false: devices do not exist. */
+  isBlockDevice(): boolean {
+    return false;
+  }
+  /** Returns false: devices do not exist. */
+  isCharacterDevice(): boolean {
+    return false;
+  }
+}
+
+/** A name in a directory and the kind of its entry, as `readdir` returns it with `withFileTypes`. A link is not followed. */
+export class Dirent extends Kinded {
+  constructor(
+    readonly name: string,
+    /** The path of the directory, as the caller of `readdir` gave it. */
+    readonly parentPath: string,
+    kind: EntryKind,
+  ) {
+    super(kind);
+  }
+}
+
 /** Result of `stat`: the fields and methods of `node:fs` Stats that have a meaning here. */
-export class Stats {
+export class Stats extends Kinded {
   readonly blksize = 4096;
   constructor(
-    readonly kind: EntryKind,
+    kind: EntryKind,
     readonly ino: number,
     /** Type and permission bits, as `st_mode`. */
     readonly mode: number,
@@ -75,7 +118,9 @@ export class Stats {
     readonly birthtimeMs: number,
     /** Distinguishes filesystems under one root: `ino` is unique in each. 0 except under a mount. */
     readonly dev: number = 0,
-  ) {}
+  ) {
+    super(kind);
+  }
 
   get blocks(): number {
     return Math.ceil(this.size / 512);
@@ -91,15 +136,6 @@ export class Stats {
   }
   get birthtime(): Date {
     return new Date(this.birthtimeMs);
-  }
-  isFile(): boolean {
-    return this.kind === 'file';
-  }
-  isDirectory(): boolean {
-    return this.kind === 'directory';
-  }
-  isSymbolicLink(): boolean {
-    return this.kind === 'symlink';
   }
 }
 

@@ -3,7 +3,7 @@ import type { Content } from './content.js';
 import type { Cursor } from './engine/cursor.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
-import type { EntryInfo, FileEntry, Stats } from './entry.js';
+import type { Dirent, EntryInfo, FileEntry, Stats } from './entry.js';
 import type { FileHandle, SyncFileHandle } from './file-handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
 
@@ -56,10 +56,12 @@ export interface MkdirOptions extends CallOptions {
   readonly mode?: number | undefined;
 }
 export interface ReaddirOptions extends CallOptions {
-  /** Return {@link EntryInfo} objects instead of names. */
+  /** Return {@link Dirent} objects instead of names. Default false. */
   readonly withFileTypes?: boolean | undefined;
-  /** Return {@link FileEntry} objects, contents included, instead of names. */
-  readonly withContent?: boolean | undefined;
+}
+export interface EntriesOptions extends CallOptions {
+  /** Return {@link FileEntry} objects, which have the contents too. Default false. */
+  readonly content?: boolean | undefined;
 }
 export interface RmOptions extends CallOptions {
   /** Remove a directory with everything in it. Default false. */
@@ -211,13 +213,15 @@ export interface FileSystem extends AsyncDisposable {
   mkdir(path: Path, options?: MkdirOptions): Promise<string | undefined>;
   /** Creates a directory named by the prefix and six random characters, and returns its path. O(depth). */
   mkdtemp(prefix: string, options?: CallOptions): Promise<string>;
-  /** Returns a directory's names (or entries), sorted by UTF-8 bytes. O(depth + entries), with content also O(bytes). */
-  readdir(path: Path, options: ReaddirOptions & { readonly withContent: true }): Promise<FileEntry[]>;
-  readdir(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<EntryInfo[]>;
-  readdir(
-    path: Path,
-    options?: ReaddirOptions & { readonly withFileTypes?: false; readonly withContent?: false },
-  ): Promise<string[]>;
+  /** Returns a directory's names, or names with kinds, sorted by UTF-8 bytes. O(depth + entries). */
+  readdir(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<Dirent[]>;
+  readdir(path: Path, options?: ReaddirOptions & { readonly withFileTypes?: false | undefined }): Promise<string[]>;
+  /**
+   * Returns everything about each entry of a directory, sorted by UTF-8 bytes, and with `content` also the contents.
+   * O(depth + entries), with content also O(bytes).
+   */
+  entries(path: Path, options: EntriesOptions & { readonly content: true }): Promise<FileEntry[]>;
+  entries(path: Path, options?: EntriesOptions): Promise<EntryInfo[]>;
   /**
    * Yields everything under a directory, parents first, siblings by UTF-8 bytes; links are listed, not entered. Starts
    * in O(depth), regardless of the size; each entry is O(1).
@@ -405,12 +409,10 @@ export interface SyncFileSystem extends FileSystem {
   realpathSync(path: Path): string;
   mkdirSync(path: Path, options?: MkdirOptions): string | undefined;
   mkdtempSync(prefix: string): string;
-  readdirSync(path: Path, options: ReaddirOptions & { readonly withContent: true }): FileEntry[];
-  readdirSync(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): EntryInfo[];
-  readdirSync(
-    path: Path,
-    options?: ReaddirOptions & { readonly withFileTypes?: false; readonly withContent?: false },
-  ): string[];
+  readdirSync(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Dirent[];
+  readdirSync(path: Path, options?: ReaddirOptions & { readonly withFileTypes?: false | undefined }): string[];
+  entriesSync(path: Path, options: EntriesOptions & { readonly content: true }): FileEntry[];
+  entriesSync(path: Path, options?: EntriesOptions): EntryInfo[];
   walkSync(path?: Path, options?: WalkOptions): IterableIterator<EntryInfo>;
   readFileSync(path: Path, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): string;
   readFileSync(path: Path, options?: ReadFileOptions & { readonly encoding?: undefined }): Uint8Array<ArrayBuffer>;

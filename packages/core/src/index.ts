@@ -16,7 +16,7 @@ export type { Timer } from './engine/scheduling/deadline.js';
 export type { View } from './engine/view.js';
 export type { ViewFunction } from './engine/view-function.js';
 export type { EntryInfo, EntryKind, FileEntry, NewEntry } from './entry.js';
-export { Stats } from './entry.js';
+export { Dirent, Stats } from './entry.js';
 export {
   FsError,
   type FsErrorCode,

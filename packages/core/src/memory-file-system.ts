@@ -15,7 +15,7 @@ import * as writing from './engine/operations/write.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
 import { WalkCursor } from './engine/walk.js';
-import type { EntryInfo, FileEntry, Stats } from './entry.js';
+import type { Dirent, EntryInfo, FileEntry, Stats } from './entry.js';
 import type { SyncFileHandle } from './file-handle.js';
 import type {
   CallOptions,
@@ -23,6 +23,7 @@ import type {
   Content,
   CpOptions,
   EditOptions,
+  EntriesOptions,
   MkdirOptions,
   OpenFlags,
   OpenOptions,
@@ -80,11 +81,15 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   mkdtempSync(prefix: string): string {
     return this.#inside.change((view) => naming.mkdtemp(view, prefix));
   }
-  readdirSync(path: string, options: ReaddirOptions & { readonly withContent: true }): FileEntry[];
-  readdirSync(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): EntryInfo[];
+  readdirSync(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Dirent[];
   readdirSync(path: string, options?: ReaddirOptions): string[];
-  readdirSync(path: string, options?: ReaddirOptions): string[] | EntryInfo[] | FileEntry[] {
+  readdirSync(path: string, options?: ReaddirOptions): string[] | Dirent[] {
     return reading.readdir(this.#inside.view(), path, options);
+  }
+  entriesSync(path: string, options: EntriesOptions & { readonly content: true }): FileEntry[];
+  entriesSync(path: string, options?: EntriesOptions): EntryInfo[];
+  entriesSync(path: string, options?: EntriesOptions): EntryInfo[] | FileEntry[] {
+    return reading.entries(this.#inside.view(), path, options);
   }
   walkSync(path = '/', options?: WalkOptions): IterableIterator<EntryInfo> {
     return this.#inside.iterateSync((view) => new WalkCursor(view, path, options));

@@ -68,7 +68,7 @@ describe('a directory of the host', () => {
     for (let i = 0; i < 3000; i++) symlinkSync('x', join(root, 'a/many', `link-${i}`));
     writeFileSync(join(root, 'a/many/x'), 'x');
     await using fs = hostFileSystem(root);
-    const listing = fs.readdir('/a/many', { withFileTypes: true });
+    const listing = fs.entries('/a/many');
     expect(await turnsDuring(() => listing)).toBeGreaterThan(2);
     expect(await listing).toHaveLength(3001);
     expect(await turnsDuring(() => fs.rename('/a/many', '/many'))).toBeGreaterThan(2);

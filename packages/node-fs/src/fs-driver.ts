@@ -1,5 +1,5 @@
 import type {
-  EntryInfo,
+  Dirent,
   FileHandle,
   FileSystem,
   Limits,
@@ -62,7 +62,7 @@ type Plain = {
 
 /** The methods of the filesystem that the façade is made from, in one form. */
 export interface Calls extends Plain {
-  readdir(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Eventual<EntryInfo[]>;
+  readdir(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Eventual<Dirent[]>;
   readdir(path: string, options?: ReaddirOptions): Eventual<string[]>;
   run<A extends readonly unknown[], R>(operation: (view: View, ...args: A) => R, args: A): Eventual<R>;
 }

@@ -113,7 +113,7 @@ describe('hostile arguments', () => {
       for (const [name, ...args] of [
         ['cp', path, '/pub/rw/copy', { recursive: true, dereference: true }],
         ['cp', path, '/pub/rw/copy', { recursive: true, filter: (from: string) => seen.push(from) > 0 }],
-        ['readdir', path, { recursive: true, withContent: true }],
+        ['entries', path, { content: true }],
         ['readdir', path, { recursive: true }],
         ['open', path, 2],
         ['copyFile', path, '/pub/rw/copy', 1],

@@ -160,7 +160,7 @@ describe('a size cap', () => {
       copyFile: () => view.copyFile('/w/big', '/w/copy'),
       handle: () => handle.readFile(),
       'handle sync': () => handle.readSync(new Uint8Array(1), 0),
-      withContent: () => view.readdir('/w', { withContent: true }),
+      contents: () => view.entries('/w', { content: true }),
     };
     for (const [name, work] of Object.entries(refused)) expect(await refusal(work), name).toBe('FileTooLargeError');
     await view.writeFile('/w/big', 'y'.repeat(20));

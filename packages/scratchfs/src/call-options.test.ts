@@ -17,6 +17,7 @@ const CALLS: Readonly<Record<string, readonly unknown[]>> = {
   mkdir: ['/new'],
   mkdtemp: ['/new-'],
   readdir: ['/'],
+  entries: ['/'],
   readFile: ['/f'],
   readText: ['/f'],
   readLines: ['/f'],

@@ -54,7 +54,7 @@ const LIKELY: Partial<Record<OperationName, readonly TargetKind[]>> = {
   lchown: [...ANY, ...LINKS],
   lutimes: [...ANY, ...LINKS],
   readdir: DIRECTORIES,
-  readdirEntries: DIRECTORIES,
+  entries: DIRECTORIES,
   walk: DIRECTORIES,
   mkdir: FREE,
   symlink: FREE,

@@ -15,7 +15,7 @@ export interface OperationArgs {
   getEntry: { path: string };
   readlink: { path: string };
   readdir: { path: string };
-  readdirEntries: { path: string };
+  entries: { path: string };
   walk: { path: string };
   readFile: { path: string };
   readText: { path: string };
@@ -125,7 +125,7 @@ export const DISK_OPERATIONS: readonly OperationName[] = [
   'getEntry',
   'readlink',
   'readdir',
-  'readdirEntries',
+  'entries',
   'walk',
   'readFile',
   'readText',

@@ -102,10 +102,8 @@ export function callOf(step: Step): Call {
       return onFileSystem('getEntry', [step.args.path], readEntry);
     case 'readFile':
       return onFileSystem('readFile', [step.args.path], (bytes) => printBytes(bytes as Uint8Array));
-    case 'readdirEntries':
-      return onFileSystem('readdir', [step.args.path, { withFileTypes: true }], (all) =>
-        (all as unknown[]).map(readInfo),
-      );
+    case 'entries':
+      return onFileSystem('entries', [step.args.path], (all) => (all as unknown[]).map(readInfo));
     case 'walk':
       return onFileSystem('walk', [step.args.path], (all) => [...(all as Iterable<unknown>)].map(readInfo));
     case 'access':

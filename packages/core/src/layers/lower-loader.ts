@@ -76,7 +76,7 @@ export class LowerLoader {
 
   async #loadListing(path: string, call: CallOptions): Promise<void> {
     if (this.#listings.has(path)) return;
-    const infos = await this.#lower.readdir(path, { withFileTypes: true, ...call }).catch((error: unknown) => {
+    const infos = await this.#lower.entries(path, call).catch((error: unknown) => {
       if (isAbsent(error)) return [];
       throw error;
     });

@@ -67,7 +67,7 @@ export class SyncLowerSource implements Source {
 
   #entries(directory: NodeAddress): EntryInfo[] {
     try {
-      return this.#lower.readdirSync(directory.path, { withFileTypes: true });
+      return this.#lower.entriesSync(directory.path);
     } catch (error) {
       if (isAbsent(error)) return [];
       throw error;

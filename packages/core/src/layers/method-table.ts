@@ -92,6 +92,7 @@ export const METHODS = {
   realpath: one('realpath', 'look', true),
   readlink: one('readlink', 'read', false),
   readdir: one('scandir', 'read', true),
+  entries: one('scandir', 'read', true),
   walk: call('scandir', (args) => [use([args[0] ?? '/'], 0, 'read', true)], { shape: 'iterator' }),
   watch: one('watch', 'read', false, { shape: 'iterator', forms: 'promise' }),
 

@@ -51,12 +51,12 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(await fs.readdir('/')).toEqual(['far', 'home', 'mnt']);
       expect(await fs.readdir('/far')).toEqual(['away']);
       expect(await fs.readdir('/mnt')).toEqual(['a', 'other']);
-      const [first] = await fs.readdir('/mnt', { withFileTypes: true });
-      expect(first).toMatchObject({ name: 'a', path: '/mnt/a', kind: 'directory' });
-      expect((await fs.readdir('/mnt/a', { withContent: true })).map(({ path }) => path)).toEqual([
-        '/mnt/a/d',
-        '/mnt/a/f',
-      ]);
+      const [first] = await fs.readdir('/mnt/', { withFileTypes: true });
+      expect(first).toMatchObject({ name: 'a', parentPath: '/mnt/', kind: 'directory' });
+      const [inside] = await fs.readdir('/mnt/a', { withFileTypes: true });
+      expect(inside).toMatchObject({ name: 'd', parentPath: '/mnt/a', kind: 'directory' });
+      expect((await fs.entries('/mnt')).map(({ path }) => path)).toEqual(['/mnt/a', '/mnt/other']);
+      expect((await fs.entries('/mnt/a', { content: true })).map(({ path }) => path)).toEqual(['/mnt/a/d', '/mnt/a/f']);
       expect((await fs.stat('/far/away')).isDirectory()).toBe(true);
     });
 

@@ -220,7 +220,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       const { fs } = make(areas, { '/d/a.ts': 'a', '/d/large.ts': 'x'.repeat(51), '/d/b.bin': 'b' });
       expect(await fs.readdir('/d')).toEqual(['a.ts', 'large.ts']);
       expect(await refused(() => fs.readFile('/d/large.ts'))).toBe(true);
-      expect(await refused(() => fs.readdir('/d', { withContent: true }))).toBe(true);
+      expect(await refused(() => fs.entries('/d', { content: true }))).toBe(true);
       expect(await refused(() => fs.cp('/d/large.ts', '/d/c.ts'))).toBe(true);
       expect((await fs.stat('/d/large.ts')).size).toBe(51);
       await fs.mkdir('/d/folder');

@@ -77,6 +77,7 @@ export async function namesAfterChange(world: HiddenNamesWorld, guard: Guard, ch
   for (const [what, work] of works) await attempt(what, work);
   await attempt('stat', () => guarded.stat(FILE));
   await attempt('readdir', () => guarded.readdir(DIRECTORY, { withFileTypes: true }));
+  await attempt('entries', () => guarded.entries(DIRECTORY));
   await attempt('the events', end);
   return wrong;
 }

@@ -42,11 +42,8 @@ export const PROBES = {
   access: [{ effect: 'look', args: (path) => [path, 0] }],
   realpath: at('look'),
   readlink: at('read'),
-  readdir: [
-    ...at('read'),
-    ...at('read', { options: { withFileTypes: true } }),
-    ...at('read', { options: { withContent: true } }),
-  ],
+  readdir: [...at('read'), ...at('read', { options: { withFileTypes: true } })],
+  entries: [...at('read'), ...at('read', { options: { content: true } })],
   walk: at('read'),
   watch: at('read', { isPromise: true }),
   readFile: at('read'),

@@ -71,11 +71,12 @@ export class ModelFileSystem {
     if (node.kind !== 'symlink') throw new ModelError('EINVAL');
     return node.target;
   }
-  readdir(path: string, options: { withFileTypes?: boolean; withContent?: boolean } = {}): string[] | ModelEntry[] {
+  readdir(path: string): string[] {
+    return [...this.#directory(path).node.names.keys()].sort(compareBytes);
+  }
+  entries(path: string): ModelEntry[] {
     const { node, path: at } = this.#directory(path);
-    const names = [...node.names.keys()].sort(compareBytes);
-    if (options.withFileTypes !== true && options.withContent !== true) return names;
-    return names.map((name) => this.#entry(node.names.get(name) as ModelNode, name, join(at, name)));
+    return this.readdir(path).map((name) => this.#entry(node.names.get(name) as ModelNode, name, join(at, name)));
   }
   walk(path = '/'): ModelEntry[] {
     const entries: ModelEntry[] = [];

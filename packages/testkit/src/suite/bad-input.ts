@@ -38,6 +38,7 @@ export function badInputCases(add: Add): void {
       await fails(() => fs.copyFile('/f', '/g', { exclusive: value as never }), 'TypeError');
       await fails(() => fs.editFile('/f', 'text', 'x', { all: value as never }), 'TypeError');
       await fails(() => fs.readdir('/', { withFileTypes: value as never }), 'TypeError');
+      await fails(() => fs.entries('/', { content: value as never }), 'TypeError');
     }
     for (const mode of [-1, 1.5, Number.NaN, 2 ** 40]) {
       await fails(() => fs.writeFile('/g', '', { mode }), 'RangeError');

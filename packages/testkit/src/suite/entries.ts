@@ -143,11 +143,32 @@ export function entryCases(add: Add): void {
     await fails(() => fs.access('/f', 8), 'RangeError');
   });
 
-  add('readdir returns names, entries, or entries with content', async ({ fs, fails }) => {
+  add('readdir returns names, or names with the methods of node', async ({ fs, fails }) => {
     await plant(fs, { '/d/b': 'bytes', '/d/a/deep': '', '/d/l': { to: 'b' }, '/ld': { to: 'd' } });
     equal(await fs.readdir('/d'), ['a', 'b', 'l']);
     equal(await fs.readdir('/ld'), ['a', 'b', 'l']);
-    const entries = await fs.readdir('/d', { withFileTypes: true });
+    for (const path of ['/d', '/ld', 'd/', '/x/../d']) {
+      equal(
+        (await fs.readdir(path, { withFileTypes: true })).map((dirent) => [
+          dirent.name,
+          dirent.parentPath,
+          dirent.isFile(),
+          dirent.isDirectory(),
+          dirent.isSymbolicLink(),
+        ]),
+        [
+          ['a', path, false, true, false],
+          ['b', path, true, false, false],
+          ['l', path, false, false, true],
+        ],
+      );
+    }
+    await fails(() => fs.readdir('/d/b', { withFileTypes: true }), 'ENOTDIR');
+  });
+
+  add('entries returns everything about each entry, also with content', async ({ fs, fails }) => {
+    await plant(fs, { '/d/b': 'bytes', '/d/a/deep': '', '/d/l': { to: 'b' }, '/ld': { to: 'd' } });
+    const entries = await fs.entries('/d');
     equal(
       entries.map((entry) => [entry.name, entry.path, entry.kind, entry.size]),
       [
@@ -156,12 +177,15 @@ export function entryCases(add: Add): void {
         ['l', '/d/l', 'symlink', 1],
       ],
     );
-    ok(!('content' in (entries[1] as object)), 'withFileTypes brings no content');
-    const full = await fs.readdir('/d', { withContent: true });
+    ok(!('content' in (entries[1] as object)), 'no content without the option');
+    equal(await fs.entries('/ld'), entries);
+    const full = await fs.entries('/d', { content: true });
     for (const entry of full) equal(entry, await fs.getEntry(entry.path));
-    await fails(() => fs.readdir('/d/b'), 'ENOTDIR');
-    await fails(() => fs.readdir('/missing'), 'ENOENT');
-    await fails(() => fs.readdir('/d/b/x'), 'ENOTDIR');
+    for (const list of [(path: string) => fs.readdir(path), (path: string) => fs.entries(path)]) {
+      await fails(() => list('/d/b'), 'ENOTDIR');
+      await fails(() => list('/missing'), 'ENOENT');
+      await fails(() => list('/d/b/x'), 'ENOTDIR');
+    }
   });
 
   add('walk lists everything under a directory, parents first, without entering links', async ({ fs, fails }) => {

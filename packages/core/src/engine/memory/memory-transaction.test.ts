@@ -110,7 +110,7 @@ describe('a transaction in memory', () => {
     ['a name that it did not find', (t) => t.exists('/d/new'), (fs) => fs.mkdirSync('/d/new')],
     ['a name gone from under it', (t) => t.exists('/d/e/b'), (fs) => fs.renameSync('/d/e', '/e')],
     ['the mode of a directory', (t) => t.stat('/d'), (fs) => fs.chmodSync('/d', 0o700)],
-    ['what it walked over', (t) => t.readdir('/d', { withFileTypes: true }), (fs) => fs.writeFileSync('/d/a', 'new')],
+    ['what it listed with sizes', (t) => t.entries('/d'), (fs) => fs.writeFileSync('/d/a', 'new')],
     ['the totals', (t) => t.stats(), (fs) => fs.writeFileSync('/other', 'more')],
     ['what it copied', (t) => t.cp('/d', '/copy', { recursive: true }), (fs) => fs.writeFileSync('/d/e/b', 'new')],
     ['what it copied, by another name', (t) => t.cp('/d', '/c', { recursive: true }), (fs) => fs.truncateSync('/link')],
@@ -349,7 +349,7 @@ describe('a transaction in memory', () => {
   const unknown: [string, (inner: FileSystem) => Promise<unknown>, (fs: FileSystem) => Promise<unknown>][] = [
     [
       'the content of a file in a directory that it listed',
-      (t) => t.readdir('/d', { withContent: true }),
+      (t) => t.entries('/d', { content: true }),
       (fs) => fs.writeFile('/d/a', 'new'),
     ],
     [

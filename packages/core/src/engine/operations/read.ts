@@ -1,6 +1,6 @@
-import { type EntryInfo, type FileEntry, Stats, statMode } from '../../entry.js';
+import { Dirent, type EntryInfo, type FileEntry, Stats, statMode } from '../../entry.js';
 import { FsError } from '../../errors.js';
-import type { ReaddirOptions, ReadFileOptions } from '../../file-system.js';
+import type { EntriesOptions, ReaddirOptions, ReadFileOptions } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath } from '../../paths.js';
 import type { Entries } from '../../tree/entries.js';
@@ -103,27 +103,50 @@ export function splitLines(text: string): string[] {
   return last === '' ? ended : [...ended, last];
 }
 
-export function readdir(view: View, path: string, options?: ReaddirOptions): string[] | EntryInfo[] | FileEntry[] {
-  const node = present(view.find(path, true, 'read', 'scandir'), 'scandir', path);
-  if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'scandir', path });
-  const location = view.at.location(node);
-  const entries = view.list(location);
-  const given = checkOptions(options, ['withFileTypes', 'withContent'], 'readdir');
-  const withContent = checkBoolean(given.withContent, 'withContent');
-  const withTypes = checkBoolean(given.withFileTypes, 'withFileTypes');
-  const names = visibleNames(view, location.path, entries);
-  if (!withContent && !withTypes) return names;
-  // If nothing is hidden, names and values have the same order.
-  const values = names.length === entries.size ? entries.values() : undefined;
-  const describe = (name: string, index: number): EntryInfo | FileEntry => {
-    const entry = (values === undefined ? entries.get(name) : values[index]) as TreeNode;
-    const info = infoOf(view, joinPath(location.path, name), name, entry);
+export function readdir(view: View, path: string, options?: ReaddirOptions): string[] | Dirent[] {
+  const listing = listingAt(view, path);
+  const given = checkOptions(options, ['withFileTypes'], 'readdir');
+  if (!checkBoolean(given.withFileTypes, 'withFileTypes')) return visibleNames(view, listing.path, listing.entries);
+  return eachEntry(view, listing, (name, entry) => {
+    return new Dirent(name, path, kindName(view.tree.resolve(entry) as Node));
+  });
+}
+
+/** Returns everything about each entry of a directory, and with `content` also the contents. */
+export function entries(view: View, path: string, options?: EntriesOptions): EntryInfo[] | FileEntry[] {
+  const listing = listingAt(view, path);
+  const withContent = checkBoolean(checkOptions(options, ['content'], 'entries').content, 'content');
+  return eachEntry(view, listing, (name, entry): EntryInfo | FileEntry => {
+    const info = infoOf(view, joinPath(listing.path, name), name, entry);
     if (!withContent) return info;
     const child = view.tree.resolve(entry) as Node;
     if (child.kind === FILE) view.context.guard?.check(info.path, 'read', 'open', path, child);
     return withContentOf(view, info, child);
-  };
-  return view.all(names, describe);
+  });
+}
+
+interface Listing {
+  /** The path without links. */
+  readonly path: string;
+  readonly entries: Entries<TreeNode>;
+}
+
+/** Returns the names of the directory at a path. @throws FsError ENOENT, ENOTDIR */
+function listingAt(view: View, path: string): Listing {
+  const node = present(view.find(path, true, 'read', 'scandir'), 'scandir', path);
+  if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'scandir', path });
+  const location = view.at.location(node);
+  return { path: location.path, entries: view.list(location) };
+}
+
+/** Maps the visible entries of a directory. */
+function eachEntry<T>(view: View, { path, entries }: Listing, map: (name: string, entry: TreeNode) => T): T[] {
+  const names = visibleNames(view, path, entries);
+  // If nothing is hidden, names and values have the same order.
+  const values = names.length === entries.size ? entries.values() : undefined;
+  return view.all(names, (name, index) => {
+    return map(name, (values === undefined ? entries.get(name) : values[index]) as TreeNode);
+  });
 }
 
 /** Returns the visible names of a directory. */

@@ -41,7 +41,7 @@ async function planted(): Promise<Backend> {
 }
 
 const sizes = async (fs: FileSystem): Promise<number> => {
-  const entries = await fs.readdir('/many', { withFileTypes: true });
+  const entries = await fs.entries('/many');
   return entries.length;
 };
 
@@ -64,7 +64,7 @@ describe('the preconditions of a reader', () => {
     await other.fs.writeFile('/many/new', '');
     expect(await sizes(fs)).toBe(MANY + 1);
     await other.fs.chmod('/many/7', 0o600);
-    const entries = await fs.readdir('/many', { withFileTypes: true });
+    const entries = await fs.entries('/many');
     expect((entries.find(({ name }) => name === '7')?.mode ?? 0) & 0o777).toBe(0o600);
   });
 

@@ -29,11 +29,11 @@ describe('A read served by one load of its own', () => {
       return result;
     };
     const load: Backend['load'] = (requests, call) => {
-      if (isForgotten) listing ??= fs.readdir('/d', { withFileTypes: true });
+      if (isForgotten) listing ??= fs.entries('/d');
       return backend.load(requests, call);
     };
     const fs = await open(changedBackend(backend, { commit, load }));
-    await fs.readdir('/d', { withFileTypes: true });
+    await fs.entries('/d');
     await other.chmod('/d/sub', 0o700);
     await other.chmod('/d', 0o700);
     expect((await fs.stat('/d')).mode & 0o777).toBe(0o700);
@@ -192,7 +192,7 @@ describe('A write whose reply arrives after that of a load', () => {
 describe('A transaction', () => {
   it.each([
     ['looked at', async (tx: FileSystem) => (await tx.stat('/b/x')).size],
-    ['listed', async (tx: FileSystem) => (await tx.readdir('/b', { withFileTypes: true }))[0]?.size],
+    ['listed', async (tx: FileSystem) => (await tx.entries('/b'))[0]?.size],
   ])('sees a file with several names as one, even if one name was listed and another is %s', async (_, look) => {
     const backend = sampleBackend();
     const other = await open(backend);
@@ -225,7 +225,7 @@ describe('A listing', () => {
       return backend.load(requests, call);
     };
     const fs = await open(changedBackend(backend, { load }));
-    const listed = await fs.readdir('/d', { withContent: true });
+    const listed = await fs.entries('/d', { content: true });
     expect(listed).toHaveLength(2_001);
     expect(loads).toBeLessThan(8);
   });

@@ -1,8 +1,8 @@
 import { checkCheckpointName } from '../../async-file-system.js';
 import { fixedLimits } from '../../engine/quota.js';
-import type { EntryInfo, FileEntry, Stats } from '../../entry.js';
+import { Dirent, type EntryInfo, type FileEntry, type Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
-import type { Checkpoint } from '../../file-system.js';
+import type { Checkpoint, EntriesOptions, ReaddirOptions } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { baseName, compareNames, joinPath, normalizePath, parentPath } from '../../paths.js';
 import { type CallSequence, invoke } from '../call-sequence.js';
@@ -103,12 +103,36 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
     return { ...info, path, name: baseName(path) };
   };
 
-  /** Returns the entry of a name that leads to a mount point, in the form of the listing. */
-  function* leadEntry(path: string, options: unknown): CallSequence<Listed> {
-    const { withFileTypes, withContent } = (options ?? {}) as { withFileTypes?: boolean; withContent?: boolean };
-    if (withFileTypes !== true && withContent !== true) return baseName(path);
+  /** Lists a directory; names that lead to mount points are looked up by `lead`. */
+  const listing = <E extends Dirent | EntryInfo>(
+    name: 'readdir' | 'entries',
+    convert: (item: E, place: Place) => unknown,
+    lead: (path: string, options: unknown, place: Place) => CallSequence<unknown>,
+  ): RuleOf =>
+    function* (args) {
+      const [place] = (yield* places(name, args)) as [Place];
+      const listed = (yield* forward(name, args, [place], keep)) as readonly (string | E)[];
+      const leads = space.leads(place.path);
+      const all: unknown[] = [];
+      for (const item of listed) {
+        if (leads.includes(nameOf(item))) continue;
+        all.push(typeof item === 'string' ? item : convert(item, place));
+      }
+      for (const each of leads) all.push(yield* lead(joinPath(place.path, each), args[1], place));
+      return leads.length === 0 ? all : all.sort((a, b) => compareNames(nameOf(a as E), nameOf(b as E)));
+    };
+
+  /** Returns the name that leads to a mount point, in the form of the listing. */
+  function* leadName(path: string, options: unknown, { given }: Place): CallSequence<string | Dirent> {
+    const name = baseName(path);
+    if ((options as ReaddirOptions | undefined)?.withFileTypes !== true) return name;
+    const { kind } = (yield* rules.lstat([path])) as Stats;
+    return new Dirent(name, given, kind);
+  }
+
+  function* leadEntry(path: string, options: unknown): CallSequence<EntryInfo> {
     const { content, ...info } = (yield* rules.getEntry([path])) as FileEntry;
-    return withContent === true ? { ...info, content } : info;
+    return (options as EntriesOptions | undefined)?.content === true ? Object.assign(info, { content }) : info;
   }
 
   const rules: Record<Exclude<MethodName, OwnMethod>, RuleOf> = {
@@ -121,18 +145,8 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
     access: at('access'),
     realpath: at('realpath', outer),
     readlink: at('readlink'),
-    *readdir(args) {
-      const [place] = (yield* places('readdir', args)) as [Place];
-      const listed = (yield* forward('readdir', args, [place], keep)) as readonly Listed[];
-      const leads = space.leads(place.path);
-      const all: Listed[] = [];
-      for (const item of listed) {
-        if (leads.includes(nameOf(item))) continue;
-        all.push(typeof item === 'string' ? item : entry(item, place));
-      }
-      for (const name of leads) all.push(yield* leadEntry(joinPath(place.path, name), args[1]));
-      return leads.length === 0 ? all : all.sort((a, b) => compareNames(nameOf(a), nameOf(b)));
-    },
+    readdir: listing('readdir', ({ name, kind }: Dirent, { given }) => new Dirent(name, given, kind), leadName),
+    entries: listing('entries', entry, leadEntry),
     readFile: at('readFile'),
     readText: at('readText'),
     readLines: at('readLines'),
@@ -236,5 +250,4 @@ export function isHeld(space: Namespace, { path }: Place): boolean {
   return space.isPoint(path) || space.isWay(path);
 }
 
-type Listed = string | EntryInfo | FileEntry;
-const nameOf = (listed: Listed): string => (typeof listed === 'string' ? listed : listed.name);
+const nameOf = (listed: string | Dirent | EntryInfo): string => (typeof listed === 'string' ? listed : listed.name);

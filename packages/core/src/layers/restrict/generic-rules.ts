@@ -1,10 +1,17 @@
-import { checkInteger, checkOptions } from '../../engine/arguments.js';
+import { checkBoolean, checkInteger, checkOptions } from '../../engine/arguments.js';
 import { noCheckpoint, wantedCheckpoint } from '../../engine/checkpoints.js';
 import type { Aim } from '../../engine/composed-guard.js';
 import type { Access } from '../../engine/guard.js';
-import type { EntryInfo, FileEntry, Stats } from '../../entry.js';
+import { Dirent, type EntryInfo, type FileEntry, type Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
-import type { Checkpoint, FileSystem, OpenHow, WalkOptions } from '../../file-system.js';
+import type {
+  Checkpoint,
+  EntriesOptions,
+  FileSystem,
+  OpenHow,
+  ReaddirOptions,
+  WalkOptions,
+} from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath, normalizePath, parentPath } from '../../paths.js';
 import { type CallSequence, invoke } from '../call-sequence.js';
@@ -59,6 +66,7 @@ export class GenericRules {
       isDirectory: (call) => this.#asked(call),
       access: (call) => this.#access(call),
       readdir: (call) => this.#readdir(call),
+      entries: (call) => this.#entries(call),
       mkdir: (call) => this.#mkdir(call),
       mkdtemp: (call) => this.#mkdtemp(call),
       editFile: (call) => this.#also(call, 'read'),
@@ -142,19 +150,24 @@ export class GenericRules {
   *#readdir(call: FileSystemCall): CallSequence<Outcome> {
     const { args, places } = yield* this.#plain(call);
     const [{ path, given }] = places as [Place];
-    const options = args[1];
-    if (options !== undefined && (typeof options !== 'object' || options === null)) return { args, places };
-    const { withFileTypes, withContent } = (options ?? {}) as { withFileTypes?: unknown; withContent?: unknown };
-    const isPlain = [withFileTypes, withContent].every((it) => it === undefined || typeof it === 'boolean');
-    if (!isPlain) return { args, places };
-    const infos = yield* this.#visible(call.target, path, { ...options, withContent: undefined });
-    if (withContent === true) return { value: yield* this.#contents(call, infos, given) };
-    return { value: withFileTypes === true ? infos : infos.map(({ name }) => name) };
+    const { withFileTypes } = checkOptions(args[1] as ReaddirOptions | undefined, ['withFileTypes'], 'readdir');
+    const isTyped = checkBoolean(withFileTypes, 'withFileTypes');
+    const dirents = yield* invoke<Dirent[]>(call.target, 'readdir', [path], { withFileTypes: true });
+    const visible = this.#visible(path, dirents);
+    return { value: visible.map(({ name, kind }) => (isTyped ? new Dirent(name, given, kind) : name)) };
   }
 
-  *#visible(target: FileSystem, path: string, options: object = {}): CallSequence<EntryInfo[]> {
-    const infos = yield* invoke<EntryInfo[]>(target, 'readdir', [path], { ...options, withFileTypes: true });
-    return infos.filter(({ name, kind }) => this.#guards.isKindVisible(joinPath(path, name), kind));
+  *#entries(call: FileSystemCall): CallSequence<Outcome> {
+    const { args, places } = yield* this.#plain(call);
+    const [{ path, given }] = places as [Place];
+    const { content } = checkOptions(args[1] as EntriesOptions | undefined, ['content'], 'entries');
+    const withContent = checkBoolean(content, 'content');
+    const infos = this.#visible(path, yield* invoke<EntryInfo[]>(call.target, 'entries', [path]));
+    return { value: withContent ? yield* this.#contents(call, infos, given) : infos };
+  }
+
+  #visible<E extends Dirent | EntryInfo>(path: string, listed: readonly E[]): E[] {
+    return listed.filter(({ name, kind }) => this.#guards.isKindVisible(joinPath(path, name), kind));
   }
 
   *#contents(call: FileSystemCall, infos: readonly EntryInfo[], given: string): CallSequence<FileEntry[]> {
@@ -355,7 +368,7 @@ function* everything(
 /** Returns a listing. With `isForgiving`, a directory that cannot be read counts as empty. */
 function* listing(target: FileSystem, path: string, isForgiving: boolean): CallSequence<EntryInfo[]> {
   try {
-    return yield* invoke<EntryInfo[]>(target, 'readdir', [path], { withFileTypes: true });
+    return yield* invoke<EntryInfo[]>(target, 'entries', [path]);
   } catch (error) {
     if (isForgiving && isFsError(error, 'EACCES')) return [];
     throw error;
