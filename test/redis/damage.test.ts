@@ -153,6 +153,51 @@ describe.skipIf(!hasOwnServer)('Damage of a stored value', () => {
     expect(unnoticed.size).toBeLessThan(5);
   }, 60_000);
 
+  it('at one path fails only the calls that meet it, also in a shared request', async () => {
+    const { control } = on.server;
+    const storage = new RedisStorage(on.server.url, { namespace });
+    const fs = await openFileSystem(storage);
+    try {
+      await fs.mkdir('/x');
+      await fs.writeFile('/x/f', 'whole');
+      await fs.writeFile('/d/n1', 'text 1');
+      await fs.readText('/x/f');
+      // Damages the name n1.
+      for (const [id, value] of Object.entries(await control.hgetallBuffer(objects)))
+        if (value[0] === BUCKET && value.includes('n1/'))
+          await control.hset(objects, id, flipped(value, value.indexOf('n1/')));
+      const kinds = (calls: readonly Promise<unknown>[]): Promise<string[]> =>
+        Promise.all(
+          calls.map((call) =>
+            call.then(
+              () => 'ok',
+              (error: unknown) => (isStorageError(error) ? error.kind : String(error)),
+            ),
+          ),
+        );
+      const all = await kinds([
+        fs.writeFile('/x/f', '1'),
+        fs.rename('/d/n1', '/d/n2'),
+        fs.writeFile('/x/g', '2'),
+        fs.appendFile('/a', '3'),
+      ]);
+      expect(all).toEqual(['ok', 'corrupt', 'ok', 'ok']);
+      // Reads from the server, and reads that are only checked there.
+      expect(await kinds([fs.readText('/x/g'), fs.readText('/d/n1'), fs.readText('/x/f')])).toEqual([
+        'ok',
+        'corrupt',
+        'ok',
+      ]);
+      const fresh = new RedisBackend(on.server.url, { namespace });
+      const loads = ['/x/f', '/d/n1', '/a'].map((path) => fresh.load([{ kind: 'path', path, content: BUDGET }]));
+      expect(await kinds(loads)).toEqual(['ok', 'corrupt', 'ok']);
+      await fresh.close();
+      expect(await fs.readText('/x/f')).toBe('1');
+    } finally {
+      await storage.close();
+    }
+  });
+
   it('is not covered up by later writes', async () => {
     const { control } = on.server;
     for (const [id, value] of Object.entries(values)) {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { plantScene } from '../faults/harness.js';
 import { freshNamespace } from './clients.js';
 import { useServer } from './faults/test-fixtures.js';
+import { TcpProxy } from './proxy/tcp-proxy.js';
 import { keysOf } from './servers/namespaces.js';
 import { RedisCluster } from './servers/redis-cluster.js';
 import { hasOwnServer } from './servers/test-server.js';
@@ -101,6 +102,40 @@ describe.skipIf(!hasOwnServer)('RedisStorage.destroy()', () => {
       await Promise.all([second.close(), third.close()]);
     } finally {
       await storage.close();
+    }
+  });
+
+  it('spares a filesystem that another client creates during the call', async () => {
+    for (const isCreatedBefore of [false, true]) {
+      const proxy = await TcpProxy.open(on.server.port);
+      const namespace = freshNamespace();
+      const storage = new RedisStorage(`redis://127.0.0.1:${proxy.port}`, { namespace });
+      const other = new RedisStorage(on.server.url, { namespace });
+      const creator = new RedisStorage(on.server.url, { namespace });
+      try {
+        if (isCreatedBefore) await (await openFileSystem(storage)).writeFile('/old', 'o');
+        const inTurn = (async () => {
+          // Holds the second request until another client has deleted the filesystem and created a new one.
+          const second = new Promise<void>((resolve) => {
+            let count = 0;
+            proxy.plan = ({ name }) => {
+              if (name !== 'EVAL') return 'none';
+              count += 1;
+              if (count === 2) resolve();
+              return count === 2 ? { delayMs: 400 } : 'none';
+            };
+          });
+          await second;
+          if (isCreatedBefore) await other.destroy();
+          await (await openFileSystem(creator)).writeFile('/new', 'n');
+        })();
+        await Promise.all([storage.destroy(), inTurn]);
+        expect(await (await openFileSystem(creator)).readText('/new')).toBe('n');
+        await creator.destroy();
+      } finally {
+        await Promise.all([storage, other, creator].map((one) => one.close()));
+        await proxy.close();
+      }
     }
   });
 

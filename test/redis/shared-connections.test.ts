@@ -11,6 +11,42 @@ const FILESYSTEMS = 50;
 describe.skipIf(!hasOwnServer)('Filesystems of one client', () => {
   const on = useServer();
 
+  it.each([
+    ['an entry that is not a change', (stream: string, next: number) => ['XADD', stream, `${next}-1`, 'c', 'garbage']],
+    ['an entry with an impossible number', (stream: string) => ['XADD', stream, '18446744073709551615-1', 'c', '']],
+    ['another value in its place', (stream: string) => ['SET', stream, 'text']],
+  ])('end only the watchers of the one whose change stream has %s', async (_, damage) => {
+    const { control } = on.server;
+    const client = new Redis(on.server.url);
+    const storages = [0, 1, 2].map(() => new RedisStorage(client, { namespace: freshNamespace() }));
+    try {
+      const all = await Promise.all(storages.map((storage) => openFileSystem(storage)));
+      const watching = all.map((fs) => fs.watch('/'));
+      const seen = Promise.all(watching.map((events) => events.next()));
+      await Promise.all(all.map((fs) => fs.writeFile('/f', 'x')));
+      await seen;
+      const failures = [watching[1]?.next(), all[1]?.watch('/').next()].map((next) =>
+        next?.catch((error: unknown) => error),
+      );
+      const others = [watching[0]?.next(), watching[2]?.next()];
+      const { namespace } = storages[1] as RedisStorage;
+      const stream = `scratchfs:{${namespace}}:w`;
+      const last = Number(await control.hget(`scratchfs:{${namespace}}:m`, 'a#'));
+      const [command = '', ...args] = damage(stream, last + 1);
+      if (command === 'SET') await control.del(stream);
+      await control.call(command, ...args);
+      await Promise.all([all[0], all[2]].map((fs) => fs?.writeFile('/g', 'x')));
+      for (const error of await Promise.all(failures))
+        expect(error).toMatchObject({ name: 'StorageError', kind: 'corrupt' });
+      for (const one of await Promise.all(others)) expect(one?.value).toMatchObject({ path: '/g' });
+      await all[0]?.writeFile('/h', 'x');
+      expect((await watching[0]?.next())?.value).toMatchObject({ path: '/h' });
+    } finally {
+      await Promise.all(storages.map((storage) => storage.close()));
+      client.disconnect();
+    }
+  });
+
   it('share a connection, and another one to watch', async () => {
     const { control } = on.server;
     const client = new Redis(on.server.url);

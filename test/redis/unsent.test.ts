@@ -40,6 +40,50 @@ describe.skipIf(!hasOwnServer)('An error of a call that changed nothing', () => 
     await storage.close();
   });
 
+  it('says whether a write was sent before its storage was closed', async () => {
+    const proxy = await TcpProxy.open(on.server.port);
+    const options = { namespace: freshNamespace(), timeoutMs: 5_000 };
+    const open = () => new RedisBackend(`redis://127.0.0.1:${proxy.port}`, options);
+    const write = { kind: 'touch', path: '/', time: 1 } as const;
+    const commit = (backend: RedisBackend) =>
+      failure(backend.commit({ operationId: 'a', checks: [], writes: [write], limits: {} }));
+    const load = (backend: RedisBackend) => failure(backend.load([{ kind: 'path', path: '/', content: -1 }]));
+    const checkpoint = (backend: RedisBackend) => failure(backend.checkpointStore.create('c', undefined, 1, undefined));
+    try {
+      const [sent, unsent] = [open(), open()];
+      const storage = new RedisStorage(`redis://127.0.0.1:${proxy.port}`, options);
+      const fs = await openFileSystem(storage);
+      await Promise.all([load(sent), load(unsent), fs.writeFile('/f', 'x')]);
+      const arrived = new Promise<void>((resolve) => {
+        let count = 0;
+        proxy.plan = ({ name }) => {
+          if (!name.startsWith('EVAL')) return 'none';
+          count += 1;
+          if (count === 4) resolve();
+          return 'lost';
+        };
+      });
+      const calls = [commit(sent), checkpoint(sent), load(sent), failure(fs.writeFile('/f', 'y'))];
+      await arrived;
+      await Promise.all([sent.close(), storage.close()]);
+      const [written, created, read, unknown] = await Promise.all(calls);
+      expect(written).toMatchObject({ kind: 'closed', mayHaveHappened: true });
+      expect(created).toMatchObject({ kind: 'closed', mayHaveHappened: true });
+      expect(read).toMatchObject({ kind: 'closed', mayHaveHappened: false });
+      expect(unknown).toBeInstanceOf(OutcomeUnknownError);
+      proxy.isRefusing = true;
+      proxy.cut();
+      // The client notices the end of its connection in a later turn.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const waiting = [commit(unsent), checkpoint(unsent)];
+      await unsent.close();
+      for (const error of await Promise.all(waiting))
+        expect(error).toMatchObject({ kind: 'closed', mayHaveHappened: false });
+    } finally {
+      await proxy.close();
+    }
+  });
+
   it('says so of reads whose replies are lost, and of what fails before a write was sent', async () => {
     const proxy = await TcpProxy.open(on.server.port);
     const options = { namespace: freshNamespace(), timeoutMs: 300, retries: 0 };

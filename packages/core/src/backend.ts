@@ -372,10 +372,11 @@ export interface Backend {
   /**
    * Reports, from this call on, the `changes` of each batch of every client, once and in commit order; those of this
    * client before `commit` returns, unless the notifications cannot be reached at that time. A restored state, and
-   * possibly missed events, are reported as `reset`. The returned function ends it. Present if `sharedWatch` is
-   * declared.
+   * possibly missed events, are reported as `reset`. If nothing can be reported any more, `fail` is called once, after
+   * the call and after all reports, and watchers end with its error. The returned function ends it. Present if
+   * `sharedWatch` is declared.
    */
-  watch?(tell: (changes: readonly Announcement[]) => void): () => void;
+  watch?(tell: (changes: readonly Announcement[]) => void, fail: (error: unknown) => void): () => void;
   /** Deletes the filesystem with its checkpoints and forks. It may be called again after a failure. */
   destroy?(call?: BackendCall): Promise<void>;
   close(): Promise<void>;

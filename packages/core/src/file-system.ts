@@ -325,7 +325,7 @@ export interface FileSystem extends AsyncDisposable {
   lutimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
   /**
    * Yields changes at or (for a directory) under a path, from the call on. Ends if the signal aborts or the iterator
-   * returns, and fails if a guard fails. The first `next` rejects with ENOENT if nothing exists at the path. O(depth);
+   * returns, and fails if a guard fails or the storage can no longer report changes. The first `next` rejects with ENOENT if nothing exists at the path. O(depth);
    * while it runs, each change costs O(watchers) more.
    */
   watch(path: Path, options?: WatchOptions): AsyncIterableIterator<WatchEvent>;

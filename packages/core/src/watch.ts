@@ -81,9 +81,12 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
     this.#toEvent = toEvent;
     this.#maxQueue = maxQueue;
     this.#signals = signals.filter((signal) => signal !== undefined);
-    this.#stopListening = feed.listen((changes) => {
-      for (const change of changes) this.#push(change);
-    });
+    this.#stopListening = feed.listen(
+      (changes) => {
+        for (const change of changes) this.#push(change);
+      },
+      (error) => this.#fail(error),
+    );
     for (const signal of this.#signals) signal.addEventListener('abort', this.#end, { once: true });
     if (this.#signals.some((signal) => signal.aborted)) this.#end();
   }
@@ -130,16 +133,22 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
     try {
       event = this.#toEvent(change);
     } catch (error) {
-      const waiting = this.#waiting.shift();
-      if (waiting === undefined) this.#failure = { error };
-      else waiting.reject(error);
-      this.#end();
+      this.#fail(error);
     }
     if (event === undefined) return;
     const waiting = this.#waiting.shift();
     if (waiting !== undefined) waiting.resolve({ done: false, value: event });
     else if (this.#queue.length < this.#maxQueue) this.#queue.push(event);
     else this.#queue[this.#queue.length - 1] = { type: 'overflow', path: event.path };
+  }
+
+  /** Ends the watcher with an error, after the events that are queued. */
+  #fail(error: unknown): void {
+    if (this.#done) return;
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) this.#failure = { error };
+    else waiting.reject(error);
+    this.#end();
   }
 
   readonly #end = (): void => {

@@ -7,7 +7,9 @@ import { wholeNumber } from './format/reply/corrupt.js';
 import { scripts } from './lua/scripts.js';
 
 type Subscribe = (onReconnect: () => void) => StreamSubscription;
-type Listener = Parameters<NonNullable<Backend['watch']>>[0];
+type Watch = Required<Backend>['watch'];
+type Listener = Parameters<Watch>[0];
+type OnFailure = Parameters<Watch>[1];
 
 /** Milliseconds for which commits keep writing changes after a watcher has last renewed its lease. */
 const WATCH_LEASE_MS = 30_000;
@@ -25,7 +27,7 @@ const MAX_RETRY_PAUSE_MS = 1_000;
  * connection.
  */
 export class ChangeFeed {
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Map<Listener, OnFailure>();
   #reader: StreamReader | undefined;
 
   constructor(
@@ -34,15 +36,15 @@ export class ChangeFeed {
     private readonly subscribe: Subscribe,
   ) {}
 
-  /** Adds a listener. Returns a function that removes it. */
-  listen(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    this.#reader ??= new StreamReader(this.session, this.field, this.subscribe, (changes) => {
-      for (const one of [...this.#listeners]) one(changes);
-    });
+  /** Adds a listener. Returns a function that removes it. @param onFailure called once, when no more changes can come */
+  listen(listener: Listener, onFailure: OnFailure): () => void {
+    this.#listeners.set(listener, onFailure);
+    const deliver: Listener = (changes) => {
+      for (const one of [...this.#listeners.keys()]) one(changes);
+    };
+    this.#reader ??= new StreamReader(this.session, this.field, this.subscribe, deliver, (error) => this.#fail(error));
     return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.close();
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.close();
     };
   }
 
@@ -59,6 +61,13 @@ export class ChangeFeed {
   /** Resolves when listeners have received all entries so far. */
   async caughtUp(): Promise<void> {
     await this.#reader?.caughtUp();
+  }
+
+  #fail(error: unknown): void {
+    this.close();
+    const listeners = [...this.#listeners.values()];
+    this.#listeners.clear();
+    for (const onFailure of listeners) onFailure(error);
   }
 
   close(): void {
@@ -87,6 +96,8 @@ class StreamReader {
     private readonly field: string,
     subscribe: Subscribe,
     private readonly deliver: Listener,
+    /** Called at most once, last. */
+    private readonly fail: (error: unknown) => void,
   ) {
     this.#subscription = subscribe(() => this.#onReconnect());
     this.ready = new Promise((resolve) => void this.#run(resolve));
@@ -135,9 +146,7 @@ class StreamReader {
         this.#release(Number.POSITIVE_INFINITY);
         if (this.#isStopped) return;
         if (isStorageError(error) && !error.retryable) {
-          // A listener that reads after this reset gets the error.
-          this.deliver(RESET);
-          this.stop();
+          this.fail(error);
           return;
         }
         await sleep(pause, undefined, { ref: false });

@@ -58,7 +58,7 @@ class StateBackend implements Backend {
     this.#loadQueue = new LoadQueue(session, field);
     this.checkpointStore = new RedisCheckpointStore(session, sequences, field, () => sweeper.notice(1), changeFeed);
     if (field === MAIN_STATE) {
-      this.watch = (listener) => changeFeed.listen(listener);
+      this.watch = (listener, onFailure) => changeFeed.listen(listener, onFailure);
       this.limitStore = new RedisLimitStore(session, sequences);
       return;
     }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
-import type { Announcement } from '../backend.js';
+import type { Announcement, Backend } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
+import { StorageError } from '../errors.js';
 import { changedBackend, sampleBackend } from '../testing/sample-backend.js';
 import { ChangeFeed } from './change-feed.js';
 
@@ -57,6 +58,32 @@ describe('watch over a backend', () => {
     expect(() => fs.watch('/', { signal: stop.signal })).toThrow('no connection');
     expect(listening).toEqual([]);
     await fs.close();
+  });
+
+  it('ends with the error of a backend that can report no more, after the events before it', async () => {
+    const sources: Parameters<NonNullable<Backend['watch']>>[] = [];
+    const sharedWatch = { checkpoints: true, forks: true, sharedWatch: true };
+    const watch: NonNullable<Backend['watch']> = (...source) => {
+      sources.push(source);
+      return () => {};
+    };
+    const fs = await openFileSystem(
+      asyncStorage(changedBackend(sampleBackend(), { capabilities: sharedWatch, watch })),
+    );
+    const [waiting, slow] = [fs.watch('/'), fs.watch('/')];
+    await fs.stat('/');
+    const next = waiting.next();
+    sources[0]?.[0]([{ type: 'create', path: '/f' }]);
+    sources[0]?.[1](new StorageError('corrupt', 'damaged'));
+    expect((await next).value).toEqual({ type: 'create', path: '/f' });
+    await expect(waiting.next()).rejects.toThrow('damaged');
+    expect(await slow.next()).toMatchObject({ value: { path: '/f' } });
+    await expect(slow.next()).rejects.toThrow('damaged');
+    expect(await slow.next()).toEqual({ done: true, value: undefined });
+    const later = fs.watch('/').next();
+    await fs.stat('/');
+    sources[1]?.[0]([{ type: 'create', path: '/g' }]);
+    expect(await later).toMatchObject({ value: { path: '/g' } });
   });
 
   it('subscribes to the backend only if its capabilities say that it reports changes', async () => {

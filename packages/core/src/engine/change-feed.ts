@@ -4,10 +4,11 @@ import type { Change } from './changes.js';
 import { OpenFiles } from './open-files.js';
 
 type Listener = (changes: readonly Change[]) => void;
+type OnFailure = (error: unknown) => void;
 
 /** Passes changes on to open files, which follow them, and to watchers. */
 export class ChangeFeed {
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Map<Listener, OnFailure>();
   readonly #source: NonNullable<Backend['watch']> | undefined;
   #stopSource: (() => void) | undefined;
 
@@ -27,10 +28,14 @@ export class ChangeFeed {
     return this.files.hasAny || this.#listeners.size > 0;
   }
 
-  listen(listener: Listener): () => void {
-    this.#listeners.add(listener);
+  /** @param onFailure called if no more changes can come */
+  listen(listener: Listener, onFailure: OnFailure = () => {}): () => void {
+    this.#listeners.set(listener, onFailure);
     try {
-      this.#stopSource ??= this.#source?.((changes) => this.#tell(changes));
+      this.#stopSource ??= this.#source?.(
+        (changes) => this.#tell(changes),
+        (error) => this.#fail(error),
+      );
     } catch (error) {
       this.#listeners.delete(listener);
       throw error;
@@ -45,7 +50,14 @@ export class ChangeFeed {
   }
 
   #tell(changes: readonly Change[]): void {
-    for (const listener of [...this.#listeners]) listener(changes);
+    for (const listener of [...this.#listeners.keys()]) listener(changes);
+  }
+
+  #fail(error: unknown): void {
+    const listeners = [...this.#listeners.values()];
+    this.#listeners.clear();
+    this.#stopSource = undefined;
+    for (const onFailure of listeners) onFailure(error);
   }
 
   /** Publishes changes that have taken effect in `tree`. */

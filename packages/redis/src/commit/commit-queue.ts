@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BackendCall, type Batch, type CommitResult, StorageError, type Write } from '@scratchfs/core';
 import { isAborted, throwIfAborted } from '../connection/abort.js';
 import { type ClientSession, type RunOptions, replyText } from '../connection/client-session.js';
-import { isTemporary } from '../connection/errors.js';
+import { isDamage, isWithoutReply } from '../connection/errors.js';
 import { MAIN_STATE } from '../connection/keys.js';
 import { writeAnnouncements } from '../format/announcements.js';
 import {
@@ -343,19 +343,41 @@ export class CommitQueue {
   async #sendGroup({ operations, request }: Group): Promise<void> {
     for (const operation of operations) operation.isSent = true;
     this.#requestsInFlight += 1;
-    const { kind } = operations[0] as PendingOperation;
-    const writes = kind === 'check' ? 0 : operations.length;
+    const writes = operations[0]?.kind === 'check' ? 0 : operations.length;
     this.#writesInFlight += writes;
     try {
-      if (kind === 'check') await this.#validate(operations, request);
-      else await this.#write(operations, request, kind);
+      await this.#sendRequest(operations, request);
     } catch (error) {
-      for (const operation of operations) this.#reject(operation, error);
+      if (operations.length > 1 && isDamage(error)) await this.#sendEach(operations);
+      else for (const operation of operations) this.#reject(operation, error);
     } finally {
       this.#requestsInFlight -= 1;
       this.#writesInFlight -= writes;
       this.#schedule();
     }
+  }
+
+  /**
+   * Sends the operations of a group that failed one by one, so that only those that meet the damage fail. They keep their
+   * numbers, so none is applied twice.
+   */
+  async #sendEach(operations: readonly PendingOperation[]): Promise<void> {
+    for (const operation of operations) {
+      const { batch, sequence, stagedContents } = operation;
+      const request = new CommitRequestWriter(this.#capacity);
+      try {
+        if (sequence === 0) request.addReadOnly(batch);
+        else request.add(batch, { sequence, stagedContents });
+        await this.#sendRequest([operation], request);
+      } catch (error) {
+        this.#reject(operation, error);
+      }
+    }
+  }
+
+  #sendRequest(operations: readonly PendingOperation[], request: CommitRequest): Promise<void> {
+    const { kind } = operations[0] as PendingOperation;
+    return kind === 'check' ? this.#validate(operations, request) : this.#write(operations, request, kind);
   }
 
   async #validate(operations: readonly PendingOperation[], request: CommitRequest): Promise<void> {
@@ -386,8 +408,9 @@ export class CommitQueue {
         acknowledged,
         options,
       );
+      const outcomes = operations.map((operation, i) => this.#readOutcome(results[i] as string, operation));
       operations.forEach((operation, i) => {
-        this.#finish(operation, this.#readOutcome(results[i] as string, operation));
+        this.#finish(operation, outcomes[i] as FinalResult | 'unknown');
       });
       this.onGarbage(queuedObjects);
       this.#batchSize.adapt(appliedCost(operations, results), writtenReferences);
@@ -460,7 +483,7 @@ export class CommitQueue {
 
   #reject(operation: PendingOperation, error: unknown): void {
     // A request that never left this client will not be applied.
-    const isUnsent = !operation.isSent || (isTemporary(error) && !error.mayHaveHappened);
+    const isUnsent = !operation.isSent || (isWithoutReply(error) && !error.mayHaveHappened);
     if (isUnsent) this.#withdraw(operation, error);
     else this.#fail(operation, error);
   }

@@ -14,7 +14,7 @@ import { META_BYTES, writeMeta } from '../format/stored/record.js';
 import { type ExtraKeys, type Script, scripts } from '../lua/scripts.js';
 import type { Settings } from '../options.js';
 import { type Connection, isMissingScript } from './connection.js';
-import { isTemporary, withMayHaveHappened } from './errors.js';
+import { isWithoutReply, withMayHaveHappened } from './errors.js';
 import type { Keys } from './keys.js';
 import type { Argument } from './script-command.js';
 
@@ -36,6 +36,9 @@ const RESULTS_RENEWAL_MS = 3_600_000;
 const MAX_EPOCH_JUMP = 2 ** 24;
 /** Random pause before a locked state is tried again. */
 const LOCK_RETRY_MS = { min: 2, max: 8 } as const;
+
+/** In place of an identity, asks `destroy` for the stored one. */
+const ANY_IDENTITY = '?';
 
 const WENT_BACK = 'The filesystem has gone back in time: the server has lost acknowledged writes';
 
@@ -184,27 +187,37 @@ export class ClientSession {
   }
 
   /**
-   * Deletes all keys of the filesystem in one atomic step, after asking for the keys of its clients. No handshake comes
-   * first, so that a filesystem of another layout version can be deleted too.
+   * Deletes all keys of the filesystem in one atomic step. A first request returns its identity and the keys of its
+   * clients; the next ones delete only a filesystem of that identity, so one that is created during the call stays. No
+   * handshake comes first, so that a filesystem of another layout version can be deleted too.
    * @throws StorageError `lost` if another filesystem has replaced the one that this client knows
    */
   async destroy(): Promise<void> {
     const { head, objects, references, queue, changes, results } = this.keys;
-    let identity = '?';
-    let clients: string[] = [];
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const ask = (identity: string, clients: readonly string[]): Promise<Reply | Buffer> => {
       const keys = [head, objects, references, queue, changes, ...clients.map((client) => results(client))];
-      const reply = splitReply(await this.connection.runSource(scripts.destroy, keys, [identity, ...clients]));
-      const [kind, a = '', ...rest] = reply.map((part) => replyText(part));
-      if (kind !== 'K' && kind !== 'R') this.#refuse(kind ?? '', a, rest[0] ?? '');
-      if (kind === 'K') {
+      return this.connection.runSource(scripts.destroy, keys, [identity, ...clients]);
+    };
+    const read = (reply: Reply | Buffer): string[] => {
+      const [kind = '', ...rest] = splitReply(reply).map((part) => replyText(part));
+      if (kind !== 'K' && kind !== 'R') this.#refuse(kind, rest[0] ?? '', rest[1] ?? '');
+      return kind === 'K' ? [] : rest;
+    };
+    const first = await ask(ANY_IDENTITY, []).catch((error: unknown) => {
+      throw withMayHaveHappened(error, false);
+    });
+    const [identity = '', ...known] = read(first);
+    const ownIdentity = this.#token.split(':')[0];
+    if (ownIdentity !== '' && identity !== '' && identity !== ownIdentity) this.#refuse('N', '', '');
+    let clients = known;
+    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt++) {
+      const [found, ...more] = read(await ask(identity, clients));
+      // Deleted, or deleted by another client since the first request: a filesystem of another identity is newer.
+      if (found !== identity) {
         this.#fail('The filesystem was deleted by destroy()');
         return;
       }
-      // A filesystem that is gone since the first attempt leaves only keys without an identity.
-      const known = identity === '?' ? this.#token.split(':')[0] : identity;
-      if (known !== '' && a !== '' && a !== known) this.#refuse('N', '', '');
-      [identity, clients] = [a, rest];
+      clients = more;
     }
     throw new StorageError('conflict', 'The filesystem was not deleted: clients kept connecting during the call');
   }
@@ -244,7 +257,7 @@ export class ClientSession {
       return reply;
     } catch (error) {
       // Even a request that is refused may be a repetition of one whose reply was lost with its connection.
-      progress.isSent ||= !isTemporary(error) || error.mayHaveHappened;
+      progress.isSent ||= !isWithoutReply(error) || error.mayHaveHappened;
       if (!isMissingScript(error)) throw error;
     }
     // A server without the script was restarted, or is another one: it may have lost more.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '@scratchfs/core';
 import { Cluster, Redis } from 'ioredis';
-import { decodingError, wholeNumber } from '../format/reply/corrupt.js';
+import { decodingError } from '../format/reply/corrupt.js';
 import type { Reply } from '../format/reply/replies.js';
 import type { Script } from '../lua/scripts.js';
 import { toStorageError, withMayHaveHappened } from './errors.js';
@@ -200,9 +200,12 @@ export class Connection {
     return this.#link.generation;
   }
 
-  /** Resolves when the connection is ready; undefined if it is. */
+  /** Resolves when the connection is ready; undefined if it is. Rejects if it is closed first. */
   whenReady(): Promise<void> | undefined {
-    return this.#link.whenReady();
+    if (this.#closed) return Promise.reject(closedError());
+    return this.#link.whenReady()?.catch((error: unknown) => {
+      throw this.#closed ? closedError() : error;
+    });
   }
 
   /**
@@ -235,24 +238,25 @@ export class Connection {
     });
   }
 
-  /** Reads the entries of streams after given ones. If there are none, waits up to `blockMs` milliseconds for them. */
+  /**
+   * Reads the entries of streams after given ones. If there are none, waits up to `blockMs` milliseconds for them; without
+   * it, not at all.
+   */
   async readStreams(
     streams: readonly StreamPosition[],
-    blockMs: number,
-  ): Promise<ReadonlyMap<string, readonly StreamEntry[]>> {
+    blockMs?: number,
+  ): Promise<ReadonlyMap<string, readonly RawEntry[]>> {
     const keys = streams.map(({ key }) => key);
     const ids = streams.map(({ after }) => `${after}-1`);
+    const block = blockMs === undefined ? [] : ['BLOCK', blockMs];
     const reply = (await this.#bounded((client) =>
-      client.callBuffer('xread', 'COUNT', 100, 'BLOCK', blockMs, 'STREAMS', ...keys, ...ids),
+      client.callBuffer('xread', 'COUNT', 100, ...block, 'STREAMS', ...keys, ...ids),
     )) as readonly (readonly [Buffer, readonly (readonly [Buffer, readonly Buffer[]])[]])[] | null;
     try {
       return new Map(
         (reply ?? []).map(([key, entries]) => [
           key.toString('utf8'),
-          entries.map(([id, fields]) => ({
-            entry: wholeNumber(id.toString('latin1').split('-')[0], 'an entry'),
-            text: Buffer.from(fields[1] ?? ''),
-          })),
+          entries.map(([id, fields]) => ({ id: id.toString('latin1'), text: Buffer.from(fields[1] ?? '') })),
         ]),
       );
     } catch (error) {
@@ -279,7 +283,7 @@ export class Connection {
 
   /** Sends a request once the connection is ready, with a timeout. An error says whether the request may have been sent. */
   #bounded<T>(send: (client: OwnClient) => Promise<T>, isSource = false): Promise<T> {
-    if (this.#closed) return Promise.reject(new StorageError('closed', 'The storage is closed'));
+    if (this.#closed) return Promise.reject(closedError());
     return new Promise<T>((resolve, reject) => {
       let isOver = false;
       const end = (): void => {
@@ -292,10 +296,12 @@ export class Connection {
         end();
         reject(isMissingScript(error) && !isSource ? error : toStorageError(error));
       };
-      const close = (): void =>
-        fail(new StorageError('closed', 'The storage was closed before the server had answered'));
-      this.#inFlight.add(close);
       let isSent = false;
+      const close = (): void => {
+        const message = 'The storage was closed before the server had answered';
+        fail(new StorageError('closed', message, { mayHaveHappened: isSent }));
+      };
+      this.#inFlight.add(close);
       const timer = setTimeout(() => {
         this.#link.replaceSilentNodes(this.#timeoutMs);
         const message = `The Redis server did not answer within ${this.#timeoutMs} ms`;
@@ -320,9 +326,9 @@ export class Connection {
   }
 }
 
-/** An entry of a change stream. */
-export interface StreamEntry {
-  readonly entry: number;
+/** An entry of a stream, as Redis returns it. */
+export interface RawEntry {
+  readonly id: string;
   readonly text: Buffer;
 }
 
@@ -331,6 +337,10 @@ export class NotConnectedError extends StorageError {
   constructor() {
     super('unavailable', 'The Redis server cannot be reached; connecting goes on', { mayHaveHappened: false });
   }
+}
+
+function closedError(): StorageError {
+  return new StorageError('closed', 'The storage is closed');
 }
 
 export function isMissingScript(error: unknown): boolean {

@@ -53,9 +53,9 @@ export function toStorageError(error: unknown): StorageError {
   return new StorageError('unavailable', 'The Redis server could not be reached, or its reply was lost', { cause });
 }
 
-/** Returns the same failure of a connection with the given `mayHaveHappened`. Other errors say it themselves. */
+/** Returns the same error with the given `mayHaveHappened` if no reply came. Other errors say it themselves. */
 export function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): unknown {
-  if (!isTemporary(error) || error.mayHaveHappened === mayHaveHappened) return error;
+  if (!isWithoutReply(error) || error.mayHaveHappened === mayHaveHappened) return error;
   const { kind, message, retryable, cause } = error;
   return new StorageError(kind, message, { retryable, mayHaveHappened, cause });
 }
@@ -63,6 +63,16 @@ export function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): u
 /** Reports whether the server was not reached, or did not reply. */
 export function isTemporary(error: unknown): error is StorageError {
   return isStorageError(error, 'unavailable') || isStorageError(error, 'timeout');
+}
+
+/** Reports whether a request ended without a reply: the server was not reached or did not reply, or the client was closed. */
+export function isWithoutReply(error: unknown): error is StorageError {
+  return isTemporary(error) || isStorageError(error, 'closed');
+}
+
+/** Reports whether the server holds something else than was stored, or part of it is gone. Other data may be whole. */
+export function isDamage(error: unknown): boolean {
+  return isStorageError(error, 'corrupt') || isStorageError(error, 'lost');
 }
 
 /** Copies name, message and code of an error, which are safe to show. */

@@ -1,4 +1,6 @@
-import { Connection, type RedisClient, ServerLink, type StreamEntry } from './connection.js';
+import { isStorageError, type StorageError } from '@scratchfs/core';
+import { wholeNumber } from '../format/reply/corrupt.js';
+import { Connection, type RawEntry, type RedisClient, ServerLink, type StreamPosition } from './connection.js';
 
 /** Milliseconds that a read of the streams blocks on the server until a change arrives. */
 export const BLOCKING_READ_MS = 4_000;
@@ -7,6 +9,12 @@ const COLLECT_MS = 2;
 
 /** The multiplexer of each client that a user has passed. */
 const sharedMultiplexers = new WeakMap<RedisClient, StreamMultiplexer>();
+
+/** An entry of a change stream. */
+export interface StreamEntry {
+  readonly entry: number;
+  readonly text: Buffer;
+}
 
 /**
  * Reads the change streams of many filesystems over one connection. A blocking read occupies its connection, so one
@@ -90,10 +98,13 @@ export class StreamMultiplexer {
           return;
         }
         for (const one of wanted) one.readAfter = one.after;
-        const streams = wanted.map(({ key, after }) => ({ key, after: after as number }));
-        const found = await connection.readStreams(streams, BLOCKING_READ_MS);
+        const found = await connection.readStreams(wanted.map(positionOf), BLOCKING_READ_MS).catch((error: unknown) => {
+          if (wanted.length === 1 || !isStorageError(error) || error.retryable) throw error;
+          return error;
+        });
         if (connection !== this.#connection) return;
-        for (const one of wanted) one.receive(found.get(one.key) ?? []);
+        if (isStorageError(found)) await this.#readEach(connection, wanted, found);
+        else for (const one of wanted) one.receive(found.get(one.key) ?? []);
       }
     } catch (error) {
       if (connection !== this.#connection) return;
@@ -101,6 +112,26 @@ export class StreamMultiplexer {
       for (const one of [...this.#subscriptions]) one.fail(error);
     }
   }
+
+  /** Reads streams one by one after the server has refused to read them together, so that only the damaged ones end. */
+  async #readEach(connection: Connection, wanted: readonly StreamSubscription[], error: StorageError): Promise<void> {
+    let isExplained = false;
+    for (const one of wanted) {
+      try {
+        const found = await connection.readStreams([positionOf(one)]);
+        if (connection === this.#connection) one.receive(found.get(one.key) ?? []);
+      } catch (failure) {
+        if (!isStorageError(failure) || failure.retryable) throw failure;
+        isExplained = true;
+        one.end(failure);
+      }
+    }
+    if (!isExplained) throw error;
+  }
+}
+
+function positionOf({ key, after }: StreamSubscription): StreamPosition {
+  return { key, after: after as number };
 }
 
 /** One stream of a multiplexer. */
@@ -109,7 +140,9 @@ export class StreamSubscription {
   after: number | undefined;
   /** The entry after which the read in progress began; undefined if it does not include this stream. */
   readAfter: number | undefined;
-  #entries: StreamEntry[] = [];
+  readonly #entries: StreamEntry[] = [];
+  /** Reason why the entries after `#entries` cannot be read. */
+  #failure: unknown;
   #waiting:
     | {
         readonly since: number;
@@ -132,6 +165,7 @@ export class StreamSubscription {
   /** Returns the entries after a given one; none if none came for some time. @throws StorageError */
   next(after: number): Promise<readonly StreamEntry[]> {
     if (this.#entries.length > 0) return Promise.resolve(this.#entries.splice(0));
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
     this.after = after;
     return new Promise((resolve, reject) => {
       this.#waiting = { since: performance.now(), resolve, reject };
@@ -139,9 +173,17 @@ export class StreamSubscription {
     });
   }
 
-  receive(entries: readonly StreamEntry[]): void {
-    this.#entries.push(...entries);
-    this.after = entries.at(-1)?.entry ?? this.after;
+  receive(entries: readonly RawEntry[]): void {
+    for (const { id, text } of entries) {
+      try {
+        const entry = wholeNumber(id.split('-')[0], 'the number of a change');
+        this.#entries.push({ entry, text });
+        this.after = entry;
+      } catch (error) {
+        this.end(error);
+        return;
+      }
+    }
     const waiting = this.#waiting;
     if (waiting === undefined) return;
     if (entries.length === 0 && performance.now() - waiting.since < BLOCKING_READ_MS - COLLECT_MS) return;
@@ -149,8 +191,18 @@ export class StreamSubscription {
     waiting.resolve(this.#entries.splice(0));
   }
 
+  /** Fails the call of `next` that waits, if there is one. The next call reads again. */
   fail(error: unknown): void {
     this.#waiting?.reject(error);
+    this.#waiting = undefined;
+  }
+
+  /** Ends the stream: once the entries before the damage are taken, `next` fails. */
+  end(error: unknown): void {
+    this.#failure = error;
+    this.after = undefined;
+    if (this.#entries.length > 0) this.#waiting?.resolve(this.#entries.splice(0));
+    else this.#waiting?.reject(error);
     this.#waiting = undefined;
   }
 

@@ -1,5 +1,6 @@
 import type { LoadRequest, LoadResult } from '@scratchfs/core';
 import type { ClientSession } from '../connection/client-session.js';
+import { isDamage } from '../connection/errors.js';
 import { decodingError } from '../format/reply/corrupt.js';
 import type { StoredState } from '../format/reply/nodes.js';
 import type { Reply } from '../format/reply/replies.js';
@@ -70,7 +71,9 @@ export class LoadQueue {
         this.#finish(load, own, state, reader);
       }
     } catch (error) {
-      for (const load of group) load.reject(decodingError(error));
+      // Only the loads that meet the damage may fail.
+      if (group.length > 1 && isDamage(error)) for (const load of group) await this.#send([load]);
+      else for (const load of group) load.reject(decodingError(error));
     } finally {
       this.#requestsInFlight -= 1;
       this.#schedule();

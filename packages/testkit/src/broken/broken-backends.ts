@@ -21,7 +21,7 @@ function changed(backend: Backend, change: Partial<Backend>): Backend {
     ...(checkpointStore === undefined ? {} : { checkpointStore }),
     ...(limitStore === undefined ? {} : { limitStore }),
     ...(fork === undefined ? {} : { fork: (call) => fork.call(backend, call) }),
-    ...(watch === undefined ? {} : { watch: (tell) => watch.call(backend, tell) }),
+    ...(watch === undefined ? {} : { watch: (tell, fail) => watch.call(backend, tell, fail) }),
     ...change,
   };
 }

@@ -109,7 +109,7 @@ class Faulty implements FaultyBackend {
     }
     const { fork, watch } = backend;
     if (fork !== undefined) this.fork = (call) => this.#call('fork', call, () => fork.call(backend));
-    if (watch !== undefined) this.watch = (tell) => watch.call(backend, tell);
+    if (watch !== undefined) this.watch = (tell, fail) => watch.call(backend, tell, fail);
   }
 
   load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
