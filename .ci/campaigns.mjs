@@ -85,6 +85,12 @@ export const campaigns = [
     minutes: 12,
     run: scripted(TREE, 'model'),
   },
+  {
+    name: 'tree/large-files',
+    proves: 'A file of 1 GB is streamed in and out within the memory of the cache and little more.',
+    minutes: 2,
+    run: tested('long', 'packages/s3/src/streams.long.test.ts', 1_024, { size: 'LARGE_FILE_MB' }),
+  },
   { name: 'redis/forms', proves: FORMS, minutes: 4, run: scripted(REDIS, 'forms') },
   { name: 'redis/faults', proves: FAULTS, minutes: 30, run: scripted(REDIS, 'faults') },
   { name: 'redis/linearizability', proves: LINEARIZABILITY, minutes: 20, run: scripted(REDIS, 'linearizability') },
