@@ -144,6 +144,13 @@ export const campaigns = [
     run: tested('attacks', 'test/attacks/kills', 5_000, { size: 'HOST_KILLS', seed: 'HOST_SEED' }),
   },
   {
+    name: 'host/apply-kills',
+    proves:
+      'A directory of the host has all changes of an applyChanges or none, after kill -9 at any step of 5,000 calls and of their recovery.',
+    minutes: 20,
+    run: tested('attacks', 'test/attacks/apply-kills', 5_000, { size: 'APPLY_KILLS', seed: 'APPLY_SEED' }),
+  },
+  {
     name: 'host/merge',
     proves: 'A repository is unchanged or completely merged after kill -9 at any moment of 1,000 merges.',
     minutes: 8,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isFsError, isStorageError } from '@scratchfs/core';
 import { HostHistory, hostFileSystem } from '@scratchfs/host';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CHANGES, fill, leftovers, told } from './host-changes.js';
+import { APPLICATIONS, CHANGES, type Changes, fill, leftovers, told } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
 
 let top: string;
@@ -32,7 +32,7 @@ describe.each(Object.keys(CHANGES))('%s on a disk with faults', (name) => {
           isReached = await failAt(root, change, at, isDone, code);
           const now = told(root);
           const fs = hostFileSystem(root);
-          if (now === before) await change(fs);
+          if (now === before) await change(fs, root);
           // The next client of the directory cleans up.
           await fs.writeFile('/next', '');
           await fs.rm('/next');
@@ -42,7 +42,7 @@ describe.each(Object.keys(CHANGES))('%s on a disk with faults', (name) => {
           mkdirSync(whole);
           fill(whole);
           await using other = hostFileSystem(whole);
-          await change(other);
+          await change(other, whole);
           expect(after, `step ${at}, ${isDone ? 'done' : 'not done'}`).toBe(told(whole));
           expect(leftovers(root)).toEqual([]);
         }
@@ -50,6 +50,36 @@ describe.each(Object.keys(CHANGES))('%s on a disk with faults', (name) => {
       expect(isReached).toBe(false);
     },
   );
+});
+
+describe('applyChanges() on a disk with faults', () => {
+  it('makes all changes or none if a step fails with EIO, before or after it was done', async () => {
+    const change = APPLICATIONS['a directory that becomes a file, and a file that becomes one'] as Changes[string];
+    const make = (name: string): string => {
+      const root = join(top, name);
+      mkdirSync(root);
+      fill(root);
+      return root;
+    };
+    const whole = make('whole');
+    const before = told(whole);
+    await change(hostFileSystem(whole), whole);
+    const after = told(whole);
+    let isReached = true;
+    let at = 0;
+    for (; isReached && at < 200; at++) {
+      for (const isDone of [false, true]) {
+        const root = make(`${at}-${isDone}`);
+        isReached = await failAt(root, change, at, isDone, 'EIO');
+        expect([before, after], `step ${at}, ${isDone ? 'done' : 'not done'}`).toContain(told(root));
+        await using fs = hostFileSystem(root);
+        await fs.writeFile('/next', '');
+        expect(leftovers(root).length, `step ${at}`).toBeLessThanOrEqual(1);
+      }
+    }
+    expect(isReached).toBe(false);
+    expect(at).toBeGreaterThan(40);
+  });
 });
 
 /** Makes a change of which one step fails. Returns false if it has no such step. */
@@ -69,7 +99,7 @@ async function failAt(
     throw Object.assign(new Error(`${code}: it fails at ${root}`), { code });
   });
   try {
-    await change(fs);
+    await change(fs, root);
   } catch (error) {
     expect(isFsError(error) || isStorageError(error), String(error)).toBe(true);
     expect(`${(error as Error).message} ${JSON.stringify(error)} ${(error as Error).cause}`).not.toContain(top);

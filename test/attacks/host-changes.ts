@@ -11,9 +11,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
+import { applyChanges, type PathChange, recoverDirectory } from '@scratchfs/host';
+
+/** Changes of a directory by name. `root` is the directory of `fs`. */
+export type Changes = Readonly<Record<string, (fs: FileSystem, root: string) => Promise<unknown>>>;
 
 /** Changes that are atomic for other processes that look at the disk, at whatever step they are cut short. */
-export const CHANGES: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = {
+export const CHANGES: Changes = {
   'a new file': (fs) => fs.writeFile('/dir/new', 'n'.repeat(10_000)),
   'a file with a mode': (fs) => fs.writeFile('/dir/new', 'n', { mode: 0o640 }),
   'a file written anew': (fs) => fs.writeFile('/dir/a', 'A'.repeat(20_000)),
@@ -36,10 +40,50 @@ export const CHANGES: Readonly<Record<string, (fs: FileSystem) => Promise<unknow
   'a removed directory': (fs) => fs.rm('/dir', { recursive: true }),
 };
 
+const file = (data: string, mode?: number) => ({ kind: 'file', data, mode }) as const;
+const directory = { kind: 'directory' } as const;
+const OLD = `old ${'a'.repeat(10_000)}`;
+
+/** Changes to apply to what {@link fill} creates. */
+const LISTS: Readonly<Record<string, readonly PathChange[]>> = {
+  'one file': [{ path: '/dir/a', before: file(OLD), after: file('A') }],
+  'files added, changed and removed': [
+    { path: '/dir/a', before: file(OLD), after: file('A'.repeat(20_000), 0o600) },
+    { path: '/dir/b', before: file('b', 0o600) },
+    { path: '/new/deep/c', after: file('C') },
+    { path: '/dir/link', before: { kind: 'symlink', target: '../dir/a' }, after: { kind: 'symlink', target: 'b' } },
+  ],
+  'a directory that becomes a file, and a file that becomes one': [
+    { path: '/dir/a', before: file(OLD), after: directory },
+    { path: '/dir/a/inner', after: file('inner') },
+    { path: '/dir/sub', before: directory, after: file('sub') },
+    { path: '/dir/sub/c', before: file('dir/sub/c') },
+    { path: '/dir/sub/second', before: file('dir/sub/c') },
+    { path: '/dir/sub/deep', before: directory },
+    { path: '/dir/sub/deep/d', before: file('dir/sub/deep/d') },
+    { path: '/dir/sub/deep/e', before: file('dir/sub/deep/e') },
+  ],
+  'modes, and a file with other hard links': [
+    { path: '/dir/sub', before: directory, after: { ...directory, mode: 0o700 } },
+    { path: '/dir/sub/second', before: file('dir/sub/c'), after: file('changed') },
+    { path: '/empty', after: { ...directory, mode: 0o750 } },
+  ],
+};
+
+/** Calls of `applyChanges`, which are complete or undone after a recovery, at whatever step they are cut short. */
+export const APPLICATIONS: Changes = Object.fromEntries(
+  Object.entries(LISTS).map(([name, changes]) => [name, (_, root) => applyChanges(changes, root)]),
+);
+
+export const RECOVERY = 'a recovery';
+/** A recovery of the longest list has about this many steps. */
+export const RECOVERY_STEPS = 20;
+export const RECOVERIES: Changes = { [RECOVERY]: (_, root) => recoverDirectory(root) };
+
 /** Creates files and directories for the changes. */
 export function fill(root: string): void {
   mkdirSync(join(root, 'dir/sub/deep'), { recursive: true });
-  writeFileSync(join(root, 'dir/a'), `old ${'a'.repeat(10_000)}`);
+  writeFileSync(join(root, 'dir/a'), OLD);
   writeFileSync(join(root, 'dir/b'), 'b', { mode: 0o600 });
   writeFileSync(join(root, 'dir/big'), 'b');
   for (const name of ['dir/sub/c', 'dir/sub/deep/d', 'dir/sub/deep/e']) writeFileSync(join(root, name), name);

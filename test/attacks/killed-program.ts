@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hostFileSystem } from '@scratchfs/host';
-import { CHANGES } from './host-changes.js';
+import { APPLICATIONS, CHANGES, RECOVERIES, RECOVERY } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
 
 /** A change in a directory that no other change uses, and the moment at which the process is killed. */
@@ -37,11 +37,14 @@ await interceptSteps(async ({ run, half }) => {
   return stop(await (phase === 'half' && half !== undefined ? half() : run()).catch(() => undefined));
 });
 
+const changes = { ...CHANGES, ...APPLICATIONS, ...RECOVERIES };
 for (const cut of cuts) {
   void underWay.run({ cut, steps: 0 }, async () => {
     const fs = hostFileSystem(cut.root);
-    await CHANGES[cut.change]?.(fs);
+    await changes[cut.change]?.(fs, cut.root);
     await fs.close();
+    // A recovery may have fewer steps.
+    if (cut.change === RECOVERY) await stop();
     console.error(`${cut.change} came to its end, without a step ${cut.step}`);
     process.exit(1);
   });

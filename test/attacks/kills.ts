@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hostFileSystem } from '@scratchfs/host';
+import { hostFileSystem, recoverDirectory } from '@scratchfs/host';
 import type { Random } from '@scratchfs/testkit';
 import { build } from 'esbuild';
-import { CHANGES, fill, leftovers, told } from './host-changes.js';
+import { APPLICATIONS, type Changes, fill, leftovers, RECOVERY, RECOVERY_STEPS, told } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
 import type { Cut } from './killed-program.js';
 
@@ -40,13 +40,14 @@ const AT_ONCE = 2;
  * @param onKills is called from time to time with the number of kills so far
  */
 export async function killOften(
+  changes: Changes,
   kills: number,
   random: Random,
   onKills: (kills: number) => void = () => undefined,
 ): Promise<Killed> {
   const top = mkdtempSync(join(tmpdir(), 'scratchfs-kills-'));
   try {
-    return await new Kills(top, await bundled(top), onKills).run(kills, random);
+    return await new Kills(top, await bundled(top), changes, random, onKills).run(kills);
   } finally {
     rmSync(top, { recursive: true, force: true });
   }
@@ -78,17 +79,19 @@ class Kills {
   constructor(
     readonly top: string,
     readonly program: string,
+    readonly changes: Changes,
+    readonly random: Random,
     readonly onKills: (kills: number) => void,
   ) {}
 
-  async run(kills: number, random: Random): Promise<Killed> {
-    for (const change of Object.keys(CHANGES)) this.#whole.set(change, await this.#playWhole(change));
+  async run(kills: number): Promise<Killed> {
+    for (const change of Object.keys(this.changes)) this.#whole.set(change, await this.#playWhole(change));
     let drawn = 0;
     const keepKilling = async (): Promise<void> => {
       while (drawn < kills && this.#problems.length < 5) {
         const count = Math.min(TOGETHER, kills - drawn);
         drawn += count;
-        await this.#kill(Array.from({ length: count }, () => this.#draw(random)));
+        await this.#kill(Array.from({ length: count }, () => this.#draw()));
         this.onKills(this.#kills);
       }
     };
@@ -96,8 +99,9 @@ class Kills {
     return { kills: this.#kills, problems: this.#problems };
   }
 
-  #draw(random: Random): Victim {
-    const change = random.pick(Object.keys(CHANGES));
+  #draw(): Victim {
+    const { random } = this;
+    const change = random.pick(Object.keys(this.changes));
     const step = random.below((this.#whole.get(change) as Whole).steps);
     const root = this.#ground();
     return { root, change, step, phase: random.pick(PHASES), before: told(root) };
@@ -106,6 +110,7 @@ class Kills {
   async #kill(victims: readonly Victim[]): Promise<void> {
     try {
       await this.#play(victims);
+      await this.#killRecoveries(victims);
       for (const victim of victims) await this.#examine(victim);
     } finally {
       for (const { root } of victims) rmSync(root, { recursive: true, force: true });
@@ -114,6 +119,7 @@ class Kills {
 
   async #examine({ root, change, step, phase, before }: Victim): Promise<void> {
     const { after } = this.#whole.get(change) as Whole;
+    if (this.changes === APPLICATIONS) await recoverDirectory(root);
     const now = told(root);
     const where = `${change}, killed ${phase} step ${step}`;
     if (now !== after && now !== before) this.#problems.push(`${where}:\n${now}\nis neither\n${before}\nnor\n${after}`);
@@ -128,7 +134,15 @@ class Kills {
     if (leftovers(root).length > 0) this.#problems.push(`${where}: ${leftovers(root).join(', ')} is left`);
   }
 
-  async #play(victims: readonly Victim[]): Promise<void> {
+  /** Kills the recovery of some of the directories too. */
+  async #killRecoveries(victims: readonly Victim[]): Promise<void> {
+    if (this.changes !== APPLICATIONS) return;
+    const some = victims.filter(() => this.random.below(2) === 0);
+    await this.#play(some.map((victim) => ({ ...victim, change: RECOVERY, step: this.random.below(RECOVERY_STEPS) })));
+  }
+
+  async #play(victims: readonly Cut[]): Promise<void> {
+    if (victims.length === 0) return;
     const cuts = victims.map(({ root, change, step, phase }): Cut => ({ root, change, step, phase }));
     const child = spawn(process.execPath, [this.program, JSON.stringify(cuts)], { stdio: 'inherit' });
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
@@ -146,7 +160,7 @@ class Kills {
       return run();
     });
     try {
-      await CHANGES[change]?.(fs);
+      await this.changes[change]?.(fs, root);
       await fs.close();
     } finally {
       takeBack();

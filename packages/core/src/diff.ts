@@ -2,6 +2,7 @@ export {
   type AddedOrRemoved,
   type Changed,
   type DiffEntry,
+  type DiffOptions,
   type DiffPoint,
   diff,
   diffSync,

@@ -136,7 +136,11 @@ export class ConfinedRoot {
    * @param depth number of names on the way to the directory that holds the link
    */
   targetOf(parent: PathHandle, name: string, depth: number): { readonly target: string; readonly outside: boolean } {
-    const text = parent.readLink(name);
+    return this.translated(parent.readLink(name), depth);
+  }
+
+  /** Like {@link targetOf}, for the text of a link. */
+  translated(text: string, depth: number): { readonly target: string; readonly outside: boolean } {
     if (text.startsWith('/')) {
       const inside = text === this.hostPath || text.startsWith(`${this.hostPath}/`);
       const target = text.slice(this.hostPath.length) || '/';

@@ -17,7 +17,7 @@ const HINT = "It belongs to a git repository, which can only be read here: open 
  * Effect of a write on a path. `change`: the entry itself changes. `place`: a file with other content or another target
  * comes to the path. `displace`: the entry leaves the path, with everything under it.
  */
-type Use = 'change' | 'place' | 'displace';
+export type Use = 'change' | 'place' | 'displace';
 
 /**
  * Refuses writes that would change a repository of the user, or a file that its configuration names: hooks and settings
@@ -36,7 +36,7 @@ export class GitProtection {
   }
 }
 
-class BatchCheck {
+export class BatchCheck {
   readonly #top: string;
   readonly #isAllProtected: boolean;
   readonly #userPaths: readonly string[];
@@ -73,6 +73,15 @@ class BatchCheck {
         this.#checkPath(write.to, 'place');
         return await this.#checkContents(write.from);
     }
+  }
+
+  /**
+   * Checks the change of one entry, not of those under a directory.
+   * @throws FsError EACCES if it is refused, and what the host throws
+   */
+  async checkEntry(path: string, use: Use): Promise<void> {
+    if (isTurnDue()) await nextTurn();
+    this.#checkPath(path, use);
   }
 
   async #checkDisplaced(path: string): Promise<void> {

@@ -1,5 +1,8 @@
+import { lstatSync } from 'node:fs';
 import type { Backend, BackendCall, Batch, Check, CommitResult, LoadRequest, LoadResult } from '@scratchfs/core';
 import { FsError, StorageError } from '@scratchfs/core';
+import { recover } from './apply/apply-changes.js';
+import { JOURNAL } from './apply/journal.js';
 import { ConfinedRoot, type Trail } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 import { type GitAccess, GitProtection } from './git-protection.js';
@@ -26,6 +29,8 @@ export class HostBackend implements Backend {
    * may be reused for another directory.
    */
   readonly #loads = new Set<Promise<unknown>>();
+  /** Recovery of changes that a killed process has left. Undefined if there were none when the directory was opened. */
+  #recovery: Promise<unknown> | undefined;
   #commits = 0;
   #closed = false;
 
@@ -38,13 +43,13 @@ export class HostBackend implements Backend {
     this.root = new ConfinedRoot(directory, git === 'hidden');
     this.#reader = new HostReader(this.root, this.#ids);
     this.#staging = new StagingDirectory(this.root);
-    this.#writes = new HostWrites(
-      this.root,
-      this.#ids,
-      this.#staging,
-      hardLinks,
-      git === 'writable' ? undefined : new GitProtection(this.root),
-    );
+    const protection = git === 'writable' ? undefined : new GitProtection(this.root);
+    this.#writes = new HostWrites(this.root, this.#ids, this.#staging, hardLinks, protection);
+    if (!readonly && lstatSync(this.root.child(JOURNAL), { throwIfNoEntry: false }) !== undefined) {
+      this.#recovery = recover({ root: this.root, staging: this.#staging, protection });
+      // Each call reports its failure.
+      this.#recovery.catch(() => undefined);
+    }
   }
 
   async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
@@ -59,6 +64,7 @@ export class HostBackend implements Backend {
   }
 
   async #load(requests: readonly LoadRequest[], call: BackendCall | undefined): Promise<readonly LoadResult[]> {
+    if (this.#recovery !== undefined) await this.#recovery;
     const results: LoadResult[] = [];
     for (const request of requests) {
       if (isTurnDue()) await nextTurn();
@@ -87,7 +93,7 @@ export class HostBackend implements Backend {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await Promise.allSettled([this.#queue, ...this.#loads]);
+    await Promise.allSettled([this.#recovery, this.#queue, ...this.#loads]);
     await this.#staging.close();
     this.root.close();
   }
@@ -99,6 +105,7 @@ export class HostBackend implements Backend {
 
   async #commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
     this.#enter(call);
+    if (this.#recovery !== undefined) await this.#recovery;
     const known = this.#outcomes.get(batch.operationId);
     if (known !== undefined) return known;
     const failed = await this.#failedOf(batch.checks);

@@ -30,7 +30,7 @@ import type { StagingDirectory } from './staging-directory.js';
  */
 const MAX_REPLACED_BYTES = 16 * 2 ** 20;
 
-const RESERVED = `Names that begin with ${TEMPORARY} are reserved for unfinished files`;
+export const RESERVED = `Names that begin with ${TEMPORARY} are reserved for unfinished files`;
 
 const SYSCALLS: Readonly<Record<Write['kind'], string>> = {
   create: 'open',
@@ -272,14 +272,17 @@ function isReplaced(path: string, following: readonly Write[]): boolean {
 }
 
 /** Refuses a link that leads out: other programs would follow it. */
-function checkTarget(target: string, path: string): void {
+export function checkTarget(target: string, path: string): void {
   if (!target.startsWith('/') && !climbs(target, levelOf(path))) return;
   const hint = 'In a directory of the host the target of a link must be relative and inside the directory';
   throw new FsError('EACCES', { syscall: 'symlink', path, hint });
 }
 
-/** @param owned file whose owner the new file gets, if this process may change owners */
-async function fill(place: string, content: Uint8Array, mode: number, owned?: PathHandle): Promise<void> {
+/**
+ * Creates a file, with its content on the disk when this resolves.
+ * @param owned file whose owner the new file gets, if this process may change owners
+ */
+export async function fill(place: string, content: Uint8Array, mode: number, owned?: PathHandle): Promise<void> {
   const handle = await open(place, 'wx', mode & 0o777);
   try {
     await writeAll(handle, content, 0);

@@ -1,4 +1,14 @@
 export { SandboxViolation } from '@scratchfs/sandbox';
+export {
+  type ApplyOptions,
+  type ApplyResult,
+  applyChanges,
+  type DirectoryRecovery,
+  recoverDirectory,
+} from './apply/apply-changes.js';
+export type { KeptEntry } from './apply/change-journal.js';
+export type { PathChange, PathState } from './apply/path-change.js';
+export type { ApplyConflict, ConflictCode } from './apply/plan-changes.js';
 export { autoRunFiles } from './auto-run-files.js';
 export { GitError } from './git/git.js';
 export type { GitAccess } from './git-protection.js';

@@ -1,5 +1,6 @@
 import { rmdirSync } from 'node:fs';
 import { mkdir, readdir, readlink, rename, rmdir } from 'node:fs/promises';
+import { JOURNAL } from './apply/journal.js';
 import { type ConfinedRoot, TEMPORARY } from './confined-root.js';
 import { DirectoryHandle } from './directory-handle.js';
 import { PathHandle } from './path-handle.js';
@@ -67,7 +68,7 @@ export class StagingDirectory {
 
   async #removeLeftovers(folder: PathHandle, own: string): Promise<void> {
     for (const name of await readdir(this.root.path)) {
-      if (!name.startsWith(TEMPORARY) || name === own || (await isInUse(name))) continue;
+      if (!name.startsWith(TEMPORARY) || name === own || name === JOURNAL || (await isInUse(name))) continue;
       const place = folder.child(`left-${name}`);
       try {
         await rename(this.root.child(name), place);

@@ -10,6 +10,7 @@ import { rootMeta } from '../engine/defaults.js';
 import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { SyncFileSystem } from '../file-system.js';
+import { restrict } from '../layers.js';
 
 let now = 0;
 function open(files: Record<string, string> = {}): SyncFileSystem {
@@ -71,6 +72,41 @@ describe('diff', () => {
         },
       ],
     });
+  });
+
+  test('includes contents if asked for, of files that a policy lets the caller read', async () => {
+    const fs = open(FILES);
+    fs.checkpointSync('before');
+    fs.writeFileSync('/a/one', 'one\n');
+    fs.unlinkSync('/b/c/three');
+    fs.chmodSync('/top', 0o755);
+    fs.symlinkSync('top', '/link');
+    const { added, removed, changed } = diffSync(fs, 'before', undefined, { contents: true });
+    const text = (data: Uint8Array | undefined) => data && new TextDecoder().decode(data);
+    expect(added.map(({ path, data }) => [path, data])).toEqual([['/link', undefined]]);
+    expect(removed.map(({ path, data }) => [path, text(data)])).toEqual([['/b/c/three', '3\n']]);
+    expect(changed.map(({ path, before, after }) => [path, text(before.data), text(after.data)])).toEqual([
+      ['/a/one', '1\n', 'one\n'],
+      ['/top', 'top\n', 'top\n'],
+    ]);
+    expect(await diff(fs, 'before', undefined, { contents: true })).toEqual({ added, removed, changed });
+    changed[0]?.after.data?.fill(0);
+    expect(fs.readTextSync('/a/one')).toBe('one\n');
+    const guarded = restrict(fs, {
+      check: ({ path, access }) => {
+        if (path === '/top' && access === 'read') throw new Error('secret');
+      },
+      isVisible: () => true,
+    });
+    const seenBefore = guarded.checkpointSync();
+    fs.writeFileSync('/top', 'other\n');
+    fs.writeFileSync('/a/one', 'two\n');
+    const seen = diffSync(guarded, seenBefore, undefined, { contents: true }).changed;
+    expect(seen.map(({ path, after }) => [path, text(after.data)])).toEqual([
+      ['/a/one', 'two\n'],
+      ['/top', undefined],
+    ]);
+    expect(() => diffSync(fs, 'before', undefined, { contents: 'yes' } as object)).toThrow(TypeError);
   });
 
   test('compares checkpoints and the current state in both directions', async () => {

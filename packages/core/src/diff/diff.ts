@@ -1,4 +1,4 @@
-import { checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
+import { checkBoolean, checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
 import { trustedApi, trustedSyncApi } from '../engine/internals.js';
 import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
@@ -28,6 +28,8 @@ export interface DiffEntry {
   readonly gid: number;
   /** Target of a symlink. */
   readonly target?: string;
+  /** Copy of a file's content. Undefined without `contents: true`, and if a policy forbids reading the file. */
+  readonly data?: Uint8Array;
 }
 
 export interface AddedOrRemoved extends DiffEntry {
@@ -51,6 +53,14 @@ export interface FileSystemDiff {
   readonly changed: readonly Changed[];
 }
 
+export interface DiffOptions {
+  /**
+   * Include the contents of all files that differ, as `applyChanges` of `@scratchfs/host` needs them. They are in memory
+   * together. Default false.
+   */
+  readonly contents?: boolean | undefined;
+}
+
 /** A point in a filesystem's history: a checkpoint, its id or name, or undefined for the current state. */
 export type DiffPoint = Checkpoint | string | undefined;
 
@@ -59,26 +69,37 @@ export type DiffPoint = Checkpoint | string | undefined;
  * other content, target, kind, mode or owner. Differences in times alone do not count. Costs as much as the changes,
  * not as the tree.
  *
- * @throws FsError ENOENT for a checkpoint that this filesystem does not hold, ENOTSUP if the storage cannot compare
+ * @throws FsError ENOENT for a checkpoint that this filesystem does not hold, ENOTSUP if the storage cannot compare;
+ *   with `contents`, EFBIG for a file of 2 GiB or more
  */
 export async function diff(
   fileSystem: FileSystem,
   from: DiffPoint,
   to?: DiffPoint,
-  options?: CallOptions,
+  options?: DiffOptions & CallOptions,
 ): Promise<FileSystemDiff> {
-  checkOptions(options, [], 'diff');
-  const steps = await trustedApi(fileSystem).compare(from, to, (a, b, outer) => new DiffCursor(a, b, outer), {
+  const contents = withContents(options);
+  const steps = await trustedApi(fileSystem).compare(from, to, (a, b, outer) => new DiffCursor(a, b, contents, outer), {
     signal: signalIn(options),
   });
   return steps.at(-1) as FileSystemDiff;
 }
 
 /** Like {@link diff}, for synchronous storages. */
-export function diffSync(fileSystem: SyncFileSystem, from: DiffPoint, to?: DiffPoint): FileSystemDiff {
+export function diffSync(
+  fileSystem: SyncFileSystem,
+  from: DiffPoint,
+  to?: DiffPoint,
+  options?: DiffOptions,
+): FileSystemDiff {
+  const contents = withContents(options);
   return trustedSyncApi(fileSystem, 'diffSync')
-    .compareSync(from, to, (a, b, outer) => new DiffCursor(a, b, outer))
+    .compareSync(from, to, (a, b, outer) => new DiffCursor(a, b, contents, outer))
     .at(-1) as FileSystemDiff;
+}
+
+function withContents(options: DiffOptions | undefined): boolean {
+  return checkBoolean(checkOptions(options, ['contents'], 'diff').contents, 'contents');
 }
 
 export interface FormatDiffOptions extends UnifiedOptions {
@@ -151,35 +172,60 @@ const SLICE_CHANGES = 64;
 /** UTF-16 units of text after which a pause is due even before `SLICE_CHANGES`. */
 const SLICE_TEXT_LENGTH = 2 ** 16;
 
+/** Bytes of content after which a pause is due even before `SLICE_CHANGES`. */
+const SLICE_BYTES = 2 ** 20;
+
 /** Sorts the changes by type. Yields null for pauses, and the diff as its last item. */
 class DiffCursor implements Cursor<FileSystemDiff | null> {
   readonly #changes: TreeDiff;
+  /** Change whose content may not be loaded yet. */
+  #held: TreeChange | undefined;
   readonly #added: AddedOrRemoved[] = [];
   readonly #removed: AddedOrRemoved[] = [];
   readonly #changed: Changed[] = [];
   #done = false;
 
-  constructor(before: View, after: View, outer?: Outer) {
+  constructor(
+    readonly before: View,
+    readonly after: View,
+    readonly contents: boolean,
+    outer?: Outer,
+  ) {
     this.#changes = new TreeDiff(before, after, outer);
   }
 
   next(): FileSystemDiff | null | undefined {
     if (this.#done) return undefined;
-    for (let i = 0; i < SLICE_CHANGES; i++) {
-      const change = this.#changes.next();
+    for (let i = 0, bytes = 0; i < SLICE_CHANGES && bytes < SLICE_BYTES; i++) {
+      const change = this.#held ?? this.#changes.next();
       if (change === undefined) {
         this.#done = true;
         return { added: this.#added, removed: this.#removed, changed: this.#changed };
       }
-      if (change !== null) this.#add(change);
+      this.#held = change ?? undefined;
+      if (change !== null) bytes += this.#add(change);
+      this.#held = undefined;
     }
     return null;
   }
 
-  #add({ outer: path, before, after, content }: TreeChange): void {
-    if (before === undefined) this.#added.push({ path, ...entryOf(after as Node) });
-    else if (after === undefined) this.#removed.push({ path, ...entryOf(before) });
-    else this.#changed.push({ path, before: entryOf(before), after: entryOf(after), content });
+  /** Returns the number of bytes of content read. */
+  #add(change: TreeChange): number {
+    const { outer: path, content } = change;
+    const before = change.before && this.#entry(this.before, change.before, change);
+    const after = change.after && this.#entry(this.after, change.after, change);
+    if (before === undefined) this.#added.push({ path, ...(after as DiffEntry) });
+    else if (after === undefined) this.#removed.push({ path, ...before });
+    else this.#changed.push({ path, before, after, content });
+    return (before?.data?.length ?? 0) + (after?.data?.length ?? 0);
+  }
+
+  #entry(view: View, node: Node, { path }: TreeChange): DiffEntry {
+    const entry = entryOf(node);
+    if (!this.contents || node.kind !== FILE) return entry;
+    const { guard } = this.after.context;
+    if (guard !== undefined && !guard.allows(path, 'read', 'diff', node)) return entry;
+    return { ...entry, data: fileBytes(view, node, path) };
   }
 }
 

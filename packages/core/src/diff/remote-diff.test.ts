@@ -68,7 +68,8 @@ describe('diff of states on a remote storage', () => {
       [[], after],
       [after, after],
     ] as const) {
-      expect(await diff(far, from[1], to[1])).toEqual(diffSync(near, from[0], to[0]));
+      for (const contents of [false, true])
+        expect(await diff(far, from[1], to[1], { contents })).toEqual(diffSync(near, from[0], to[0], { contents }));
       expect(await formatDiff(far, from[1], to[1])).toBe(formatDiffSync(near, from[0], to[0]));
     }
     expect((await diff(far, 'before')).removed.length).toBeGreaterThan(0);

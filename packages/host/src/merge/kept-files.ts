@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { absent, isCode } from '../host-error.js';
 
 /** Error codes of a file system that cannot create a hard link, generally or for this file. */
-const NO_LINK = ['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+export const NO_LINK = ['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /**
  * Keeps the entries that a merge will change or remove in a directory, named by the index of their path, so that

@@ -1,0 +1,291 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { FsError, StorageError } from '@scratchfs/core';
+import type { FileSystemDiff } from '@scratchfs/core/diff';
+import { checkOptions } from '@scratchfs/core/internal';
+import { autoRunFiles } from '../auto-run-files.js';
+import { ConfinedRoot } from '../confined-root.js';
+import { GitProtection } from '../git-protection.js';
+import { givenPath } from '../given-path.js';
+import { hostError } from '../host-error.js';
+import type { Recovery } from '../merge/stage.js';
+import { StagingDirectory } from '../staging-directory.js';
+import { ChangeJournal, type KeptEntry, PathChanged } from './change-journal.js';
+import { type KnownChange, knownChanges, type PathChange } from './path-change.js';
+import { type ApplyConflict, type ChangePlan, planChanges } from './plan-changes.js';
+
+export interface ApplyOptions {
+  /**
+   * Treatment of paths whose state on the disk is not the one that their change began from. `fail`: nothing is written.
+   * `skip`: these paths keep their state, and the others are written. `overwrite`: the new state is written all the
+   * same, but nothing is removed that no change names. Default `fail`.
+   */
+  readonly onConflict?: 'fail' | 'skip' | 'overwrite' | undefined;
+  /** Write nothing, and return what would be done. Default false. */
+  readonly dryRun?: boolean | undefined;
+  /** Cancels until the first path is written. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Paths are absolute in the directory and sorted. */
+export interface ApplyResult {
+  /** False if nothing is written because of a conflict. */
+  readonly success: boolean;
+  /** Paths that were written or removed, or with `dryRun` would be. */
+  readonly applied: readonly string[];
+  /** Paths that had their new state already. */
+  readonly unchanged: readonly string[];
+  /** Paths whose state was not the one that their change began from, also if they were overwritten. */
+  readonly conflicts: readonly ApplyConflict[];
+  /** Paths with a conflict that keep their state. */
+  readonly skipped: readonly string[];
+  /**
+   * Applied files that other programs run or obey on their own (hooks, package scripts, `.envrc`, editor tasks), for a
+   * person to review; see `autoRunFiles`.
+   */
+  readonly autoRun: readonly string[];
+  /** Old entries that could not get their path back, because another process took it while changes were undone. */
+  readonly kept: readonly KeptEntry[];
+}
+
+/** Number of times that changes are planned anew because other processes change their paths. */
+const MAX_ATTEMPTS = 20;
+
+/** Time in milliseconds to wait for changes that another call is making. */
+const WAIT_MS = 10_000;
+
+const PAUSE_MS = 20;
+
+/**
+ * Writes changes into a directory of the host, all of them or nothing: the way back from a filesystem in memory to a
+ * folder that is not a repository. Takes a `diff` with `contents: true`, or a list of changes.
+ *
+ * Each path is compared with the state that its change began from. If it is in another state, that is a conflict, and by
+ * default nothing is written. Paths that have the new state already are left alone. Missing directories above new files
+ * are created. Owners are kept, times are those of the call. A replaced file is a new file: other hard links keep the old
+ * one. Links are never followed, and links that lead out of the directory are refused.
+ *
+ * New files are prepared in a hidden directory at the top, then given their names one after another, so other processes
+ * may see a part of the changes for a moment, and no file for an instant where one is replaced, as with `git checkout`.
+ * An entry that another process creates or changes in between is never replaced: everything is undone, and the changes
+ * are compared again. If the process is killed, the next `applyChanges`, the next use of a writable `hostFileSystem` of
+ * the directory, or {@link recoverDirectory} undoes the changes, or completes them if all were made. Calls for one
+ * directory, also of several processes, wait for each other for up to 10 seconds.
+ *
+ * The contents of `changes` must not be changed before the call ends.
+ *
+ * @throws TypeError for malformed changes or options; FsError EACCES for `.git` and other paths that `hostFileSystem`
+ *   protects, for links that lead out and for names that begin with `.scratchfs-tmp-`, EXDEV for a path on another file
+ *   system, EBUSY if other calls or processes do not let it finish, and what the host refuses (ENOSPC, EACCES, EROFS …),
+ *   all with nothing changed; StorageError if undoing failed too: call `recoverDirectory`
+ * @example
+ * ```ts no-run
+ * import { applyChanges, loadDirectory } from '@scratchfs/host';
+ * import { diff } from 'scratchfs/diff';
+ *
+ * const { fileSystem: fs } = await loadDirectory('./project', { gitignore: true });
+ * const before = await fs.checkpoint();
+ * await fs.writeFile('/notes.md', 'An agent worked here.\n');
+ * const result = await applyChanges(await diff(fs, before, undefined, { contents: true }), './project');
+ * if (!result.success) console.log('Changed in the meantime:', result.conflicts);
+ * ```
+ */
+export async function applyChanges(
+  changes: readonly PathChange[] | FileSystemDiff,
+  directory: string,
+  options: ApplyOptions = {},
+): Promise<ApplyResult> {
+  const given = checkOptions<ApplyOptions>(options, ['onConflict', 'dryRun'], 'applyChanges');
+  const { onConflict = 'fail', dryRun = false, signal } = given;
+  if (!['fail', 'skip', 'overwrite'].includes(onConflict))
+    throw new TypeError("onConflict must be 'fail', 'skip' or 'overwrite'");
+  if (typeof dryRun !== 'boolean') throw new TypeError('dryRun must be true or false');
+  const known = knownChanges(changes);
+  signal?.throwIfAborted();
+  await using target = open(directory);
+  return await new Application(target, known, { onConflict, dryRun, signal }).run();
+}
+
+/** Result of recovering a directory. */
+export interface DirectoryRecovery {
+  /** `nothing`: no interrupted changes were found, or the process that makes them still runs. */
+  readonly outcome: Recovery;
+  /** Old entries whose paths another process has taken since. They lie in a directory of their own at the top. */
+  readonly kept: readonly KeptEntry[];
+}
+
+/**
+ * Undoes the changes of an `applyChanges` that was killed, or completes them if all were made. Files that another
+ * process has created or changed since stay as they are.
+ * @throws FsError EACCES if the changes concern protected paths, and what the host refuses; Error if something else lies
+ *   in place of the changes. Nothing is lost: the call can be repeated.
+ */
+export async function recoverDirectory(directory: string): Promise<DirectoryRecovery> {
+  await using target = open(directory);
+  const recovery = await recover(target);
+  return recovery === 'busy' ? NOTHING : recovery;
+}
+
+/** A directory that changes are applied to. */
+export interface ApplyTarget {
+  readonly root: ConfinedRoot;
+  readonly staging: StagingDirectory;
+  /** Undefined if repositories may be changed. */
+  readonly protection: GitProtection | undefined;
+}
+
+const NOTHING: DirectoryRecovery = { outcome: 'nothing', kept: [] };
+
+function open(directory: string): ApplyTarget & AsyncDisposable {
+  if (typeof directory !== 'string' || directory.includes('\0'))
+    throw new TypeError('The path of the directory must be a string without NUL');
+  const path = givenPath(directory);
+  let root: ConfinedRoot;
+  try {
+    root = new ConfinedRoot(path);
+  } catch (error) {
+    throw hostError(error, 'open', '/');
+  }
+  const staging = new StagingDirectory(root);
+  return {
+    root,
+    staging,
+    protection: new GitProtection(root),
+    [Symbol.asyncDispose]: async () => {
+      await staging.close();
+      root.close();
+    },
+  };
+}
+
+/** Recovers a directory. `busy` if the process whose changes are found still runs. */
+export async function recover({ root, staging, protection }: ApplyTarget): Promise<DirectoryRecovery | 'busy'> {
+  const found = await ChangeJournal.find(root, staging);
+  if (found === undefined) return NOTHING;
+  if (found === 'busy') return 'busy';
+  using journal = found;
+  try {
+    const { isDone } = journal;
+    // An untrusted person may have prepared the directory.
+    const batch = protection?.forBatch();
+    for (const { path } of journal.journal.steps) await batch?.checkEntry(path, 'place');
+    const kept = isDone ? [] : await journal.undo();
+    await journal.finish();
+    return { outcome: isDone ? 'completed' : 'undone', kept };
+  } catch (error) {
+    await journal.release();
+    throw hostError(error, 'recover', '/');
+  }
+}
+
+interface KnownOptions {
+  readonly onConflict: NonNullable<ApplyOptions['onConflict']>;
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+class Application {
+  readonly #kept: KeptEntry[] = [];
+
+  constructor(
+    readonly target: ApplyTarget,
+    readonly changes: readonly KnownChange[],
+    readonly options: KnownOptions,
+  ) {}
+
+  async run(): Promise<ApplyResult> {
+    const { dryRun, onConflict, signal } = this.options;
+    let last = '';
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (!dryRun) await this.#recovered();
+      const { root, protection } = this.target;
+      const overwrites = onConflict === 'overwrite';
+      const plan = await planChanges(root, protection, this.changes, { overwrites, signal });
+      const result = { ...resultOf(plan, onConflict), kept: this.#kept };
+      if (dryRun || result.applied.length === 0) return result;
+      const changed = await this.#carryOut(plan);
+      if (changed === undefined) return result;
+      last = changed;
+    }
+    const hint = `Other processes keep changing it; nothing was written`;
+    throw new FsError('EBUSY', { syscall: 'apply', path: last, hint });
+  }
+
+  /** Undoes interrupted changes, and waits for those of other calls. */
+  async #recovered(): Promise<void> {
+    const until = performance.now() + WAIT_MS;
+    while ((await recover(this.target)) === 'busy') {
+      if (performance.now() > until) throw atWork();
+      await pause(PAUSE_MS, undefined, { signal: this.options.signal }).catch(() =>
+        this.options.signal?.throwIfAborted(),
+      );
+    }
+  }
+
+  /** Returns a path that another process has changed, with everything undone; undefined after success. */
+  async #carryOut({ changes }: ChangePlan): Promise<string | undefined> {
+    const { root, staging } = this.target;
+    let begun: ChangeJournal | undefined;
+    try {
+      begun = await ChangeJournal.begin(root, staging, changes, this.options.signal);
+    } catch (error) {
+      this.options.signal?.throwIfAborted();
+      throw hostError(error, 'apply', '/');
+    }
+    if (begun === undefined) return '/';
+    using journal = begun;
+    try {
+      await journal.perform(changes);
+    } catch (error) {
+      const reason = error instanceof PathChanged ? error : hostError(error, 'apply', '/');
+      await this.#undo(journal, reason);
+      if (reason instanceof PathChanged) return reason.path;
+      throw reason;
+    }
+    // All changes are made. If the journal cannot be removed now, the next call removes it.
+    await journal.finish().catch(() => journal.release());
+    return undefined;
+  }
+
+  async #undo(journal: ChangeJournal, { message }: Error): Promise<void> {
+    try {
+      this.#kept.push(...(await journal.undo()));
+      await journal.finish();
+    } catch (error) {
+      await journal.release();
+      const why = `${message}; undoing failed too: ${hostError(error, 'undo', '/').message}`;
+      throw new StorageError(
+        'unavailable',
+        `A part of the changes may be in the directory, and recoverDirectory can undo it. ${why}`,
+      );
+    }
+  }
+}
+
+function resultOf(plan: ChangePlan, onConflict: KnownOptions['onConflict']): Omit<ApplyResult, 'kept'> {
+  const { applied, unchanged, conflicts, skipped, changes } = plan;
+  const isRefused = onConflict === 'skip' ? false : onConflict === 'fail' ? conflicts.length > 0 : skipped.length > 0;
+  if (isRefused)
+    return {
+      success: false,
+      applied: [],
+      unchanged,
+      conflicts,
+      skipped: conflicts.map(({ path }) => path),
+      autoRun: [],
+    };
+  const files = changes.filter(({ after }) => after !== undefined && after.kind !== 'directory');
+  return {
+    success: true,
+    applied,
+    unchanged,
+    conflicts,
+    skipped,
+    autoRun: autoRunFiles(files.map(({ path }) => path)),
+  };
+}
+
+function atWork(): FsError {
+  const hint =
+    'Another call of applyChanges is at work in the directory, or was in the last ten minutes on another host';
+  return new FsError('EBUSY', { syscall: 'apply', path: '/', hint });
+}

@@ -1,0 +1,398 @@
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { chmod, link, mkdir, rename, rm, rmdir, symlink, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { baseName, FsError, parentPath, quote } from '@scratchfs/core';
+import type { ConfinedRoot } from '../confined-root.js';
+import { isTurnDue, nextTurn } from '../event-loop.js';
+import { hostError, isCode } from '../host-error.js';
+import { fill } from '../host-writes.js';
+import { settle, writeDurably } from '../merge/durable.js';
+import { NO_LINK } from '../merge/kept-files.js';
+import { newMergeId } from '../merge/plan.js';
+import { acquireProcessLock } from '../merge/process-lock.js';
+import { PathHandle } from '../path-handle.js';
+import type { StagingDirectory } from '../staging-directory.js';
+import {
+  DONE,
+  fingerprintOf,
+  isSameEntry,
+  JOURNAL,
+  type Journal,
+  journalFile,
+  MAX_STEPS_BYTES,
+  openJournal,
+  type Step,
+} from './journal.js';
+import type { PlannedChange } from './plan-changes.js';
+
+/** An entry that could not get its path back, because another process has put something else there. */
+export interface KeptEntry {
+  readonly path: string;
+  /** Path at which the entry lies now. */
+  readonly keptAt: string;
+}
+
+/** Thrown if a path has changed since the plan was made. */
+export class PathChanged extends Error {
+  constructor(readonly path: string) {
+    super(`Another process has changed ${quote(path)}`);
+  }
+}
+
+/** Age in milliseconds below which an entry may have been changed twice with the same time. */
+const RACY_MS = 2_000;
+
+/** Number of new files that are written at a time. */
+const FILES_AT_ONCE = 16;
+
+/**
+ * Changes of a directory that are made completely or not at all. The new entries are prepared in a journal directory at
+ * the top of the root, together with a list of steps. Each step moves one entry: an old one into the journal directory,
+ * or a new one out of it, and never onto another entry. So whatever another process puts at a path in between is never
+ * replaced, and what it changes before a step is found in the journal directory and returned. All steps can be undone by
+ * their list alone, until a file named `done` lies beside it.
+ */
+export class ChangeJournal implements Disposable {
+  /** Old entries as they were taken, by number. */
+  readonly #taken = new Map<number, ReturnType<typeof fingerprintOf>>();
+
+  private constructor(
+    readonly root: ConfinedRoot,
+    readonly staging: StagingDirectory,
+    readonly directory: PathHandle,
+    readonly journal: Journal,
+    readonly lock: string,
+  ) {}
+
+  /**
+   * Prepares the changes. Undefined if the directory has the journal of other changes.
+   * @throws what the host throws, with nothing changed
+   */
+  static async begin(
+    root: ConfinedRoot,
+    staging: StagingDirectory,
+    changes: readonly PlannedChange[],
+    signal: AbortSignal | undefined,
+  ): Promise<ChangeJournal | undefined> {
+    const draft = await staging.place();
+    let directory: PathHandle | undefined;
+    try {
+      await mkdir(draft, { mode: 0o700 });
+      for (const name of ['new', 'old', 'undone']) await mkdir(join(draft, name), { mode: 0o700 });
+      for (let at = 0; at < changes.length; at += FILES_AT_ONCE) {
+        signal?.throwIfAborted();
+        const some = changes.slice(at, at + FILES_AT_ONCE);
+        await Promise.all(some.map((change, i) => prepare(root, change, join(draft, 'new', String(at + i)))));
+      }
+      const journal = { id: newMergeId(), steps: stepsOf(changes, join(draft, 'new')) };
+      const { name, content } = journalFile(journal);
+      if (Buffer.byteLength(content) > MAX_STEPS_BYTES)
+        throw new FsError('EFBIG', { syscall: 'apply', hint: 'There are too many changes for one call: divide them' });
+      await writeDurably(join(draft, name), content);
+      const lock = (await acquireProcessLock(draft, journal.id)) as string;
+      for (const part of ['new', '']) await settle(join(draft, part));
+      directory = PathHandle.at(draft);
+      signal?.throwIfAborted();
+      // The rename cannot replace another journal: only one can exist.
+      await rename(draft, root.child(JOURNAL));
+      const begun = new ChangeJournal(root, staging, directory, journal, lock);
+      await settle(root.path);
+      return begun;
+    } catch (error) {
+      // The rename may have happened all the same.
+      const there = lstatSync(root.child(JOURNAL), { bigint: true, throwIfNoEntry: false });
+      if (directory !== undefined && there?.ino === directory.stat.ino) await rename(root.child(JOURNAL), draft);
+      directory?.close();
+      await staging.clear(draft);
+      if (isCode(error, 'ENOTEMPTY', 'EEXIST')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Opens the journal that a process left. `busy` if its process still runs. */
+  static async find(root: ConfinedRoot, staging: StagingDirectory): Promise<ChangeJournal | 'busy' | undefined> {
+    const place = root.child(JOURNAL);
+    const found = openJournal(place);
+    if (found === undefined) return undefined;
+    const { directory, journal } = found;
+    const lock = await acquireProcessLock(directory.path, journal.id);
+    const now = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+    if (lock !== undefined && now?.ino === directory.stat.ino)
+      return new ChangeJournal(root, staging, directory, journal, lock);
+    directory.close();
+    return now === undefined ? undefined : 'busy';
+  }
+
+  /** True if all changes were made. */
+  get isDone(): boolean {
+    return this.directory.look(DONE) !== undefined;
+  }
+
+  /**
+   * Makes the changes.
+   * @throws PathChanged, and what the host throws; the changes have to be undone then
+   */
+  async perform(changes: readonly PlannedChange[]): Promise<void> {
+    for (const step of this.journal.steps) {
+      if (isTurnDue()) await nextTurn();
+      try {
+        if (step.kind === 'take') await this.#take(step, changes[step.number] as PlannedChange);
+        else if (step.kind === 'put') await this.#put(step);
+        else await this.#setMode(step);
+      } catch (error) {
+        throw error instanceof PathChanged ? error : hostError(error, 'apply', step.path);
+      }
+    }
+    await this.#settleAll();
+    // A program that had an old file open may have written into it until now.
+    for (const step of this.journal.steps) {
+      if (step.kind !== 'take') continue;
+      const taken = this.#taken.get(step.number);
+      if (taken !== undefined && !isSameEntry(taken, fingerprintOf(this.#look(this.#old(step)) as BigIntStats)))
+        throw new PathChanged(step.path);
+    }
+    await writeDurably(this.directory.child(DONE), '');
+    await settle(this.directory.path);
+  }
+
+  /**
+   * Undoes the changes as far as they were made. Entries that another process has created or changed since stay, and the
+   * old ones there are kept under other names. Can be repeated if it fails midway.
+   */
+  async undo(): Promise<KeptEntry[]> {
+    const kept: KeptEntry[] = [];
+    if (this.isDone) {
+      await unlink(this.directory.child(DONE));
+      await settle(this.directory.path);
+    }
+    for (const step of this.journal.steps.toReversed()) {
+      if (isTurnDue()) await nextTurn();
+      try {
+        if (step.kind === 'put') await this.#undoPut(step, kept);
+        else if (step.kind === 'take') await this.#undoTake(step, kept);
+        else await this.#undoMode(step);
+      } catch (error) {
+        throw hostError(error, 'undo', step.path);
+      }
+    }
+    await this.#settleAll();
+    return kept;
+  }
+
+  /** Removes the journal. */
+  async finish(): Promise<void> {
+    const place = await this.staging.place();
+    await rename(this.root.child(JOURNAL), place);
+    this.directory.close();
+    await this.staging.clear(place);
+  }
+
+  /** Leaves the journal, if it still exists, to the next call. */
+  [Symbol.dispose](): void {
+    this.directory.close();
+  }
+
+  /** Lets the next call undo the changes, if this one could not. */
+  async release(): Promise<void> {
+    await rm(this.directory.child(this.lock), { force: true }).catch(() => undefined);
+  }
+
+  async #take(step: Extract<Step, { kind: 'take' }>, { current, mayReplace }: PlannedChange): Promise<void> {
+    const { path } = step;
+    const place = this.#old(step);
+    await this.#at(path, async (from) => {
+      try {
+        await rename(from, place);
+      } catch (error) {
+        if (isCode(error, 'ENOENT', 'ENOTDIR')) throw new PathChanged(path);
+        // Only a directory that its owner may write to can be moved to another one.
+        if (!isCode(error, 'EACCES') || current?.kind !== 'directory') throw error;
+        await setModeOf(from, step.is.ino, current.mode | 0o200);
+        await rename(from, place);
+      }
+    });
+    using taken = PathHandle.at(place);
+    const { mtimeMs } = taken.stat;
+    const is = fingerprintOf(taken.stat);
+    if (taken.kind === 'directory') {
+      if (current?.kind !== 'directory' || (await taken.names()).length > 0) throw new PathChanged(path);
+      return;
+    }
+    const isSurelySame = isSameEntry(is, step.is) && Number(mtimeMs) < Date.now() - RACY_MS;
+    if (!isSurelySame && !(await mayReplace(taken, place))) throw new PathChanged(path);
+    this.#taken.set(step.number, is);
+  }
+
+  async #put(step: Extract<Step, { kind: 'put' }>): Promise<void> {
+    await this.#at(step.path, async (to) => {
+      const place = this.directory.child(`new/${step.number}`);
+      if (!(await giveName(place, to))) throw new PathChanged(step.path);
+    });
+  }
+
+  async #setMode({ path, mode, is }: Extract<Step, { kind: 'chmod' }>): Promise<void> {
+    await this.#at(path, async (place) => {
+      if (!(await setModeOf(place, is.ino, mode))) throw new PathChanged(path);
+    });
+  }
+
+  async #undoPut(step: Extract<Step, { kind: 'put' }>, kept: KeptEntry[]): Promise<void> {
+    const { path, is } = step;
+    const undone = this.directory.child(`undone/${step.number}`);
+    await this.#atIfThere(path, async (place) => {
+      const now = this.#look(place);
+      if (now === undefined || String(now.ino) !== is.ino) return;
+      if (now.isDirectory()) {
+        // A directory in which another process has created something stays.
+        await rmdir(place).catch(unless('ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'));
+      } else if (isSameEntry(fingerprintOf(now), is)) await rename(place, undone).catch(unless('ENOENT', 'ENOTDIR'));
+    });
+    // Another process may have changed or replaced it just before it was moved, also in an earlier attempt to undo.
+    const moved = this.#look(undone);
+    if (moved === undefined || isSameEntry(fingerprintOf(moved), is)) return;
+    await this.#giveBack(path, undone, kept);
+  }
+
+  async #undoTake(step: Extract<Step, { kind: 'take' }>, kept: KeptEntry[]): Promise<void> {
+    const { path, is } = step;
+    const old = this.#old(step);
+    if (this.#look(old) !== undefined) await this.#giveBack(path, old, kept);
+    // Its mode may have been changed so that it could be moved.
+    if (isDirectoryMode(is.mode))
+      await this.#atIfThere(path, async (place) => void (await setModeOf(place, is.ino, Number(is.mode) & 0o7777)));
+  }
+
+  async #undoMode({ path, mode, is }: Extract<Step, { kind: 'chmod' }>): Promise<void> {
+    await this.#atIfThere(path, async (place) => {
+      const now = this.#look(place);
+      if (now !== undefined && (Number(now.mode) & 0o7777) === mode)
+        await setModeOf(place, is.ino, Number(is.mode) & 0o7777);
+    });
+  }
+
+  /** Gives an entry its path again. If that is taken, keeps the entry in a directory at the top of the root. */
+  async #giveBack(path: string, place: string, kept: KeptEntry[]): Promise<void> {
+    const { ino } = this.#look(place) as BigIntStats;
+    let isBack = false;
+    await this.#atIfThere(path, async (to) => {
+      isBack = this.#look(to)?.ino === ino || (await giveName(place, to));
+    });
+    if (isBack) return;
+    const directory = `.scratchfs-kept-${this.journal.id}`;
+    await mkdir(this.root.child(directory)).catch(unless('EEXIST'));
+    const name = `${kept.length}-${baseName(path)}`;
+    const keptAt = Buffer.byteLength(name) > 255 ? String(kept.length) : name;
+    await rename(place, this.root.child(`${directory}/${keptAt}`));
+    kept.push({ path, keptAt: `/${directory}/${keptAt}` });
+  }
+
+  #old({ number }: Extract<Step, { kind: 'take' }>): string {
+    return this.directory.child(`old/${number}`);
+  }
+
+  #look(place: string): BigIntStats | undefined {
+    return lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  }
+
+  /** Calls `use` with a name under its open directory. @throws PathChanged if the directory is gone */
+  async #at(path: string, use: (place: string) => Promise<void>): Promise<void> {
+    if (!(await this.#atIfThere(path, use))) throw new PathChanged(path);
+  }
+
+  /** Like {@link #at}, but returns false if the directory is gone. */
+  async #atIfThere(path: string, use: (place: string) => Promise<void>): Promise<boolean> {
+    using trail = this.root.walk(parentPath(path));
+    if (!trail.complete || trail.last.kind !== 'directory') return false;
+    await use(trail.last.child(baseName(path)));
+    return true;
+  }
+
+  /** Makes the names in all changed directories durable. */
+  async #settleAll(): Promise<void> {
+    const parents = [...new Set(this.journal.steps.map(({ path }) => parentPath(path)))];
+    for (let at = 0; at < parents.length; at += FILES_AT_ONCE)
+      await Promise.all(
+        parents.slice(at, at + FILES_AT_ONCE).map(async (parent) => {
+          using trail = this.root.walk(parent);
+          if (trail.complete && trail.last.kind === 'directory') await settle(trail.last.path);
+        }),
+      );
+  }
+}
+
+/** Creates the new entry of a change. */
+async function prepare(root: ConfinedRoot, { path, current, after }: PlannedChange, place: string): Promise<void> {
+  if (after === undefined || (after.kind === 'directory' && current?.kind === 'directory')) return;
+  const created = (isDirectory: boolean): number => (isDirectory ? 0o777 : 0o666) & ~process.umask();
+  if (after.kind === 'symlink') await symlink(after.target as string, place);
+  else if (after.kind === 'directory') {
+    await mkdir(place);
+    await chmod(place, after.mode ?? created(true));
+  } else {
+    using trail = root.walk(path);
+    const replaced = trail.complete && trail.last.kind === 'file' ? trail.last : undefined;
+    const mode = after.mode ?? (current?.kind === 'file' ? current.mode : created(false));
+    await fill(place, after.data as Uint8Array, mode, replaced);
+  }
+}
+
+/** Returns the steps: removals from the bottom up, then everything else from the top down. */
+function stepsOf(changes: readonly PlannedChange[], prepared: string): Step[] {
+  const numbered = changes.map((change, number) => ({ ...change, number }));
+  const steps: Step[] = [];
+  for (const { path, number, current, after } of numbered.toReversed())
+    if (current !== undefined && after === undefined) steps.push({ kind: 'take', path, number, is: current.is });
+  for (const { path, number, current, after } of numbered) {
+    if (after === undefined) continue;
+    if (after.kind === 'directory' && current?.kind === 'directory') {
+      steps.push({ kind: 'chmod', path, mode: after.mode as number, is: current.is });
+      continue;
+    }
+    if (current !== undefined) steps.push({ kind: 'take', path, number, is: current.is });
+    const is = fingerprintOf(lstatSync(join(prepared, String(number)), { bigint: true }));
+    steps.push({ kind: 'put', path, number, is });
+  }
+  return steps;
+}
+
+/** Gives an entry another name, which must be free. Returns false if it is not. */
+async function giveName(place: string, name: string): Promise<boolean> {
+  const isFree = (): boolean => lstatSync(name, { throwIfNoEntry: false }) === undefined;
+  try {
+    if (!lstatSync(place).isDirectory()) {
+      try {
+        // Unlike `rename`, this fails if another process has created the name.
+        await link(place, name);
+        return true;
+      } catch (error) {
+        if (!isCode(error, ...NO_LINK)) throw error;
+      }
+    }
+    if (!isFree()) return false;
+    await rename(place, name);
+    return true;
+  } catch (error) {
+    if (isCode(error, 'EEXIST', 'ENOTEMPTY', 'ENOTDIR', 'EISDIR')) return false;
+    if (isCode(error, 'ENOENT') && lstatSync(place, { throwIfNoEntry: false }) !== undefined) return false;
+    throw error;
+  }
+}
+
+/** Sets the mode of the directory that a name leads to. Returns false if it is another one. */
+async function setModeOf(place: string, ino: string, mode: number): Promise<boolean> {
+  using directory = PathHandle.find(place);
+  if (directory?.kind !== 'directory' || String(directory.stat.ino) !== ino) return false;
+  if ((Number(directory.stat.mode) & 0o7777) !== mode) await chmod(directory.path, mode);
+  return true;
+}
+
+function isDirectoryMode(mode: string): boolean {
+  return (Number(mode) & 0o170000) === 0o040000;
+}
+
+/** Returns a handler for `catch` that ignores some errors. */
+function unless(...codes: readonly string[]): (error: unknown) => void {
+  return (error) => {
+    if (!isCode(error, ...codes)) throw error;
+  };
+}

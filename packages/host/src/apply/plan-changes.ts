@@ -1,0 +1,220 @@
+import { readlinkSync } from 'node:fs';
+import { baseName, FsError, joinPath, parentPath } from '@scratchfs/core';
+import { type ConfinedRoot, levelOf, TEMPORARY } from '../confined-root.js';
+import { isTurnDue, nextTurn } from '../event-loop.js';
+import type { BatchCheck, GitProtection } from '../git-protection.js';
+import { hostError } from '../host-error.js';
+import { checkTarget, RESERVED } from '../host-writes.js';
+import type { Kind, PathHandle } from '../path-handle.js';
+import { type Fingerprint, fingerprintOf } from './journal.js';
+import { isInState, type KnownChange, type KnownState } from './path-change.js';
+
+/**
+ * Reason for a conflict. `changed`: the entry is not the one that the change began from; `missing`: it was removed;
+ * `exists`: the change creates a path that exists already. The others stay conflicts with `overwrite`:
+ * `not-a-directory`: a file or link is in place of a directory on the way; `not-empty`: a directory to remove holds
+ * entries that the changes do not remove; `special`: the path is a pipe, a socket or a device.
+ */
+export type ConflictCode = 'changed' | 'missing' | 'exists' | 'not-a-directory' | 'not-empty' | 'special';
+
+/** A path whose state on the disk is not the one that its change began from. */
+export interface ApplyConflict {
+  readonly path: string;
+  readonly code: ConflictCode;
+}
+
+/** Entry on the disk that a change replaces or removes. */
+export interface CurrentEntry {
+  readonly kind: Kind;
+  readonly mode: number;
+  readonly is: Fingerprint;
+  /** Names in a directory that makes room. */
+  readonly names: readonly string[];
+}
+
+/** Change of one path to carry out. */
+export interface PlannedChange {
+  readonly path: string;
+  readonly current: CurrentEntry | undefined;
+  readonly after: KnownState | undefined;
+  /**
+   * Reports whether an entry that was taken from the path, and lies at `place` now, may be replaced: another process may
+   * have changed it.
+   */
+  readonly mayReplace: (taken: PathHandle, place: string) => Promise<boolean>;
+}
+
+export interface ChangePlan {
+  /** Sorted by path. Includes missing directories above new entries. */
+  readonly changes: readonly PlannedChange[];
+  /** Given paths that will change. */
+  readonly applied: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly conflicts: readonly ApplyConflict[];
+  /** Paths that keep their state because of a conflict. */
+  readonly skipped: readonly string[];
+}
+
+/**
+ * Compares changes with a directory of the host and decides what to do for each path.
+ * @throws FsError EACCES for protected paths and for links that lead out, EXDEV for paths on another file system, and
+ *   what the host throws
+ */
+export async function planChanges(
+  root: ConfinedRoot,
+  protection: GitProtection | undefined,
+  changes: readonly KnownChange[],
+  { overwrites, signal }: { readonly overwrites: boolean; readonly signal: AbortSignal | undefined },
+): Promise<ChangePlan> {
+  const planner = new Planner(root, protection?.forBatch(), overwrites);
+  for (const change of changes) {
+    if (isTurnDue()) await nextTurn();
+    signal?.throwIfAborted();
+    try {
+      await planner.examine(change);
+    } catch (error) {
+      throw hostError(error, 'apply', change.path);
+    }
+  }
+  return planner.result(changes);
+}
+
+class Planner {
+  readonly #conflicts = new Map<string, ConflictCode>();
+  /** Changes to carry out, by path, in the order of their paths. */
+  readonly #planned = new Map<string, PlannedChange>();
+  readonly #unchanged: string[] = [];
+
+  constructor(
+    readonly root: ConfinedRoot,
+    readonly protection: BatchCheck | undefined,
+    readonly overwrites: boolean,
+  ) {}
+
+  async examine({ path, before, after }: KnownChange): Promise<void> {
+    if (path.split('/').some((name) => name.startsWith(TEMPORARY)))
+      throw new FsError('EACCES', { syscall: 'apply', path, hint: RESERVED });
+    if (after?.kind === 'symlink') checkTarget(after.target as string, path);
+    using trail = this.root.walk(path);
+    const handles = trail.pathHandles;
+    const parent = (trail.complete ? handles.at(-2) : handles.at(-1)) as PathHandle;
+    if (parent.stat.dev !== handles[0]?.stat.dev) throw elsewhere(path);
+    const entry = trail.complete ? trail.last : undefined;
+    const isIn = async (state: KnownState | undefined): Promise<boolean> => {
+      if (entry === undefined || state === undefined) return entry === state;
+      return isInState(entry, () => this.root.targetOf(parent, baseName(path), levelOf(path)).target, state);
+    };
+    await this.protection?.checkEntry(path, useOf(entry?.kind, after));
+    if (await isIn(after)) {
+      this.#unchanged.push(path);
+      return;
+    }
+    if (entry?.kind === 'special') {
+      this.#conflicts.set(path, 'special');
+      return;
+    }
+    const isExpected = await isIn(before);
+    if (!isExpected)
+      this.#conflicts.set(path, entry === undefined ? 'missing' : before === undefined ? 'exists' : 'changed');
+    if (!isExpected && !this.overwrites) return;
+    const makesRoom = entry?.kind === 'directory' && after?.kind !== 'directory';
+    this.#planned.set(path, {
+      path,
+      after,
+      current: entry && {
+        kind: entry.kind,
+        mode: Number(entry.stat.mode) & 0o7777,
+        is: fingerprintOf(entry.stat),
+        names: makesRoom ? await entry.names() : [],
+      },
+      mayReplace: async (taken, place) => {
+        if (before === undefined || this.overwrites) return this.overwrites;
+        return isInState(taken, () => this.root.translated(readlinkSync(place), levelOf(path)).target, before);
+      },
+    });
+  }
+
+  result(changes: readonly KnownChange[]): ChangePlan {
+    this.#keepFullDirectories();
+    const made = this.#requireDirectories();
+    const paths = changes.map(({ path }) => path);
+    const planned = [...made, ...this.#planned.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+    const conflicts = paths.flatMap((path) => {
+      const code = this.#conflicts.get(path);
+      return code === undefined ? [] : [{ path, code }];
+    });
+    return {
+      changes: planned,
+      applied: paths.filter((path) => this.#planned.has(path)),
+      unchanged: this.#unchanged,
+      conflicts,
+      skipped: conflicts.map(({ path }) => path).filter((path) => !this.#planned.has(path)),
+    };
+  }
+
+  #drop(path: string, code: ConflictCode): void {
+    this.#planned.delete(path);
+    this.#conflicts.set(path, code);
+  }
+
+  /** Drops changes of directories that must be empty and will not be. */
+  #keepFullDirectories(): void {
+    for (const { path, current } of [...this.#planned.values()].reverse()) {
+      const isEmptied = current?.names.every((name) => {
+        const inside = this.#planned.get(joinPath(path, name));
+        return inside !== undefined && inside.after === undefined;
+      });
+      if (isEmptied === false) this.#drop(path, 'not-empty');
+    }
+  }
+
+  /** Drops new entries that cannot have a directory, and returns the missing directories of the others. */
+  #requireDirectories(): PlannedChange[] {
+    const made = new Map<string, PlannedChange>();
+    for (const { path, after } of [...this.#planned.values()]) {
+      if (after === undefined) continue;
+      const missing: string[] = [];
+      let parent = parentPath(path);
+      for (; this.#isMissing(parent, made); parent = parentPath(parent)) missing.push(parent);
+      if (!this.#isDirectory(parent, made)) this.#drop(path, 'not-a-directory');
+      else for (const directory of missing) made.set(directory, newDirectory(directory));
+    }
+    return [...made.values()];
+  }
+
+  #isMissing(path: string, made: ReadonlyMap<string, PlannedChange>): boolean {
+    if (path === '/' || made.has(path) || this.#planned.has(path)) return false;
+    using trail = this.root.walk(path);
+    return !trail.complete && trail.last.kind === 'directory';
+  }
+
+  #isDirectory(path: string, made: ReadonlyMap<string, PlannedChange>): boolean {
+    if (made.has(path)) return true;
+    const planned = this.#planned.get(path);
+    if (planned !== undefined) return planned.after?.kind === 'directory';
+    using trail = this.root.walk(path);
+    return trail.complete && trail.last.kind === 'directory';
+  }
+}
+
+function newDirectory(path: string): PlannedChange {
+  const after: KnownState = {
+    kind: 'directory',
+    mode: undefined,
+    data: undefined,
+    sha256: undefined,
+    target: undefined,
+  };
+  return { path, current: undefined, after, mayReplace: async () => false };
+}
+
+function useOf(current: Kind | undefined, after: KnownState | undefined): 'change' | 'place' | 'displace' {
+  if (after === undefined) return 'displace';
+  if (after.kind === 'symlink') return 'place';
+  return current === undefined || current === after.kind ? 'change' : 'place';
+}
+
+function elsewhere(path: string): FsError {
+  const hint = 'Another file system is mounted there: apply its changes to its own directory';
+  return new FsError('EXDEV', { syscall: 'apply', path, hint });
+}
