@@ -70,10 +70,11 @@ async function planted(others: Partial<ObjectStore> = {}): Promise<ObjectTreeBac
 
 /** Names of garbage objects, listed in pages. */
 const names = Array.from({ length: OBJECTS }, (_, i) => `objects/1-${i}-0-${String(i).padStart(20, '0')}`);
-const list: ObjectStore['list'] = async (prefix, after) => {
-  const from = after === undefined ? 0 : Number(after.slice(-20)) + 1;
-  if (prefix !== 'objects/') return { names: [], complete: true };
-  return { names: names.slice(from, from + 1_000), complete: from + 1_000 >= OBJECTS };
+const list: ObjectStore['list'] = async (prefix, cursor) => {
+  const from = Number(cursor ?? 0);
+  if (prefix !== 'objects/') return { names: [], cursor: undefined };
+  const to = from + 1_000;
+  return { names: names.slice(from, to), cursor: to < OBJECTS ? String(to) : undefined };
 };
 
 const large = Array.from({ length: 64 }, (_, i) => new Uint8Array(4 * MEBI).fill(i + 1));

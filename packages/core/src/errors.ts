@@ -103,7 +103,9 @@ export function withBothPaths<T>(syscall: string, path: string, dest: string, op
 /**
  * Kinds of storage failures: `unavailable` (not reached, or the response was lost), `timeout`, `lost` (the state
  * disappeared), `corrupt` (bytes that fail their checksum or shape), `version` (written by a newer format), `conflict`
- * (gave up after too many lost races), `closed`, `unsupported`.
+ * (gave up after too many lost races), `full` (no space left), `denied` (credentials or permissions are missing),
+ * `closed`, `unsupported`. The shape of `node:fs` in `@scratchfs/node-fs` shows `full` as ENOSPC, `denied` as EACCES and all others
+ * as EIO.
  */
 export type StorageErrorKind =
   | 'unavailable'
@@ -112,6 +114,8 @@ export type StorageErrorKind =
   | 'corrupt'
   | 'version'
   | 'conflict'
+  | 'full'
+  | 'denied'
   | 'closed'
   | 'unsupported';
 

@@ -13,8 +13,8 @@ it('A garbage list of any length stays for olderThanMs, counted from when it was
   let now = 1_000;
   const { backend } = await open(
     altered(store, {
-      list: async (prefix, after) =>
-        prefix === 'objects/' ? { names: [...waiting], complete: true } : store.list(prefix, after),
+      list: async (prefix, cursor) =>
+        prefix === 'objects/' ? { names: [...waiting], cursor: undefined } : store.list(prefix, cursor),
       delete: async (names) => {
         for (const name of names) waiting.delete(name);
         await store.delete(names);

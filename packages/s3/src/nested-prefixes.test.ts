@@ -21,7 +21,7 @@ class Bucket {
       },
       list: async (beneath) => {
         const names = this.keys().filter((key) => key.startsWith(prefix + beneath));
-        return { names: names.map((key) => key.slice(prefix.length)), complete: true };
+        return { names: names.map((key) => key.slice(prefix.length)), cursor: undefined };
       },
       readHead: async (): Promise<StoredHead | undefined> => this.#keys.get(head),
       swapHead: async (bytes, expected) =>

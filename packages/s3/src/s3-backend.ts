@@ -1,6 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { asFolder, parseOptions, type S3StorageOptions } from './options.js';
+import { asFolder, parseOptions, type S3StorageOptions, type Settings } from './options.js';
 import { type S3Location, S3ObjectStore } from './s3-object-store.js';
 import { loadSdk } from './sdk.js';
 import { parseUrl } from './url.js';
@@ -9,10 +9,14 @@ import { parseUrl } from './url.js';
  * Returns the backend of a filesystem in a bucket. Users take `S3Storage`.
  * @throws TypeError, RangeError for options or a URL of a wrong kind
  */
-export function s3Backend(target: S3Client | string, options: S3StorageOptions = {}): ObjectTreeBackend {
+export function s3Backend(target: S3Client | string, options?: S3StorageOptions): ObjectTreeBackend {
   const settings = parseOptions(options);
-  const { singleWriter } = settings;
-  return new ObjectTreeBackend(new S3ObjectStore({ ...locationOf(target, settings), singleWriter }), settings.tree);
+  return new ObjectTreeBackend(s3ObjectStore(target, settings), settings.tree);
+}
+
+/** @throws TypeError for options or a URL of a wrong kind */
+export function s3ObjectStore(target: S3Client | string, settings: Settings): S3ObjectStore {
+  return new S3ObjectStore({ ...locationOf(target, settings), singleWriter: settings.singleWriter });
 }
 
 function locationOf(

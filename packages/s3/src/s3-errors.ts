@@ -1,4 +1,4 @@
-import { quote, StorageError } from '@scratchfs/core';
+import { quote, StorageError, type StorageErrorKind } from '@scratchfs/core';
 
 interface Failure {
   readonly name: string;
@@ -15,6 +15,12 @@ const LOST_RACE_STATUSES = [404, 409, 412];
 /** Statuses and names of failures that may pass: S3 calls a body that came too slowly a bad request (400). */
 const TRANSIENT_STATUSES = [408, 429];
 const TRANSIENT_NAMES = ['SlowDown', 'RequestTimeout'];
+
+/**
+ * Names of errors for a full store: QuotaExceeded of Ceph, XMinioStorageFull and XMinioAdminBucketQuotaExceeded of MinIO,
+ * InsufficientCapacity of others.
+ */
+const FULL_NAMES = /QuotaExceeded|StorageFull|InsufficientStorage|InsufficientCapacity/;
 
 /** Names of errors about credentials: of their providers, of signing, of stores. */
 const CREDENTIAL_NAMES = /credential|token|provider|auth|sign|accesskey/i;
@@ -83,14 +89,20 @@ export function toStorageError(error: unknown, bucket: string): StorageError {
   const said = mayQuote(error) ? 'the message is left out, as it may quote keys' : quote(failure.message);
   const cause = new Error(`${name}${status === undefined ? '' : ` (HTTP ${status})`}: ${said}`);
   const refusal = { retryable: false, mayHaveHappened: wasSentAgain(error), cause };
-  const refuse = (message: string): StorageError => new StorageError('unavailable', message, refusal);
+  const refuse = (message: string, kind: StorageErrorKind = 'unavailable'): StorageError =>
+    new StorageError(kind, message, refusal);
   if (name === 'NoSuchBucket') return refuse(`There is no bucket ${quote(bucket)}`);
   if (name === 'RequestTimeTooSkewed')
     return refuse('The clock of this machine is too far from that of the store, which refuses its requests');
   if (name.endsWith('ProviderError'))
-    return refuse('The SDK found no credentials: give it some, by its environment variables for example');
+    return refuse('The SDK found no credentials: give it some, by its environment variables for example', 'denied');
+  if (status === 507 || FULL_NAMES.test(name))
+    return refuse(`The store has no space left for bucket ${quote(bucket)} (${name})`, 'full');
   if (status === 401 || status === 403)
-    return refuse(`The store refuses the credentials or the right to do this in bucket ${quote(bucket)} (${name})`);
+    return refuse(
+      `The store refuses the credentials or the right to do this in bucket ${quote(bucket)} (${name})`,
+      'denied',
+    );
   if (status === 501 || name === 'NotImplemented')
     return new StorageError('unsupported', 'The store does not know a kind of request that is needed', refusal);
   if (isLostRace(error) && wasSentAgain(error))

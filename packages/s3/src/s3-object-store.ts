@@ -1,11 +1,6 @@
-import type {
-  GetObjectCommandInput,
-  ListObjectsV2CommandInput,
-  PutObjectCommandInput,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import type { GetObjectCommandInput, PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
-import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
+import type { NamePage, ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import { ConditionProbe } from './condition-probe.js';
 import {
   isLostRace,
@@ -18,9 +13,6 @@ import {
 } from './s3-errors.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
-
-/** Maximum number of consecutive empty pages of a listing. */
-const MAX_EMPTY_PAGES = 1_000;
 
 export interface S3Location {
   readonly client: () => Promise<S3Client>;
@@ -79,23 +71,20 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  async list(prefix: string, after: string | undefined, call?: BackendCall) {
-    const place = { Bucket: this.#location.bucket, Prefix: this.#key(prefix) };
-    let from: Partial<ListObjectsV2CommandInput> = after === undefined ? {} : { StartAfter: this.#key(after) };
+  async list(prefix: string, cursor: string | undefined, call?: BackendCall): Promise<NamePage> {
     try {
       const { sdk, client } = await this.#sdk();
-      // A page may be empty without being the last: only the store knows where the next one begins.
-      for (let pages = 0; pages < MAX_EMPTY_PAGES; pages++) {
-        const command = new sdk.ListObjectsV2Command({ ...place, ...from });
-        const { Contents = [], IsTruncated, NextContinuationToken } = await client.send(command, sendOptions(call));
-        const names = Contents.flatMap(({ Key }) =>
-          Key === undefined ? [] : [Key.slice(this.#location.prefix.length)],
-        );
-        if (names.length > 0 || IsTruncated !== true) return { names, complete: IsTruncated !== true };
-        if (NextContinuationToken === undefined) break;
-        from = { ContinuationToken: NextContinuationToken };
-      }
-      throw new StorageError('unavailable', 'The store says that a listing goes on, but not how', { retryable: false });
+      const place = { Bucket: this.#location.bucket, Prefix: this.#key(prefix) };
+      const command = new sdk.ListObjectsV2Command(
+        cursor === undefined ? place : { ...place, ContinuationToken: cursor },
+      );
+      const { Contents = [], IsTruncated, NextContinuationToken } = await client.send(command, sendOptions(call));
+      const names = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(this.#location.prefix.length)]));
+      if (IsTruncated === true && NextContinuationToken === undefined)
+        throw new StorageError('unavailable', 'The store says that a listing goes on, but not how', {
+          retryable: false,
+        });
+      return { names, cursor: IsTruncated === true ? NextContinuationToken : undefined };
     } catch (error) {
       throw this.#failure(error, call);
     }

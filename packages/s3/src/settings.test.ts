@@ -43,10 +43,14 @@ describe('Options', () => {
   it('are validated, and inherited ones are ignored', () => {
     expect(parseOptions({ prefix: 'a' }).prefix).toBe('a/');
     expect(parseOptions(Object.create({ prefix: 'a' }) as S3StorageOptions).prefix).toBe('');
-    for (const wrong of [{ unknown: 1 }, { prefix: 5 }, { singleWriter: 'yes' }, { timeoutMs: '5' }])
-      expect(() => parseOptions(wrong as unknown as S3StorageOptions)).toThrow(TypeError);
-    for (const wrong of [{ timeoutMs: 0 }, { maxStalenessMs: -1 }, { retries: 0.5 }])
-      expect(() => parseOptions(wrong)).toThrow(RangeError);
+    const open = (options: unknown) => () => new S3Storage('s3://bucket', options as S3StorageOptions);
+    for (const wrong of [{ unknown: 1 }, { prefix: 5 }, { singleWriter: 'yes' }, { timeoutMs: '5' }, { create: 1 }, 7])
+      expect(open(wrong)).toThrow(TypeError);
+    expect(open({ unknown: 1 })).toThrow(
+      "S3Storage has no option 'unknown'. It takes bucket, prefix, singleWriter, create",
+    );
+    for (const wrong of [{ timeoutMs: 0 }, { maxStalenessMs: -1 }, { retries: 0.5 }, { maxCacheBytes: -1 }])
+      expect(open(wrong)).toThrow(RangeError);
   });
 
   it('must name a bucket with a client, and are refused with a URL', () => {
@@ -68,8 +72,12 @@ describe('Errors of the SDK', () => {
     ['TimeoutError', undefined, 'unavailable', true],
     ['NoSuchBucket', 404, 'unavailable', false],
     ['RequestTimeTooSkewed', 403, 'unavailable', false],
-    ['SignatureDoesNotMatch', 403, 'unavailable', false],
-    ['CredentialsProviderError', undefined, 'unavailable', false],
+    ['SignatureDoesNotMatch', 403, 'denied', false],
+    ['AccessDenied', 403, 'denied', false],
+    ['InvalidToken', 401, 'denied', false],
+    ['CredentialsProviderError', undefined, 'denied', false],
+    ['QuotaExceeded', 403, 'full', false],
+    ['XMinioStorageFull', 507, 'full', false],
     ['NotImplemented', 501, 'unsupported', false],
   ])('%s (%s) is %s, retryable: %s', (name, status, kind, retryable) => {
     const error = toStorageError(sdkError(name, status), 'bucket');

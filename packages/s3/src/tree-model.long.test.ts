@@ -24,8 +24,8 @@ it('a filesystem, its checkpoints and forks match the model, whichever client co
 it('the model notices a collector that deletes the objects of forks', async () => {
   const forgetful = (store: ObjectStore): ObjectStore =>
     altered(store, {
-      list: async (prefix, after) => {
-        const page = await store.list(prefix, after);
+      list: async (prefix, cursor) => {
+        const page = await store.list(prefix, cursor);
         if (prefix === 'forks/') await store.delete(page.names);
         return page;
       },

@@ -543,8 +543,7 @@ export class CommitQueue {
       this.#pending.delete(item.id);
       if (!mayHaveHappened) this.#remember(item.id, UNSENT);
     }
-    // The caller of a batch asks for its outcome.
-    item.reject(mayHaveHappened || item.id === undefined ? withMayHaveHappened(error, mayHaveHappened) : error);
+    item.reject(withMayHaveHappened(error, mayHaveHappened));
   }
 
   #remember(id: string | undefined, result: Outcome | typeof UNSENT): void {

@@ -1,5 +1,6 @@
 import type { BackendCall } from '../backend.js';
 import type { Heads } from './heads.js';
+import { groupNames, listNames } from './list-names.js';
 import { FORKS, isObjectName, OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { isPendingList, PENDING_DELETES } from './pending-deletes.js';
@@ -26,17 +27,12 @@ export async function deleteFileSystem(
       await heads.checkIdentity(call);
       await work(call);
     });
-  for (const prefix of [OBJECTS, FORKS, PENDING_DELETES]) {
-    let after: string | undefined;
-    for (;;) {
-      const page = await calls.retrying(signal, (call) => store.list(prefix, after, call));
-      // The prefix of another filesystem may begin with this one.
-      const names = page.names.filter((name) => isObjectName(name) || isPendingList(name));
-      if (names.length > 0) await deleting((call) => store.delete(names, call));
-      if (page.complete) break;
-      after = page.names.at(-1);
-    }
-  }
+  const names: string[] = [];
+  // The prefix of another filesystem may begin with this one.
+  for (const prefix of [OBJECTS, FORKS, PENDING_DELETES])
+    for (const name of await listNames(store, calls, prefix, signal))
+      if (isObjectName(name) || isPendingList(name)) names.push(name);
+  for (const group of groupNames(names)) await deleting((call) => store.delete(group, call));
   await deleting((call) => store.delete([PRIORITY_REQUEST], call));
   await deleting((call) => deleteHead.call(store, call));
 }

@@ -1,7 +1,7 @@
 import type { BackendCall } from '../backend.js';
 import type { Head } from './head.js';
 import { encodeHead } from './head-format.js';
-import type { ObjectStore, StoredHead } from './object-store.js';
+import type { NamePage, ObjectStore, StoredHead } from './object-store.js';
 
 /**
  * Size of a fork's range of commit numbers. The ranges are disjoint, so that changes of different forks have different
@@ -38,8 +38,8 @@ export class ForkStore implements ObjectStore {
   delete(names: readonly string[], call?: BackendCall): Promise<void> {
     return this.#store.delete(names, call);
   }
-  list(prefix: string, after: string | undefined, call?: BackendCall) {
-    return this.#store.list(prefix, after, call);
+  list(prefix: string, cursor: string | undefined, call?: BackendCall): Promise<NamePage> {
+    return this.#store.list(prefix, cursor, call);
   }
 
   async readHead(known: string | undefined): Promise<StoredHead | 'unchanged'> {

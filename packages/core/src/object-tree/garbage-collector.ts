@@ -11,6 +11,7 @@ import { type Fetcher, ObjectMissing } from './fetcher.js';
 import type { ForkRegistry } from './fork-registry.js';
 import type { Head, StateRecord } from './head.js';
 import { type Current, type Heads, vanishedError } from './heads.js';
+import { groupNames, listNames } from './list-names.js';
 import { LoadPlanner } from './load-planner.js';
 import { FORKS, isObjectName, OBJECTS, parseObjectName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
@@ -64,11 +65,8 @@ interface PageToVisit {
 /** Number of pages visited per round. */
 const PAGES_PER_ROUND = 256;
 const NAMES_PER_SLICE = 1_000;
-const NAMES_PER_DELETE = 1_000;
 const MAX_CONCURRENT_DELETES = 4;
 const MAX_ATTEMPTS = 4;
-/** Details of an error that would occur again if the collection were repeated, and occurs before it deletes. */
-const ENDLESS_LISTING = { retryable: false, mayHaveHappened: false };
 
 /**
  * Deletes objects that no head can reach any more. First it increments the epoch in the head, by compare-and-swap:
@@ -219,27 +217,14 @@ export class GarbageCollector {
     return objects;
   }
 
-  async #list(prefix: string, signal: AbortSignal | undefined): Promise<string[]> {
+  #list(prefix: string, signal: AbortSignal): Promise<string[]> {
     const { store, calls } = this.#options;
-    const names = new Set<string>();
-    for (let after: string | undefined; ; ) {
-      const last = after;
-      const page = await reading(calls.retrying(signal, (call) => store.list(prefix, last, call)));
-      const before = names.size;
-      for (const name of page.names) names.add(name);
-      if (page.complete) return [...names];
-      // The listing would never end.
-      if (names.size === before)
-        throw new StorageError('unavailable', 'A listing goes on without new names', ENDLESS_LISTING);
-      after = page.names.at(-1);
-    }
+    return reading(listNames(store, calls, prefix, signal));
   }
 
   async #delete(names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
     const { store, calls } = this.#options;
-    const groups: (readonly string[])[] = [];
-    for (let at = 0; at < names.length; at += NAMES_PER_DELETE) groups.push(names.slice(at, at + NAMES_PER_DELETE));
-    await inParallel(groups, MAX_CONCURRENT_DELETES, (group) =>
+    await inParallel(groupNames(names), MAX_CONCURRENT_DELETES, (group) =>
       calls.retrying(signal, (call) => store.delete(group, call)),
     );
   }

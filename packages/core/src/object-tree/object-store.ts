@@ -2,49 +2,105 @@ import type { BackendCall } from '../backend.js';
 
 /** A head as it is stored. */
 export interface StoredHead {
-  /** Changes with every write of the head. */
+  /** Identifies this write of the head; see {@link ObjectStore.swapHead}. */
   readonly tag: string;
+  /** Never change afterwards, as those of {@link ObjectStore.get}. */
   readonly bytes: Uint8Array;
 }
 
+/** A page of a listing. */
+export interface NamePage {
+  readonly names: readonly string[];
+  /** Position at which the next page begins; undefined if this page is the last. */
+  readonly cursor: string | undefined;
+}
+
 /**
- * A key-value store under an object tree: immutable objects under names that are never reused (except `turn`, which is
- * put repeatedly and may be read stale), and one small object, the head, replaced by compare-and-swap. Objects are
- * readable immediately after the put. A failure is a `StorageError`. If `swapHead` fails, only the error's
- * `mayHaveHappened` says whether the head may have been replaced: it is true by default for `unavailable` and
- * `timeout`, so a store that has refused the request sets it to false. `retryable` only says whether sending the
- * request again is useful.
+ * A key-value store under an object tree: immutable objects, and one small object, the head, that is replaced by
+ * compare-and-swap. {@link objectTreeStorage} makes a storage of it.
+ *
+ * **Names** have at most 200 characters of `a-z`, `0-9`, `-` and `/`. An object is put once: a name never gets other
+ * bytes, not even after its deletion, and a request that is sent again carries the same bytes. The one exception is
+ * the object `turn`, which is put repeatedly and may be read stale. The head has no name: the store chooses its place, so that
+ * no listing contains it.
+ *
+ * **Sizes**: most objects have some kilobytes; large contents are cut into objects of up to 8 MiB. An object with the
+ * directories of a commit can be larger if the commit changes a hundred thousand files. A head has some kilobytes, and
+ * 0.5 KB more for each checkpoint and fork: some 100 KB with 200 checkpoints.
+ *
+ * **Consistency**: once `put` has resolved, every client reads the object; once `swapHead` has resolved, every
+ * `readHead` that begins later returns that head or a later one. Objects whose deletion has begun may still be read.
+ *
+ * **Failures** are {@link StorageError}s. Their fields decide what happens next, whatever the text says:
+ *
+ * - `retryable`: the same request is sent again, after a pause. Default: true for `unavailable` and `timeout`.
+ * - `mayHaveHappened`: the request may have taken effect, or may take effect later. It matters for `swapHead` only,
+ *   because the other requests are harmless when they arrive late or twice. Default: true for `unavailable` and
+ *   `timeout`. A store that has refused the request, or has not sent it, sets it to false.
+ * - `kind`: `full` if there is no space left, `denied` if credentials or permissions are missing, `unavailable` if the
+ *   store was not reached or did not respond, `lost` if it is gone, `corrupt` if its bytes are damaged, `unsupported`
+ *   if it cannot work this way at all.
+ *
+ * Any other error is a mistake of the adapter. It is not sent again, and reaches the caller as the cause of an
+ * `unavailable`. Because it says nothing about the outcome, it counts as `mayHaveHappened`.
+ *
+ * **`call.signal`** aborts when the caller has given up, when the request has taken longer than `timeoutMs`, or when the storage is
+ * closed. Nobody waits for the request any more, so a store may ignore the signal; one that can stop the request saves
+ * work. What it throws then is ignored.
  */
 export interface ObjectStore {
   /**
-   * Reads `length` bytes from `offset` on, fewer if the object ends before; undefined if there is no such object. The caller keeps the
-   * bytes: they must never change afterwards, so a store must not reuse their buffer.
+   * Reads `length` bytes from `offset` on: fewer if the object ends before, none if `offset` is at or past its end.
+   * It must not return more. Returns undefined if there is no such object.
+   *
+   * The caller keeps the bytes without copying them, so they must never change afterwards: a store must not reuse their
+   * buffer. They may be a view on a larger buffer, which then stays in memory as long as they do.
    */
   get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined>;
+  /**
+   * Stores an object. The bytes belong to the caller, who does not change them before the promise has settled, but may do so afterwards: a
+   * store in memory copies them. A failed put may leave the object, complete or not at all, never a part of it.
+   */
   put(name: string, bytes: Uint8Array, call?: BackendCall): Promise<void>;
-  /** Deletes objects; missing ones are ignored. */
+  /**
+   * Deletes objects, 1 to 1,000 at a time, in no particular order; missing ones are ignored. If it fails, any of them
+   * may be deleted.
+   */
   delete(names: readonly string[], call?: BackendCall): Promise<void>;
   /**
-   * Returns names that begin with `prefix`, after `after`, in any fixed order; `after` is the last name of the previous
-   * page. A page that is not the last contains names.
+   * Lists names that begin with `prefix`, in any order. `cursor` is that of the previous page, undefined for the first
+   * one: an opaque text for the caller, who may send it again. Other clients put and delete objects during a listing: it contains
+   * every object that exists from its beginning to its end at least once; those put or deleted meanwhile may be missing.
+   *
+   * A page may contain any number of names, also none if more pages follow. A thousand pages in a row without a new
+   * name end the listing with an error.
    */
-  list(
-    prefix: string,
-    after: string | undefined,
-    call?: BackendCall,
-  ): Promise<{ readonly names: readonly string[]; readonly complete: boolean }>;
+  list(prefix: string, cursor: string | undefined, call?: BackendCall): Promise<NamePage>;
   /**
-   * Reads the head. It may return `unchanged` if the head still has the known tag. Returns undefined if the head does
-   * not exist.
+   * Reads the head; undefined if there is none. If it still has the tag `known`, a store may return `unchanged`, which
+   * saves the transfer.
    */
   readHead(known: string | undefined, call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined>;
   /**
-   * Replaces the head that has this tag (undefined: creates the first one). Returns the new tag, or undefined if
-   * another head was there when the request arrived. A store that has sent the request more than once and gets only
-   * the last response throws instead, with `mayHaveHappened`: the earlier request may have put that other head there.
+   * Replaces the head that has the tag `expected`; if that is undefined, creates the first head. Comparing and
+   * replacing is one atomic step for all clients: of several swaps with the same `expected`, one wins. Returns the tag of the new head,
+   * or undefined if another head was there, or none, when the request arrived.
+   *
+   * A tag never returns: no two heads of one place have the same tag, also not if a head was deleted in between. No two
+   * heads have the same bytes, so a hash of the bytes is allowed (an ETag of S3, for example), and so is a number that
+   * is counted up and never starts again.
+   *
+   * If it fails, only `mayHaveHappened` of the error says whether the head may have been replaced, or may still be by a
+   * request on its way. The caller reads the head then, which names the last commit of each client. A store that has sent the
+   * request more than once and gets only the last response throws, with `mayHaveHappened`, instead of returning
+   * undefined: the earlier request may have put that other head there.
    */
   swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined>;
   /** Deletes the head; does nothing if there is none. A store without this method cannot delete its filesystem. */
   deleteHead?(call?: BackendCall): Promise<void>;
+  /**
+   * Releases what the store holds: connections, locks, timers. Called once, after the storage and all its forks have
+   * been closed; requests that were given up may still be under way, and none follows.
+   */
   close?(): Promise<void>;
 }

@@ -12,8 +12,7 @@ import type {
   PinnedRead,
 } from '../backend.js';
 import { checkMethods } from '../engine/arguments.js';
-import { randomId, systemClock, systemRandom } from '../engine/defaults.js';
-import { systemTimer, type Timer } from '../engine/scheduling/deadline.js';
+import { randomId } from '../engine/defaults.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import { FsError, StorageError } from '../errors.js';
@@ -30,6 +29,7 @@ import type { Head } from './head.js';
 import { type Current, Heads } from './heads.js';
 import { FORKS, OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
+import { type ObjectTreeOptions, parseObjectTreeOptions } from './options.js';
 import { RangeCache } from './range-cache.js';
 import { isWhole, type Ref } from './ref.js';
 import { StateLoader } from './state-loader.js';
@@ -38,28 +38,8 @@ import { StoreCalls } from './store-calls.js';
 import { StoredLimits } from './stored-limits.js';
 import { Pages } from './stored-page.js';
 
-export interface ObjectTreeOptions {
-  /** Create the filesystem if it does not exist; with false: `StorageError` of kind `lost`. Default true. */
-  readonly create?: boolean | undefined;
-  /** Milliseconds by which a read may be stale; 0 reads the head for every read. Default 0. */
-  readonly maxStalenessMs?: number | undefined;
-  /** Milliseconds after which a request without a response fails. Default 10,000. */
-  readonly timeoutMs?: number | undefined;
-  /** Retries of a request after a temporary failure. Default 4. */
-  readonly retries?: number | undefined;
-  /** Memory for cached objects, in bytes. Default 64 MiB. */
-  readonly maxCacheBytes?: number | undefined;
-  /** Returns epoch milliseconds, for a new root. Default: the system's clock. */
-  readonly clock?: (() => number) | undefined;
-  /** Returns a whole number from 0 to `below` - 1, for ids and pauses. Default: the platform's random numbers. */
-  readonly random?: ((below: number) => number) | undefined;
-  /** Timers for deadlines and pauses. Default: the system's timers. */
-  readonly timer?: Timer | undefined;
-}
-
 /** Age in milliseconds up to which a head counts as just read. */
 const FRESH_HEAD_MS = 50;
-const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 
 /**
  * A filesystem in a key-value store: immutable objects, one per commit, and a head that is replaced by
@@ -73,7 +53,8 @@ export class ObjectTreeBackend implements Backend {
   readonly destroy?: NonNullable<Backend['destroy']>;
   readonly limitStore: LimitStore;
   readonly #store: ObjectStore;
-  readonly #options: ObjectTreeOptions;
+  readonly #options: ObjectTreeOptions | undefined;
+  readonly #random: (below: number) => number;
   readonly #heads: Heads;
   readonly #commits: CommitQueue;
   readonly #loader: StateLoader;
@@ -84,12 +65,13 @@ export class ObjectTreeBackend implements Backend {
   readonly #forks: ForkRegistry;
   #isClosed = false;
 
-  constructor(store: ObjectStore, options: ObjectTreeOptions = {}, fork?: ForkContext) {
+  constructor(store: ObjectStore, options?: ObjectTreeOptions, fork?: ForkContext) {
     checkMethods(store, ['get', 'put', 'delete', 'list', 'readHead', 'swapHead'], 'An object store');
-    const random = options.random ?? systemRandom;
+    const { create, maxStalenessMs, timeoutMs, retries, maxCacheBytes, clock, random, timer } =
+      parseObjectTreeOptions(options);
     const newId = (): NodeId & string => randomId(random);
     const versions: Versions = new WeakMap();
-    const rangeCache = new RangeCache(options.maxCacheBytes ?? DEFAULT_CACHE_BYTES);
+    const rangeCache = new RangeCache(maxCacheBytes);
     const pages = new Pages(rangeCache, versions);
     const read = (ref: Ref): Uint8Array | undefined => {
       const bytes = rangeCache.find(ref);
@@ -99,17 +81,10 @@ export class ObjectTreeBackend implements Backend {
     };
     const contents = new StoredContents(read);
     const shared = new CommitSharedStore(contents, 0, newId);
-    const calls = new StoreCalls({
-      timeoutMs: options.timeoutMs ?? 10_000,
-      retries: options.retries ?? 4,
-      random,
-      timer: options.timer ?? systemTimer,
-    });
+    const calls = new StoreCalls({ timeoutMs, retries, random, timer });
     const fetcher = new Fetcher(store, calls, rangeCache);
     const now = steadyClock();
-    const clock = options.clock ?? systemClock;
     const born = clock();
-    const create = options.create ?? true;
     const hold = (): (() => void) => {
       const releases = [rangeCache.hold(), pages.hold()];
       return () => {
@@ -118,6 +93,7 @@ export class ObjectTreeBackend implements Backend {
     };
     this.#store = store;
     this.#options = options;
+    this.#random = random;
     this.#newId = newId;
     this.#fork = fork;
     this.#clock = clock;
@@ -145,7 +121,6 @@ export class ObjectTreeBackend implements Backend {
     const forks = fork?.registry ?? new ForkRegistry(this.#commits, end);
     this.#forks = forks;
     this.#garbage = new GarbageCollector({ store, calls, heads, forks, fetcher, pages, hold, newId, clock });
-    const maxStalenessMs = options.maxStalenessMs ?? 0;
     this.#loader = new StateLoader({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
     const enter = (call: BackendCall | undefined): void => this.#enter(call?.signal);
     const { deleteHead } = store;
@@ -218,7 +193,7 @@ export class ObjectTreeBackend implements Backend {
     // The fork starts in the epoch in which it was registered: a collector that does not know it yet deletes objects of
     // older epochs only.
     const head: Head = { ...(own ?? base), epoch: base.epoch, kept: [], forks: [], clients: [] };
-    const store = new ForkStore(this.#store, head, this.#options.random ?? systemRandom);
+    const store = new ForkStore(this.#store, head, this.#random);
     return new ObjectTreeBackend(store, this.#options, { id, registry: this.#forks });
   }
 

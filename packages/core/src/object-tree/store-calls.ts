@@ -1,6 +1,6 @@
 import type { BackendCall } from '../backend.js';
 import { bounded, type Timer } from '../engine/scheduling/deadline.js';
-import { isStorageError } from '../errors.js';
+import { isStorageError, StorageError } from '../errors.js';
 
 export interface StoreCallOptions {
   /** Milliseconds after which a request without a response fails. */
@@ -23,10 +23,16 @@ export class StoreCalls {
     this.#options = options;
   }
 
-  /** Sends a request with a deadline. @throws StorageError `timeout` */
+  /** Sends a request with a deadline. @throws StorageError; `timeout` for the deadline */
   once<T>(signal: AbortSignal | undefined, call: (options: BackendCall) => Promise<T>): Promise<T> {
     const { timer, timeoutMs } = this.#options;
-    return bounded(timer, timeoutMs, signal, (stop) => call({ signal: stop }));
+    return bounded(timer, timeoutMs, signal, async (stop) => {
+      try {
+        return await call({ signal: stop });
+      } catch (error) {
+        throw isStorageError(error) ? error : unexpected(error);
+      }
+    });
   }
 
   /** Sends a request that may arrive twice, with retries. */
@@ -53,6 +59,14 @@ export class StoreCalls {
     await timer.sleep(ms * (0.5 + random(1000) / 1000), signal ?? this.#unstopped);
     signal?.throwIfAborted();
   }
+}
+
+/** Returns the failure for an error that says nothing about the outcome of the request. */
+function unexpected(cause: unknown): StorageError {
+  return new StorageError('unavailable', 'The object store failed without a StorageError: see the cause', {
+    retryable: false,
+    cause,
+  });
 }
 
 /** Runs work for every item, `width` at a time; after the first failure no more are started. */

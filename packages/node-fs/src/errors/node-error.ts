@@ -1,4 +1,4 @@
-import { FsError, isFsError, isStorageError } from '@scratchfs/core';
+import { FsError, isFsError, isStorageError, type StorageErrorKind } from '@scratchfs/core';
 import { coded } from './argument-errors.js';
 
 /** Call details in Node's errors, besides the code. */
@@ -14,10 +14,18 @@ const ON_DESCRIPTORS = new Set(['read', 'write', 'close', 'fstat', 'fchmod', 'fc
 /** System calls that Node names differently. */
 const SYSCALLS: Readonly<Record<string, string>> = { truncate: 'ftruncate' };
 
+const IO_ERROR = { errno: -5, code: 'EIO', reason: 'i/o error' };
+
+/** Errors of Node for kinds of storage failures; all other kinds are {@link IO_ERROR}. */
+const STORAGE_FAILURES: ReadonlyMap<StorageErrorKind, typeof IO_ERROR> = new Map([
+  ['full', { errno: -28, code: 'ENOSPC', reason: 'no space left on device' }],
+  ['denied', { errno: -13, code: 'EACCES', reason: 'permission denied' }],
+]);
+
 /**
  * Converts a filesystem error to the one that Node throws: an `Error` with errno, code, syscall, path and dest, in this
- * order. An error that says more than Node's (a limit, a hint) becomes its `cause`; a storage failure is EIO. Other
- * values are returned unchanged.
+ * order. An error that says more than Node's (a limit, a hint) becomes its `cause`; a storage failure is ENOSPC, EACCES or
+ * EIO. Other values are returned unchanged.
  */
 export function nodeError(error: unknown, blame?: Blame): unknown {
   if (isFsError(error)) return fromFsError(error, blame);
@@ -26,8 +34,9 @@ export function nodeError(error: unknown, blame?: Blame): unknown {
     const place = [syscall, path === undefined ? undefined : `'${path}'`]
       .filter((part) => part !== undefined)
       .join(' ');
-    const message = `EIO: i/o error${place === '' ? '' : `, ${place}`}`;
-    return Object.assign(new Error(message, { cause: error }), { errno: -5, code: 'EIO' }, blame);
+    const { errno, code, reason } = STORAGE_FAILURES.get(error.kind) ?? IO_ERROR;
+    const message = `${code}: ${reason}${place === '' ? '' : `, ${place}`}`;
+    return Object.assign(new Error(message, { cause: error }), { errno, code }, blame);
   }
   return error;
 }

@@ -75,20 +75,27 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
       expect(path).toBe(long);
     },
 
-  "A failure of the storage is EIO; a limit is ENOSPC or EFBIG. The filesystem's own error is the `cause`.":
+  "A failure of the storage is EIO, ENOSPC if it is full, EACCES if it refuses the right; a limit is ENOSPC or EFBIG. The filesystem's own error is the `cause`.":
     async () => {
       const limited = createNodeFs(openFileSystem(new MemoryStorage(), { limits: { maxFileSize: 1 } }));
       expect(await causeOf(() => limited.writeFileSync('/f', 'xx'))).toMatchObject({
         code: 'EFBIG',
         limit: 'maxFileSize',
       });
-      const reason = new StorageError('unavailable', 'gone');
+      let reason = new StorageError('unavailable', 'gone');
       const fileSystem = observe(await openFileSystem(asyncForm(new MemoryStorage())), () => {});
       const broken = new Proxy(fileSystem, {
         get: (target, name) => (name === 'stat' ? () => Promise.reject(reason) : Reflect.get(target, name, target)),
       });
       expect(await outcomeOf(() => createNodeFs(broken).promises.stat('/f'))).toMatchObject({ code: 'EIO' });
       expect(await causeOf(() => createNodeFs(broken).promises.stat('/f'))).toBe(reason);
+      for (const [kind, code] of [
+        ['full', 'ENOSPC'],
+        ['denied', 'EACCES'],
+      ] as const) {
+        reason = new StorageError(kind, 'no');
+        expect(await outcomeOf(() => createNodeFs(broken).promises.stat('/f'))).toMatchObject({ code });
+      }
     },
 
   'In memory, calls have taken effect when they return, promises and callbacks too: a later abort changes nothing.':

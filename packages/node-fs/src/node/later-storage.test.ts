@@ -72,14 +72,18 @@ describe('over an asynchronous storage', () => {
     await expect(running).rejects.toMatchObject({ name: 'AbortError', cause: 'later' });
   });
 
-  it('a storage failure is EIO with its reason as the cause', async () => {
-    const reason = new StorageError('unavailable', 'gone');
+  it.each([
+    ['unavailable', 'EIO', -5, 'EIO: i/o error'],
+    ['full', 'ENOSPC', -28, 'ENOSPC: no space left on device'],
+    ['denied', 'EACCES', -13, 'EACCES: permission denied'],
+  ] as const)('a storage failure of kind %s is %s with its reason as the cause', async (kind, code, errno, start) => {
+    const reason = new StorageError(kind, 'gone');
     const fileSystem = observe(await open(), () => {});
     const broken = new Proxy(fileSystem, {
       get: (target, name) => (name === 'stat' ? () => Promise.reject(reason) : Reflect.get(target, name, target)),
     });
     const fs = createNodeFs(broken);
-    const expected = { code: 'EIO', errno: -5, cause: reason, message: expect.stringMatching(/^EIO: i\/o error/) };
+    const expected = { code, errno, cause: reason, message: expect.stringContaining(start) };
     await expect(fs.promises.stat('/f')).rejects.toMatchObject(expected);
   });
 });

@@ -32,9 +32,9 @@ export class CountingStore implements ObjectStore {
     this.counts.delete += 1;
     return this.#store.delete(names);
   }
-  list(prefix: string, after: string | undefined) {
+  list(prefix: string, cursor: string | undefined) {
     this.counts.list += 1;
-    return this.#store.list(prefix, after);
+    return this.#store.list(prefix, cursor);
   }
   readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
     this.counts.readHead += 1;

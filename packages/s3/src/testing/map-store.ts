@@ -1,4 +1,4 @@
-import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
+import type { NamePage, ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 
 const PAGE = 1_000;
 /** Name of the priority request, which is written repeatedly. */
@@ -26,10 +26,11 @@ export class MapStore implements ObjectStore {
     for (const name of names) this.objects.delete(name);
   }
 
-  async list(prefix: string, after: string | undefined) {
+  async list(prefix: string, cursor: string | undefined): Promise<NamePage> {
     const all = [...this.objects.keys()].filter((name) => name.startsWith(prefix)).sort();
-    const left = after === undefined ? all : all.filter((name) => name > after);
-    return { names: left.slice(0, PAGE), complete: left.length <= PAGE };
+    const left = cursor === undefined ? all : all.filter((name) => name > cursor);
+    const names = left.slice(0, PAGE);
+    return { names, cursor: left.length > PAGE ? names.at(-1) : undefined };
   }
 
   async deleteHead(): Promise<void> {

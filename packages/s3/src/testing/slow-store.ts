@@ -22,8 +22,8 @@ export class SlowStore implements ObjectStore {
   delete(names: readonly string[]): Promise<void> {
     return this.#far(() => this.#store.delete(names));
   }
-  list(prefix: string, after: string | undefined) {
-    return this.#far(() => this.#store.list(prefix, after));
+  list(prefix: string, cursor: string | undefined) {
+    return this.#far(() => this.#store.list(prefix, cursor));
   }
   readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
     return this.#far(() => this.#store.readHead(known));

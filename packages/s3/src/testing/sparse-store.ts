@@ -52,7 +52,7 @@ export class SparseStore implements ObjectStore {
   }
 
   async list(prefix: string) {
-    return { names: [...this.objects.keys()].filter((name) => name.startsWith(prefix)), complete: true };
+    return { names: [...this.objects.keys()].filter((name) => name.startsWith(prefix)), cursor: undefined };
   }
 
   readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {

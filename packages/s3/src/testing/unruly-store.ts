@@ -46,8 +46,8 @@ export class UnrulyStore implements ObjectStore {
   delete(names: readonly string[]): Promise<void> {
     return this.#send('delete', () => this.#store.delete(names));
   }
-  list(prefix: string, after: string | undefined) {
-    return this.#send('list', () => this.#store.list(prefix, after));
+  list(prefix: string, cursor: string | undefined) {
+    return this.#send('list', () => this.#store.list(prefix, cursor));
   }
   readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
     return this.#send(

@@ -1,0 +1,43 @@
+import { StorageError } from '../errors.js';
+import type { ObjectStore } from './object-store.js';
+import type { StoreCalls } from './store-calls.js';
+
+/** Maximum number of consecutive pages without a new name. */
+const MAX_EMPTY_PAGES = 1_000;
+/** Maximum number of names in a request that deletes. */
+export const NAMES_PER_DELETE = 1_000;
+
+/**
+ * Returns all names that begin with a prefix, each once.
+ * @throws StorageError; `unavailable` if the listing has no end
+ */
+export async function listNames(
+  store: ObjectStore,
+  calls: StoreCalls,
+  prefix: string,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const names = new Set<string>();
+  let emptyPages = 0;
+  for (let cursor: string | undefined; ; ) {
+    const from = cursor;
+    const page = await calls.retrying(signal, (call) => store.list(prefix, from, call));
+    const before = names.size;
+    for (const name of page.names) names.add(name);
+    if (page.cursor === undefined) return [...names];
+    emptyPages = names.size > before ? 0 : emptyPages + 1;
+    if (emptyPages === MAX_EMPTY_PAGES)
+      throw new StorageError('unavailable', 'A listing goes on without new names', {
+        retryable: false,
+        mayHaveHappened: false,
+      });
+    cursor = page.cursor;
+  }
+}
+
+/** Returns names in groups for requests that delete. */
+export function groupNames(names: readonly string[]): (readonly string[])[] {
+  const groups: (readonly string[])[] = [];
+  for (let at = 0; at < names.length; at += NAMES_PER_DELETE) groups.push(names.slice(at, at + NAMES_PER_DELETE));
+  return groups;
+}
