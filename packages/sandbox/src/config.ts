@@ -1,4 +1,5 @@
 import { checkName, quote } from '@scratchfs/core';
+import { patterns } from './deny-patterns.js';
 import {
   describe,
   entriesOf,
@@ -56,6 +57,14 @@ interface Surroundings {
   readonly network?: boolean | undefined;
   /** Commands are refused if no OS sandbox can confine them. Default false. */
   readonly requireOsSandbox?: boolean | undefined;
+  /**
+   * Patterns of paths that are hidden with everything under them: not listed, read like missing files, and not written.
+   * The syntax is that of `compileGlob` with `dot`. A pattern without `/` is compared with names at any depth, one with
+   * `/` with the path from the top of the sandbox on (`/src/x`, or `/notes/x` with names); a `/` at the end is ignored.
+   * The last pattern that matches decides, and `!` at its start makes an exception, except under a hidden directory.
+   * Upper and lower case are the same. {@link SECRET_FILES} has common ones. Default: none.
+   */
+  readonly deny?: readonly string[] | null | undefined;
 }
 
 /**
@@ -88,7 +97,11 @@ const ROOT = { root: text, readonly: flag(false), ...rules } satisfies Fields;
 const PATH = { root: text, mode: oneOf('ro', 'ro', 'rw'), ...rules } satisfies Fields;
 
 /** A frozen configuration with every default filled in. It is a valid {@link SandboxConfig} too. */
-export type ParsedSandboxConfig = { readonly network: boolean; readonly requireOsSandbox: boolean } & (
+export type ParsedSandboxConfig = {
+  readonly network: boolean;
+  readonly requireOsSandbox: boolean;
+  readonly deny: readonly string[] | undefined;
+} & (
   | { readonly root: Read<typeof ROOT>; readonly paths: undefined }
   | { readonly root: undefined; readonly paths: Readonly<Record<string, Read<typeof PATH>>> }
 );
@@ -116,6 +129,7 @@ export function parseSandboxConfig(data: unknown): ParsedSandboxConfig {
     paths: optional((value, field) => readPaths(value, field, spelling)),
     network: flag(false),
     requireOsSandbox: flag(false),
+    deny: optional(patterns),
   } satisfies Fields;
   const config = readObject(data, 'sandbox', fields, spelling);
   if ((config.root === undefined) === (config.paths === undefined)) {

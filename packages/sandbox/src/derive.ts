@@ -1,10 +1,12 @@
 import { type FileSystem, isFsError, parentPath, quote } from '@scratchfs/core';
 import type { CallSequence } from '@scratchfs/core/internal';
+import { DenyList } from './deny-list.js';
+import { patterns } from './deny-patterns.js';
 import { SandboxPermissionEscalationError, type Words } from './errors.js';
 import { type Found, find } from './find.js';
 import { type Namespace, TOP } from './namespace.js';
 import { type Fields, flag, list, optional, type Reader, readObject, Spelling, text } from './plain-data.js';
-import { ChildPolicy, type Policy } from './policy.js';
+import { ChildPolicy, DenyPolicy, type Policy } from './policy.js';
 import { climbs } from './sandbox-root.js';
 
 /** Access of a child of a sandbox. Without options it has none. */
@@ -19,6 +21,8 @@ export interface DeriveOptions {
   readonly inherit?: boolean | undefined;
   /** Refuse entries that are files, instead of allowing their directory. Default false. */
   readonly strictEntries?: boolean | undefined;
+  /** Patterns of paths that are hidden too, in addition to those of the parent, as in {@link SandboxConfig}. */
+  readonly deny?: readonly string[] | null | undefined;
 }
 
 const entries: Reader<readonly string[]> = (value, field) =>
@@ -30,6 +34,7 @@ const FIELDS = {
   readonly: optional(flag(false)),
   inherit: flag(false),
   strictEntries: flag(false),
+  deny: optional(patterns),
 } satisfies Fields;
 
 /** Checked and frozen options of `derive`. */
@@ -53,8 +58,15 @@ export interface Parent extends Words {
   readonly policy: Policy;
 }
 
-/** Returns the policy of a child, by the four steps of its definition. @throws SandboxPermissionEscalationError */
-export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): CallSequence<ChildPolicy> {
+/** Returns the policy of a child: what its lists allow, without what its patterns hide. */
+export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): CallSequence<Policy> {
+  const { deny } = options;
+  const policy = yield* allowedPolicy(parent, options);
+  return deny === undefined ? policy : new DenyPolicy(policy, new DenyList(deny, parent.namespace.roots));
+}
+
+/** Returns the policy of a child's lists, by the four steps of its definition. @throws SandboxPermissionEscalationError */
+function* allowedPolicy(parent: Parent, options: ParsedDeriveOptions): CallSequence<ChildPolicy> {
   const { allowRead, allowWrite, readonly, inherit, strictEntries } = options;
   if (readonly === false && parent.writableRoots.length === 0) throw readonlyParent(parent);
   const isReadonly = readonly === true;

@@ -12,6 +12,7 @@ export interface Words {
 export type Refusal =
   | { readonly kind: 'outside' }
   | { readonly kind: 'notWritable' }
+  | { readonly kind: 'denied' }
   | { readonly kind: 'suffix'; readonly allowed: readonly string[] }
   | { readonly kind: 'tooLarge'; readonly size: number; readonly limit: number };
 
@@ -75,6 +76,19 @@ export class PathNotWritableError extends SandboxError {
   }
 }
 
+/**
+ * The path is hidden by a pattern of `deny`, or leads to such a name, or contains one. Code EACCES. It is the same
+ * whether anything exists there or not, except for an operation on a whole directory that contains a hidden name.
+ */
+export class PathDeniedError extends SandboxError {
+  override readonly name = 'PathDeniedError';
+
+  constructor(path: string) {
+    const problem = `Cannot access ${quote(path)}: it is, leads to or contains a name that is not allowed here.`;
+    super('EACCES', `${problem}\nUse another name, or leave what is there as it is`, path);
+  }
+}
+
 /** The file's suffix is not among the allowed ones. Code EACCES. */
 export class SuffixNotAllowedError extends SandboxError {
   override readonly name = 'SuffixNotAllowedError';
@@ -128,6 +142,8 @@ export function refusalError(refusal: Refusal, path: string, words: Words): Sand
       return outsideError(path, words);
     case 'notWritable':
       return new PathNotWritableError(path, words.writableRoots);
+    case 'denied':
+      return new PathDeniedError(path);
     case 'suffix':
       return new SuffixNotAllowedError(path, refusal.allowed);
     case 'tooLarge':
@@ -154,6 +170,7 @@ export function linkedRootError(path: string, name: string): SandboxError {
 export function restated(error: SandboxError, path: string, words: Words): SandboxError {
   if (error instanceof PathNotInSandboxError) return outsideError(path, words);
   if (error instanceof PathNotWritableError) return new PathNotWritableError(path, words.writableRoots);
+  if (error instanceof PathDeniedError) return new PathDeniedError(path);
   if (error instanceof SuffixNotAllowedError) return new SuffixNotAllowedError(path, error.suffixes);
   if (error instanceof FileTooLargeError) return new FileTooLargeError(path, error.fileBytes, error.maxFileBytes);
   return error;

@@ -5,11 +5,13 @@ export {
   type RootSandboxConfig,
   type SandboxConfig,
 } from './config.js';
+export { SECRET_FILES } from './deny-patterns.js';
 export { type DeriveOptions, type ParsedDeriveOptions, parseDeriveOptions } from './derive.js';
 export {
   FileSandboxError,
   FileTooLargeError,
   isSandboxError,
+  PathDeniedError,
   PathNotInSandboxError,
   PathNotWritableError,
   SandboxError,

@@ -1,4 +1,4 @@
-import { FsError, parentPath } from '@scratchfs/core';
+import { FsError, normalizePath, parentPath } from '@scratchfs/core';
 import type { AccessRequest, Guard } from '@scratchfs/core/layers';
 import { type Refusal, refusalError, type Words } from './errors.js';
 import { rootOf } from './namespace.js';
@@ -24,6 +24,9 @@ export class PolicyGuard implements Guard {
 
   check(request: AccessRequest): void {
     const { path, access, kind, syscall, given } = request;
+    // The decision must not depend on the access: `mkdir`, for example, writes only if nothing exists.
+    if (this.#policy.denies(path) && this.#policy.denies(normalizePath(given)))
+      throw new FsError('ENOENT', { syscall, path: given });
     const refusal = this.#refusal(request);
     if (refusal !== undefined) throw refusalError(refusal, given, this.#words);
     // A root cannot be removed.
@@ -69,6 +72,7 @@ export function pathRefusal(
   access: Access,
   kind: Kind,
 ): Refusal | undefined {
+  if (policy.denies(path)) return { kind: 'denied' };
   const refusal = placeRefusal(policy, path, access, kind);
   const suffixes = kind === 'file' ? rootOf(roots, path)?.suffixes : undefined;
   if (refusal !== undefined || suffixes === undefined || hasSuffix(path, suffixes)) return refusal;

@@ -1,4 +1,5 @@
 import { isWithin } from '@scratchfs/core';
+import type { DenyList } from './deny-list.js';
 import { rootOf } from './namespace.js';
 import type { SandboxRoot } from './sandbox-root.js';
 
@@ -29,6 +30,8 @@ export interface Policy {
   isEntry(path: string): boolean;
   /** Reports whether the decision for a path holds for everything under it. */
   isUniform(path: string): boolean;
+  /** Reports whether a list of patterns hides a path. Everything else is then refused too. */
+  denies(path: string): boolean;
 }
 
 /** Reports whether a path may be seen to exist. */
@@ -68,6 +71,10 @@ export class RootPolicy implements Policy {
 
   isUniform(path: string): boolean {
     return !leadsTo(path, this.readableRoots);
+  }
+
+  denies(): boolean {
+    return false;
   }
 }
 
@@ -112,6 +119,54 @@ export class ChildPolicy implements Policy {
 
   isUniform(path: string): boolean {
     return !leadsTo(path, [...(this.reads ?? []), ...(this.writes ?? [])]) && this.parent.isUniform(path);
+  }
+
+  denies(path: string): boolean {
+    return this.parent.denies(path);
+  }
+}
+
+/** Another policy without what a list hides. */
+export class DenyPolicy implements Policy {
+  readonly readableRoots: readonly string[];
+  readonly writableRoots: readonly string[];
+  readonly #inner: Policy;
+  readonly #list: DenyList;
+
+  constructor(inner: Policy, list: DenyList) {
+    this.#inner = inner;
+    this.#list = list;
+    this.readableRoots = Object.freeze(inner.readableRoots.filter((path) => !list.has(path)));
+    this.writableRoots = Object.freeze(inner.writableRoots.filter((path) => !list.has(path)));
+  }
+
+  canRead(path: string): boolean {
+    return this.#inner.canRead(path) && !this.#list.has(path);
+  }
+
+  canWrite(path: string): boolean {
+    return this.#inner.canWrite(path) && !this.#list.has(path);
+  }
+
+  isOnTheWay(path: string): boolean {
+    return this.#inner.isOnTheWay(path) && !this.#list.has(path);
+  }
+
+  canList(path: string): boolean {
+    return this.#inner.canList(path) && !this.#list.has(path);
+  }
+
+  isEntry(path: string): boolean {
+    return this.#inner.isEntry(path) && !this.#list.has(path);
+  }
+
+  /** Under any path that is not hidden there may be a name that is. */
+  isUniform(path: string): boolean {
+    return this.denies(path);
+  }
+
+  denies(path: string): boolean {
+    return this.#list.has(path) || this.#inner.denies(path);
   }
 }
 

@@ -9,11 +9,13 @@ import {
 import { type CallSequence, invoke, runCalls, runCallsSync } from '@scratchfs/core/internal';
 import { restrict } from '@scratchfs/core/layers';
 import { parseSandboxConfig, type SandboxConfig } from './config.js';
+import { DenyList } from './deny-list.js';
 import { childPolicy, type DeriveOptions, type Parent, parseDeriveOptions } from './derive.js';
 import {
   isSandboxError,
   linkedRootError,
   outsideError,
+  PathDeniedError,
   PathNotInSandboxError,
   type Refusal,
   refusalError,
@@ -26,7 +28,7 @@ import { find, findName, isAbsent } from './find.js';
 import { checkPattern, filesAtTop, filesIn } from './list-files.js';
 import { Namespace, rootOf, TOP } from './namespace.js';
 import { describe, entriesOf } from './plain-data.js';
-import { type Policy, RootPolicy } from './policy.js';
+import { DenyPolicy, type Policy, RootPolicy } from './policy.js';
 import { PolicyGuard, pathRefusal } from './policy-guard.js';
 import { checkPiece, pieceOf, type ReadOptions, type ReadResult } from './read-result.js';
 import { type SandboxRoot, sandboxRoots } from './sandbox-root.js';
@@ -258,6 +260,8 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     const { namespace, policy } = this.#access;
     yield* this.#on(given, function* (path, fileSystem) {
       const found = yield* follow ? find(fileSystem, path) : findName(fileSystem, path);
+      // A read of a hidden file fails like that of a missing one. A write needs a reason.
+      if (access === 'read' && policy.denies(found.path)) throw new FsError('ENOENT', { syscall: 'open', path });
       // A directory that only leads to allowed paths can be listed, but listing is not asked for here.
       const isOutside = access === 'read' && !policy.canRead(found.path);
       const refusal: Refusal | undefined = isOutside
@@ -272,7 +276,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     return yield* this.#on(given, function* (path, fileSystem) {
       const found = yield* follow ? find(fileSystem, path) : findName(fileSystem, path);
       if (policy.canRead(found.path) || policy.canWrite(found.path)) return found.path;
-      throw refusalError({ kind: 'outside' }, path, policy);
+      throw refusalError({ kind: policy.denies(found.path) ? 'denied' : 'outside' }, path, policy);
     });
   }
 
@@ -302,7 +306,9 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
 
   *#write(given: string, content: string): CallSequence<void> {
     if (typeof content !== 'string') throw new TypeError(`content must be a string, not ${describe(content)}`);
+    const { policy } = this.#access;
     yield* this.#on(given, function* (path, fileSystem) {
+      if (policy.denies(path)) throw new PathDeniedError(path);
       try {
         yield* invoke(fileSystem, 'writeFile', [path, content]);
       } catch (error) {
@@ -377,7 +383,10 @@ class Access {
 function accessOf(fileSystem: FileSystem, config: SandboxConfig, options: SandboxOptions | undefined): Access {
   const parsed = parseSandboxConfig(config);
   const roots = sandboxRoots(parsed, basePathOf(options));
-  return new Access(fileSystem, new Namespace(roots), new RootPolicy(roots), parsed.network, parsed.requireOsSandbox);
+  const { deny, network, requireOsSandbox } = parsed;
+  const policy = new RootPolicy(roots);
+  const restricted = deny === undefined ? policy : new DenyPolicy(policy, new DenyList(deny, roots));
+  return new Access(fileSystem, new Namespace(roots), restricted, network, requireOsSandbox);
 }
 
 /** @throws TypeError for unknown options and if it is not an absolute path */

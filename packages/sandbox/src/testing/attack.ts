@@ -2,7 +2,19 @@ import type { FileSystem, SyncFileSystem } from '@scratchfs/core';
 import { dump } from '@scratchfs/testkit';
 import { ALL_PROBES, type Probe, probe, probeSync } from './probes.js';
 import { outcomeOf, tell } from './tell.js';
-import { type Backends, CANARY, FOREIGN, LAYERS, LINKS_OUT, NESTED, OUTSIDE, PLAIN, POLICIES } from './worlds.js';
+import {
+  type Backends,
+  CANARY,
+  FOREIGN,
+  LAYERS,
+  LINKS_OUT,
+  NESTED,
+  OUTSIDE,
+  OVERLAID,
+  PATTERNS,
+  PLAIN,
+  POLICIES,
+} from './worlds.js';
 
 /** A combination of filesystem, sandbox and layer. */
 export interface World {
@@ -14,7 +26,12 @@ export interface World {
 
 export function worlds(backends: Backends, layers: readonly string[]): World[] {
   return Object.entries(backends).flatMap(([backend, create]) =>
-    Object.keys(POLICIES).flatMap((policy) => layers.map((layer) => ({ backend, create, policy, layer }))),
+    Object.keys(POLICIES).flatMap((policy) =>
+      layers.flatMap((layer) =>
+        // What patterns hide is missing for an overlay, which creates files of its own there.
+        policy === PATTERNS && layer === OVERLAID ? [] : [{ backend, create, policy, layer }],
+      ),
+    ),
   );
 }
 
@@ -107,5 +124,7 @@ function neutral(outcome: string, path: string): string {
   const about = outcome.replaceAll(path, 'P').replace(/P\/tmp-\w{6}/g, 'P/tmp-X');
   return parent === ''
     ? about
-    : about.replaceAll(`'${parent}'`, "'PARENT'").replaceAll(`path=${parent},`, 'path=PARENT,');
+    : about
+        .replaceAll(`'${parent}'`, "'PARENT'")
+        .replaceAll(/path=([^,}]*)/g, (field, at) => (at === parent ? 'path=PARENT' : field));
 }

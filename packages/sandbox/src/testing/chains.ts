@@ -44,12 +44,21 @@ export function change(fileSystem: SyncFileSystem, random: Random): void {
   }
 }
 
+/** Patterns for `deny`: by name, by path, with an exception. */
+function someDeny(random: Random): string[] {
+  const pattern = (): string =>
+    random.pick(['ab', '*.md', '/a/b', '/n/ab', '.h', '**/a/*.ts', 'A_*', '/b/**', '!a.md']);
+  return Array.from({ length: 1 + random.below(3) }, pattern);
+}
+
 function someConfig(random: Random): SandboxConfig {
   const rest = random.chance(0.2) ? { suffixes: ['.md', ''] } : {};
+  const deny = random.chance(0.3) ? someDeny(random) : undefined;
   const root = (): string => random.pick(['/', '/a', '/a/b', '/b']);
-  if (random.chance(0.6)) return { root: { root: root(), readonly: random.chance(0.2), ...rest } };
+  if (random.chance(0.6)) return { root: { root: root(), readonly: random.chance(0.2), ...rest }, deny };
   const mode = (): 'ro' | 'rw' => random.pick(['ro', 'rw']);
   return {
+    deny,
     paths: { n: { root: '/a', mode: mode(), ...rest }, m: { root: random.pick(['/b', '/a/b', '/']), mode: mode() } },
   };
 }
@@ -65,6 +74,7 @@ function someOptions(random: Random): DeriveOptions {
   if (random.chance(0.5)) options['allowWrite'] = dressed(entries());
   if (random.chance(0.3)) options['readonly'] = dressed(random.chance(0.7));
   if (random.chance(0.6)) options['inherit'] = dressed(true);
+  if (random.chance(0.3)) options['deny'] = dressed(someDeny(random));
   return random.chance(0.02) ? (Object.create(options) as DeriveOptions) : (options as DeriveOptions);
 }
 

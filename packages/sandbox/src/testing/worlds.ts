@@ -72,6 +72,8 @@ export const BACKENDS: Backends = {
 /** Filesystems that are not the engine's own, over which the layers walk paths themselves. */
 export const FOREIGN: readonly string[] = ['mount', 'observe'];
 
+export const PATTERNS = 'patterns that hide, of a parent and its child';
+
 export const NESTED = 'a sandbox over a sandbox';
 
 /** Sandboxes with the same access. */
@@ -95,6 +97,10 @@ export const POLICIES: Readonly<Record<string, (fileSystem: FileSystem) => Sandb
     });
     return (await child.derive({ inherit: true })).derive({ allowRead: '/pub', allowWrite: '/pub/rw/mine.txt' });
   },
+  [PATTERNS]: async (fileSystem) => {
+    const sandbox = new Sandbox(fileSystem, { root: '/', deny: ['oth*.txt'] });
+    return sandbox.derive({ allowRead: '/', allowWrite: '/jail/pub/rw', deny: ['/jail/*-e?il', 'secre?'] });
+  },
   [NESTED]: (fileSystem) => {
     const outer = new Sandbox(fileSystem, { paths: { pub: { root: '/jail/pub', mode: 'rw' } } });
     return new Sandbox(outer.fileSystem, { root: { root: '/' } }).derive({
@@ -104,12 +110,14 @@ export const POLICIES: Readonly<Record<string, (fileSystem: FileSystem) => Sandb
   },
 };
 
+export const OVERLAID = 'an overlay over it';
+
 export const PLAIN = 'nothing over it';
 
 /** Layers over the sandbox's filesystem. */
 export const LAYERS: Readonly<Record<string, (fileSystem: FileSystem) => FileSystem>> = {
   [PLAIN]: (fileSystem) => fileSystem,
-  'an overlay over it': (fileSystem) => overlay(fileSystem),
+  [OVERLAID]: (fileSystem) => overlay(fileSystem),
   'readonly over it': (fileSystem) => readonly(fileSystem),
   'observe over it': (fileSystem) => observe(fileSystem, () => {}),
   'mount over it': (fileSystem) => mount(fileSystem, {}),

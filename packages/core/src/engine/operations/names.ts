@@ -47,11 +47,12 @@ export function makePath(view: View, path: string, mode: number, syscall = 'mkdi
   let location = view.tree.rootLocation;
   for (let i = 0; i < segments.length; i++) {
     const at = `/${segments.slice(0, i + 1).join('/')}`;
+    const node = view.paths.findWay(at, true, aim);
+    const end = view.at.path();
     const stop = (code: FsErrorCode): FsError => {
-      guard?.stuck(view.at.path(), segments.slice(i + 1).reverse(), aim);
+      guard?.stuck(end, segments.slice(i + 1).reverse(), aim);
       return new FsError(code, { syscall, path });
     };
-    const node = view.paths.findWay(at, true, aim);
     if (node === undefined) {
       // A dangling link is in the way; a missing name is created.
       if (view.paths.findWay(at, false, aim) !== undefined) throw stop('ENOENT');
