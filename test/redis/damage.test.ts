@@ -1,6 +1,7 @@
 import { isStorageError, type LoadRequest, type LoadResult, openFileSystem } from '@scratchfs/core';
 import { RedisBackend, RedisStorage } from '@scratchfs/redis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RECORD_STRIDE } from '../../packages/redis/src/format/stored/record.js';
 import { freshNamespace } from './clients.js';
 import { useServer } from './faults/test-fixtures.js';
 import { hasOwnServer } from './servers/test-server.js';
@@ -152,6 +153,66 @@ describe.skipIf(!hasOwnServer)('Damage of a stored value', () => {
     // Objects that are not used any more and wait to be freed.
     expect(unnoticed.size).toBeLessThan(5);
   }, 60_000);
+
+  it('is noticed if a record lies in the place of one of the same name in another bucket', async () => {
+    const { control } = on.server;
+    const storage = new RedisStorage(on.server.url, { namespace });
+    const fs = await openFileSystem(storage);
+    const kinds = async (...calls: (() => Promise<unknown>)[]): Promise<string[]> => {
+      const found: string[] = [];
+      for (const call of calls)
+        found.push(await call().then(String, (error: unknown) => (isStorageError(error) ? error.kind : String(error))));
+      return found;
+    };
+    try {
+      await fs.mkdir('/e');
+      await fs.writeFile('/e/n1', 'another text');
+      await fs.writeFile('/d/n1', 'text 1');
+      await fs.writeFile('/e/n2', 'x');
+      const places = Object.entries(await control.hgetallBuffer(objects)).flatMap(([id, value]) => {
+        if (value[0] !== BUCKET) return [];
+        const recordsAt = 15 + value.readUInt32BE(11);
+        const index = value.toString('latin1', 15, recordsAt).split('/').indexOf('\0n1');
+        return index < 0 ? [] : [{ id, value, at: recordsAt + index * RECORD_STRIDE }];
+      });
+      // Of /d, of its copy, and of /e.
+      expect(places).toHaveLength(3);
+      for (const [i, { id, value, at }] of places.entries()) {
+        const other = places[(i + 1) % places.length] as (typeof places)[number];
+        const exchanged = Buffer.from(value);
+        other.value.copy(exchanged, at, other.at, other.at + RECORD_STRIDE);
+        await control.hset(objects, id, exchanged);
+      }
+      const fresh = await openFileSystem(new RedisStorage(on.server.url, { namespace }));
+      const reads = ['/d/n1', '/copy/n1', '/e/n1'].map((path) => () => fresh.readText(path));
+      expect(await kinds(...reads, () => fresh.readdir('/e', { withFileTypes: true }))).toEqual(
+        Array.from({ length: 4 }, () => 'corrupt'),
+      );
+      expect(
+        await kinds(
+          () => fs.writeFile('/e/n1', 'y'),
+          () => fs.appendFile('/e/n1', 'y'),
+        ),
+      ).toEqual(['corrupt', 'corrupt']);
+      // Copying the bucket does not cover it up.
+      await fs.checkpoint();
+      expect(
+        await kinds(
+          () => fs.writeFile('/e/n2', 'z'),
+          () => fs.chmod('/e/n2', 0o600),
+        ),
+      ).toEqual(['undefined', 'undefined']);
+      expect(
+        await kinds(
+          () => fresh.readText('/e/n1'),
+          () => fresh.readText('/e/n2'),
+        ),
+      ).toEqual(['corrupt', 'z']);
+      await fresh.close();
+    } finally {
+      await storage.close();
+    }
+  });
 
   it('at one path fails only the calls that meet it, also in a shared request', async () => {
     const { control } = on.server;

@@ -19,7 +19,7 @@ import type { Keys } from './keys.js';
 import type { Argument } from './script-command.js';
 
 /** The version of the layout that this package reads and writes. */
-export const LAYOUT_VERSION = '2';
+export const LAYOUT_VERSION = '3';
 /** Attempts of a request after a new epoch, or after the server has lost this client's results. */
 const MAX_ATTEMPTS = 8;
 /**

@@ -50,15 +50,15 @@ local function checkOf(object)
   return redis.sha1hex(object):sub(1, 8)
 end
 
--- Returns the check of a name's record, which follows it in a bucket.
-local function recordCheck(name, record)
-  return redis.sha1hex(name .. '/' .. record):sub(1, 8)
+-- Returns the check of a name's record, which follows it in a bucket. number is the bucket's, in its stored form.
+local function recordCheck(number, name, record)
+  return redis.sha1hex(number .. name .. '/' .. record):sub(1, 8)
 end
 
 -- Returns the record at a position of a bucket, or nil if it is damaged.
 local function recordAt(bucket, from, name)
   local record = bucket:sub(from, from + RECORD - 1)
-  if recordCheck(name, record) == bucket:sub(from + RECORD, from + STRIDE - 1) then return record end
+  if recordCheck(bucket:sub(2, 9), name, record) == bucket:sub(from + RECORD, from + STRIDE - 1) then return record end
 end
 
 -- Returns an object from its stored form, and its check, or nil if it is damaged or belongs to another number. A chunk ends in its

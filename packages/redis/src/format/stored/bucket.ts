@@ -18,13 +18,17 @@ export interface Bucket {
   readonly recordsAt: number;
 }
 
-/** The longest input of a check: a name of 255 bytes, `/`, and a record. */
-const checked = Buffer.alloc(256 + RECORD_BYTES);
+const NUMBER_BYTES = 8;
+
+/** The longest input of a check: a bucket's number, a name of 255 bytes, `/`, and a record. */
+const checked = Buffer.alloc(NUMBER_BYTES + 256 + RECORD_BYTES);
 
 /** Reports whether a record matches its check. `name` is the name with the `/` that ends it. */
 function isWholeRecord(bytes: Buffer, at: number, name: Buffer): boolean {
   if (name.length > 256) return false;
-  const length = name.copy(checked) + bytes.copy(checked, name.length, at, at + RECORD_BYTES);
+  let length = bytes.copy(checked, 0, 1, 1 + NUMBER_BYTES);
+  length += name.copy(checked, length);
+  length += bytes.copy(checked, length, at, at + RECORD_BYTES);
   const check = hash('sha1', checked.subarray(0, length)).slice(0, RECORD_STRIDE - RECORD_BYTES);
   return check === bytes.toString('latin1', at + RECORD_BYTES, at + RECORD_STRIDE);
 }

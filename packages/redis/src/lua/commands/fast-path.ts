@@ -215,7 +215,7 @@ local function fastPath()
           directory.count, directory.listing = directory.count + 1, version
         end
         local record = struct.pack('>Bdddc44c24', 102, version, size, chunk, meta, slot)
-        bucket.others[index] = record .. recordCheck(names[path], record)
+        bucket.others[index] = record .. recordCheck(bucket.value:sub(2, 9), names[path], record)
         if time then directory.version, directory.time = version, time end
         while directory do
           directory.tree, directory.isChanged = version, true

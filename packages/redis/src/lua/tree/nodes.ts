@@ -216,12 +216,14 @@ end
 
 -- Encodes a bucket under a number.
 function nodes.packLeaf(leaf, id)
+  local number = struct.pack('>d', id)
+  if leaf.value:sub(2, 9) ~= number and leaf.first < #leaf.value then leaf.value = nodes.rare().resealed(leaf, number) end
   local value, first, edits = leaf.value, leaf.first, leaf.edits
   local order, names, records = {}, {}, {}
   for name, record in pairs(edits) do
     local index, at = leaf.at[name], nil
     if not index or not record then index, at = objects.indexOf(value, name, 16, first - 1) end
-    if index then order[#order + 1] = { index, record and record .. recordCheck(name, record), at, #name + 2 } end
+    if index then order[#order + 1] = { index, record and record .. recordCheck(number, name, record), at, #name + 2 } end
   end
   table.sort(order, function(a, b) return a[1] < b[1] end)
   local from, nameFrom, length = first, 16, first - 16
@@ -242,10 +244,10 @@ function nodes.packLeaf(leaf, id)
     if record then
       names[#names + 1] = '\0' .. name .. '/'
       length = length + #name + 2
-      records[#records + 1] = record .. recordCheck(name, record)
+      records[#records + 1] = record .. recordCheck(number, name, record)
     end
   end
-  value = struct.pack('>c1dI2I4', 'L', id, leaf.count, length) .. table.concat(names) .. table.concat(records)
+  value = 'L' .. number .. struct.pack('>I2I4', leaf.count, length) .. table.concat(names) .. table.concat(records)
   leaf.value, leaf.first, leaf.edits, leaf.added, leaf.at, leaf.read = value, 16 + length, {}, {}, {}, {}
   return value
 end
@@ -361,7 +363,7 @@ function nodes.rare()
         local record = recordAt(x.value, from, name)
         if not record then objects.fail('CORRUPT', 'the record of a name is damaged') end
         record = objects.copiedRecord(record, pend)
-        parts[#parts + 1] = record .. recordCheck(name, record)
+        parts[#parts + 1] = record .. recordCheck(x.value:sub(2, 9), name, record)
         from = from + STRIDE
       end
       x.value, x.read = table.concat(parts), {}
@@ -376,6 +378,19 @@ function nodes.rare()
       x.value = value:sub(1, 9) .. string.char(#kept) .. table.concat(kept) .. table.concat(slots)
       rare.dropUnused(x)
     end
+  end
+
+  -- Returns a bucket's stored form with the checks of its records under another number. A damaged record keeps its check, which
+  -- does not fit the new number either.
+  function rare.resealed(leaf, number)
+    local value, from = leaf.value, leaf.first
+    local parts = { value:sub(1, from - 1) }
+    for name in parts[1]:sub(16):gmatch('%z([^/]+)/') do
+      local record = recordAt(value, from, name)
+      parts[#parts + 1] = record and record .. recordCheck(number, name, record) or value:sub(from, from + STRIDE - 1)
+      from = from + STRIDE
+    end
+    return table.concat(parts)
   end
 
   -- Removes all elements from n on in the subtree of one slot.

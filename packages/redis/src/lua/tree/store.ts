@@ -1,6 +1,6 @@
 import { lua } from '../lua.js';
 
-/** Encodes the objects that a script has changed in memory and writes them. Nothing can fail from here on. */
+/** Encodes the objects that a script has changed in memory and writes them. Nothing can fail once it writes. */
 export const STORE = lua`
 -- Chunks, which have no references, and fields of the head whose references a commit has taken over.
 local store = { plain = {}, taken = {} }
