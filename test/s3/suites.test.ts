@@ -16,6 +16,7 @@ const SECTIONS: readonly FileSystemSection[] = [
   'copy',
   'handles',
   'metadata',
+  'versions',
   'limits',
   'checkpoints',
   'transactions',

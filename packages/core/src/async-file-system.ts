@@ -35,6 +35,7 @@ import type {
   ReaddirOptions,
   ReadFileOptions,
   ReadStreamOptions,
+  RenameOptions,
   RmOptions,
   WalkOptions,
   WatchEvent,
@@ -210,8 +211,9 @@ export class AsyncFileSystem implements FileSystem {
     const given = this.#given(options);
     return this.#do(given, (view) => copying.copyFile(view, source, destination, given));
   }
-  async rename(from: string, to: string, options?: CallOptions): Promise<void> {
-    return this.#call('rename', options, (view) => naming.rename(view, from, to));
+  async rename(from: string, to: string, options?: RenameOptions): Promise<void> {
+    const given = this.#given(options);
+    return this.#do(given, (view) => naming.rename(view, from, to, given));
   }
   async symlink(target: string, path: string, options?: CallOptions): Promise<void> {
     return this.#call('symlink', options, (view) => naming.symlink(view, target, path));

@@ -103,6 +103,7 @@ export class Dirent extends Kinded {
 /** Result of `stat`: the fields and methods of `node:fs` Stats that have a meaning here. */
 export class Stats extends Kinded {
   readonly blksize = 4096;
+  readonly #version: string | number;
   constructor(
     kind: EntryKind,
     readonly ino: number,
@@ -118,8 +119,29 @@ export class Stats extends Kinded {
     readonly birthtimeMs: number,
     /** Distinguishes filesystems under one root: `ino` is unique in each. 0 except under a mount. */
     readonly dev: number = 0,
+    /** A version, or a number that is unique among the states of the inode. Default: no version. */
+    version: string | number = '',
   ) {
     super(kind);
+    this.#version = version;
+  }
+
+  /**
+   * An opaque text that identifies the state of the entry, for `ifVersion`. Compare it for equality only.
+   *
+   * It changes with every change of content or metadata: writes, `chmod`, `chown`, `utimes`, names given and taken by
+   * `link` and `rm`, and `rename` of the entry itself; for a directory with every change of its names, but not with
+   * changes of the entries under them. Reads do not change it, nor does the `rename` of a directory above. All names of
+   * a file have the same version. A new state never gets the version of an earlier one; `rollback` restores the version
+   * together with the state. It identifies states of one filesystem: the version of a file in a fork or another
+   * filesystem says nothing, and one that a transaction has read after its own change may end with it.
+   *
+   * On a directory of the host it is made of inode, size, mode, number of links and times in nanoseconds, so that two
+   * changes of one file within one tick of the host's clock (some milliseconds) may have the same version if they keep
+   * its size. Empty if a filesystem of another library reports none.
+   */
+  get version(): string {
+    return typeof this.#version === 'number' ? versionText(this.ino, this.#version) : this.#version;
   }
 
   get blocks(): number {
@@ -137,6 +159,11 @@ export class Stats extends Kinded {
   get birthtime(): Date {
     return new Date(this.birthtimeMs);
   }
+}
+
+/** Returns the version of an inode from a value that is unique among its states. */
+export function versionText(ino: number, state: string | number): string {
+  return `${ino}:${state}`;
 }
 
 /** Returns permission bits with the bits of the kind, as in `st_mode`. */

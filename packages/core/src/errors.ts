@@ -1,4 +1,7 @@
-/** Error codes of file operations, as Linux and `node:fs` name them. */
+/**
+ * Error codes of file operations, as Linux and `node:fs` name them. `ECHANGED` is one of this library, with the errno of
+ * EBUSY: the entry does not have the version given as `ifVersion`.
+ */
 export type FsErrorCode = keyof typeof REASONS;
 
 const REASONS = {
@@ -7,6 +10,7 @@ const REASONS = {
   EBADF: [-9, 'bad file descriptor'],
   EBUSY: [-16, 'resource busy or locked'],
   ECANCELED: [-125, 'operation canceled'],
+  ECHANGED: [-16, 'changed since the given version'],
   EEXIST: [-17, 'file already exists'],
   EFBIG: [-27, 'file too large'],
   EINVAL: [-22, 'invalid argument'],
@@ -42,10 +46,15 @@ export interface FsErrorDetails {
   readonly requested?: number | undefined;
   /** The limit's value. */
   readonly allowed?: number | undefined;
+  /** Of ECHANGED: the version given as `ifVersion`. */
+  readonly expected?: string | undefined;
+  /** Of ECHANGED: the version that the entry has. */
+  readonly actual?: string | undefined;
   readonly cause?: unknown;
 }
 
-const FIELDS = ['syscall', 'path', 'dest', 'hint', 'limit', 'used', 'requested', 'allowed'] as const;
+const FACTS = ['limit', 'used', 'requested', 'allowed', 'expected', 'actual'] as const;
+const FIELDS = ['syscall', 'path', 'dest', 'hint', ...FACTS] as const;
 const FS_ERROR = Symbol.for('scratchfs.FsError');
 const STORAGE_ERROR = Symbol.for('scratchfs.StorageError');
 
@@ -66,6 +75,8 @@ export class FsError extends Error {
   declare readonly used?: number;
   declare readonly requested?: number;
   declare readonly allowed?: number;
+  declare readonly expected?: string;
+  declare readonly actual?: string;
 
   constructor(code: FsErrorCode, details: FsErrorDetails = {}) {
     const [errno, reason] = REASONS[code];
@@ -87,6 +98,11 @@ export class FsError extends Error {
   }
 }
 
+/** Returns the details of an error that do not depend on what its paths are called. */
+export function factsOf(error: FsError): FsErrorDetails {
+  return Object.fromEntries(FACTS.map((key) => [key, error[key]]));
+}
+
 /** Runs an operation on two paths: every error names both, as those of `node:fs` do. */
 export function withBothPaths<T>(syscall: string, path: string, dest: string, operation: () => T): T {
   try {
@@ -95,8 +111,7 @@ export function withBothPaths<T>(syscall: string, path: string, dest: string, op
     // A guard's own error stays unchanged.
     const isOurs = error instanceof FsError && error.constructor === FsError;
     if (!isOurs || (error.path === path && error.dest === dest)) throw error;
-    const { hint, limit, used, requested, allowed } = error;
-    throw new FsError(error.code, { syscall, path, dest, hint, limit, used, requested, allowed, cause: error });
+    throw new FsError(error.code, { ...factsOf(error), syscall, path, dest, hint: error.hint, cause: error });
   }
 }
 

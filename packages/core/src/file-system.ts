@@ -43,7 +43,16 @@ export interface ReadFileOptions extends CallOptions {
   /** Return text instead of bytes; malformed UTF-8 becomes U+FFFD. */
   readonly encoding?: 'utf8' | 'utf-8' | undefined;
 }
-export interface WriteFileOptions extends CallOptions {
+/** A condition on the state of an entry, checked in the same atomic step as the change. */
+export interface VersionOptions {
+  /**
+   * Version that the entry must have, as `stat` reported it (for `rm` and `rename`: `lstat`). With another one the call
+   * fails with ECHANGED, which has both versions, and changes nothing: read the entry again and decide anew. A missing
+   * entry is ENOENT; with the option `force` of `rm` it counts as removed. Default: no condition.
+   */
+  readonly ifVersion?: string | undefined;
+}
+export interface WriteFileOptions extends CallOptions, VersionOptions {
   /** Permission bits of a new file. Default 0o644. */
   readonly mode?: number | undefined;
   /** Default `w`: create or replace. */
@@ -63,8 +72,11 @@ export interface EntriesOptions extends CallOptions {
   /** Return {@link FileEntry} objects, which have the contents too. Default false. */
   readonly content?: boolean | undefined;
 }
-export interface RmOptions extends CallOptions {
-  /** Remove a directory with everything in it. Default false. */
+export interface RmOptions extends CallOptions, VersionOptions {
+  /**
+   * Remove a directory with everything in it. Default false. `ifVersion` does not protect what is under its names: the
+   * version of a directory does not change with that.
+   */
   readonly recursive?: boolean | undefined;
   /** Ignore a missing path. Default false. */
   readonly force?: boolean | undefined;
@@ -102,7 +114,9 @@ export interface WriteStreamOptions extends CallOptions {
   /** Position of the first byte; for `r+`. Default 0. */
   readonly start?: number | undefined;
 }
-export interface EditOptions extends CallOptions {
+/** `ifVersion` is the version of the entry that is moved, not of one that it replaces. */
+export interface RenameOptions extends CallOptions, VersionOptions {}
+export interface EditOptions extends CallOptions, VersionOptions {
   /** Replace every occurrence. Default false: the text must occur exactly once. */
   readonly all?: boolean | undefined;
 }
@@ -171,7 +185,7 @@ export interface Capabilities {
  * calls both stay, one after the other.
  *
  * @throws FsError as node does: ENOENT, ENOTDIR, EISDIR, EEXIST, ELOOP, ENAMETOOLONG, EINVAL …; ENOSPC and EFBIG at a
- *     limit, with `limit`, `used`, `requested`
+ *     limit, with `limit`, `used`, `requested`; ECHANGED if an entry does not have the version of `ifVersion`
  * @throws StorageError if the storage failed; `conflict` if an operation was overtaken by other clients 64 times in a row
  * @throws TypeError for arguments of a wrong type and for unknown options
  */
@@ -299,7 +313,7 @@ export interface FileSystem extends AsyncDisposable {
    * @throws FsError EISDIR if `to` is a directory and `from` is not; ENOTDIR for a directory onto another kind of entry;
    *   ENOTEMPTY if the directory at `to` has entries; EINVAL for a directory into itself; EBUSY for the root
    */
-  rename(from: Path, to: Path, options?: CallOptions): Promise<void>;
+  rename(from: Path, to: Path, options?: RenameOptions): Promise<void>;
 
   /** Creates a symbolic link; its target need not exist. O(depth). @throws FsError EEXIST if the path exists */
   symlink(target: string, path: Path, options?: CallOptions): Promise<void>;
@@ -429,7 +443,7 @@ export interface SyncFileSystem extends FileSystem {
   rmdirSync(path: Path): void;
   cpSync(source: Path, destination: Path, options?: CpOptions): void;
   copyFileSync(source: Path, destination: Path, options?: { readonly exclusive?: boolean | undefined }): void;
-  renameSync(from: Path, to: Path): void;
+  renameSync(from: Path, to: Path, options?: RenameOptions): void;
   symlinkSync(target: string, path: Path): void;
   readlinkSync(path: Path): string;
   linkSync(existing: Path, path: Path): void;

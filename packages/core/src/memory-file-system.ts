@@ -29,6 +29,7 @@ import type {
   OpenOptions,
   ReaddirOptions,
   ReadFileOptions,
+  RenameOptions,
   RmOptions,
   SyncFileSystem,
   WalkOptions,
@@ -147,8 +148,8 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   copyFileSync(source: string, destination: string, options?: { readonly exclusive?: boolean | undefined }): void {
     this.#inside.change((view) => copying.copyFile(view, source, destination, options));
   }
-  renameSync(from: string, to: string): void {
-    this.#inside.change((view) => naming.rename(view, from, to));
+  renameSync(from: string, to: string, options?: RenameOptions): void {
+    this.#inside.change((view) => naming.rename(view, from, to, options));
   }
   symlinkSync(target: string, path: string): void {
     this.#inside.change((view) => naming.symlink(view, target, path));

@@ -146,9 +146,9 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     const isDest = dest !== undefined && error.path !== undefined && error.path === this.#access.namespace.locate(dest);
     const given = isDest ? dest : path;
     if (isSandboxError(error)) return restated(error, given, this.#words);
-    const { code, syscall, hint, limit, used, requested, allowed } = error;
+    const { code, syscall, hint, limit, used, requested, allowed, expected, actual } = error;
     const paths = error.dest === undefined ? { path: given } : { path, dest };
-    return new FsError(code, { syscall, ...paths, hint, limit, used, requested, allowed });
+    return new FsError(code, { syscall, ...paths, hint, limit, used, requested, allowed, expected, actual });
   }
 
   /** Returns the configured approvals of the place a path leads to, and of the one it is written as. */

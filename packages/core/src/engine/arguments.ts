@@ -43,6 +43,12 @@ export function checkBoolean(value: unknown, name: string): boolean {
   return value;
 }
 
+/** @throws TypeError if the value is neither a version nor undefined */
+export function checkVersion(value: unknown): void {
+  if (value !== undefined && (typeof value !== 'string' || value === ''))
+    throw new TypeError(`ifVersion must be the version of an entry, as in its stats, not ${describe(value)}`);
+}
+
 /** Returns permission bits, masked to 0o7777, or the fallback. */
 export function checkMode(mode: number | undefined, fallback: number): number {
   return mode === undefined ? fallback : checkNewMode(mode);

@@ -77,6 +77,12 @@ export class View extends ViewState {
     relyOnMeta(this, directory);
   }
 
+  /** Records that the outcome depends on the metadata and the names of a directory. Call before reading its version. */
+  relyOnVersion(directory: DirectoryNode): void {
+    // On a storage, a change of names sets the times too.
+    this.relyOnMeta(directory);
+  }
+
   /** Records that the outcome depends on the totals of the storage. Call before reading them. */
   relyOnTotals(): void {
     relyOnTotals(this);
@@ -333,7 +339,7 @@ export class View extends ViewState {
     this.recorder?.writes.push({ kind: 'touch', path: location.path, time: now });
     if (meta.mtime === now && meta.ctime === now) return;
     const { mode, uid, gid, atime, birthtime } = meta;
-    this.tree.own(location).meta = { mode, uid, gid, atime, mtime: now, ctime: now, birthtime };
+    this.tree.putDirectoryMeta(location, { mode, uid, gid, atime, mtime: now, ctime: now, birthtime });
   }
 
   #touchInode(id: NodeId): void {
@@ -344,7 +350,7 @@ export class View extends ViewState {
   /** Undoes `touch` on a directory, for operations that restore entries exactly. */
   restoreMeta(location: Location, meta: Metadata): void {
     if (location.directory.meta === meta) return;
-    this.tree.own(location).meta = meta;
+    this.tree.putDirectoryMeta(location, meta);
     this.#recordMeta(location.path, meta);
   }
 

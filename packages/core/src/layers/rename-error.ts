@@ -1,4 +1,4 @@
-import { FsError } from '../errors.js';
+import { FsError, factsOf } from '../errors.js';
 
 /** Returns the same error for other paths, with the same hint. Its cause would name the old paths, so it has none. */
 export function renamed(
@@ -7,8 +7,8 @@ export function renamed(
   dest: string | undefined,
   syscall: string | undefined = error.syscall,
 ): FsError {
-  const { code, limit, used, requested, allowed } = error;
+  const { code } = error;
   const plain = new FsError(code, { syscall: error.syscall, path: error.path, dest: error.dest }).message;
   const hint = error.message.startsWith(`${plain}. `) ? error.message.slice(plain.length + 2) : undefined;
-  return new FsError(code, { syscall, path, dest, hint, limit, used, requested, allowed });
+  return new FsError(code, { ...factsOf(error), syscall, path, dest, hint });
 }

@@ -87,6 +87,18 @@ export interface Origin {
 }
 
 /**
+ * A value that identifies the state of a node, as the change attribute of NFSv4 does. It is set when it is first read:
+ * a changed file or symlink is another node, and a changed directory loses it. A negative number was drawn by this
+ * client, 0 is none, and everything else is the version of a record.
+ */
+export type ChangeId = Version;
+
+/** Returns the change id of a record's version, which never equals one that this client draws. */
+export function changeIdOf(version: Version): ChangeId {
+  return typeof version === 'number' && version <= 0 ? String(version) : version;
+}
+
+/**
  * A file at one point in time: a change creates a new node with the same id. Only the location of its content may
  * change.
  */
@@ -95,6 +107,7 @@ export class FileNode implements ContentNode {
   declare data: Data | Unloaded;
   declare start: number;
   declare size: number;
+  declare changeId: ChangeId;
   constructor(
     readonly id: NodeId,
     readonly meta: Metadata,
@@ -103,11 +116,13 @@ export class FileNode implements ContentNode {
     this.data = null;
     this.start = 0;
     this.size = 0;
+    this.changeId = 0;
   }
 }
 
 export class SymlinkNode {
   declare readonly kind: typeof SYMLINK;
+  changeId: ChangeId = 0;
   constructor(
     readonly id: NodeId,
     readonly meta: Metadata,
@@ -135,6 +150,8 @@ export class DirectoryNode {
   /** Versions as in `DirectoryRecord`: of everything at and under it, and of its own listing. */
   version: Version = 0;
   listing: Version = 0;
+  /** Of its metadata and its names. */
+  changeId: ChangeId = 0;
   /** True if every name is known; an unknown name is looked up at the origin. */
   complete = true;
   origin: Origin | undefined = undefined;
@@ -159,6 +176,7 @@ export class DirectoryNode {
     copy.reach = this.reach;
     copy.version = this.version;
     copy.listing = this.listing;
+    if (id === this.id && meta === this.meta) copy.changeId = this.changeId;
     copy.complete = this.complete;
     copy.origin = this.origin;
     return copy;
@@ -182,6 +200,7 @@ export class DirectoryNode {
     const mtime = this.meta.mtime === origin.meta.mtime ? meta.mtime : this.meta.mtime;
     const ctime = this.meta.ctime === origin.meta.ctime ? meta.ctime : this.meta.ctime;
     this.meta = this.meta === origin.meta ? meta : { ...meta, mtime, ctime };
+    if (this.changeId === changeIdOf(origin.metaVersion)) this.changeId = changeIdOf(record.version);
     if (directory !== undefined) {
       this.size += directory.totals.size - origin.totals.size;
       this.files += directory.totals.files - origin.totals.files;

@@ -5,7 +5,9 @@ import { Entries, type MapWhole } from './entries.js';
 import {
   ABSENT,
   ABSENT_NODE,
+  type ChangeId,
   type CopyTimes,
+  changeIdOf,
   DIRECTORY,
   DirectoryNode,
   FILE,
@@ -179,6 +181,12 @@ export class Tree {
     return node.kind === LINKED ? this.inodes.get(node.id)?.node : undefined;
   }
 
+  /** Returns the value that identifies the state of a node. No other state of the node, past or future, has it. */
+  changeIdOf(node: Node): ChangeId {
+    if (node.changeId === 0) node.changeId = -this.shared.newVersion();
+    return node.changeId;
+  }
+
   linksOf(node: TreeNode): number {
     return node.kind === LINKED ? (this.inodes.get(node.id)?.links ?? 0) : 1;
   }
@@ -199,6 +207,7 @@ export class Tree {
     const directory = this.own(location);
     directory.entries.set(this.owner, name, node);
     directory.listing = this.shared.newVersion();
+    directory.changeId = 0;
     directory.holds(name, node);
     let { height, reach } = directory;
     for (let at: Location = location; at.parent !== null; at = at.parent) {
@@ -215,6 +224,7 @@ export class Tree {
     if (directory.complete) directory.entries.delete(this.owner, name);
     else directory.entries.set(this.owner, name, ABSENT_NODE);
     directory.listing = this.shared.newVersion();
+    directory.changeId = 0;
     this.#add(location, node, -1);
     if (node.kind === DIRECTORY) this.forgetLocations();
     else if (node.kind === FILE && !(node.data instanceof Unloaded))
@@ -238,9 +248,16 @@ export class Tree {
     }
   }
 
+  /** Replaces the metadata of a directory, and keeps the versions of the directories above. */
+  putDirectoryMeta(location: Location, meta: Metadata): void {
+    const directory = this.own(location);
+    directory.meta = meta;
+    directory.changeId = 0;
+  }
+
   /** Replaces the metadata of a directory. */
   setDirectoryMeta(location: Location, meta: Metadata): void {
-    this.own(location).meta = meta;
+    this.putDirectoryMeta(location, meta);
     const version = this.shared.newVersion();
     for (let at: Location | null = location; at !== null; at = at.parent) at.directory.version = version;
   }
@@ -402,15 +419,21 @@ export class Tree {
 /** Creates a node from a backend's record; content and names are loaded on demand. */
 export function nodeFromRecord(owner: Owner, record: NodeRecord, path: string): Node {
   const address: NodeAddress = { path, id: record.id };
-  if (record.kind === 'symlink')
-    return new SymlinkNode(record.id, record.meta, record.target ?? '', record.size, record.outside);
+  const changeId = changeIdOf(record.version);
+  if (record.kind === 'symlink') {
+    const link = new SymlinkNode(record.id, record.meta, record.target ?? '', record.size, record.outside);
+    link.changeId = changeId;
+    return link;
+  }
   if (record.kind === 'file') {
     const file = new FileNode(record.id, record.meta);
+    file.changeId = changeId;
     file.size = record.size;
     if (record.size > 0) file.data = new Unloaded(address, record.version, record.size);
     return file;
   }
   const directory = new DirectoryNode(owner, record.id, record.meta, Entries.empty(owner));
+  directory.changeId = changeId;
   if (record.directory !== undefined) directory.adopt(record.directory);
   // No backend reports the depth of a directory.
   directory.stretch(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);

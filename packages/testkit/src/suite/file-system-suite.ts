@@ -19,6 +19,7 @@ import type { TestRunner } from './runner.js';
 import { signalCases } from './signals.js';
 import { streamCases } from './streams.js';
 import { transactionCases } from './transactions.js';
+import { versionCases } from './versions.js';
 import { watchCases } from './watching.js';
 
 export interface FileSystemSuiteOptions {
@@ -44,6 +45,7 @@ const SECTIONS = {
   copy: copyCases,
   handles: handleCases,
   metadata: metadataCases,
+  versions: versionCases,
   limits: limitCases,
   checkpoints: checkpointCases,
   transactions: transactionCases,

@@ -65,6 +65,11 @@ export class TransactionView extends View {
     super.relyOnMeta(directory);
   }
 
+  override relyOnVersion(directory: DirectoryNode): void {
+    this.#record.relyOn(directory, 'listing');
+    super.relyOnVersion(directory);
+  }
+
   override relyOnTree(directory: DirectoryNode): void {
     this.#record.relyOn(directory, 'tree');
     super.relyOnTree(directory);

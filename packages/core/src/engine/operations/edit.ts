@@ -4,13 +4,13 @@ import type { EditOptions } from '../../file-system.js';
 import { FileNode } from '../../tree/node.js';
 import { sameBytes } from '../../tree/same-bytes.js';
 import type { Location } from '../../tree/tree.js';
-import { checkBoolean, checkOptions } from '../arguments.js';
+import { checkBoolean, checkOptions, checkVersion } from '../arguments.js';
 import { decodedStrictly, encoded, LONG_TEXT } from '../scheduling/long-text.js';
 import { runSteps, type Steps } from '../scheduling/time-slice.js';
 import { fileBytes, fileText } from '../view/contents.js';
 import { checkFileSize, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
-import { present } from './read.js';
+import { expectVersion, present } from './read.js';
 import { fill, modified, replaceContent, writable } from './write.js';
 
 /** Arguments of an edit besides the path. */
@@ -39,7 +39,7 @@ function editAt(view: View, place: Place, path: string, { search, replacement }:
 /** Edits the bytes of a file. */
 export function* edited(before: Uint8Array, path: string, edit: Edit): Steps<{ after: Uint8Array; count: number }> {
   const text = yield* strict(before, path);
-  const replaced = yield* replacing(text, edit.search, edit.replacement, meansAll(edit), path);
+  const replaced = yield* replacing(text, edit.search, edit.replacement, optionsOf(edit).all, path);
   yield;
   return { after: yield* encoded(replaced.text), count: replaced.count };
 }
@@ -63,18 +63,21 @@ interface Place {
 
 /** Checks the arguments and returns the file. */
 function placeOf(view: View, path: string, edit: Edit): Place {
-  const all = meansAll(edit);
+  const { all, ifVersion } = optionsOf(edit);
   const node = present(view.find(path, true, 'write', 'open'), 'open', path);
   const { parent, name } = view.at;
   view.context.guard?.check(view.at.path(), 'read', 'open', path, node);
   const file = writable(node, false, path);
+  expectVersion(view, file, ifVersion, 'open', path);
   checkWellFormed(edit.search, 'search', path);
   checkWellFormed(edit.replacement, 'replacement', path);
   return { file, parent, name, all };
 }
 
-function meansAll({ options }: Edit): boolean {
-  return checkBoolean(checkOptions(options, ['all'], 'editFile').all, 'all');
+function optionsOf({ options }: Edit): { readonly all: boolean; readonly ifVersion: string | undefined } {
+  const { all, ifVersion } = checkOptions(options, ['all', 'ifVersion'], 'editFile');
+  checkVersion(ifVersion);
+  return { all: checkBoolean(all, 'all'), ifVersion };
 }
 
 function put(view: View, { file, parent, name }: Place, content: string | Uint8Array, path: string): void {

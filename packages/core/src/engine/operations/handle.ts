@@ -97,8 +97,7 @@ export function truncateAt(view: View, held: HeldFile, length: number): void {
 export function statAt(view: View, held: HeldFile): Stats {
   const node = locate(view, held, 'fstat');
   const { file } = held;
-  if (node.kind === DIRECTORY) view.relyOnMeta(node);
-  return makeStats(node, file.detached !== undefined ? 0 : (view.tree.inodes.get(file.id)?.links ?? 1));
+  return makeStats(view, node, file.detached !== undefined ? 0 : (view.tree.inodes.get(file.id)?.links ?? 1));
 }
 
 export function chmodAt(view: View, held: HeldFile, mode: number): void {

@@ -1,17 +1,17 @@
 import type { EntryKind } from '../../entry.js';
 import { FsError, type FsErrorCode, isFsError, withBothPaths } from '../../errors.js';
-import type { MkdirOptions, RmOptions } from '../../file-system.js';
+import type { MkdirOptions, RenameOptions, RmOptions } from '../../file-system.js';
 import { checkName, checkText, isWithin, joinPath, normalizePath, pathSegments, utf8Length } from '../../paths.js';
 import { DIRECTORY, DirectoryNode, type FileNode, kindName, type Node, type SymlinkNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
-import { checkBoolean, checkMode, checkOptions } from '../arguments.js';
+import { checkBoolean, checkMode, checkOptions, checkVersion } from '../arguments.js';
 import type { Aim } from '../composed-guard.js';
 import type { Access } from '../guard.js';
 import { checkFileSize, checkReach, reserve } from '../view/limits.js';
 import { isEmpty, loadTree } from '../view/loading.js';
 import { isTooLong } from '../view/path-cursor.js';
 import type { View } from '../view.js';
-import { present } from './read.js';
+import { expectVersion, present } from './read.js';
 
 export const DIRECTORY_MODE = 0o755;
 /** Maximum bytes of a link's target: PATH_MAX of Linux, 4,096, without the final NUL. */
@@ -117,14 +117,16 @@ function drawLetters(view: View): string {
 }
 
 export function rm(view: View, path: string, options?: RmOptions): void {
-  const given = checkOptions(options, ['recursive', 'force'], 'rm');
+  const given = checkOptions(options, ['recursive', 'force', 'ifVersion'], 'rm');
   const recursive = checkBoolean(given.recursive, 'recursive');
   const force = checkBoolean(given.force, 'force');
+  checkVersion(given.ifVersion);
   const node = findToRemove(view, path, force);
   if (node === undefined) {
     if (force) return;
     throw new FsError('ENOENT', { syscall: 'rm', path });
   }
+  expectVersion(view, node, given.ifVersion, 'rm', path);
   if (node.kind === DIRECTORY) {
     if (!recursive)
       throw new FsError('EISDIR', { syscall: 'rm', path, hint: 'Pass { recursive: true } to remove a directory' });
@@ -164,14 +166,16 @@ export function rmdir(view: View, path: string): void {
   view.remove(parent, name);
 }
 
-export function rename(view: View, from: string, to: string): void {
+export function rename(view: View, from: string, to: string, options?: RenameOptions): void {
   checkText(from, 'path', 'rename');
   checkText(to, 'path', 'rename');
-  withBothPaths('rename', from, to, () => move(view, from, to));
+  const { ifVersion } = checkOptions(options, ['ifVersion'], 'rename');
+  checkVersion(ifVersion);
+  withBothPaths('rename', from, to, () => move(view, from, to, ifVersion));
 }
 
 /** Checks in the order of Linux: both parents, the roots, one inside the other, the source, then the target. */
-function move(view: View, from: string, to: string): void {
+function move(view: View, from: string, to: string, ifVersion: string | undefined): void {
   const source = side(view, from, 'remove');
   const target = side(view, to, 'write', source.node && kindName(source.node));
   const { parent, name, path: sourcePath } = source;
@@ -179,6 +183,7 @@ function move(view: View, from: string, to: string): void {
   if (name === '' || toName === '') throw new FsError('EBUSY');
   const node = named(source);
   if (node === undefined) throw new FsError('ENOENT');
+  expectVersion(view, node, ifVersion, 'rename', from, sourcePath);
   // Now its name may be too long.
   named(target);
   if (sourcePath === targetPath) return;

@@ -1,4 +1,4 @@
-import { Dirent, type EntryInfo, type FileEntry, Stats, statMode } from '../../entry.js';
+import { Dirent, type EntryInfo, type FileEntry, Stats, statMode, versionText } from '../../entry.js';
 import { FsError } from '../../errors.js';
 import type { EntriesOptions, ReaddirOptions, ReadFileOptions } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
@@ -213,19 +213,18 @@ function withContentOf(view: View, info: EntryInfo, node: Node): FileEntry {
 
 /** Returns the stats of the node that the last `find` reached. */
 function statsOf(view: View, node: Node): Stats {
-  if (node.kind === DIRECTORY) {
-    view.relyOnMeta(node);
-    return makeStats(node, 1);
-  }
+  if (node.kind === DIRECTORY) return makeStats(view, node, 1);
   const entry = view.at.parent.directory.entries.get(view.at.name);
-  return makeStats(node, entry?.kind === LINKED ? view.tree.linksOf(entry) : 1);
+  return makeStats(view, node, entry?.kind === LINKED ? view.tree.linksOf(entry) : 1);
 }
 
-export function makeStats(node: Node, links: number): Stats {
+export function makeStats(view: View, node: Node, links: number): Stats {
+  if (node.kind === DIRECTORY) view.relyOnVersion(node);
   const { meta } = node;
   const kind = kindName(node);
   const size = node.kind === DIRECTORY ? 0 : node.size;
-  const ino = typeof node.id === 'number' ? node.id : hashId(node.id);
+  const ino = inoOf(node);
+  const state = view.tree.changeIdOf(node);
   return new Stats(
     kind,
     ino,
@@ -238,7 +237,41 @@ export function makeStats(node: Node, links: number): Stats {
     meta.mtime,
     meta.ctime,
     meta.birthtime,
+    0,
+    typeof state === 'number' ? state : versionText(ino, state),
   );
+}
+
+/** Returns the version of a node, as `Stats` reports it. */
+export function versionOf(view: View, node: Node): string {
+  if (node.kind === DIRECTORY) view.relyOnVersion(node);
+  else view.relyOnNode(node);
+  return versionText(inoOf(node), view.tree.changeIdOf(node));
+}
+
+/**
+ * Checks the version of a node that an operation is going to change. It is looked at, so a guard is asked as by `stat`.
+ * `at`: the node's path without links, if the last lookup was of another one.
+ * @throws FsError ECHANGED if the version is another one, and the errors of the guard
+ */
+export function expectVersion(
+  view: View,
+  node: Node,
+  expected: string | undefined,
+  syscall: string,
+  path: string,
+  at?: string,
+): void {
+  if (expected === undefined) return;
+  view.context.guard?.check(at ?? view.at.path(), 'look', syscall, path, node);
+  const actual = versionOf(view, node);
+  if (actual === expected) return;
+  const hint = 'Read it again, then change it with the version of that state';
+  throw new FsError('ECHANGED', { syscall, path, hint, expected, actual });
+}
+
+function inoOf({ id }: Node): number {
+  return typeof id === 'number' ? id : hashId(id);
 }
 
 /** Converts a text id to a number: 52 bits of FNV-1a in two halves. */

@@ -5,40 +5,51 @@ import { utf8Length } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, FileNode, type Node, Unloaded } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
-import { checkMode, checkOneOf, checkOptions, checkSize, contentBytes, copyBytes } from '../arguments.js';
+import { checkMode, checkOneOf, checkOptions, checkSize, checkVersion, contentBytes, copyBytes } from '../arguments.js';
 import { loadedFile } from '../view/contents.js';
 import { checkFileSize, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
-import { present } from './read.js';
+import { expectVersion, present } from './read.js';
 
 export const FILE_MODE = 0o644;
 const FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
+const WRITE_OPTIONS = ['mode', 'flag', 'ifVersion'];
 
 export function writeFile(view: View, path: string, data: Content, options?: WriteFileOptions): void {
   if (options === undefined) put(view, path, data, 'w', FILE_MODE);
-  else writeWith(view, path, data, checkOptions(options, ['mode', 'flag'], 'writeFile'), 'w');
+  else writeWith(view, path, data, checkOptions(options, WRITE_OPTIONS, 'writeFile'), 'w');
 }
 
 function writeWith(view: View, path: string, data: Content, options: WriteFileOptions, fallback: 'w' | 'a'): void {
   const flag = options.flag === undefined ? fallback : checkOneOf(options.flag, FLAGS, 'flag');
   const mode = checkMode(options.mode, FILE_MODE);
-  if (flag === 'a' || flag === 'ax') append(view, path, data, flag === 'ax', mode);
-  else put(view, path, data, flag, mode);
+  const { ifVersion } = options;
+  checkVersion(ifVersion);
+  if (flag === 'a' || flag === 'ax') append(view, path, data, flag === 'ax', mode, ifVersion);
+  else put(view, path, data, flag, mode, ifVersion);
 }
 
 export function appendFile(view: View, path: string, data: Content, options?: WriteFileOptions): void {
-  writeWith(view, path, data, checkOptions(options, ['mode', 'flag'], 'appendFile'), 'a');
+  writeWith(view, path, data, checkOptions(options, WRITE_OPTIONS, 'appendFile'), 'a');
 }
 
-function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', mode: number): void {
+function put(
+  view: View,
+  path: string,
+  data: Content,
+  flag: 'w' | 'wx' | 'r+',
+  mode: number,
+  ifVersion?: string | undefined,
+): void {
   const node = view.find(path, flag !== 'wx', 'write', 'open', 'file');
   const { parent, name } = view.at;
   if (node === undefined) {
-    if (flag === 'r+') throw new FsError('ENOENT', { syscall: 'open', path });
+    if (flag === 'r+' || ifVersion !== undefined) throw new FsError('ENOENT', { syscall: 'open', path });
     createFile(view, parent, name, data, mode, path);
     return;
   }
   const file = writable(node, flag === 'wx', path);
+  expectVersion(view, file, ifVersion, 'open', path);
   if (flag === 'r+') {
     patch(view, parent, name, file, toBytes(data), 0, path);
     return;
@@ -80,12 +91,22 @@ export function createFile(
   return file;
 }
 
-function append(view: View, path: string, data: Content, exclusive: boolean, mode: number): void {
+function append(
+  view: View,
+  path: string,
+  data: Content,
+  exclusive: boolean,
+  mode: number,
+  ifVersion: string | undefined,
+): void {
   const node = view.find(path, !exclusive, 'write', 'open', 'file');
   const { parent, name } = view.at;
-  if (node === undefined) createFile(view, parent, name, data, mode, path);
-  else {
+  if (node === undefined) {
+    if (ifVersion !== undefined) throw new FsError('ENOENT', { syscall: 'open', path });
+    createFile(view, parent, name, data, mode, path);
+  } else {
     const file = writable(node, exclusive, path);
+    expectVersion(view, file, ifVersion, 'open', path);
     patch(view, parent, name, file, toBytes(data), file.size, path);
   }
 }

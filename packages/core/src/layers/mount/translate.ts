@@ -23,6 +23,6 @@ export function translateError(error: unknown, space: Namespace, places: readonl
 export function translateStats(stats: Stats, mounted: Mounted): Stats {
   const dev = mounted.index + stats.dev * 1024;
   if (dev === stats.dev) return stats;
-  const { kind, ino, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs } = stats;
-  return new Stats(kind, ino, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs, dev);
+  const { kind, ino, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs, version } = stats;
+  return new Stats(kind, ino, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs, dev, version);
 }

@@ -10,6 +10,7 @@ import type {
   FileSystem,
   OpenHow,
   ReaddirOptions,
+  VersionOptions,
   WalkOptions,
 } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
@@ -91,9 +92,16 @@ export class GenericRules {
 
   *of(call: FileSystemCall): CallSequence<Outcome> {
     const rule = this.#rules[call.name];
-    if (rule !== undefined) return yield* rule(call);
-    if (call.spec.whole === 'nothing') return yield* this.#plain(call);
+    if (rule !== undefined) return this.#withVersion(call, yield* rule(call));
+    if (call.spec.whole === 'nothing') return this.#withVersion(call, yield* this.#plain(call));
     throw new FsError('ENOTSUP', { syscall: call.spec.syscall, hint: 'A restricted filesystem does not have it' });
+  }
+
+  /** A condition on the version of an entry looks at it. */
+  #withVersion(call: FileSystemCall, outcome: Outcome): Outcome {
+    const { ifVersion } = Object(call.args.at(-1)) as VersionOptions;
+    if (ifVersion !== undefined && 'places' in outcome) this.#ask(call, outcome.places[0] as Place, 'look');
+    return outcome;
   }
 
   *#place(call: FileSystemCall, use: PathUse, makesParents = false, guards = this.#guards): CallSequence<Place> {

@@ -1,4 +1,4 @@
-import { FsError, isFsError, isStorageError, OutcomeUnknownError, StorageError } from '../../errors.js';
+import { FsError, factsOf, isFsError, isStorageError, OutcomeUnknownError, StorageError } from '../../errors.js';
 import { hideUse } from './hide-use.js';
 
 type IsShown = (name: string) => boolean;
@@ -33,7 +33,7 @@ export function shownError(error: unknown, args: readonly unknown[], isVisible: 
 }
 
 function plainFsError(error: FsError, own: readonly string[], isVisible: IsShown, mayName: IsShown): FsError {
-  const { code, syscall, limit, used, requested, allowed } = error;
+  const { code, syscall } = error;
   const shown = (path: string | undefined, given: string | undefined): string | undefined =>
     path === undefined || own.includes(path) || isVisible(path) ? path : given;
   const path = shown(error.path, own[0]);
@@ -41,7 +41,7 @@ function plainFsError(error: FsError, own: readonly string[], isVisible: IsShown
   const isClean: IsShown = (name) => name === path || name === dest || mayName(name);
   // The hints of an edit quote the edited file, which the caller may read.
   const hint = syscall === 'edit' || namesIn(error.hint).every(isClean) ? error.hint : undefined;
-  const plain = new FsError(code, { syscall, path, dest, hint, limit, used, requested, allowed });
+  const plain = new FsError(code, { ...factsOf(error), syscall, path, dest, hint });
   const isSame =
     error.message === plain.message &&
     error.path === path &&
