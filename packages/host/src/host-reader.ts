@@ -204,8 +204,9 @@ function nameAt(path: string, depth: number): string {
 
 /** Returns a version that changes with content, metadata and names. */
 export function versionOf(stat: BigIntStats): string {
-  const { size, mtimeNs, ctimeNs, nlink, mode } = stat;
-  return stat.isDirectory() ? `${mtimeNs}:${ctimeNs}` : `${size}:${mtimeNs}:${ctimeNs}:${nlink}:${mode}`;
+  const { ino, size, mtimeNs, ctimeNs, nlink, mode } = stat;
+  // A file that replaces another one within a tick of the clock differs by its inode.
+  return stat.isDirectory() ? `${mtimeNs}:${ctimeNs}` : `${ino}:${size}:${mtimeNs}:${ctimeNs}:${nlink}:${mode}`;
 }
 
 /** Reads of up to this many bytes take no longer than finding the file, so they are synchronous. */
