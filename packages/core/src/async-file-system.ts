@@ -1,5 +1,6 @@
 import { captureArgument, captureContent, checkOptions, signalIn } from './engine/arguments.js';
 import { inTransaction } from './engine/capabilities.js';
+import { checkpointContext } from './engine/checkpoint-guard.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
@@ -29,6 +30,7 @@ import type {
   EditOptions,
   EntriesOptions,
   FileSystem,
+  ForkOptions,
   MkdirOptions,
   OpenFlags,
   OpenOptions,
@@ -270,9 +272,17 @@ export class AsyncFileSystem implements FileSystem {
     const { executor, signal } = this.#whole('drop', options);
     return executor.drop(checkpoint, signal);
   }
-  async fork(options?: CallOptions): Promise<FileSystem> {
-    const { executor, context, signal } = this.#whole('fork', options);
-    const fork = await executor.fork(signal);
+  async at(checkpoint: Checkpoint | string, options?: CallOptions): Promise<FileSystem> {
+    const { executor, context, signal } = this.#whole('at', options);
+    const held = await executor.at(checkpoint, signal);
+    const { create = asyncFileSystem, untrustedApi } = this.#inside.options;
+    return create(held, checkpointContext(context, held.quota), { onClose: () => held.close(), untrustedApi });
+  }
+  async fork(options?: ForkOptions): Promise<FileSystem> {
+    this.#inside.enter('fork');
+    const { executor, context } = this.#inside;
+    const { signal, from } = checkOptions(options, ['from'], 'fork');
+    const fork = await executor.fork(from, signal);
     const { create = asyncFileSystem, untrustedApi, setsLimits } = this.#inside.options;
     const own = { ...context, quota: fork.quota };
     return create(fork, own, { onClose: () => fork.close(), untrustedApi, setsLimits });

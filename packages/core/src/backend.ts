@@ -265,6 +265,8 @@ export interface BackendCapabilities {
    * False if other clients can see a batch of several writes half done: `transaction` is then ENOTSUP. Default true.
    */
   readonly transactions?: boolean;
+  /** False if every batch with writes is refused. Default true. */
+  readonly writes?: boolean;
   readonly checkpoints: boolean;
   readonly forks: boolean;
   readonly sharedWatch: boolean;
@@ -315,6 +317,8 @@ export interface CheckpointStore {
   drop(id: string, call?: BackendCall): Promise<boolean>;
   /** Like `Backend.load`, for a checkpoint instead of the current state. */
   load(id: string, requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[] | 'missing'>;
+  /** Like `Backend.fork`, from the state of a checkpoint. Present if the backend declares `forks`. */
+  fork?(id: string, call?: BackendCall): Promise<Backend | 'missing'>;
 }
 
 /**

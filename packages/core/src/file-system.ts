@@ -120,6 +120,10 @@ export interface EditOptions extends CallOptions, VersionOptions {
   /** Replace every occurrence. Default false: the text must occur exactly once. */
   readonly all?: boolean | undefined;
 }
+export interface ForkOptions extends CallOptions {
+  /** The checkpoint whose state the fork starts with. Default: the current state. */
+  readonly from?: Checkpoint | string | undefined;
+}
 export interface WatchOptions extends CallOptions {
   /** Also watch everything under a directory. Default false: its own entries. */
   readonly recursive?: boolean | undefined;
@@ -156,6 +160,8 @@ export interface Capabilities {
   readonly checkpoints: boolean;
   /** `rollback` to a checkpoint, in O(1) or one request. */
   readonly rollback: boolean;
+  /** `at` of a checkpoint; if `forks` is declared too, also `fork({ from })`. */
+  readonly at: boolean;
   /** `diff` and `formatDiff` of checkpoints with each other and with the current state. */
   readonly diff: boolean;
   /** `restoreSnapshot`. */
@@ -371,11 +377,21 @@ export interface FileSystem extends AsyncDisposable {
   /** Deletes a checkpoint; O(1). Contents that only the checkpoint held are freed as garbage. */
   drop(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
   /**
-   * Returns an independent filesystem with the same state, limits and clock, without the checkpoints; O(1). Later changes
-   * of limits of one of the two do not affect the other.
-   * @throws FsError EINVAL inside a transaction, which has no state of its own before it ends
+   * Returns the state of a checkpoint as a read-only filesystem; O(1), nothing is copied. Every reading method works;
+   * changes fail with EROFS, `checkpoint`, `rollback` and `drop` too. `fork` of it is one more view of the checkpoint.
+   * Reads fail with ENOENT once the checkpoint has been dropped, except that a remote storage may still return what this
+   * client has read before: to keep the state, use `fork({ from })`. `close` ends the view.
+   * @throws FsError ENOENT for a checkpoint that this filesystem does not hold; EINVAL inside a transaction
    */
-  fork(options?: CallOptions): Promise<FileSystem>;
+  at(checkpoint: Checkpoint | string, options?: CallOptions): Promise<FileSystem>;
+  /**
+   * Returns an independent filesystem with the same state, limits and clock, without the checkpoints; O(1). Later changes
+   * of limits of one of the two do not affect the other. With `from` it starts with the state of a checkpoint, which may
+   * be dropped afterwards.
+   * @throws FsError ENOENT for a checkpoint that this filesystem does not hold; EINVAL inside a transaction, which has no
+   *   state of its own before it ends
+   */
+  fork(options?: ForkOptions): Promise<FileSystem>;
   /**
    * Runs `work` on a private view. Its changes take effect atomically when it fulfils, or not at all when it rejects.
    * It may run again if other writers changed what it read, including names that it listed or did not find. On a
@@ -458,8 +474,10 @@ export interface SyncFileSystem extends FileSystem {
   checkpointsSync(): Checkpoint[];
   rollbackSync(checkpoint: Checkpoint | string): void;
   dropSync(checkpoint: Checkpoint | string): void;
-  forkSync(): SyncFileSystem;
-  fork(options?: CallOptions): Promise<SyncFileSystem>;
+  atSync(checkpoint: Checkpoint | string): SyncFileSystem;
+  at(checkpoint: Checkpoint | string, options?: CallOptions): Promise<SyncFileSystem>;
+  forkSync(options?: Omit<ForkOptions, 'signal'>): SyncFileSystem;
+  fork(options?: ForkOptions): Promise<SyncFileSystem>;
   /**
    * Runs `work` once on a private view. Its changes take effect atomically when it returns, or not at all when it
    * throws. While it runs, every access that does not go through the filesystem that `work` is given throws EBUSY:

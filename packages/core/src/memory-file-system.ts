@@ -1,5 +1,6 @@
 import { AsyncFileSystem, checkCheckpointName } from './async-file-system.js';
 import { checkOptions } from './engine/arguments.js';
+import { checkpointContext } from './engine/checkpoint-guard.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
@@ -24,6 +25,7 @@ import type {
   CpOptions,
   EditOptions,
   EntriesOptions,
+  ForkOptions,
   MkdirOptions,
   OpenFlags,
   OpenOptions,
@@ -199,15 +201,25 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     this.#inside.enter('drop');
     this.#executor.dropSync(checkpoint);
   }
-  forkSync(): MemoryFileSystem {
+  atSync(checkpoint: Checkpoint | string): MemoryFileSystem {
+    this.#inside.enter('at');
+    const held = this.#executor.atSync(checkpoint);
+    return this.#create(held, checkpointContext(this.#inside.context, held.quota));
+  }
+  override async at(checkpoint: Checkpoint | string, options?: CallOptions): Promise<MemoryFileSystem> {
+    checkOptions(options, [], 'at').signal?.throwIfAborted();
+    return this.atSync(checkpoint);
+  }
+  forkSync(options?: Omit<ForkOptions, 'signal'>): MemoryFileSystem {
     this.#inside.enter('fork');
-    const fork = this.#executor.forkSync();
+    const fork = this.#executor.forkSync(checkOptions(options, ['from'], 'forkSync').from);
     const { setsLimits } = this.#inside.options;
     return this.#create(fork, { ...this.#inside.context, quota: fork.quota }, { setsLimits });
   }
-  override async fork(options?: CallOptions): Promise<MemoryFileSystem> {
-    checkOptions(options, [], 'fork').signal?.throwIfAborted();
-    return this.forkSync();
+  override async fork(options?: ForkOptions): Promise<MemoryFileSystem> {
+    const { signal, from } = checkOptions(options, ['from'], 'fork');
+    signal?.throwIfAborted();
+    return this.forkSync({ from });
   }
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T {
     this.#inside.enter('transaction');

@@ -1,4 +1,4 @@
-import type { BackendCall, CheckpointStore, Limits, LoadRequest, LoadResult } from '@scratchfs/core';
+import type { Backend, BackendCall, CheckpointStore, Limits, LoadRequest, LoadResult } from '@scratchfs/core';
 import type { ChangeFeed } from './change-feed.js';
 import { runIdempotent } from './commit/idempotent-command.js';
 import type { Sequences } from './commit/sequences.js';
@@ -20,6 +20,7 @@ export class RedisCheckpointStore implements CheckpointStore {
     private readonly field: string,
     private readonly onGarbage: () => void,
     private readonly changeFeed: ChangeFeed,
+    private readonly forkOf: (state: string, call: BackendCall | undefined) => Promise<Backend>,
   ) {}
 
   async create(
@@ -74,11 +75,24 @@ export class RedisCheckpointStore implements CheckpointStore {
     call?: BackendCall,
   ): Promise<readonly LoadResult[] | 'missing'> {
     throwIfAborted(call);
-    try {
-      return await new LoadQueue(this.session, `c/${this.field}/${id}`, true).load(requests);
-    } catch (error) {
-      if (error instanceof StateGoneError) return 'missing';
-      throw error;
-    }
+    return orMissing(new LoadQueue(this.session, this.#stateField(id), true).load(requests));
+  }
+
+  async fork(id: string, call?: BackendCall): Promise<Backend | 'missing'> {
+    return orMissing(this.forkOf(this.#stateField(id), call));
+  }
+
+  /** Returns the field of the head that has a checkpoint's state. */
+  #stateField(id: string): string {
+    return `c/${this.field}/${id}`;
+  }
+}
+
+async function orMissing<T>(result: Promise<T>): Promise<T | 'missing'> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof StateGoneError) return 'missing';
+    throw error;
   }
 }

@@ -56,7 +56,9 @@ class StateBackend implements Backend {
     const onGarbage = (queuedObjects: number): void => sweeper.notice(queuedObjects);
     this.#commitQueue = new CommitQueue(session, sequences, field, onGarbage, (entry) => changeFeed.delivered(entry));
     this.#loadQueue = new LoadQueue(session, field);
-    this.checkpointStore = new RedisCheckpointStore(session, sequences, field, () => sweeper.notice(1), changeFeed);
+    const onDropped = (): void => sweeper.notice(1);
+    const forkOf = (state: string, call: BackendCall | undefined): Promise<Backend> => this.#forkOf(state, call);
+    this.checkpointStore = new RedisCheckpointStore(session, sequences, field, onDropped, changeFeed, forkOf);
     if (field === MAIN_STATE) {
       this.watch = (listener, onFailure) => changeFeed.listen(listener, onFailure);
       this.limitStore = new RedisLimitStore(session, sequences);
@@ -103,11 +105,16 @@ class StateBackend implements Backend {
   }
 
   async fork(call?: BackendCall): Promise<Backend> {
+    return this.#forkOf(this.#field, call);
+  }
+
+  /** Forks the state in a field of the head: this one's, or that of a checkpoint. */
+  async #forkOf(state: string, call: BackendCall | undefined): Promise<Backend> {
     this.#checkCall(call);
     const { session, sequences } = this.#shared;
     this.#forks += 1;
     const field = `b:${session.client}:${this.#forks}${this.#field === MAIN_STATE ? '' : this.#field.slice(1)}`;
-    await runIdempotent(session, sequences, this.#field, 'lend', [field, FORK_LEASE_MS], call);
+    await runIdempotent(session, sequences, state, 'lend', [field, FORK_LEASE_MS], call);
     return new StateBackend(this.#shared, field);
   }
 

@@ -4,6 +4,7 @@ import type { Capabilities } from '../file-system.js';
 export const ALL_CAPABILITIES: Capabilities = Object.freeze({
   checkpoints: true,
   rollback: true,
+  at: true,
   diff: true,
   restore: true,
   transactions: true,
@@ -12,12 +13,24 @@ export const ALL_CAPABILITIES: Capabilities = Object.freeze({
   writes: true,
 });
 
+/** Abilities of a filesystem in memory that shows the state of a checkpoint. */
+export const CHECKPOINT_CAPABILITIES: Capabilities = Object.freeze({
+  ...ALL_CAPABILITIES,
+  checkpoints: false,
+  rollback: false,
+  at: false,
+  diff: false,
+  restore: false,
+  writes: false,
+});
+
 /** Returns the abilities inside a transaction, which has no states, no nested transactions, and is its only client. */
 export function inTransaction(capabilities: Capabilities): Capabilities {
   return Object.freeze({
     ...capabilities,
     checkpoints: false,
     rollback: false,
+    at: false,
     diff: false,
     transactions: false,
     forks: false,

@@ -3,7 +3,7 @@ import type { FileSystemStats } from '../limits.js';
 import type { Entries } from '../tree/entries.js';
 import type { Node, TreeNode } from '../tree/node.js';
 import type { Location, Tree } from '../tree/tree.js';
-import type { Access, StateCall } from './guard.js';
+import type { Access, Guard, StateCall } from './guard.js';
 
 /** An operation's intent at the end of a path. */
 export interface Aim {
@@ -28,6 +28,10 @@ export interface GuardedView {
  * filesystem without guards does not bundle it.
  */
 export interface ComposedGuard {
+  /** The guards that it is composed of, lower ones first. */
+  readonly guards: readonly Guard[];
+  /** Returns this with one more guard above. */
+  and(guard: Guard): ComposedGuard;
   /** Checks access to the end of a path. */
   check(
     path: string,

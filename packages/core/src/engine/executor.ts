@@ -41,7 +41,10 @@ export interface Executor {
     start: (a: View, b: View) => Cursor<T>,
     signal?: AbortSignal,
   ): Promise<T[]>;
-  fork(signal?: AbortSignal): Promise<Executor>;
+  /** Returns a read-only executor of a checkpoint's state. */
+  at(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<Executor>;
+  /** `from`: the checkpoint whose state the fork starts with; by default the current state. */
+  fork(from: Checkpoint | string | undefined, signal?: AbortSignal): Promise<Executor>;
   transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Closes the executor: later calls fail with `StorageError` of kind `closed`. */
   close(): Promise<void>;
@@ -64,8 +67,10 @@ export interface SyncExecutor extends Executor {
     b: Checkpoint | string | undefined,
     start: (a: View, b: View) => Cursor<T>,
   ): T[];
-  forkSync(): SyncExecutor;
-  fork(signal?: AbortSignal): Promise<SyncExecutor>;
+  atSync(checkpoint: Checkpoint | string): SyncExecutor;
+  at(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<SyncExecutor>;
+  forkSync(from?: Checkpoint | string): SyncExecutor;
+  fork(from: Checkpoint | string | undefined, signal?: AbortSignal): Promise<SyncExecutor>;
   transactionSync<T>(work: (executor: SyncExecutor) => T): T;
   /** Returns the view for operations that never nest; undefined while changes have to be recorded. */
   enter(context: Context): View;

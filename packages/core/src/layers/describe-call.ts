@@ -22,6 +22,7 @@ export function detailOf(call: Call): string | undefined {
       return typeof first === 'string' ? first : undefined;
     case 'rollback':
     case 'drop':
+    case 'at':
       return checkpointName(first);
     case 'run':
     case 'iterate':

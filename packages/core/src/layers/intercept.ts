@@ -60,8 +60,11 @@ export interface InterceptOptions {
   readonly untrustedApi?: (self: FileSystem) => UntrustedApi;
   /** Returns the abilities of the layer. Default: those of the lower filesystem. */
   readonly capabilities?: (inner: Capabilities) => Capabilities;
-  /** Returns the object that runs this library's cursors, which ask guards. Default: the same as for a caller's. */
-  readonly forCursors?: (name: 'iterate' | 'compare') => TrustedApi;
+  /**
+   * Returns the object that runs this library's cursors, which ask guards, over a lower filesystem: the wrapped one, or its
+   * fork. Default: the same as for a caller's.
+   */
+  readonly forCursors?: (name: 'iterate' | 'compare', lower: FileSystem) => TrustedApi;
 }
 
 /**
@@ -83,7 +86,7 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
   const own: Methods = {};
   const codeFor = (name: MethodName): TrustedApi | UntrustedApi => {
     if (untrustedApi === undefined) return trustedApi(inner);
-    const code = name === 'iterate' || name === 'compare' ? forCursors?.(name) : undefined;
+    const code = name === 'iterate' || name === 'compare' ? forCursors?.(name, inner) : undefined;
     return code ?? untrustedApi(self);
   };
 
@@ -108,7 +111,7 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
     };
     const finished = (result: unknown): unknown => {
       if (spec.answers === 'handle') return interceptHandle(result as FileHandle, around);
-      return name === 'fork' ? again(result, around) : result;
+      return name === 'fork' || name === 'at' ? again(result, around) : result;
     };
 
     if (spec.shape === 'value') {

@@ -144,6 +144,7 @@ export const METHODS = {
   checkpoints: whole('checkpoints', 'look'),
   rollback: whole('rollback', 'change'),
   drop: whole('drop', 'change'),
+  at: whole('at', 'look', { answers: 'fileSystem' }),
   fork: whole('fork', 'look', { answers: 'fileSystem' }),
   transaction: whole('transaction', 'code', { answers: 'fileSystem' }),
   run: whole('run', 'code'),

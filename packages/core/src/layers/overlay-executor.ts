@@ -1,5 +1,4 @@
 import type { NodeRecord } from '../backend.js';
-import { ALL_CAPABILITIES } from '../engine/capabilities.js';
 import type { Context } from '../engine/context.js';
 import type { Cursor } from '../engine/cursor.js';
 import { rootMeta } from '../engine/defaults.js';
@@ -42,7 +41,6 @@ export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
  */
 export class OverlayExecutor implements Executor {
   readonly kind = 'async';
-  readonly capabilities = ALL_CAPABILITIES;
 
   readonly #memory: MemoryExecutor;
   readonly #loader: LowerLoader;
@@ -62,6 +60,9 @@ export class OverlayExecutor implements Executor {
     return new OverlayExecutor(memory, loader);
   }
 
+  get capabilities() {
+    return this.#memory.capabilities;
+  }
   get feed() {
     return this.#memory.feed;
   }
@@ -121,8 +122,11 @@ export class OverlayExecutor implements Executor {
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     return (await this.#ready(signal)).drop(checkpoint, signal);
   }
-  async fork(signal?: AbortSignal): Promise<Executor> {
-    return this.#branch((await this.#ready(signal)).forkSync());
+  async at(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<Executor> {
+    return this.#branch((await this.#ready(signal)).atSync(checkpoint));
+  }
+  async fork(from: Which, signal?: AbortSignal): Promise<Executor> {
+    return this.#branch((await this.#ready(signal)).forkSync(from));
   }
   async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const memory = await this.#ready(signal);

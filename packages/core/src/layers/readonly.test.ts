@@ -2,46 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { MemoryFileSystem } from '../memory-file-system.js';
 import { codeOf, promises, sample } from '../testing/sample-file-system.js';
+import { WRITE_FILES as FILES, WRITES } from '../testing/writes.js';
 import { HANDLE_METHODS, METHODS, namesOf } from './method-table.js';
 import { observe } from './observe.js';
 import { readonly } from './readonly.js';
-
-const FILES = { '/d/f': 'text', '/g': 'more' };
-
-/** One call of every method that can write. All of them must be refused. */
-const WRITES: Readonly<Record<string, (fs: FileSystem) => unknown>> = {
-  mkdir: (fs) => fs.mkdir('/new'),
-  mkdtemp: (fs) => fs.mkdtemp('/new-'),
-  writeFile: (fs) => fs.writeFile('/d/f', 'x'),
-  writeLines: (fs) => fs.writeLines('/new', ['x']),
-  appendFile: (fs) => fs.appendFile('/d/f', 'x'),
-  editFile: (fs) => fs.editFile('/d/f', 'text', 'x'),
-  truncate: (fs) => fs.truncate('/d/f'),
-  createWriteStream: (fs) => fs.createWriteStream('/d/f').getWriter().write('x'),
-  open: (fs) => fs.open('/d/f', 'r+'),
-  rm: (fs) => fs.rm('/d', { recursive: true }),
-  unlink: (fs) => fs.unlink('/g'),
-  rmdir: (fs) => fs.rmdir('/d'),
-  cp: (fs) => fs.cp('/d', '/new', { recursive: true }),
-  copyFile: (fs) => fs.copyFile('/g', '/new'),
-  rename: (fs) => fs.rename('/g', '/new'),
-  symlink: (fs) => fs.symlink('x', '/new'),
-  link: (fs) => fs.link('/g', '/new'),
-  chmod: (fs) => fs.chmod('/g', 0o600),
-  chown: (fs) => fs.chown('/g', 1, 1),
-  lchown: (fs) => fs.lchown('/g', 1, 1),
-  utimes: (fs) => fs.utimes('/g', 1, 1),
-  lutimes: (fs) => fs.lutimes('/g', 1, 1),
-  checkpoint: (fs) => fs.checkpoint(),
-  rollback: (fs) => fs.rollback('before'),
-  drop: (fs) => fs.drop('before'),
-  run: (fs) =>
-    fs.run((view) => {
-      view.find('/g', false, 'look', 'x');
-      view.remove(view.at.parent, view.at.name);
-    }, []),
-  transaction: (fs) => fs.transaction((inside) => inside.writeFile('/g', 'x')),
-};
 
 const forms: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>> = {
   'a filesystem of the engine': (base) => readonly(base),

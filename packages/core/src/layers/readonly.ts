@@ -1,8 +1,8 @@
 import { checkFileSystem } from '../check-file-system.js';
 import type { AccessRequest, Guard, StateCall } from '../engine/guard.js';
+import { readOnlyError, STATE_HINTS } from '../engine/read-only-error.js';
 import { FsError } from '../errors.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
-import { readOnlyError, STATE_HINTS } from './read-only-error.js';
 import { restrictAny } from './restrict.js';
 import type { Refusals } from './untrusted-code.js';
 

@@ -18,6 +18,8 @@ const forms: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>> = {
   'another layer': (base) => readonly(observe(base, () => {})),
   'a mount': (base) => readonly(mount(base, { '/m': sample({ '/x': 'y' }) })),
   'a filesystem of promises': (base) => readonly(promises(base)),
+  'a checkpoint': (base) => base.atSync('before'),
+  'a checkpoint through a read-only view': (base) => readonly(base).atSync('before'),
 };
 
 /** Allows no write, and reading only of `/g`. */
@@ -59,7 +61,15 @@ const ARGUMENTS = [
 
 async function explored(base: SyncFileSystem, fs: FileSystem): Promise<Reflection> {
   const reflection = new Reflection();
-  for (const reached of [fs, await fs.open('/g'), fs.createReadStream('/g'), fs.watch('/'), fs.walk('/'), fs.fork()])
+  for (const reached of [
+    fs,
+    await fs.open('/g'),
+    fs.createReadStream('/g'),
+    fs.watch('/'),
+    fs.walk('/'),
+    fs.fork(),
+    at(fs),
+  ])
     reflection.add(await reached);
   await fs.transaction(async (inside) => reflection.add(inside)).catch(() => {});
   for (const state of await collectStates(fs, statesIn)) reflection.add(state);
@@ -67,6 +77,11 @@ async function explored(base: SyncFileSystem, fs: FileSystem): Promise<Reflectio
   expect(reflection.found.has(base)).toBe(false);
   expect(reflection.found.size).toBeGreaterThan(100);
   return reflection;
+}
+
+/** Returns the state of a checkpoint, if the filesystem may see one. */
+async function at(fs: FileSystem): Promise<FileSystem | undefined> {
+  return fs.at('before').catch(() => undefined);
 }
 
 /** Calls every method of a walk and collects all results. */

@@ -1,7 +1,7 @@
 import type { UntrustedApi } from '../engine/internals.js';
+import { sealed } from '../engine/read-only-error.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { overlay } from './overlay.js';
-import { sealed } from './read-only-error.js';
 
 /** Errors of a layer for untrusted code that does more than read. */
 export interface Refusals {

@@ -25,6 +25,8 @@ export class TreeCheckpoints implements CheckpointStore {
     shared: SharedStore,
     versions: Versions,
     enter: (call: BackendCall | undefined) => void,
+    /** Forks the state of a checkpoint. */
+    readonly fork: NonNullable<CheckpointStore['fork']>,
   ) {
     this.#commits = commits;
     this.#heads = heads;

@@ -11,6 +11,16 @@ export interface ForkRequest {
    * fork is registered.
    */
   readonly parent: { readonly id: string; readonly state: StateRecord } | undefined;
+  /** Without a parent: the filesystem's checkpoint whose state the fork starts with. Undefined: the current state. */
+  readonly from?: string | undefined;
+}
+
+/** A registered fork. */
+export interface Registered {
+  /** The head on which it is recorded. */
+  readonly head: Head;
+  /** The state that it starts with. */
+  readonly state: StateRecord;
 }
 
 /**
@@ -33,22 +43,30 @@ export class ForkRegistry {
   }
 
   /**
-   * Returns the head on which the fork is recorded.
+   * Returns the head on which the fork is recorded, with the state that the fork starts with; `missing` if there is no
+   * such checkpoint.
    * @throws StorageError `lost` if the forked fork is no longer in the head
    */
-  async register({ id, createdAt, parent }: ForkRequest, signal: AbortSignal | undefined): Promise<Head> {
+  async register(
+    { id, createdAt, parent, from }: ForkRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Registered | 'missing'> {
     this.#open.add(id);
     try {
       const registered = await this.edit((draft) => {
         // If the parent is no longer recorded, the objects that it has put may have been deleted.
         if (parent !== undefined && draft.forks.every((fork) => fork.id !== parent.id)) return undefined;
         const { head } = draft.base;
-        draft.forks = [...draft.forks, { id, createdAt, state: parent?.state ?? head.state }];
+        const own = from === undefined ? head.state : draft.kept.find((kept) => kept.id === from)?.state;
+        const state = parent === undefined ? own : parent.state;
+        if (state === undefined) return 'missing';
+        draft.forks = [...draft.forks, { id, createdAt, state }];
         draft.keepState();
-        return head;
+        return { head, state };
       }, signal);
       if (registered === undefined)
         throw new StorageError('lost', 'The fork is no longer recorded: a collection has dropped it');
+      if (registered === 'missing') await this.close(id);
       return registered;
     } catch (error) {
       // The record may exist nevertheless. It is removed with the next change, or now if no later change will come.

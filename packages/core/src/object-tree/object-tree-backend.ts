@@ -129,7 +129,15 @@ export class ObjectTreeBackend implements Backend {
         enter(call);
         await deleteFileSystem(store, calls, heads, deleteHead, call?.signal);
       };
-    this.checkpointStore = new TreeCheckpoints(this.#commits, this.#heads, this.#loader, shared, versions, enter);
+    this.checkpointStore = new TreeCheckpoints(
+      this.#commits,
+      this.#heads,
+      this.#loader,
+      shared,
+      versions,
+      enter,
+      (id, call) => this.#forkFrom(id, call),
+    );
     this.limitStore = new StoredLimits(this.#commits, this.#heads, enter);
   }
 
@@ -181,6 +189,11 @@ export class ObjectTreeBackend implements Backend {
   }
 
   async fork(call?: BackendCall): Promise<Backend> {
+    return (await this.#forkFrom(undefined, call)) as Backend;
+  }
+
+  /** Forks the current state, or that of a checkpoint. */
+  async #forkFrom(from: string | undefined, call: BackendCall | undefined): Promise<Backend | 'missing'> {
     this.#enter(call?.signal);
     const id = this.#newId();
     const createdAt = this.#clock();
@@ -188,11 +201,15 @@ export class ObjectTreeBackend implements Backend {
     // fork.
     const own = this.#fork === undefined ? undefined : (await this.#heads.refresh()).head;
     this.#enter(call?.signal);
-    const parent = this.#fork && own && { id: this.#fork.id, state: own.state };
-    const base = await this.#forks.register({ id, createdAt, parent }, call?.signal);
+    const start = from === undefined ? own?.state : own?.kept.find((kept) => kept.id === from)?.state;
+    if (own !== undefined && start === undefined) return 'missing';
+    const parent = this.#fork && start && { id: this.#fork.id, state: start };
+    const registered = await this.#forks.register({ id, createdAt, parent, from }, call?.signal);
+    if (registered === 'missing') return 'missing';
+    const { head: base, state } = registered;
     // The fork starts in the epoch in which it was registered: a collector that does not know it yet deletes objects of
     // older epochs only.
-    const head: Head = { ...(own ?? base), epoch: base.epoch, kept: [], forks: [], clients: [] };
+    const head: Head = { ...(own ?? base), state, epoch: base.epoch, kept: [], forks: [], clients: [] };
     const store = new ForkStore(this.#store, head, this.#random);
     return new ObjectTreeBackend(store, this.#options, { id, registry: this.#forks });
   }

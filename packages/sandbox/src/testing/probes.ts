@@ -101,6 +101,7 @@ export const PROBES = {
   checkpoints: WHOLE,
   rollback: WHOLE,
   drop: WHOLE,
+  at: WHOLE,
   fork: WHOLE,
   transaction: WHOLE,
   run: WHOLE,

@@ -42,6 +42,7 @@ const onCheckpointStore = (
 ): Backend => {
   const { checkpointStore } = backend;
   if (checkpointStore === undefined) return backend;
+  const { fork } = checkpointStore;
   return changed(backend, {
     checkpointStore: {
       create: (...args) => checkpointStore.create(...args),
@@ -49,6 +50,7 @@ const onCheckpointStore = (
       restore: (id, limits, call) => checkpointStore.restore(id, limits, call),
       drop: (id, call) => checkpointStore.drop(id, call),
       load: (id, requests, call) => checkpointStore.load(id, requests, call),
+      ...(fork === undefined ? {} : { fork: (id, call) => fork.call(checkpointStore, id, call) }),
       ...change(checkpointStore),
     },
   });
@@ -164,6 +166,13 @@ export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Back
       load: async (id, requests, call) => {
         const kept = await checkpointStore.load(id, requests, call);
         return kept === 'missing' ? kept : backend.load(requests, call);
+      },
+    })),
+  'forks the current state instead of a kept one': (backend) =>
+    onCheckpointStore(backend, (checkpointStore) => ({
+      fork: async (id, call) => {
+        const kept = await checkpointStore.fork?.(id, call);
+        return kept === undefined || kept === 'missing' ? 'missing' : (backend.fork?.(call) ?? 'missing');
       },
     })),
   'still has the states that were dropped': (backend) => onCheckpointStore(backend, () => ({ drop: async () => true })),

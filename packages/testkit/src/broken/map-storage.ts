@@ -31,6 +31,7 @@ export class MapStorage implements SyncStorage {
   readonly capabilities: Capabilities = {
     checkpoints: false,
     rollback: false,
+    at: false,
     diff: false,
     restore: false,
     transactions: false,

@@ -88,6 +88,7 @@ class Faulty implements FaultyBackend {
     this.capabilities = backend.capabilities;
     const { checkpointStore } = backend;
     if (checkpointStore !== undefined) {
+      const { fork } = checkpointStore;
       this.checkpointStore = {
         create: (id, name, createdAt, max, call) =>
           this.#call('checkpointStore.create', call, () => checkpointStore.create(id, name, createdAt, max)),
@@ -97,6 +98,9 @@ class Faulty implements FaultyBackend {
         drop: (id, call) => this.#call('checkpointStore.drop', call, () => checkpointStore.drop(id)),
         load: (id, requests, call) =>
           this.#call('checkpointStore.load', call, () => checkpointStore.load(id, requests)),
+        ...(fork === undefined
+          ? {}
+          : { fork: (id, call) => this.#call('checkpointStore.fork', call, () => fork.call(checkpointStore, id)) }),
       };
     }
     const { limitStore } = backend;

@@ -687,6 +687,33 @@ function checkpointStoreCases(add: AddBackend): void {
       const later = await fork.call(client.backend);
       equal(await later.checkpointStore?.list(), []);
       await later.close();
+      const forkOf = client.backend.checkpointStore.fork?.bind(client.backend.checkpointStore);
+      equal(forkOf !== undefined, true, 'a checkpoint can be forked where forks are declared');
+      if (forkOf === undefined) return;
+      const kept = await client.dump();
+      await client.good([client.file('/h', 'z')]);
+      const fromKept = await forkOf('r');
+      equal(await forkOf('never'), 'missing');
+      await client.backend.checkpointStore.drop('r');
+      if (fromKept === 'missing') throw new Error('the checkpoint is missing');
+      const third = new Client(fromKept);
+      equal(await third.dump(), kept, 'a fork of a checkpoint has its state, also when it was dropped');
+      await third.good([client.file('/i', '1')]);
+      equal(
+        [await third.list('/'), await client.list('/')],
+        [
+          ['f', 'g', 'i'],
+          ['f', 'g', 'h'],
+        ],
+      );
+      await third.backend.checkpointStore?.create('own', undefined, 0, undefined);
+      await third.good([{ kind: 'remove', path: '/f', time: 50 } as Write]);
+      const fourth = await third.backend.checkpointStore?.fork?.('own');
+      if (fourth === undefined || fourth === 'missing') throw new Error('a fork keeps checkpoints to fork from');
+      await third.backend.close();
+      equal(await new Client(fourth).list('/'), ['f', 'g', 'i']);
+      await fourth.close();
+      await client.good([{ kind: 'remove', path: '/h', time: 50 } as Write]);
     }
     await other.backend.close();
     equal(await client.list('/'), ['f', 'g']);

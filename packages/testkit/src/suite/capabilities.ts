@@ -119,6 +119,7 @@ class Subject {
 const CALLS: Readonly<Record<Exclude<keyof Capabilities, 'sharedWatch' | 'writes'>, (fs: FileSystem) => unknown>> = {
   checkpoints: (fs) => fs.checkpoint('refused'),
   rollback: async (fs) => fs.rollback(fs.capabilities.checkpoints ? await fs.checkpoint() : 'none'),
+  at: async (fs) => fs.at(fs.capabilities.checkpoints ? await fs.checkpoint() : 'none'),
   diff: async (fs) => diff(fs, fs.capabilities.checkpoints ? await fs.checkpoint() : 'none'),
   restore: async (fs) => restoreSnapshot(fs, await createSnapshot(fs)),
   transactions: (fs) => fs.transaction(async () => {}),
@@ -141,6 +142,20 @@ const PROBES: Readonly<Record<keyof typeof CALLS, (subject: Subject) => Promise<
       const before = await subject.change();
       await form.rollback(checkpoint);
       await subject.isAsBefore(before, 'the state after rollback');
+    }
+  },
+  async at(subject) {
+    const { fs } = subject;
+    // A filesystem that takes no changes has no checkpoints of its own.
+    if (!fs.capabilities.checkpoints) return;
+    for (const form of formsOf(fs)) {
+      const checkpoint = await form.checkpoint();
+      const before = await subject.change();
+      const then = await form.at(checkpoint);
+      equal(changes(before, await dump(then)), [], 'the state of the checkpoint');
+      equal(then.capabilities.writes, false, 'the state of a checkpoint can be changed');
+      await then.close();
+      await fs.rm(subject.file);
     }
   },
   async diff(subject) {

@@ -1,10 +1,27 @@
 import { type Checkpoint, type FileSystem, isFsError } from '@scratchfs/core';
 import { differences, dump } from '../dump.js';
 import { equal, rejects } from './assert.js';
-import { type Add, plant } from './context.js';
+import { type Add, type Context, plant } from './context.js';
 
 async function same(a: Awaited<ReturnType<typeof dump>>, fs: FileSystem, what: string): Promise<void> {
   equal(differences(a, await dump(fs)), [], what);
+}
+
+/** Expects that every kind of change is refused with EROFS. */
+async function changesNothing(fs: FileSystem, fails: Context['fails']): Promise<void> {
+  const refused: readonly (() => Promise<unknown>)[] = [
+    () => fs.writeFile('/a/f', 'new'),
+    () => fs.writeFile('/new', 'new'),
+    () => fs.mkdir('/new'),
+    () => fs.rm('/a', { recursive: true }),
+    () => fs.rename('/a', '/b'),
+    () => fs.chmod('/a', 0o700),
+    () => fs.open('/a/f', 'r+'),
+    () => fs.access('/a/f', 2),
+    () => fs.transaction((tx) => tx.writeFile('/a/f', 'new')),
+  ];
+  for (const change of refused) await fails(change, 'EROFS');
+  await fails(() => fs.checkpoint(), 'EROFS', 'ENOTSUP');
 }
 
 export function checkpointCases(add: Add): void {
@@ -43,6 +60,68 @@ export function checkpointCases(add: Add): void {
     }
     await fs.appendFile('/hard', '!');
     equal(await fs.readText('/a/f'), 'x!', 'hard links are still one file');
+  });
+
+  whereAble('a checkpoint is a place: a read-only filesystem of its state', async ({ fs, clock, fails }) => {
+    await plant(fs, { '/a/f': 'x', '/a/g': 'y', '/l': { to: 'a/f' }, '/big': new Uint8Array(150_000).fill(3) });
+    await fs.link('/a/f', '/hard');
+    const before = await dump(fs);
+    const checkpoint = await fs.checkpoint('before');
+    clock.advance(100);
+    await fs.writeFile('/a/f', 'changed');
+    await fs.appendFile('/big', 'more');
+    await fs.rename('/a', '/b');
+    await fs.unlink('/l');
+    const after = await dump(fs);
+    const then = await fs.at(checkpoint);
+    await same(before, then, 'the state of the checkpoint');
+    equal([then.capabilities.writes, then.capabilities.checkpoints], [false, false]);
+    equal([await then.readText('/l'), await then.readdir('/a'), await then.exists('/b')], ['x', ['f', 'g'], false]);
+    equal(await then.transaction(async (tx) => tx.readText('/hard')), 'x');
+    const handle = await then.open('/a/g');
+    equal(new TextDecoder().decode(await handle.readFile()), 'y');
+    await handle.close();
+    await same(before, await then.fork(), 'a fork of a checkpoint');
+    await changesNothing(then, fails);
+    await same(before, then, 'the state after refused changes');
+    await same(after, fs, 'the current state');
+    await same(before, await fs.at('before'), 'the state by the name');
+    await fs.rollback(checkpoint);
+    await same(before, fs, 'the state after rollback');
+    await then.close();
+    await fails(() => then.readText('/l'), 'EBADF');
+  });
+
+  whereAble('a checkpoint that was dropped is no place any more', async ({ fs, fails }) => {
+    await plant(fs, { '/a/f': 'x' });
+    const checkpoint = await fs.checkpoint();
+    const then = await fs.at(checkpoint);
+    await fs.drop(checkpoint);
+    await fails(() => then.readText('/a/f'), 'ENOENT');
+    await fails(() => fs.at(checkpoint), 'ENOENT');
+    await fails(() => fs.at('never'), 'ENOENT');
+    await fails(() => fs.at(5 as never), 'TypeError');
+  });
+
+  whereAble('a fork from a checkpoint starts with its state, and outlives it', async ({ fs, fails }) => {
+    if (!fs.capabilities.forks) return;
+    await plant(fs, { '/a/f': 'x', '/big': new Uint8Array(150_000).fill(3) });
+    const before = await dump(fs);
+    const checkpoint = await fs.checkpoint();
+    await fs.writeFile('/a/f', 'changed');
+    await fs.appendFile('/big', 'more');
+    const after = await dump(fs);
+    const fork = await fs.fork({ from: checkpoint });
+    await fs.drop(checkpoint);
+    await same(before, fork, 'the state of the fork');
+    equal([await fork.checkpoints(), fork.capabilities.writes], [[], true]);
+    await fork.appendFile('/a/f', '!');
+    const own = await fork.checkpoint('own');
+    await fork.rm('/a', { recursive: true });
+    equal(await (await fork.at(own)).readText('/a/f'), 'x!');
+    await same(after, fs, 'the state that was forked');
+    await fork.close();
+    await fails(() => fs.fork({ from: checkpoint }), 'ENOENT');
   });
 
   whereAble('checkpoints are a list, oldest first, each with what it held', async ({ fs, clock, fails }) => {

@@ -1,15 +1,17 @@
 import type { Metadata, NodeId, Totals } from '../../backend.js';
 import { FsError, isFsError, StorageError } from '../../errors.js';
-import type { Checkpoint } from '../../file-system.js';
+import type { Capabilities, Checkpoint } from '../../file-system.js';
 import type { Limits } from '../../limits.js';
 import { SharedStore, Tree, type TreeState } from '../../tree/tree.js';
-import { ALL_CAPABILITIES } from '../capabilities.js';
+import { ALL_CAPABILITIES, CHECKPOINT_CAPABILITIES } from '../capabilities.js';
 import { ChangeFeed } from '../change-feed.js';
 import type { Change } from '../changes.js';
+import { checkpointIsReadOnly } from '../checkpoint-guard.js';
 import type { Context } from '../context.js';
 import type { Cursor } from '../cursor.js';
 import { errorOfLimit, exceededLimit, type Limited } from '../exceeded-limit.js';
 import type { SyncExecutor } from '../executor.js';
+import type { StateCall } from '../guard.js';
 import type { OpenFiles } from '../open-files.js';
 import { LocalQuota } from '../quota.js';
 import { isCallingOutside } from '../reentrancy.js';
@@ -31,7 +33,7 @@ type Again = (work: (source: Source) => boolean, signal: AbortSignal | undefined
 /** Runs operations directly on a tree in memory. */
 export class MemoryExecutor implements SyncExecutor {
   readonly kind = 'sync';
-  readonly capabilities = ALL_CAPABILITIES;
+  readonly capabilities: Capabilities;
   /** Other holders of states of this tree. */
   readonly keepers: (() => Iterable<TreeState>)[] = [];
   readonly newId: () => NodeId;
@@ -52,8 +54,11 @@ export class MemoryExecutor implements SyncExecutor {
     readonly record?: TransactionRecord,
     readonly feed = new ChangeFeed(),
     limits?: Limits,
+    /** Set for the state of a checkpoint, which never changes: throws if the checkpoint is no longer held. */
+    readonly checkHeld?: () => void,
   ) {
     this.newId = tree.shared.newId;
+    this.capabilities = checkHeld === undefined ? ALL_CAPABILITIES : CHECKPOINT_CAPABILITIES;
     this.quota = new LocalQuota(limits, () => {
       this.#checkOpen();
       this.checkFree();
@@ -107,7 +112,13 @@ export class MemoryExecutor implements SyncExecutor {
     this.checkFree();
     const changes: Change[] | undefined = this.feed.isNeeded ? [] : undefined;
     const view = this.#view(context, changes, source);
-    const result = view.atomic(() => operation(view));
+    const { stamp } = this.tree;
+    const result = view.atomic(() => {
+      const done = operation(view);
+      // The guard refuses the changes of this library's operations, but not those that a caller's makes to the view.
+      if (this.checkHeld !== undefined && this.tree.stamp !== stamp) throw checkpointIsReadOnly('run');
+      return done;
+    });
     this.leave(view);
     return result;
   }
@@ -156,7 +167,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   checkpointSync(context: Context, name: string | undefined): Checkpoint {
-    this.#checkOpen();
+    this.#enterStates('checkpoint');
     return this.#checkpoints.create(context, name, () => this.tree.freeze());
   }
 
@@ -166,7 +177,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   rollbackSync(checkpoint: Checkpoint | string): void {
-    this.#checkOpen();
+    this.#enterStates('rollback');
     const limit = this.restore(this.#checkpoints.get(checkpoint, 'rollback').state, this.quota.limits);
     if (limit !== undefined) throw errorOfLimit(limit, 'rollback', '/');
   }
@@ -185,8 +196,13 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   dropSync(checkpoint: Checkpoint | string): void {
-    this.#checkOpen();
+    this.#enterStates('drop');
     this.#checkpoints.drop(checkpoint);
+  }
+
+  #enterStates(call: StateCall): void {
+    this.#checkOpen();
+    if (this.checkHeld !== undefined) throw checkpointIsReadOnly(call);
   }
 
   compareSync<T>(
@@ -232,14 +248,40 @@ export class MemoryExecutor implements SyncExecutor {
     this.dropSync(checkpoint);
   }
 
-  forkSync(): MemoryExecutor {
+  atSync(checkpoint: Checkpoint | string): MemoryExecutor {
     this.#checkOpen();
-    return new MemoryExecutor(this.tree.fork(), this.source, undefined, undefined, this.quota.limits);
+    const { state, checkpoint: held } = this.#checkpoints.get(checkpoint, 'at');
+    return this.#from(state, () => {
+      if (this.#status === 'closed') this.#checkOpen();
+      this.#checkpoints.get(held, 'at');
+    });
   }
 
-  async fork(signal?: AbortSignal): Promise<MemoryExecutor> {
+  async at(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<MemoryExecutor> {
     signal?.throwIfAborted();
-    return this.forkSync();
+    return this.atSync(checkpoint);
+  }
+
+  forkSync(from?: Checkpoint | string): MemoryExecutor {
+    this.#checkOpen();
+    const state = from === undefined ? this.tree.freeze() : this.#checkpoints.get(from, 'fork').state;
+    // A fork of a checkpoint's state is one more view of it.
+    return this.#from(state, this.checkHeld);
+  }
+
+  async fork(from: Checkpoint | string | undefined, signal?: AbortSignal): Promise<MemoryExecutor> {
+    signal?.throwIfAborted();
+    return this.forkSync(from);
+  }
+
+  /** Returns an executor of an independent tree with a state of this one. */
+  forkOf(state: TreeState): MemoryExecutor {
+    return this.#from(state);
+  }
+
+  #from(state: TreeState, checkHeld?: () => void): MemoryExecutor {
+    const tree = new Tree(this.tree.shared, state);
+    return new MemoryExecutor(tree, this.source, undefined, undefined, this.quota.limits, checkHeld);
   }
 
   transactionSync<T>(work: (executor: SyncExecutor) => T): T {
@@ -356,6 +398,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   /** @throws StorageError `closed`; FsError EBUSY during a synchronous transaction, except when called by a guard */
   #checkOpen(): void {
+    this.checkHeld?.();
     if (this.#status === 'open') return;
     if (this.#status === 'closed') throw new StorageError('closed', 'The storage is closed');
     if (!isCallingOutside()) throw busy();
@@ -383,6 +426,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   #accept(branch: MemoryExecutor, changes: Change[]): void {
     if (changes.length === 0) return;
+    if (this.checkHeld !== undefined) throw checkpointIsReadOnly('transaction');
     this.tree.reset(branch.tree.freeze());
     this.feed.publish(changes, this.tree);
     this.feed.files.takeChanged(branch.feed.files);

@@ -7,6 +7,7 @@ import type { Context } from '../context.js';
 import { errorOfLimit } from '../exceeded-limit.js';
 import { limitError } from '../view/limit-error.js';
 import type { BackendClient } from './backend-client.js';
+import { checkpointBackend } from './checkpoint-backend.js';
 import type { Ask } from './node-loader.js';
 import type { RemoteQuota } from './remote-quota.js';
 
@@ -81,6 +82,29 @@ export class RemoteCheckpoints {
     };
   }
 
+  /** Returns a read-only backend of a checkpoint's state. */
+  async backendOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<Backend> {
+    const checkpointStore = this.#checkpointStore(syscall);
+    const id = await this.#idOf(checkpoint, syscall, signal);
+    return checkpointBackend(checkpointStore, id, this.#backend.capabilities.transactions);
+  }
+
+  /** Returns a function that forks the state of a checkpoint. */
+  async forkOf(
+    checkpoint: Checkpoint | string,
+    signal: AbortSignal | undefined,
+  ): Promise<(call: BackendCall) => Promise<Backend>> {
+    const checkpointStore = this.#checkpointStore('fork');
+    const { fork } = checkpointStore;
+    if (fork === undefined) throw cannotFork('restore a snapshot of the checkpoint into another one');
+    const id = await this.#idOf(checkpoint, 'fork', signal);
+    return async (call) => {
+      const backend = await fork.call(checkpointStore, id, call);
+      if (backend === 'missing') throw noCheckpoint('fork', id);
+      return backend;
+    };
+  }
+
   /**
    * Returns the error of a refused checkpoint, whose `used` is at least the limit although other clients may have
    * dropped checkpoints since.
@@ -108,4 +132,9 @@ export class RemoteCheckpoints {
     if (known === undefined) throw noCheckpoint(syscall, wanted);
     return known.id;
   }
+}
+
+/** Returns the error of a storage that cannot fork. */
+export function cannotFork(instead: string): FsError {
+  return new FsError('ENOTSUP', { syscall: 'fork', hint: `This storage cannot fork: ${instead}` });
 }

@@ -5,10 +5,12 @@ import type { Limits } from '../../limits.js';
 import { SharedStore } from '../../tree/tree.js';
 import { checkInteger, checkOptions } from '../arguments.js';
 import { ChangeFeed } from '../change-feed.js';
+import { checkpointIsReadOnly } from '../checkpoint-guard.js';
 import type { Context } from '../context.js';
 import type { Cursor } from '../cursor.js';
 import { randomId, systemRandom } from '../defaults.js';
 import type { Executor } from '../executor.js';
+import type { StateCall } from '../guard.js';
 import { OpenFiles } from '../open-files.js';
 import { systemTimer, type Timer, unlessAborted } from '../scheduling/deadline.js';
 import { collectItems, runInSlices, type Steps } from '../scheduling/time-slice.js';
@@ -22,7 +24,7 @@ import type { Use } from './node-cache.js';
 import { NodeLoader } from './node-loader.js';
 import { type Mark, OptimisticTransaction } from './optimistic-transaction.js';
 import { MAX_LINEAR_CHECKS, preconditionsOf, preconditionsOfFew } from './preconditions.js';
-import { RemoteCheckpoints } from './remote-checkpoints.js';
+import { cannotFork, RemoteCheckpoints } from './remote-checkpoints.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './remote-cursors.js';
 import { RemoteQuota } from './remote-quota.js';
 import { RemoteTransaction } from './remote-transaction.js';
@@ -97,16 +99,17 @@ export class RemoteExecutor implements Executor {
     const random = given.random ?? systemRandom;
     this.#backend = backend;
     this.#options = options;
-    const { checkpoints, forks, sharedWatch, transactions = true } = backend.capabilities;
+    const { checkpoints, forks, sharedWatch, transactions = true, writes = true } = backend.capabilities;
     this.capabilities = Object.freeze({
       checkpoints,
       rollback: checkpoints,
+      at: checkpoints,
       diff: checkpoints,
-      restore: transactions,
+      restore: transactions && writes,
       transactions,
       forks,
       sharedWatch,
-      writes: true,
+      writes,
     });
     this.feed = new ChangeFeed(
       new OpenFiles({ remembersLinks: true }),
@@ -427,6 +430,7 @@ export class RemoteExecutor implements Executor {
   }
 
   async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
+    this.#enterStates('checkpoint');
     return this.#checkpoints.create(context, name, signal);
   }
 
@@ -435,35 +439,55 @@ export class RemoteExecutor implements Executor {
   }
 
   async rollback(_context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    this.#enterStates('rollback');
     await this.#checkpoints.restore(checkpoint, signal);
     this.#current.cache.clear();
     this.feed.reset();
   }
 
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    this.#enterStates('drop');
     await this.#checkpoints.drop(checkpoint, signal);
   }
 
-  async fork(signal?: AbortSignal): Promise<RemoteExecutor> {
-    const { fork } = this.#backend;
-    if (fork === undefined)
-      throw new FsError('ENOTSUP', {
-        syscall: 'fork',
-        hint: 'This storage cannot fork: restore a snapshot into another one',
-      });
+  #enterStates(call: StateCall): void {
+    if (!this.capabilities.writes) throw checkpointIsReadOnly(call);
+  }
+
+  async at(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<RemoteExecutor> {
+    const backend = await this.#checkpoints.backendOf(checkpoint, 'at', signal);
+    const executor = new RemoteExecutor(backend, this.#options, this.quota.limits);
+    // Reports a checkpoint that does not exist.
+    await executor.#current.loadRoot(signal);
+    return executor;
+  }
+
+  async fork(from: Checkpoint | string | undefined, signal?: AbortSignal): Promise<RemoteExecutor> {
     const forks: Promise<Backend>[] = [];
-    const begin = (call: BackendCall): Promise<Backend> => {
-      const one = fork.call(this.#backend, call);
+    const begin = await this.#forkOf(from, signal);
+    const begun = (call: BackendCall): Promise<Backend> => {
+      const one = begin(call);
       forks.push(one);
       return one;
     };
     try {
-      return new RemoteExecutor(await this.#client.once(signal, begin), this.#options, this.quota.limits);
+      return new RemoteExecutor(await this.#client.once(signal, begun), this.#options, this.quota.limits);
     } catch (error) {
       // A fork that arrives after the call has failed is closed.
       for (const one of forks) void one.then((backend) => backend.close()).catch(() => {});
       throw error;
     }
+  }
+
+  /** Returns the backend's method that forks the current state, or that of a checkpoint. */
+  async #forkOf(
+    from: Checkpoint | string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<(call: BackendCall) => Promise<Backend>> {
+    if (from !== undefined) return this.#checkpoints.forkOf(from, signal);
+    const { fork } = this.#backend;
+    if (fork === undefined) throw cannotFork('restore a snapshot into another one');
+    return (call) => fork.call(this.#backend, call);
   }
 
   async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -106,6 +106,9 @@ export class RemoteTransaction implements Executor {
   async compare<T>(): Promise<T[]> {
     throw notInTransaction('diff');
   }
+  async at(): Promise<Executor> {
+    throw notInTransaction('at');
+  }
   async fork(): Promise<Executor> {
     throw notInTransaction('fork');
   }

@@ -40,7 +40,12 @@ export class TreeBackend implements Backend {
     this.#versions = versions;
     this.#reader = new TreeReader(executor.tree, this.#versions);
     this.#writer = new TreeWriter(executor.tree, this.#reader, this.#versions);
-    this.checkpointStore = new TreeCheckpoints(executor, this.#versions, (call) => this.#enter(call?.signal));
+    this.checkpointStore = new TreeCheckpoints(
+      executor,
+      this.#versions,
+      (call) => this.#enter(call?.signal),
+      (state) => new TreeBackend(executor.forkOf(state), this.#versions),
+    );
     this.limitStore = {
       open: async (initial, call) => {
         this.#enter(call?.signal);

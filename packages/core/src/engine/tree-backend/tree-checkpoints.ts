@@ -1,4 +1,4 @@
-import type { BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../../backend.js';
+import type { Backend, BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../../backend.js';
 import { type Limits, limitsInForce } from '../../limits.js';
 import { Tree, type TreeState } from '../../tree/tree.js';
 import type { Limited } from '../exceeded-limit.js';
@@ -17,6 +17,7 @@ export class TreeCheckpoints implements CheckpointStore {
     readonly versions: Versions,
     /** Throws if the backend is closed, or the call is aborted. */
     readonly enter: (call: BackendCall | undefined) => void,
+    readonly forkOf: (state: TreeState) => Backend,
   ) {
     executor.keepers.push(() => [...this.#held.values()].map(({ state }) => state));
   }
@@ -54,6 +55,12 @@ export class TreeCheckpoints implements CheckpointStore {
   async drop(id: string, call?: BackendCall): Promise<boolean> {
     this.enter(call);
     return this.#held.delete(id);
+  }
+
+  async fork(id: string, call?: BackendCall): Promise<Backend | 'missing'> {
+    this.enter(call);
+    const held = this.#held.get(id);
+    return held === undefined ? 'missing' : this.forkOf(held.state);
   }
 
   async load(

@@ -42,6 +42,7 @@ export function capabilitiesOf(space: Namespace): Capabilities {
   return Object.freeze({
     checkpoints: states('checkpoints'),
     rollback: states('rollback'),
+    at: states('at'),
     diff: only?.diff === true,
     restore: isAlone && only?.restore === true,
     transactions: onlyTransacted(space)?.capabilities.transactions === true,

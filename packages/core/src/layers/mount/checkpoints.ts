@@ -95,6 +95,11 @@ export class Checkpoints {
     throw new FsError('ENOENT', { syscall, path: wanted, hint });
   }
 
+  /** Returns the parts of a checkpoint: one of each filesystem that could be changed when it was made. */
+  parts(which: Checkpoint | string, syscall: string): ReadonlyMap<FileSystem, Checkpoint> {
+    return this.#find(which, syscall).parts;
+  }
+
   /** Returns the part of a checkpoint that belongs to one filesystem. @throws FsError ENOENT if it has none */
   part(which: Checkpoint | string, fileSystem: FileSystem, syscall: string): Checkpoint {
     const { checkpoint, parts } = this.#find(which, syscall);

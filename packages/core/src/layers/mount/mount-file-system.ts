@@ -1,7 +1,9 @@
+import { checkOptions } from '../../engine/arguments.js';
 import { inTransaction as withoutStates } from '../../engine/capabilities.js';
 import type { Cursor } from '../../engine/cursor.js';
 import { keepTrustedApi } from '../../engine/internals.js';
 import { notInTransaction } from '../../engine/not-in-transaction.js';
+import { sealed } from '../../engine/read-only-error.js';
 import type { View } from '../../engine/view.js';
 import type { ViewFunction } from '../../engine/view-function.js';
 import { WalkCursor } from '../../engine/walk.js';
@@ -10,6 +12,7 @@ import type {
   CallOptions,
   Checkpoint,
   FileSystem,
+  ForkOptions,
   ReadStreamOptions,
   SyncFileSystem,
   WalkOptions,
@@ -23,7 +26,7 @@ import { runCalls, runCallsSync, signalOf } from '../call-sequence.js';
 import { captureArguments } from '../capture.js';
 import { METHODS, type MethodSpec, namesOf } from '../method-table.js';
 import { overlay } from '../overlay.js';
-import { sealed } from '../read-only-error.js';
+import { readonly } from '../readonly.js';
 import { Watchers } from '../watchers.js';
 import { capabilitiesOf, onlyTransacted, transactedIn } from './abilities.js';
 import { Checkpoints } from './checkpoints.js';
@@ -43,7 +46,15 @@ interface MountOptions {
 }
 
 /** Methods that a transaction does not have, because it keeps no states and has no transactions inside it. */
-const STATES: ReadonlySet<string> = new Set(['checkpoint', 'checkpoints', 'rollback', 'drop', 'fork', 'transaction']);
+const STATES: ReadonlySet<string> = new Set([
+  'checkpoint',
+  'checkpoints',
+  'rollback',
+  'drop',
+  'at',
+  'fork',
+  'transaction',
+]);
 
 /** Returns the methods of a mount: those on paths by the rules, the others here. */
 export function mountFileSystem(space: Namespace, { onClose, inTransaction }: MountOptions = {}): FileSystem {
@@ -109,23 +120,20 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
       if (alone) return root.compare(part(from), part(to), ...rest);
       throw compareRefused();
     },
-    fork: async (options?: CallOptions) => {
+    at: async (checkpoint: Checkpoint | string, options?: CallOptions) => {
+      begin('at');
+      const parts = checkpoints.parts(checkpoint, 'at');
+      return overOthers(space, async (fileSystem) => {
+        const part = parts.get(fileSystem);
+        return part === undefined ? readonly(fileSystem) : fileSystem.at(part, options);
+      });
+    },
+    fork: async (options?: ForkOptions) => {
       begin('fork');
       requireForks(space);
-      const forks = new Map<FileSystem, FileSystem>();
-      const close = async (): Promise<void> => {
-        for (const fork of forks.values()) await fork.close();
-      };
-      try {
-        for (const fileSystem of space.fileSystems) forks.set(fileSystem, await fileSystem.fork(options));
-      } catch (error) {
-        await close();
-        throw error;
-      }
-      return mountFileSystem(
-        space.with((fileSystem) => forks.get(fileSystem) as FileSystem),
-        { onClose: close },
-      );
+      const { from, ...rest } = checkOptions(options, ['from'], 'fork');
+      const parts = from === undefined ? undefined : checkpoints.parts(from, 'fork');
+      return overOthers(space, (fileSystem) => fileSystem.fork({ ...rest, from: parts?.get(fileSystem) }));
     },
     transaction: async (work: (fileSystem: FileSystem) => Promise<unknown>, options?: CallOptions) => {
       begin('transaction');
@@ -161,7 +169,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
   const abilities = { get: () => (inTransaction ? withoutStates(capabilitiesOf(space)) : capabilitiesOf(space)) };
   Object.defineProperty(layer, 'capabilities', { ...abilities, enumerable: true });
   layer[Symbol.asyncDispose] = () => self.close();
-  if (isSync) Object.assign(layer, syncMethods(space, self as Sync, { begin, look, part, alone }));
+  if (isSync) Object.assign(layer, syncMethods(space, self as Sync, checkpoints, { begin, look, part, alone }));
   else delete layer['toJSON'];
   keepTrustedApi(self, mountedApi(space, self, checkpoints, enter));
   return self;
@@ -176,9 +184,14 @@ interface Parts {
   readonly alone: boolean;
 }
 
-type OwnSync = 'walkSync' | 'iterateSync' | 'runSync' | 'compareSync' | 'forkSync' | 'transactionSync';
+type OwnSync = 'walkSync' | 'iterateSync' | 'runSync' | 'compareSync' | 'atSync' | 'forkSync' | 'transactionSync';
 
-function syncMethods(space: Namespace, self: Sync, { begin, look, part, alone }: Parts): Record<OwnSync, unknown> {
+function syncMethods(
+  space: Namespace,
+  self: Sync,
+  checkpoints: Checkpoints,
+  { begin, look, part, alone }: Parts,
+): Record<OwnSync, unknown> {
   const root = space.root.fileSystem as Sync;
   return {
     walkSync: (path = '/', options?: WalkOptions) => self.iterateSync((view) => new WalkCursor(view, path, options)),
@@ -195,10 +208,24 @@ function syncMethods(space: Namespace, self: Sync, { begin, look, part, alone }:
       if (alone) return root.compareSync(part(from), part(to), start);
       throw compareRefused();
     },
-    forkSync: () => {
+    atSync: (checkpoint: Checkpoint | string) => {
+      begin('at');
+      const parts = checkpoints.parts(checkpoint, 'at');
+      return mountFileSystem(
+        space.with((fileSystem) => {
+          const part = parts.get(fileSystem);
+          return part === undefined ? readonly(fileSystem) : (fileSystem as Sync).atSync(part);
+        }),
+      );
+    },
+    forkSync: (options?: ForkOptions) => {
       begin('fork');
       requireForks(space);
-      const forks = new Map(space.fileSystems.map((fileSystem) => [fileSystem, (fileSystem as Sync).forkSync()]));
+      const { from } = checkOptions(options, ['from'], 'forkSync');
+      const parts = from === undefined ? undefined : checkpoints.parts(from, 'fork');
+      const fork = (fileSystem: FileSystem): FileSystem =>
+        (fileSystem as Sync).forkSync({ from: parts?.get(fileSystem) });
+      const forks = new Map(space.fileSystems.map((fileSystem) => [fileSystem, fork(fileSystem)]));
       return mountFileSystem(space.with((fileSystem) => forks.get(fileSystem) as FileSystem));
     },
     transactionSync: (work: (fileSystem: Sync) => unknown) => {
@@ -226,6 +253,27 @@ function runRefused(): FsError {
   const hint =
     'An operation of your own may look at a mount but not change it: run it on the filesystem that is mounted';
   return new FsError('ENOTSUP', { syscall: 'run', hint });
+}
+
+/** Returns the same mount over another filesystem for each, all of which it closes at its end. */
+async function overOthers(
+  space: Namespace,
+  other: (fileSystem: FileSystem) => Promise<FileSystem>,
+): Promise<FileSystem> {
+  const others = new Map<FileSystem, FileSystem>();
+  const close = async (): Promise<void> => {
+    for (const fileSystem of others.values()) await fileSystem.close();
+  };
+  try {
+    for (const fileSystem of space.fileSystems) others.set(fileSystem, await other(fileSystem));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return mountFileSystem(
+    space.with((fileSystem) => others.get(fileSystem) as FileSystem),
+    { onClose: close },
+  );
 }
 
 function requireForks(space: Namespace): void {

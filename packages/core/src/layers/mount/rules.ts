@@ -29,6 +29,7 @@ export type OwnMethod =
   | 'iterate'
   | 'run'
   | 'compare'
+  | 'at'
   | 'fork'
   | 'transaction'
   | 'toJSON'

@@ -25,9 +25,9 @@ export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Ref
   const guards = new GuardChain([guard]);
   const around = new Restriction(guards);
   const untrustedApi = (self: FileSystem): UntrustedApi => overOverlay(self, refusals);
-  const forCursors = (name: string): TrustedApi =>
+  const forCursors = (name: string, lower: FileSystem): TrustedApi =>
     shownResult(
-      () => cursorsOver(name, inner, guard, guards),
+      () => cursorsOver(name, lower, guard, guards),
       (error) => guards.shown(error, []),
     );
   const capabilities = (lower: Capabilities): Capabilities => genericCapabilities(lower, guards);

@@ -8,6 +8,7 @@ import type {
   Checkpoint,
   EntriesOptions,
   FileSystem,
+  ForkOptions,
   OpenHow,
   ReaddirOptions,
   VersionOptions,
@@ -81,7 +82,8 @@ export class GenericRules {
       checkpoints: (call) => this.#checkpoints(call),
       rollback: (call) => this.#rollback(call),
       drop: (call) => this.#drop(call),
-      fork: (call) => pass(call),
+      at: (call) => this.#ofCheckpoint(call, call.args[0] as Checkpoint | string),
+      fork: (call) => this.#ofCheckpoint(call, (call.args[0] as ForkOptions | undefined)?.from),
       transaction: (call) => pass(call),
       run: (call) => pass(call),
       iterate: (call) => pass(call),
@@ -323,11 +325,19 @@ export class GenericRules {
   *#drop(call: FileSystemCall): CallSequence<Outcome> {
     this.#guards.checkState('drop');
     if (this.#guards.isFree()) return pass0(call);
-    const which = call.args[0] as Checkpoint | string;
+    return yield* this.#requireOwn(call, call.args[0] as Checkpoint | string);
+  }
+
+  /** Checks a method that shows the state of a checkpoint, or for undefined the current one. */
+  *#ofCheckpoint(call: FileSystemCall, which: Checkpoint | string | undefined): CallSequence<Outcome> {
+    return this.#guards.hides && which !== undefined ? yield* this.#requireOwn(call, which) : pass0(call);
+  }
+
+  *#requireOwn(call: FileSystemCall, which: Checkpoint | string): CallSequence<Outcome> {
     const wanted = wantedCheckpoint(which);
     const held = yield* invoke<Checkpoint[]>(call.target, 'checkpoints', []);
     const known = held.find(({ id, name }) => id === wanted || (which === wanted && name === wanted));
-    if (known === undefined || !this.#own.has(known.id)) throw noCheckpoint('drop', wanted);
+    if (known === undefined || !this.#own.has(known.id)) throw noCheckpoint(call.spec.syscall, wanted);
     return pass0(call);
   }
 }

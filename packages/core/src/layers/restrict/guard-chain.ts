@@ -15,21 +15,18 @@ import { visibleStats } from './visible-stats.js';
 
 /** Several guards as one, lower ones first: allows what all of them allow. */
 export class GuardChain implements ComposedGuard {
-  readonly #guards: readonly Guard[];
   /** Errors that already name nothing invisible; `shown` returns them unchanged. */
   readonly #kept = new WeakSet<object>();
 
-  constructor(guards: readonly Guard[]) {
-    this.#guards = guards;
-  }
+  constructor(readonly guards: readonly Guard[]) {}
 
   /** Returns the chain with one more guard above. */
   and(guard: Guard): GuardChain {
-    return new GuardChain([...this.#guards, guard]);
+    return new GuardChain([...this.guards, guard]);
   }
 
   get hides(): boolean {
-    return this.#reply(() => this.#guards.some(hidesAnything));
+    return this.#reply(() => this.guards.some(hidesAnything));
   }
 
   /** Reports whether an access is allowed everywhere, so that no guard has to be asked. */
@@ -50,7 +47,7 @@ export class GuardChain implements ComposedGuard {
   /** Reports whether something may be changed somewhere, as far as the guards tell without being asked each path. */
   allowsChange(): boolean {
     return (['write', 'remove'] as const).some((access) =>
-      this.#guards.every((guard) => {
+      this.guards.every((guard) => {
         const one = new GuardChain([guard]);
         return !one.covers('/', access) || one.allows('/', access, 'access');
       }),
@@ -83,8 +80,8 @@ export class GuardChain implements ComposedGuard {
   #ask(request: AccessRequest): void {
     const { path, kind, syscall, given } = request;
     const others: number[] = [];
-    for (let i = this.#guards.length - 1; i >= 0; i--) {
-      if (this.#guards.length > 1 && (this.#guards[i] as Guard).isVisible(path, kind)) others.unshift(i);
+    for (let i = this.guards.length - 1; i >= 0; i--) {
+      if (this.guards.length > 1 && (this.guards[i] as Guard).isVisible(path, kind)) others.unshift(i);
       else this.#askOne(i, { syscall, path: given }, (guard) => guard.check(request));
     }
     for (const i of others) this.#askOne(i, { syscall, path: given }, (guard) => guard.check(request));
@@ -93,9 +90,9 @@ export class GuardChain implements ComposedGuard {
   /** Asks one guard. Its error stays as it is, unless a guard above hides what it names. */
   #askOne(at: number, details: FsErrorDetails, question: (guard: Guard) => void): void {
     try {
-      question(this.#guards[at] as Guard);
+      question(this.guards[at] as Guard);
     } catch (error) {
-      const isTop = !this.#guards.slice(at + 1).some(hidesAnything);
+      const isTop = !this.guards.slice(at + 1).some(hidesAnything);
       const shown = isTop ? error : shownError(error, [details.path], (path) => this.#mayName(path), true);
       const kept = shown === error || isFsError(shown) ? shown : new FsError('EACCES', details);
       throw this.keep(kept);
@@ -122,11 +119,11 @@ export class GuardChain implements ComposedGuard {
   }
 
   isKindVisible(path: string, kind: EntryKind | undefined): boolean {
-    return this.#reply(() => this.#guards.every((guard) => guard.isVisible(path, kind)));
+    return this.#reply(() => this.guards.every((guard) => guard.isVisible(path, kind)));
   }
 
   covers(path: string, access: Access): boolean {
-    return this.#reply(() => this.#guards.every((guard) => guard.coversTree?.(path, access) === true));
+    return this.#reply(() => this.guards.every((guard) => guard.coversTree?.(path, access) === true));
   }
 
   /**
@@ -137,7 +134,7 @@ export class GuardChain implements ComposedGuard {
     try {
       return callOutside(question);
     } catch (error) {
-      throw this.#guards.length === 1 ? this.keep(error) : error;
+      throw this.guards.length === 1 ? this.keep(error) : error;
     }
   }
 
@@ -166,7 +163,7 @@ export class GuardChain implements ComposedGuard {
 
   /** Returns a chain that throws `REFUSED` instead of the guards' own errors, so that a refusal is recognizable. */
   quiet(): GuardChain {
-    return new QuietGuardChain(this.#guards);
+    return new QuietGuardChain(this.guards);
   }
 
   checkTree(view: GuardedView, top: Location, access: Access, syscall: string, given: string, at = top.path): void {
@@ -193,7 +190,7 @@ export class GuardChain implements ComposedGuard {
 
   checkState(call: StateCall): void {
     callOutside(() => {
-      for (const i of this.#guards.keys()) this.#askOne(i, { syscall: call }, (guard) => guard.checkState?.(call));
+      for (const i of this.guards.keys()) this.#askOne(i, { syscall: call }, (guard) => guard.checkState?.(call));
     });
   }
 

@@ -1,3 +1,4 @@
+import { checkpointIsReadOnly } from '../../engine/checkpoint-guard.js';
 import { noCheckpoint } from '../../engine/checkpoints.js';
 import type { Context } from '../../engine/context.js';
 import type { Cursor } from '../../engine/cursor.js';
@@ -108,9 +109,15 @@ export class RestrictExecutor {
     if (!this.#all.isFree()) this.#requireOwn(checkpoint, await this.#inner.checkpoints(signal));
     await this.#inner.drop(checkpoint, signal);
   }
-  async fork(signal?: AbortSignal): Promise<SyncExecutor> {
+  async at(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<SyncExecutor> {
     this.#enter();
-    return RestrictExecutor.over(await this.#inner.fork(signal), this.#restriction);
+    if (this.#all.hides) this.#requireSeen([checkpoint], 'at', await this.#inner.checkpoints(signal));
+    return RestrictExecutor.over(await this.#inner.at(checkpoint, signal), this.#restriction);
+  }
+  async fork(from: Which, signal?: AbortSignal): Promise<SyncExecutor> {
+    this.#enter();
+    if (this.#all.hides && from !== undefined) this.#requireSeen([from], 'fork', await this.#inner.checkpoints(signal));
+    return RestrictExecutor.over(await this.#inner.fork(from, signal), this.#restriction);
   }
   async transaction<T>(
     context: Context,
@@ -173,9 +180,15 @@ export class RestrictExecutor {
     if (!this.#all.isFree()) this.#requireOwn(checkpoint, this.#inner.checkpointsSync());
     this.#inner.dropSync(checkpoint);
   }
-  forkSync(): SyncExecutor {
+  atSync(checkpoint: Checkpoint | string): SyncExecutor {
     this.#enter();
-    return RestrictExecutor.over(this.#inner.forkSync(), this.#restriction);
+    if (this.#all.hides) this.#requireSeen([checkpoint], 'at', this.#inner.checkpointsSync());
+    return RestrictExecutor.over(this.#inner.atSync(checkpoint), this.#restriction);
+  }
+  forkSync(from?: Checkpoint | string): SyncExecutor {
+    this.#enter();
+    if (this.#all.hides && from !== undefined) this.#requireSeen([from], 'fork', this.#inner.checkpointsSync());
+    return RestrictExecutor.over(this.#inner.forkSync(from), this.#restriction);
   }
   transactionSync<T>(work: (executor: SyncExecutor) => T): T {
     this.#enter();
@@ -193,6 +206,7 @@ export class RestrictExecutor {
     } catch (error) {
       throw this.#all.keep(error);
     }
+    if (!this.#inner.capabilities.writes) throw checkpointIsReadOnly(call);
   }
 
   readonly #back = (view: View, kept: View): void => this.#all.restore(view, kept, 'rollback', false);

@@ -8,7 +8,7 @@ import { RestrictExecutor } from './restrict-executor.js';
 /** Returns an engine filesystem under one more guard: its operations ask it and all lower guards. */
 export function restrictInternals(inside: Internals, guard: Guard, options: InternalsOptions = {}): FileSystem {
   const { executor } = inside;
-  const all = inside.context.guard instanceof GuardChain ? inside.context.guard.and(guard) : new GuardChain([guard]);
+  const all = new GuardChain([...(inside.context.guard?.guards ?? []), guard]);
   const context = { ...inside.context, guard: all };
   const restricted = RestrictExecutor.over(executor, { guard, all, context }, () => inside.enter());
   return guardedFileSystem(restricted, context, options);

@@ -1,5 +1,5 @@
-import type { View } from '../engine/view.js';
 import { FsError } from '../errors.js';
+import type { View } from './view.js';
 
 const HINT = 'This filesystem is read-only; to change a copy of it, lay an overlay over it';
 
