@@ -23,7 +23,10 @@ const PRIORITY_CHECK_INTERVAL_COMMITS = 16;
 const MAX_YIELD_POLLS = 12;
 /** Checks of the head in the time that the client with priority claims to need: together it gets three times that. */
 const POLLS_PER_COMMIT_TIME = 4;
-const MIN_PAUSE_MS = 10;
+/** Shortest pause for clients that compete: on a near store, a commit takes about that long. */
+const MIN_PAUSE_MS = 1;
+/** Shortest pause for a client that has priority, which may claim less time than it needs on a busy machine. */
+const MIN_YIELD_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
 /** Longest time that a client may claim to need for a commit. */
 const MAX_COMMIT_TIME_MS = 4_000;
@@ -137,7 +140,7 @@ export class CommitBackoff {
         await removePriorityRequest(store, calls).catch(ignoreStorageError);
         break;
       }
-      current = await this.#pauseAndRefresh(request.ms / POLLS_PER_COMMIT_TIME);
+      current = await this.#pauseAndRefresh(Math.max(MIN_YIELD_PAUSE_MS, request.ms / POLLS_PER_COMMIT_TIME));
     }
     return current;
   }

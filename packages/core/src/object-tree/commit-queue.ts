@@ -36,6 +36,8 @@ const MAX_HEAD_AGE_MS = 20_000;
 /** Number of times that a swap of the head is sent. */
 const MAX_SWAP_ATTEMPTS = 4;
 const MAX_CONCURRENT_PUTS = 4;
+/** Milliseconds for the requests of a commit up to which a store is near. */
+const MAX_NEAR_COMMIT_MS = 10;
 const MAX_REMEMBERED_OUTCOMES = 10_000;
 /**
  * Number of commits without compaction after stored data could not be read, so that the unreadable data does not make
@@ -121,6 +123,8 @@ export class CommitQueue {
   #isSwapping = false;
   #sequence = 0;
   #unsettled: Unsettled | undefined;
+  /** True if the requests of the last commit took so little time that a turn of the event loop would be a large part. */
+  #isNear = false;
   readonly #backoff: CommitBackoff;
   /** Number of the commit from which on this client compacts again. */
   #compactsFrom = 0;
@@ -219,7 +223,7 @@ export class CommitQueue {
       let items: readonly PendingOperation[] | undefined;
       try {
         // Groups everything requested in the same turn, including requests by callers that have just got a result.
-        await this.#options.calls.nextTurn();
+        await (this.#isNear ? this.#options.calls.shortTurn() : this.#options.calls.nextTurn());
         items = this.#nextGroup();
         if (items.length === 0) continue;
         await this.#settle();
@@ -251,7 +255,7 @@ export class CommitQueue {
   }
 
   async #attempt(group: readonly PendingOperation[]): Promise<void> {
-    const { heads } = this.#options;
+    const { heads, now } = this.#options;
     const { known } = heads;
     let isFresh = known === undefined;
     let base: Current = known ?? (await heads.refresh());
@@ -277,6 +281,7 @@ export class CommitQueue {
         }
         // Objects that no caller waits for any more are not put.
         if (items.some((item) => item.isWithdrawn)) continue;
+        const sentAt = now();
         const isOld = !isFresh && prepared.objects.length > 0 && heads.age > MAX_HEAD_AGE_MS;
         const [isLater, newest]: readonly [boolean, Current, unknown] = await Promise.all([
           prepared.objects.length > 0 && this.#backoff.mustYield(base),
@@ -291,6 +296,7 @@ export class CommitQueue {
         if (items.some((item) => item.isWithdrawn)) continue;
         this.#isSwapping = true;
         if (await this.#swapHead(base, prepared, items)) {
+          this.#isNear = now() - sentAt < MAX_NEAR_COMMIT_MS;
           this.#resolveAll(items, prepared.results);
           this.#backoff.won(prepared.head.commit);
           return;

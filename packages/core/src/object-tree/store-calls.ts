@@ -1,5 +1,6 @@
 import type { BackendCall } from '../backend.js';
 import { bounded, type Timer } from '../engine/scheduling/deadline.js';
+import { Yielder } from '../engine/scheduling/time-slice.js';
 import { isStorageError, StorageError } from '../errors.js';
 
 export interface StoreCallOptions {
@@ -11,6 +12,8 @@ export interface StoreCallOptions {
   readonly timer: Timer;
 }
 
+/** Microtasks of a short turn. A caller that gets a result and makes its next request needs some 20, layers add some. */
+const SHORT_TURN_MICROTASKS = 100;
 const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 2_000;
 
@@ -18,6 +21,7 @@ const MAX_PAUSE_MS = 2_000;
 export class StoreCalls {
   readonly #options: StoreCallOptions;
   readonly #unstopped = new AbortController().signal;
+  readonly #yielder = new Yielder();
 
   constructor(options: StoreCallOptions) {
     this.#options = options;
@@ -48,9 +52,19 @@ export class StoreCalls {
     }
   }
 
-  /** Waits until other tasks that are ready have run. */
+  /** Waits until other tasks that are ready have run: a turn of the event loop, which takes about a millisecond. */
   async nextTurn(): Promise<void> {
     await this.#options.timer.sleep(0, this.#unstopped);
+    this.#yielder.restart();
+  }
+
+  /**
+   * Waits until callers that have just got a result have made their next request, without a turn of the event loop
+   * unless one is due.
+   */
+  async shortTurn(): Promise<void> {
+    if (this.#yielder.isDue) return this.nextTurn();
+    for (let i = 0; i < SHORT_TURN_MICROTASKS; i++) await undefined;
   }
 
   /** Waits for about `ms`: half of it, and a random part of the other half. */
