@@ -2,6 +2,8 @@
 export type HistoryErrorCode =
   /** No object, reference or path has this name. */
   | 'not-found'
+  /** Several objects have an id that begins with these digits. */
+  | 'ambiguous'
   /** Stored bytes do not match their id or are not in git's format. */
   | 'corrupt'
   /** A name or mode that must not reach a filesystem. */
@@ -13,7 +15,9 @@ export type HistoryErrorCode =
   /** An object does not have the requested type. */
   | 'wrong-type'
   /** More bytes or entries than this history's limits allow. */
-  | 'too-large';
+  | 'too-large'
+  /** This repository cannot do it. */
+  | 'unsupported';
 
 const HISTORY_ERROR = Symbol.for('scratchfs.HistoryError');
 

@@ -18,15 +18,16 @@ import { type Merge, mergeTrees } from './merge.js';
 import { mergeBases } from './merge-base.js';
 import type { MergeOptions } from './merge-options.js';
 import { missingObjects } from './missing-objects.js';
-import { isObjectId, type ObjectId, objectId } from './object-id.js';
+import { type ObjectId, objectId } from './object-id.js';
 import { ObjectReader } from './object-reader.js';
 import { type Commit, decodeCommit, encodeCommit } from './objects/commit.js';
 import { type GitObject, idOf, type ObjectType } from './objects/git-object.js';
 import type { Person, Signature } from './objects/person.js';
 import { encodeTag } from './objects/tag.js';
 import { type Primitives, portablePrimitives } from './primitives.js';
-import { checkRefName, isPseudoRef } from './refs.js';
+import { checkRefName } from './refs.js';
 import type { GitObjectStore, NamedObject, RefValue, Repository, RepositoryCall } from './repository.js';
+import { resolveRevision, shortestUnique } from './revision.js';
 import { StateIds } from './state-ids.js';
 import { findObjects, storeObjects } from './store-tree.js';
 import { MemoryRepository } from './stores/memory-repository.js';
@@ -68,6 +69,9 @@ export interface CommitOptions extends RepositoryCall {
   /** Default: the author. */
   readonly committer?: (Person & Partial<Signature>) | undefined;
 }
+
+/** Minimum number of digits of a shortened id, git's default. */
+const DEFAULT_SHORT_ID_DIGITS = 7;
 
 /** Maximum length of a chain of symbolic references. */
 const MAX_SYMBOLIC_REFERENCES = 8;
@@ -168,24 +172,36 @@ export class History {
   }
 
   /**
-   * Returns the commit that an id, a branch, a tag or `HEAD` names. @throws HistoryError `not-found`, `wrong-type`,
+   * Returns the commit that a version names, see `resolve`. @throws HistoryError `not-found`, `ambiguous`, `wrong-type`,
    * `corrupt`
    */
   async show(version: string, call?: RepositoryCall): Promise<Commit> {
     return this.#reader.commit(await this.resolve(version, call), call);
   }
 
-  /** Returns the id of the commit that an id, a branch, a tag or `HEAD` names. */
-  async resolve(version: string, call?: RepositoryCall): Promise<ObjectId> {
-    if (typeof version !== 'string') throw new TypeError('A version is an id or the name of a branch or a tag');
-    if (isObjectId(version, this.repository.format)) return (await this.#reader.peel(version, call)).id;
-    for (const name of namesOf(version)) {
-      const id = await this.readRef(name, call);
-      if (id !== undefined) return (await this.#reader.peel(id, call)).id;
-    }
-    throw new HistoryError('not-found', `No version is called ${JSON.stringify(version.slice(0, 80))}`, {
-      ref: version,
-    });
+  /**
+   * Returns the id of the commit that a version names. A version is an id, the start of an id (at least 4 digits, if no
+   * other version's id begins with them), the name of a branch or a tag, or `HEAD`; then any number of `~n` (n times the
+   * first parent) and `^n` (the parent with that number; `^` is `^1`), as in git's gitrevisions. A name comes before the
+   * start of an id. Every method that takes a version accepts the same.
+   * @throws HistoryError `not-found`, `ambiguous` if several ids begin with the digits, `unsupported` for a shortened id
+   *   in a repository that cannot list its objects; TypeError for other syntax
+   */
+  resolve(version: string, call?: RepositoryCall): Promise<ObjectId> {
+    return resolveRevision(version, this.#reader, (name) => this.readRef(name, call), call);
+  }
+
+  /**
+   * Returns the shortest start of a version's id that no other object's id has, of at least `minDigits` digits (default
+   * 7), as `git rev-parse --short` does. It stays unique only until objects are added.
+   * @throws HistoryError as `resolve`; RangeError for `minDigits` below 4
+   */
+  async shortId(
+    version: string,
+    options: RepositoryCall & { readonly minDigits?: number | undefined } = {},
+  ): Promise<string> {
+    const id = await this.resolve(version, options);
+    return shortestUnique(id, options.minDigits ?? DEFAULT_SHORT_ID_DIGITS, this.repository, options);
   }
 
   /** Returns the tree of a version. */
@@ -440,11 +456,4 @@ export class History {
     const timestamp = given?.timestamp ?? Math.floor(this.#clock() / 1_000);
     return { name, email, timestamp, timezone: given?.timezone ?? 0 };
   }
-}
-
-/** Returns the full names that a short name may stand for, in git's order. */
-function namesOf(version: string): string[] {
-  if (version.startsWith('refs/')) return [version];
-  const names = [`refs/tags/${version}`, `refs/heads/${version}`];
-  return isPseudoRef(version) ? [version, ...names] : names;
 }

@@ -24,7 +24,15 @@ export type { GitObject, ObjectType } from './objects/git-object.js';
 export type { Person, Signature } from './objects/person.js';
 export type { TreeEntry, TreeMode } from './objects/tree.js';
 export { type Hasher, type Primitives, portablePrimitives } from './primitives.js';
-export type { GitObjectStore, NamedObject, RefStore, RefValue, Repository, RepositoryCall } from './repository.js';
+export type {
+  GitObjectStore,
+  NamedObject,
+  RefStore,
+  RefValue,
+  Repository,
+  RepositoryCall,
+  StoredObject,
+} from './repository.js';
 export { type ConfigEntry, configEntries } from './stores/git-config.js';
 export { GitDirectory, type GitDirectoryOptions } from './stores/git-directory.js';
 export { MemoryRepository } from './stores/memory-repository.js';

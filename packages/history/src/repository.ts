@@ -11,6 +11,15 @@ export interface NamedObject extends GitObject {
   readonly id: ObjectId;
 }
 
+/** An object in the list of a store. */
+export interface StoredObject {
+  readonly id: ObjectId;
+  /** Bytes that the object takes in the store. */
+  readonly bytes: number;
+  /** Time at which the object was last written, in epoch milliseconds of the store's clock. */
+  readonly writtenAt: number;
+}
+
 /**
  * Git objects by the hash of their bytes. An implementation stores and finds bytes. The reader checks the hash, so
  * wrong bytes from a store are never accepted.
@@ -26,6 +35,11 @@ export interface GitObjectStore {
    * Returns the commits whose parents are not stored, as listed in git's file `shallow`. Called once. Default: none.
    */
   shallow?(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>>;
+  /**
+   * Yields the objects whose ids begin with a prefix in lower case, all of them for an empty one. An object may appear
+   * twice. Without it, versions have no shortened ids and nothing is pruned.
+   */
+  list?(prefix: string, call?: RepositoryCall): AsyncIterable<StoredObject>;
 }
 
 /** Value of a reference: the id of an object, or the name of another reference for a symbolic one such as `HEAD`. */

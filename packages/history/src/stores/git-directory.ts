@@ -3,7 +3,7 @@ import { HistoryError } from '../errors.js';
 import { isObjectId, type ObjectFormat, type ObjectId } from '../object-id.js';
 import { type GitObject, headerOf, parseFramed } from '../objects/git-object.js';
 import { concat, type Primitives, portablePrimitives } from '../primitives.js';
-import type { NamedObject, RefValue, Repository, RepositoryCall } from '../repository.js';
+import type { NamedObject, RefValue, Repository, RepositoryCall, StoredObject } from '../repository.js';
 import { parseConfig } from './git-config.js';
 import { GitRefs } from './git-refs.js';
 import { PackReader } from './pack-reader.js';
@@ -119,6 +119,12 @@ export class GitDirectory implements Repository {
     for (const object of objects) if (!(await this.has(object.id, call))) await this.#writeLoose(object, call);
   }
 
+  async *list(prefix: string, call?: RepositoryCall): AsyncGenerator<StoredObject> {
+    yield* this.#listLoose(prefix, call);
+    await this.#lookAgain();
+    for (const pack of this.#packs.values()) yield* pack.list(prefix);
+  }
+
   async shallow(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>> {
     this.#shallow ??= await this.#readShallow(call);
     return this.#shallow;
@@ -212,11 +218,31 @@ export class GitDirectory implements Repository {
   async #packHolding(id: ObjectId, call?: RepositoryCall): Promise<PackReader | undefined> {
     call?.signal?.throwIfAborted();
     for (const pack of this.#packs.values()) if (pack.index.find(id) !== undefined) return pack;
+    for (const pack of await this.#lookAgain()) if (pack.index.find(id) !== undefined) return pack;
+    return undefined;
+  }
+
+  async *#listLoose(prefix: string, call?: RepositoryCall): AsyncGenerator<StoredObject> {
+    const { signal } = call ?? {};
+    const objects = `${this.path}/objects`;
+    for (const folder of await namesIn(this.fileSystem, objects, signal)) {
+      const start = prefix.slice(0, 2);
+      if (folder.length !== 2 || !folder.startsWith(start)) continue;
+      for (const name of await namesIn(this.fileSystem, `${objects}/${folder}`, signal)) {
+        const id = folder + name;
+        if (!id.startsWith(prefix) || !isObjectId(id, this.format)) continue;
+        const stats = await this.fileSystem.stat(this.#loose(id), { signal }).catch(unlessAbsent);
+        if (stats !== undefined) yield { id, bytes: stats.size, writtenAt: stats.ctimeMs };
+      }
+    }
+  }
+
+  /** Opens packs that were not known yet and returns them; concurrent calls share one search. */
+  #lookAgain(): Promise<PackReader[]> {
     this.#looking ??= this.#lookForPacks().finally(() => {
       this.#looking = undefined;
     });
-    for (const pack of await this.#looking) if (pack.index.find(id) !== undefined) return pack;
-    return undefined;
+    return this.#looking;
   }
 
   /** Opens packs that were not known yet and returns them. */
@@ -242,3 +268,12 @@ const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   'extensions.preciousobjects',
   'extensions.worktreeconfig',
 ]);
+
+/** Returns the names in a directory, none if it does not exist or is a file. */
+async function namesIn(fileSystem: FileSystem, path: string, signal?: AbortSignal): Promise<string[]> {
+  return (await fileSystem.readdir(path, { signal }).catch(unlessAbsent)) ?? [];
+}
+
+function unlessAbsent(error: unknown): undefined {
+  if (!isFsError(error, 'ENOENT') && !isFsError(error, 'ENOTDIR')) throw error;
+}

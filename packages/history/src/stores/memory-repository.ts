@@ -1,15 +1,27 @@
-import { compareNames } from '@scratchfs/core';
+import { compareNames, systemClock } from '@scratchfs/core';
 import type { ObjectFormat, ObjectId } from '../object-id.js';
 import type { GitObject } from '../objects/git-object.js';
 import { checkRefName, checkRefPlace, sameRef } from '../refs.js';
-import type { NamedObject, RefValue, Repository } from '../repository.js';
+import type { NamedObject, RefValue, Repository, StoredObject } from '../repository.js';
+
+interface Held extends GitObject {
+  writtenAt: number;
+}
 
 /** A repository in memory. */
 export class MemoryRepository implements Repository {
-  readonly #objects = new Map<ObjectId, GitObject>();
+  readonly #objects = new Map<ObjectId, Held>();
   readonly #refs = new Map<string, RefValue>([['HEAD', { ref: 'refs/heads/main' }]]);
 
-  constructor(readonly format: ObjectFormat = 'sha1') {}
+  readonly #clock: () => number;
+
+  /** @param options `clock` returns the time in epoch milliseconds; default: the system time */
+  constructor(
+    readonly format: ObjectFormat = 'sha1',
+    options: { readonly clock?: (() => number) | undefined } = {},
+  ) {
+    this.#clock = options.clock ?? systemClock;
+  }
 
   /** Number of objects. */
   get size(): number {
@@ -27,8 +39,15 @@ export class MemoryRepository implements Repository {
 
   async write(objects: readonly NamedObject[]): Promise<void> {
     for (const { id, type, body } of objects) {
-      if (!this.#objects.has(id)) this.#objects.set(id, { type, body: body.slice() });
+      const held = this.#objects.get(id);
+      if (held !== undefined) held.writtenAt = this.#clock();
+      else this.#objects.set(id, { type, body: body.slice(), writtenAt: this.#clock() });
     }
+  }
+
+  async *list(prefix: string): AsyncGenerator<StoredObject> {
+    for (const [id, { body, writtenAt }] of this.#objects)
+      if (id.startsWith(prefix)) yield { id, bytes: body.length, writtenAt };
   }
 
   async readRef(name: string): Promise<RefValue | undefined> {

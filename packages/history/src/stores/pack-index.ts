@@ -78,11 +78,28 @@ export class PackIndex {
     return { offset, end: this.#sorted[low + 1] ?? this.#end };
   }
 
-  *ids(): Generator<ObjectId> {
-    for (let i = 0; i < this.count; i++) {
+  /** Yields the ids that begin with a prefix, in order. */
+  *ids(prefix = ''): Generator<ObjectId> {
+    for (let i = this.#firstFrom(prefix); i < this.count; i++) {
       const at = TABLES_OFFSET + i * this.#width;
-      yield hexOf(this.bytes.subarray(at, at + this.#width));
+      const id = hexOf(this.bytes.subarray(at, at + this.#width));
+      if (!id.startsWith(prefix)) return;
+      yield id;
     }
+  }
+
+  /** Returns the position of the first id that is not below a prefix. */
+  #firstFrom(prefix: string): number {
+    const wanted = new Uint8Array(this.#width);
+    putId(wanted, 0, prefix.padEnd(2 * this.#width, '0') as ObjectId);
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(middle, wanted) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   #compare(position: number, wanted: Uint8Array): number {

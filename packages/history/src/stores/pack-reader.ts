@@ -3,9 +3,9 @@ import { HistoryError } from '../errors.js';
 import { hexOf, ID_BYTES, type ObjectFormat, type ObjectId } from '../object-id.js';
 import type { GitObject, ObjectType } from '../objects/git-object.js';
 import type { Primitives } from '../primitives.js';
-import type { RepositoryCall } from '../repository.js';
+import type { RepositoryCall, StoredObject } from '../repository.js';
 import { applyDelta } from './delta.js';
-import { PackIndex } from './pack-index.js';
+import { type PackedPlace, PackIndex } from './pack-index.js';
 
 const TYPE_NAMES: readonly (ObjectType | undefined)[] = [undefined, 'commit', 'tree', 'blob', 'tag'];
 const OFFSET_DELTA = 6;
@@ -35,6 +35,8 @@ export class PackReader {
     readonly format: ObjectFormat,
     readonly primitives: Primitives,
     readonly maxObjectBytes: number,
+    /** Time of the last change of the pack's file. */
+    readonly writtenAt: number,
   ) {}
 
   /** @param path without `.pack` and `.idx` */
@@ -48,14 +50,22 @@ export class PackReader {
     const index = await fileSystem.readFile(`${path}.idx`, { signal });
     const handle = await fileSystem.open(`${path}.pack`, 'r', { signal });
     try {
-      const { size } = await handle.stat();
+      const { size, ctimeMs } = await handle.stat();
       const head = await read(handle, 0, 12);
       if (String.fromCharCode(...head.subarray(0, 4)) !== 'PACK' || head[7] !== 2)
         throw new HistoryError('corrupt', 'A pack is not of version 2', { path });
-      return new PackReader(new PackIndex(index, format, primitives, size), handle, format, primitives, maxObjectBytes);
+      const parsed = new PackIndex(index, format, primitives, size);
+      return new PackReader(parsed, handle, format, primitives, maxObjectBytes, ctimeMs);
     } catch (error) {
       await handle.close();
       throw error;
+    }
+  }
+
+  *list(prefix: string): Generator<StoredObject> {
+    for (const id of this.index.ids(prefix)) {
+      const { offset, end } = this.index.find(id) as PackedPlace;
+      yield { id, bytes: end - offset, writtenAt: this.writtenAt };
     }
   }
 
