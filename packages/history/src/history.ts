@@ -25,6 +25,7 @@ import { type GitObject, idOf, type ObjectType } from './objects/git-object.js';
 import type { Person, Signature } from './objects/person.js';
 import { encodeTag } from './objects/tag.js';
 import { type Primitives, portablePrimitives } from './primitives.js';
+import { type PruneOptions, type PruneResult, prune } from './prune.js';
 import { checkRefName } from './refs.js';
 import type { GitObjectStore, NamedObject, RefValue, Repository, RepositoryCall } from './repository.js';
 import { resolveRevision, shortestUnique } from './revision.js';
@@ -86,7 +87,9 @@ const MAX_COMMIT_ATTEMPTS = 16;
 export class History {
   readonly repository: Repository;
   readonly #reader: ObjectReader;
-  readonly #known = new StateIds();
+  #known = new StateIds();
+  /** Value of the repository's `pruneCount` since which the states are known. */
+  #knownSince = 0;
   readonly #author: Person;
   readonly #clock: () => number;
 
@@ -113,10 +116,8 @@ export class History {
     fileSystem: FileSystem,
     call?: RepositoryCall & { readonly base?: ObjectId | undefined },
   ): Promise<ObjectId> {
-    const found = await findObjects(fileSystem, this.#reader, this.#known, call?.base, call);
-    await storeObjects(this.repository, found.objects, call);
-    this.#known.learn(fileSystem, found);
-    return found.root;
+    const { known } = await this.#statesKnown(call);
+    return this.#writeTree(fileSystem, known, call);
   }
 
   /**
@@ -128,14 +129,18 @@ export class History {
     const { signal } = options;
     const explicit = options.parents && (await Promise.all(options.parents.map((id) => this.resolve(id, { signal }))));
     for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
+      const { known, pruneCount } = await this.#statesKnown({ signal });
       const ref = explicit && options.branch === undefined ? undefined : await this.#branchRef(options.branch, signal);
       const tip = ref === undefined ? undefined : await this.repository.readRef(ref, { signal });
       if (explicit !== undefined && tip !== undefined && !('id' in tip && explicit.includes(tip.id))) break;
       const parents = explicit ?? (tip !== undefined && 'id' in tip ? [tip.id] : []);
       const base = parents[0] === undefined ? undefined : (await this.#reader.commit(parents[0], { signal })).tree;
-      const tree = await this.writeTree(fileSystem, { signal, base });
+      const tree = await this.#writeTree(fileSystem, known, { signal, base });
       const id = await this.#commit(tree, parents, options);
-      if (ref === undefined || (await this.repository.swapRef(ref, tip, { id }, { signal }))) return id;
+      if (ref !== undefined && (await this.repository.swapRef(ref, tip, { id }, { signal, pruneCount }))) return id;
+      // Objects that this commit relies on may have been deleted.
+      if ((await this.#pruneCount({ signal })) !== pruneCount) continue;
+      if (ref === undefined) return id;
       if (explicit !== undefined) break;
     }
     throw new HistoryError('ref-changed', 'Another client moved the branch: read it and commit again', {
@@ -153,16 +158,17 @@ export class History {
    */
   async checkout(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     const tree = await this.treeOf(version, call);
+    const { known } = await this.#statesKnown(call);
     await fileSystem.transaction(async (inside) => {
-      this.#known.copyKnowledge(fileSystem, inside);
-      const now = await findObjects(inside, this.#reader, this.#known, tree, call);
+      known.copyKnowledge(fileSystem, inside);
+      const now = await findObjects(inside, this.#reader, known, tree, call);
       const trees = new TreesBeside(this.repository, now.objects);
       const reader = new ObjectReader(trees, this.#reader.primitives, this.#reader.maxEntries);
       await applyTree(inside, reader, now.root, tree, call);
-      const then = await findObjects(inside, this.#reader, this.#known, tree, call);
+      const then = await findObjects(inside, this.#reader, known, tree, call);
       if (then.root !== tree)
         throw new HistoryError('corrupt', `The filesystem does not hold what ${version} says`, { id: tree });
-      this.#known.learn(fileSystem, then);
+      known.learn(fileSystem, then);
     }, call);
   }
 
@@ -402,6 +408,45 @@ export class History {
         if (id !== undefined) tips.add(id);
       }
     return verifyFrom(this.#reader, [...tips], call);
+  }
+
+  /**
+   * Deletes the objects that no reference reaches: versions of removed branches, trees of merges that were not
+   * committed. Whatever an object written in the grace period refers to stays too. Other clients may go on working:
+   * `commit` notices a prune and stores again what it relied on. Objects that `writeTree`, `merge`, `editTree` and
+   * `commitTree` stored are only protected by the grace period, until a reference leads to them; it must also exceed the
+   * differences between the clients' clocks. A version that no reference reaches is deleted, even if its id was shown
+   * to somebody: give it a branch or a tag.
+   * @throws HistoryError `unsupported` if the repository cannot delete, or git uses it with a work tree, reflogs or caches;
+   *   `not-found` if a reference leads to a missing object. Nothing is deleted then
+   */
+  prune(options: PruneOptions = {}): Promise<PruneResult> {
+    return prune(this.repository, this.#reader, this.#clock(), options);
+  }
+
+  async #pruneCount(call?: RepositoryCall): Promise<number> {
+    return (await this.repository.pruneCount?.(call)) ?? 0;
+  }
+
+  /** Returns the known states; none if objects were deleted since they were stored. */
+  async #statesKnown(call?: RepositoryCall): Promise<{ readonly known: StateIds; readonly pruneCount: number }> {
+    const pruneCount = await this.#pruneCount(call);
+    if (this.#knownSince !== pruneCount) {
+      this.#known = new StateIds();
+      this.#knownSince = pruneCount;
+    }
+    return { known: this.#known, pruneCount };
+  }
+
+  async #writeTree(
+    fileSystem: FileSystem,
+    known: StateIds,
+    call?: RepositoryCall & { readonly base?: ObjectId | undefined },
+  ): Promise<ObjectId> {
+    const found = await findObjects(fileSystem, this.#reader, known, call?.base, call);
+    await storeObjects(this.repository, found.objects, call);
+    known.learn(fileSystem, found);
+    return found.root;
   }
 
   async #entry(version: string, path: string, call?: RepositoryCall): Promise<PathEntry> {

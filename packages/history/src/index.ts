@@ -24,14 +24,18 @@ export type { GitObject, ObjectType } from './objects/git-object.js';
 export type { Person, Signature } from './objects/person.js';
 export type { TreeEntry, TreeMode } from './objects/tree.js';
 export { type Hasher, type Primitives, portablePrimitives } from './primitives.js';
+export type { PruneOptions, PruneResult } from './prune.js';
 export type {
   GitObjectStore,
   NamedObject,
+  PruneCall,
+  Pruned,
   RefStore,
   RefValue,
   Repository,
   RepositoryCall,
   StoredObject,
+  SwapRefCall,
 } from './repository.js';
 export { type ConfigEntry, configEntries } from './stores/git-config.js';
 export { GitDirectory, type GitDirectoryOptions } from './stores/git-directory.js';

@@ -45,6 +45,28 @@ export interface GitObjectStore {
 /** Value of a reference: the id of an object, or the name of another reference for a symbolic one such as `HEAD`. */
 export type RefValue = { readonly id: ObjectId } | { readonly ref: string };
 
+/** Options of a move of a reference. */
+export interface SwapRefCall extends RepositoryCall {
+  /** Refuse unless the repository's `pruneCount` is this, checked atomically with the move. Default: any. */
+  readonly pruneCount?: number | undefined;
+}
+
+/** Options of {@link Repository.prune}. */
+export interface PruneCall extends RepositoryCall {
+  /** Time in epoch milliseconds; an object that was written at that time or later stays. */
+  readonly before: number;
+  /** Delete nothing, only count. */
+  readonly dryRun: boolean;
+}
+
+/** What was deleted. */
+export interface Pruned {
+  /** Number of deleted objects. */
+  readonly objects: number;
+  /** Bytes that they took in the store. */
+  readonly bytes: number;
+}
+
 /** Names of objects, each moved by compare-and-swap. Names are full: `HEAD`, `refs/heads/main`, `refs/tags/v1`. */
 export interface RefStore {
   readRef(name: string, call?: RepositoryCall): Promise<RefValue | undefined>;
@@ -57,11 +79,23 @@ export interface RefStore {
     name: string,
     expected: RefValue | undefined,
     next: RefValue | undefined,
-    call?: RepositoryCall,
+    call?: SwapRefCall,
   ): Promise<boolean>;
   /** Returns all names with the prefix, sorted. */
   listRefs(prefix: string, call?: RepositoryCall): Promise<string[]>;
 }
 
 /** Storage of a history: objects and references. */
-export interface Repository extends GitObjectStore, RefStore {}
+export interface Repository extends GitObjectStore, RefStore {
+  /**
+   * Returns a number that `prune` increments before it deletes and again afterwards. A client that relies on stored
+   * objects reads it first and passes it to `swapRef`. Default: 0, for a repository that is never pruned.
+   */
+  pruneCount?(call?: RepositoryCall): Promise<number>;
+  /**
+   * Deletes the objects that `select` returns, in this order: increment `pruneCount`, list all objects, call `select`,
+   * delete, increment again. An object that was written again since the list stays.
+   * @throws HistoryError `unsupported`
+   */
+  prune?(select: (listed: readonly StoredObject[]) => Promise<ReadonlySet<ObjectId>>, call: PruneCall): Promise<Pruned>;
+}

@@ -19,7 +19,8 @@ export interface Verification {
   readonly problems: readonly Problem[];
 }
 
-interface Expected {
+/** An object with its type, or undefined if that is not known. */
+export interface TypedId {
   readonly id: ObjectId;
   readonly type: ObjectType | undefined;
 }
@@ -33,7 +34,7 @@ export async function verifyFrom(
   const counts = { blob: 0, tree: 0, commit: 0, tag: 0 };
   const problems: Problem[] = [];
   const seen = new Set<ObjectId>(tips);
-  const pending: Expected[] = tips.map((id) => ({ id, type: undefined }));
+  const pending: TypedId[] = tips.map((id) => ({ id, type: undefined }));
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { id, type } = next;
     try {
@@ -55,12 +56,13 @@ export async function verifyFrom(
   return { counts, problems };
 }
 
-async function referencesOf(
+/** Returns what an object refers to, except the parents beyond a shallow boundary and the commits of submodules. */
+export async function referencesOf(
   { type, body }: GitObject,
   id: ObjectId,
   reader: ObjectReader,
   call?: RepositoryCall,
-): Promise<Expected[]> {
+): Promise<TypedId[]> {
   const { format } = reader.store;
   if (type === 'commit') {
     const commit = decodeCommit(body, id, format);

@@ -1,9 +1,18 @@
-import { type FileSystem, isFsError, parentPath } from '@scratchfs/core';
+import { type FileSystem, isFsError, parentPath, quote } from '@scratchfs/core';
 import { HistoryError } from '../errors.js';
 import { isObjectId, type ObjectFormat, type ObjectId } from '../object-id.js';
-import { type GitObject, headerOf, parseFramed } from '../objects/git-object.js';
+import { checkId, type GitObject, headerOf, parseFramed } from '../objects/git-object.js';
 import { concat, type Primitives, portablePrimitives } from '../primitives.js';
-import type { NamedObject, RefValue, Repository, RepositoryCall, StoredObject } from '../repository.js';
+import type {
+  NamedObject,
+  PruneCall,
+  Pruned,
+  RefValue,
+  Repository,
+  RepositoryCall,
+  StoredObject,
+  SwapRefCall,
+} from '../repository.js';
 import { parseConfig } from './git-config.js';
 import { GitRefs } from './git-refs.js';
 import { PackReader } from './pack-reader.js';
@@ -21,6 +30,15 @@ export interface GitDirectoryOptions extends RepositoryCall {
 const MIN_PACKED_OBJECTS = 100;
 const MAX_OBJECT_BYTES = 256 * 2 ** 20;
 const OBJECT_MODE = 0o444;
+/** Number of loose objects that a prune deletes in one transaction. */
+const DELETED_AT_ONCE = 256;
+/** Limits of a pack that a prune writes. */
+const MAX_BATCH_BYTES = 8 * 2 ** 20;
+const MAX_BATCH_OBJECTS = 2_000;
+/** Names in a repository that git writes beside a work tree, for reflogs, and during its commands. */
+const USED_BY_GIT = /^(?:index|logs|worktrees|modules|(?!HEAD$)[A-Z_]+)$/;
+/** Files that make objects or packs necessary that no reference reaches. */
+const GIT_CACHES = /^(?:commit-graphs?|multi-pack-index.*|.*\.(?:keep|promisor|bitmap|mtimes))$/;
 
 /**
  * A repository in git's own layout on any filesystem. git can clone, log and check it. Objects that git has written can
@@ -31,6 +49,8 @@ export class GitDirectory implements Repository {
   readonly #packs = new Map<string, PackReader>();
   #looking: Promise<PackReader[]> | undefined;
   #shallow: ReadonlySet<ObjectId> | undefined;
+  /** Number of prunes when the known packs were last looked for. */
+  #pruneCount = 0;
 
   private constructor(
     readonly fileSystem: FileSystem,
@@ -116,13 +136,48 @@ export class GitDirectory implements Repository {
 
   async write(objects: readonly NamedObject[], call?: RepositoryCall): Promise<void> {
     if (objects.length >= MIN_PACKED_OBJECTS) return this.#writePack(objects, call);
-    for (const object of objects) if (!(await this.has(object.id, call))) await this.#writeLoose(object, call);
+    for (const object of objects) if (!(await this.#touch(object.id, call))) await this.#writeLoose(object, call);
   }
 
   async *list(prefix: string, call?: RepositoryCall): AsyncGenerator<StoredObject> {
     yield* this.#listLoose(prefix, call);
     await this.#lookAgain();
-    for (const pack of this.#packs.values()) yield* pack.list(prefix);
+    for (const pack of [...this.#packs.values()]) {
+      const writtenAt = await this.#packWrittenAt(pack, call);
+      if (writtenAt !== undefined) yield* pack.list(prefix, writtenAt);
+    }
+  }
+
+  async pruneCount(call?: RepositoryCall): Promise<number> {
+    const count = await this.#refs.pruneCount(call);
+    // A pack that is known here may have been deleted.
+    if (count !== this.#pruneCount) await this.#forgetPacks();
+    this.#pruneCount = count;
+    return count;
+  }
+
+  /**
+   * See {@link Repository.prune}. Packs are written again without the deleted objects.
+   * @throws HistoryError `unsupported` for a repository with a work tree, reflogs, or files that depend on its packs:
+   *   git itself knows what these need
+   */
+  async prune(
+    select: (listed: readonly StoredObject[]) => Promise<ReadonlySet<ObjectId>>,
+    { before, dryRun, signal }: PruneCall,
+  ): Promise<Pruned> {
+    await this.#refuseIfUsedByGit(signal);
+    if (!dryRun) await this.#refs.raisePruneCount({ signal });
+    await this.pruneCount({ signal });
+    const listed: StoredObject[] = [];
+    for await (const object of this.list('', { signal })) listed.push(object);
+    const dead = await select(listed);
+    const found = listed.filter(({ id, writtenAt }) => dead.has(id) && writtenAt < before);
+    if (dryRun) return totalOf(found);
+    const deleted = await this.#deleteLoose([...new Set(found.map(({ id }) => id))], before, signal);
+    for (const pack of [...this.#packs.values()])
+      deleted.push(...(await this.#deletePacked(pack, dead, before, signal)));
+    await this.#refs.raisePruneCount({ signal });
+    return totalOf(deleted);
   }
 
   async shallow(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>> {
@@ -138,7 +193,7 @@ export class GitDirectory implements Repository {
     name: string,
     expected: RefValue | undefined,
     next: RefValue | undefined,
-    call?: RepositoryCall,
+    call?: SwapRefCall,
   ): Promise<boolean> {
     return this.#refs.swapRef(name, expected, next, call);
   }
@@ -148,10 +203,7 @@ export class GitDirectory implements Repository {
   }
 
   async close(): Promise<void> {
-    await this.#looking?.catch(() => undefined);
-    const packs = [...this.#packs.values()];
-    this.#packs.clear();
-    for (const pack of packs) await pack.close();
+    await this.#forgetPacks();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -208,7 +260,139 @@ export class GitDirectory implements Repository {
 
   async #readPacked(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined> {
     const pack = await this.#packHolding(id, call);
-    return pack?.read(id, (base) => this.read(base, call));
+    try {
+      return await pack?.read(id, (base) => this.read(base, call));
+    } catch (error) {
+      if (pack === undefined || (await this.#packWrittenAt(pack, call)) !== undefined) throw error;
+      // Another client has deleted the pack and stored its living objects elsewhere.
+      await this.#forgetPack(pack);
+      return this.read(id, call);
+    }
+  }
+
+  /**
+   * Reports whether an object is stored. If it is, its time becomes the current time of the filesystem, so that a
+   * concurrent prune does not delete it.
+   */
+  async #touch(id: ObjectId, call?: RepositoryCall): Promise<boolean> {
+    const options = { signal: call?.signal };
+    const touch = async (path: string): Promise<boolean> => {
+      try {
+        await this.fileSystem.chmod(path, OBJECT_MODE, options);
+        return true;
+      } catch (error) {
+        return unlessAbsent(error) ?? false;
+      }
+    };
+    if (await touch(this.#loose(id))) return true;
+    for (;;) {
+      const pack = await this.#packHolding(id, call);
+      if (pack === undefined) return false;
+      if (await touch(`${pack.path}.pack`)) return true;
+      await this.#forgetPack(pack);
+    }
+  }
+
+  /** Returns the time of the last change of a pack's file, or undefined if it was deleted. */
+  async #packWrittenAt(pack: PackReader, call?: RepositoryCall): Promise<number | undefined> {
+    const stats = await this.fileSystem.stat(`${pack.path}.pack`, { signal: call?.signal }).catch(unlessAbsent);
+    return stats?.ctimeMs;
+  }
+
+  async #forgetPacks(): Promise<void> {
+    await this.#looking?.catch(() => undefined);
+    for (const pack of [...this.#packs.values()]) await this.#forgetPack(pack);
+  }
+
+  async #forgetPack(pack: PackReader): Promise<void> {
+    for (const [name, known] of this.#packs) if (known === pack) this.#packs.delete(name);
+    await pack.close().catch(() => undefined);
+  }
+
+  async #refuseIfUsedByGit(signal: AbortSignal | undefined): Promise<void> {
+    const names = await namesIn(this.fileSystem, this.path || '/', signal);
+    const caches = [
+      ...(await namesIn(this.fileSystem, `${this.path}/objects/info`, signal)),
+      ...(await namesIn(this.fileSystem, `${this.path}/objects/pack`, signal)),
+    ];
+    const used = [...names.filter((name) => USED_BY_GIT.test(name)), ...caches.filter((name) => GIT_CACHES.test(name))];
+    if (used.length > 0)
+      throw new HistoryError(
+        'unsupported',
+        `git uses this repository (${quote(used[0] as string)}), and knows what else its objects are needed for: run \`git gc --prune\` there`,
+        { path: this.path || '/' },
+      );
+  }
+
+  /** Deletes those objects that were not written again since `before`. */
+  async #deleteLoose(
+    ids: readonly ObjectId[],
+    before: number,
+    signal: AbortSignal | undefined,
+  ): Promise<StoredObject[]> {
+    const deleted: StoredObject[] = [];
+    for (let at = 0; at < ids.length; at += DELETED_AT_ONCE) {
+      const batch = ids.slice(at, at + DELETED_AT_ONCE);
+      deleted.push(
+        ...(await this.#together(async (fileSystem) => {
+          const gone: StoredObject[] = [];
+          for (const id of batch) {
+            const stats = await fileSystem.stat(this.#loose(id)).catch(unlessAbsent);
+            if (stats === undefined || stats.ctimeMs >= before) continue;
+            await fileSystem.unlink(this.#loose(id));
+            gone.push({ id, bytes: stats.size, writtenAt: stats.ctimeMs });
+          }
+          return gone;
+        }, signal)),
+      );
+    }
+    return deleted;
+  }
+
+  /** Replaces a pack by its living objects, unless it was written again since `before`. */
+  async #deletePacked(
+    pack: PackReader,
+    dead: ReadonlySet<ObjectId>,
+    before: number,
+    signal: AbortSignal | undefined,
+  ): Promise<StoredObject[]> {
+    const writtenAt = (await this.#packWrittenAt(pack, { signal })) ?? before;
+    const objects = [...pack.list('', writtenAt)];
+    const gone = objects.filter(({ id }) => dead.has(id));
+    if (writtenAt >= before || gone.length === 0) return [];
+    let batch: NamedObject[] = [];
+    let bytes = 0;
+    const flush = async (): Promise<void> => {
+      if (batch.length >= MIN_PACKED_OBJECTS) await this.#writePack(batch, { signal });
+      else for (const object of batch) await this.#writeLoose(object, { signal });
+      batch = [];
+      bytes = 0;
+    };
+    for (const { id } of objects) {
+      if (dead.has(id)) continue;
+      const object = await this.read(id, { signal });
+      if (object === undefined) throw new HistoryError('corrupt', `A packed object cannot be read: ${id}`, { id });
+      batch.push({ ...checkId(object, id, this.format, this.primitives), id });
+      bytes += object.body.length;
+      if (bytes >= MAX_BATCH_BYTES || batch.length >= MAX_BATCH_OBJECTS) await flush();
+    }
+    await flush();
+    const isDeleted = await this.#together(async (fileSystem) => {
+      const stats = await fileSystem.stat(`${pack.path}.pack`).catch(unlessAbsent);
+      if (stats === undefined || stats.ctimeMs >= before) return false;
+      // A pack is found by its index, so that goes first.
+      for (const suffix of ['idx', 'rev', 'pack']) await fileSystem.rm(`${pack.path}.${suffix}`, { force: true });
+      return true;
+    }, signal);
+    if (!isDeleted) return [];
+    await this.#forgetPack(pack);
+    return gone;
+  }
+
+  /** Makes changes in one transaction if the filesystem has them. */
+  async #together<T>(change: (fileSystem: FileSystem) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    if (!this.fileSystem.capabilities.transactions) return change(this.fileSystem);
+    return this.fileSystem.transaction(change, { signal });
   }
 
   /**
@@ -268,6 +452,11 @@ const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   'extensions.preciousobjects',
   'extensions.worktreeconfig',
 ]);
+
+function totalOf(objects: readonly StoredObject[]): Pruned {
+  const ids = new Set(objects.map(({ id }) => id));
+  return { objects: ids.size, bytes: objects.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
 
 /** Returns the names in a directory, none if it does not exist or is a file. */
 async function namesIn(fileSystem: FileSystem, path: string, signal?: AbortSignal): Promise<string[]> {

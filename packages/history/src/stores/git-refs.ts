@@ -2,11 +2,14 @@ import { compareNames, type FileSystem, isFsError, parentPath } from '@scratchfs
 import { HistoryError } from '../errors.js';
 import { isObjectId, type ObjectFormat } from '../object-id.js';
 import { checkRefName, checkRefPlace, formatRef, isRefName, parseRef, sameRef } from '../refs.js';
-import type { RefStore, RefValue, RepositoryCall } from '../repository.js';
+import type { RefStore, RefValue, RepositoryCall, SwapRefCall } from '../repository.js';
 
-type Swap = (fileSystem: FileSystem) => Promise<boolean>;
+type Change = (fileSystem: FileSystem) => Promise<boolean>;
 
-/** Name of a locked reference, or `packed-refs`. */
+/** File with the number of prunes. git ignores it. */
+const PRUNE_COUNT_FILE = 'scratchfs-prunes';
+
+/** Name of a locked file: a reference, `packed-refs`, or the number of prunes. */
 interface Held {
   readonly held: string;
 }
@@ -34,19 +37,46 @@ export class GitRefs implements RefStore {
     name: string,
     expected: RefValue | undefined,
     next: RefValue | undefined,
-    call?: RepositoryCall,
+    call?: SwapRefCall,
   ): Promise<boolean> {
     checkRefName(name);
+    const pruneCount = call?.pruneCount;
     const swap = async (fileSystem: FileSystem): Promise<boolean> => {
+      if (pruneCount !== undefined && pruneCount !== (await this.#pruneCount(fileSystem, call))) return false;
       if (!sameRef(await this.#read(fileSystem, name, call), expected)) return false;
       if (expected === undefined && next !== undefined) await this.#makeRoom(fileSystem, name, call);
       await this.#write(fileSystem, name, next);
       return true;
     };
+    const locks = [name];
     // Only a removal changes `packed-refs`.
-    const locks = next === undefined ? [name, 'packed-refs'] : [name];
+    if (next === undefined) locks.push('packed-refs');
+    if (pruneCount !== undefined) locks.push(PRUNE_COUNT_FILE);
+    return this.#whenUnlocked(locks, swap, call);
+  }
+
+  async pruneCount(call?: RepositoryCall): Promise<number> {
+    return this.#pruneCount(this.fileSystem, call);
+  }
+
+  /** Increments the number of prunes atomically. */
+  async raisePruneCount(call?: RepositoryCall): Promise<void> {
+    const raise = async (fileSystem: FileSystem): Promise<boolean> => {
+      const count = await this.#pruneCount(fileSystem, call);
+      await fileSystem.writeFile(`${this.path}/${PRUNE_COUNT_FILE}`, `${count + 1}\n`);
+      return true;
+    };
+    await this.#whenUnlocked([PRUNE_COUNT_FILE], raise, call);
+  }
+
+  async #pruneCount(fileSystem: FileSystem, call?: RepositoryCall): Promise<number> {
+    return Number((await readIfThere(fileSystem, `${this.path}/${PRUNE_COUNT_FILE}`, call)) ?? 0);
+  }
+
+  /** Makes a change in one step, as soon as no lock is held. */
+  async #whenUnlocked(locks: readonly string[], change: Change, call?: RepositoryCall): Promise<boolean> {
     for (let tried = 0; ; tried++) {
-      const result = await this.#swapUnlessLocked(locks, swap, call);
+      const result = await this.#changeUnlessLocked(locks, change, call);
       if (typeof result === 'boolean') return result;
       if (tried === MAX_LOCK_RETRIES) throw locked(result.held);
       await new Promise((resolve) => setTimeout(resolve, Math.min(2 ** tried, MAX_PAUSE_MS)));
@@ -54,13 +84,13 @@ export class GitRefs implements RefStore {
     }
   }
 
-  /** Swaps if no lock is held; otherwise returns the held lock. */
-  async #swapUnlessLocked(locks: readonly string[], swap: Swap, call?: RepositoryCall): Promise<boolean | Held> {
+  /** Makes the change if no lock is held; otherwise returns the held lock. */
+  async #changeUnlessLocked(locks: readonly string[], change: Change, call?: RepositoryCall): Promise<boolean | Held> {
     try {
       return await this.fileSystem.transaction(
         async (inside) => {
           const held = await this.#lockedBy(inside, locks);
-          return held === undefined ? swap(inside) : { held };
+          return held === undefined ? change(inside) : { held };
         },
         { signal: call?.signal },
       );
@@ -69,7 +99,7 @@ export class GitRefs implements RefStore {
     }
     return locks.reduceRight(
       (work, lock) => () => this.#whileLocked(lock, work),
-      (): Promise<boolean | Held> => swap(this.fileSystem),
+      (): Promise<boolean | Held> => change(this.fileSystem),
     )();
   }
 

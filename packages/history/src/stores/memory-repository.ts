@@ -2,7 +2,7 @@ import { compareNames, systemClock } from '@scratchfs/core';
 import type { ObjectFormat, ObjectId } from '../object-id.js';
 import type { GitObject } from '../objects/git-object.js';
 import { checkRefName, checkRefPlace, sameRef } from '../refs.js';
-import type { NamedObject, RefValue, Repository, StoredObject } from '../repository.js';
+import type { NamedObject, PruneCall, Pruned, RefValue, Repository, StoredObject, SwapRefCall } from '../repository.js';
 
 interface Held extends GitObject {
   writtenAt: number;
@@ -14,6 +14,7 @@ export class MemoryRepository implements Repository {
   readonly #refs = new Map<string, RefValue>([['HEAD', { ref: 'refs/heads/main' }]]);
 
   readonly #clock: () => number;
+  #pruneCount = 0;
 
   /** @param options `clock` returns the time in epoch milliseconds; default: the system time */
   constructor(
@@ -50,11 +51,41 @@ export class MemoryRepository implements Repository {
       if (id.startsWith(prefix)) yield { id, bytes: body.length, writtenAt };
   }
 
+  async pruneCount(): Promise<number> {
+    return this.#pruneCount;
+  }
+
+  async prune(
+    select: (listed: readonly StoredObject[]) => Promise<ReadonlySet<ObjectId>>,
+    { before, dryRun }: PruneCall,
+  ): Promise<Pruned> {
+    if (!dryRun) this.#pruneCount += 1;
+    const listed: StoredObject[] = [];
+    for await (const object of this.list('')) listed.push(object);
+    let objects = 0;
+    let bytes = 0;
+    for (const id of await select(listed)) {
+      const { body, writtenAt } = this.#objects.get(id) as Held;
+      if (writtenAt >= before) continue;
+      objects += 1;
+      bytes += body.length;
+      if (!dryRun) this.#objects.delete(id);
+    }
+    if (!dryRun) this.#pruneCount += 1;
+    return { objects, bytes };
+  }
+
   async readRef(name: string): Promise<RefValue | undefined> {
     return this.#refs.get(checkRefName(name));
   }
 
-  async swapRef(name: string, expected: RefValue | undefined, next: RefValue | undefined): Promise<boolean> {
+  async swapRef(
+    name: string,
+    expected: RefValue | undefined,
+    next: RefValue | undefined,
+    call?: SwapRefCall,
+  ): Promise<boolean> {
+    if (call?.pruneCount !== undefined && call.pruneCount !== this.#pruneCount) return false;
     if (!sameRef(this.#refs.get(checkRefName(name)), expected)) return false;
     if (expected === undefined && next !== undefined) checkRefPlace(name, this.#refs.keys());
     if (next === undefined) this.#refs.delete(name);

@@ -35,8 +35,8 @@ export class PackReader {
     readonly format: ObjectFormat,
     readonly primitives: Primitives,
     readonly maxObjectBytes: number,
-    /** Time of the last change of the pack's file. */
-    readonly writtenAt: number,
+    /** Path without `.pack` and `.idx`. */
+    readonly path: string,
   ) {}
 
   /** @param path without `.pack` and `.idx` */
@@ -50,22 +50,23 @@ export class PackReader {
     const index = await fileSystem.readFile(`${path}.idx`, { signal });
     const handle = await fileSystem.open(`${path}.pack`, 'r', { signal });
     try {
-      const { size, ctimeMs } = await handle.stat();
+      const { size } = await handle.stat();
       const head = await read(handle, 0, 12);
       if (String.fromCharCode(...head.subarray(0, 4)) !== 'PACK' || head[7] !== 2)
         throw new HistoryError('corrupt', 'A pack is not of version 2', { path });
       const parsed = new PackIndex(index, format, primitives, size);
-      return new PackReader(parsed, handle, format, primitives, maxObjectBytes, ctimeMs);
+      return new PackReader(parsed, handle, format, primitives, maxObjectBytes, path);
     } catch (error) {
       await handle.close();
       throw error;
     }
   }
 
-  *list(prefix: string): Generator<StoredObject> {
+  /** Yields the objects whose ids begin with a prefix, all with the time of the pack. */
+  *list(prefix: string, writtenAt: number): Generator<StoredObject> {
     for (const id of this.index.ids(prefix)) {
       const { offset, end } = this.index.find(id) as PackedPlace;
-      yield { id, bytes: end - offset, writtenAt: this.writtenAt };
+      yield { id, bytes: end - offset, writtenAt };
     }
   }
 
