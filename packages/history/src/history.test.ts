@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type FileSystem, openFileSystem } from '@scratchfs/core';
+import { asyncStorage, backendOf, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { asyncMemoryStorage, MemoryStorage } from '@scratchfs/memory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { editTree } from './edit-tree.js';
@@ -194,6 +194,25 @@ describe('a history', () => {
     await fileSystem.rm('/lib', { recursive: true });
     const last = await history.commit(fileSystem, { message: 'last' });
     expect((await history.diff(next, last)).removed).toMatchObject([{ path: 'lib/other', mode: '160000' }]);
+  });
+
+  it('checks out under limits that another client has raised', async () => {
+    const backend = backendOf(new MemoryStorage());
+    const [fs, other] = await Promise.all([
+      openFileSystem(asyncStorage(backend)),
+      openFileSystem(asyncStorage(backend)),
+    ]);
+    const source = await openFileSystem(new MemoryStorage(), { files: { '/a': '1', '/b': '2', '/c': '3' } });
+    const history = new History({ clock: () => 0 });
+    const id = await history.commit(source, { message: 'three files' });
+    await other.setLimits({ maxNodeCount: 2 });
+    await expect(history.checkout(id, fs)).rejects.toMatchObject({ code: 'ENOSPC', allowed: 2 });
+    await other.setLimits({ maxNodeCount: 3 });
+    await history.checkout(id, fs);
+    expect(await other.readdir('/')).toEqual(['a', 'b', 'c']);
+    await other.setLimits({ maxNodeCount: 2 });
+    await other.rm('/a');
+    await expect(history.checkout(id, fs)).rejects.toMatchObject({ code: 'ENOSPC', allowed: 2 });
   });
 
   it('writes only the objects that changed', async () => {

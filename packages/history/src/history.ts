@@ -1,4 +1,5 @@
 import { type FileSystem, normalizePath, systemClock } from '@scratchfs/core';
+import { learnLimits } from '@scratchfs/core/internal';
 import { applyTree, restoreEntry } from './checkout.js';
 import {
   diffTrees,
@@ -159,6 +160,7 @@ export class History {
   async checkout(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     const tree = await this.treeOf(version, call);
     const { known } = await this.#statesKnown(call);
+    await learnLimits(fileSystem, call?.signal);
     await fileSystem.transaction(async (inside) => {
       known.copyKnowledge(fileSystem, inside);
       const now = await findObjects(inside, this.#reader, known, tree, call);

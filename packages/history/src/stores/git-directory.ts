@@ -166,17 +166,16 @@ export class GitDirectory implements Repository {
     { before, dryRun, signal }: PruneCall,
   ): Promise<Pruned> {
     await this.#refuseIfUsedByGit(signal);
-    if (!dryRun) await this.#refs.raisePruneCount({ signal });
-    await this.pruneCount({ signal });
-    const listed: StoredObject[] = [];
-    for await (const object of this.list('', { signal })) listed.push(object);
-    const dead = await select(listed);
-    const found = listed.filter(({ id, writtenAt }) => dead.has(id) && writtenAt < before);
-    if (dryRun) return totalOf(found);
-    const deleted = await this.#deleteLoose([...new Set(found.map(({ id }) => id))], before, signal);
-    for (const pack of [...this.#packs.values()])
-      deleted.push(...(await this.#deletePacked(pack, dead, before, signal)));
-    await this.#refs.raisePruneCount({ signal });
+    let deleted: StoredObject[] = [];
+    const work = async (): Promise<void> => {
+      await this.pruneCount({ signal });
+      const listed: StoredObject[] = [];
+      for await (const object of this.list('', { signal })) listed.push(object);
+      const dead = await select(listed);
+      const found = listed.filter(({ id, writtenAt }) => dead.has(id) && writtenAt < before);
+      deleted = dryRun ? found : await this.#delete(found, before, signal);
+    };
+    await (dryRun ? work() : this.#refs.whilePruning(work, { signal }));
     return totalOf(deleted);
   }
 
@@ -324,7 +323,15 @@ export class GitDirectory implements Repository {
       );
   }
 
-  /** Deletes those objects that were not written again since `before`. */
+  /** Deletes those objects that were not written again since `before`, and returns them. */
+  async #delete(found: readonly StoredObject[], before: number, signal?: AbortSignal): Promise<StoredObject[]> {
+    const dead = new Set(found.map(({ id }) => id));
+    const deleted = await this.#deleteLoose([...dead], before, signal);
+    for (const pack of [...this.#packs.values()])
+      deleted.push(...(await this.#deletePacked(pack, dead, before, signal)));
+    return deleted;
+  }
+
   async #deleteLoose(
     ids: readonly ObjectId[],
     before: number,

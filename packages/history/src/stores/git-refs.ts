@@ -59,14 +59,27 @@ export class GitRefs implements RefStore {
     return this.#pruneCount(this.fileSystem, call);
   }
 
-  /** Increments the number of prunes atomically. */
-  async raisePruneCount(call?: RepositoryCall): Promise<void> {
-    const raise = async (fileSystem: FileSystem): Promise<boolean> => {
+  /**
+   * Runs the work of a prune, and increments the number of prunes before and after it. Without transactions, no
+   * reference that depends on the number moves during the work: it could not check and delete an object in one step.
+   */
+  async whilePruning(work: () => Promise<void>, call?: RepositoryCall): Promise<void> {
+    const raise: Change = async (fileSystem) => {
       const count = await this.#pruneCount(fileSystem, call);
       await fileSystem.writeFile(`${this.path}/${PRUNE_COUNT_FILE}`, `${count + 1}\n`);
       return true;
     };
-    await this.#whenUnlocked([PRUNE_COUNT_FILE], raise, call);
+    const whenUnlocked = (change: Change) => this.#whenUnlocked([PRUNE_COUNT_FILE], change, call);
+    if (this.fileSystem.capabilities.transactions) {
+      await whenUnlocked(raise);
+      await work();
+      await whenUnlocked(raise);
+    } else
+      await whenUnlocked(async (fileSystem) => {
+        await raise(fileSystem);
+        await work();
+        return raise(fileSystem);
+      });
   }
 
   async #pruneCount(fileSystem: FileSystem, call?: RepositoryCall): Promise<number> {

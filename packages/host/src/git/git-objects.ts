@@ -10,6 +10,7 @@ import {
   type ObjectId,
   type ObjectType,
   type RepositoryCall,
+  type StoredObject,
 } from '@scratchfs/history';
 import { absent } from '../host-error.js';
 import type { Git } from './git.js';
@@ -60,6 +61,12 @@ export class GitObjects implements GitObjectStore {
 
   async write(): Promise<void> {
     throw new TypeError('This object store is read-only: objects cannot be written to a repository on disk');
+  }
+
+  /** See {@link GitObjectStore.list}. Sizes and times are unknown, since nothing is pruned here: they are 0. */
+  async *list(prefix: string, call?: RepositoryCall): AsyncGenerator<StoredObject> {
+    const ids = await this.git.text(['rev-parse', `--disambiguate=${prefix}`], call);
+    for (const id of ids.split('\n')) if (id !== '') yield { id: id as ObjectId, bytes: 0, writtenAt: 0 };
   }
 
   /**

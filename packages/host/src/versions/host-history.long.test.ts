@@ -231,6 +231,13 @@ describe('the life of a work tree', () => {
     await versions.historyOf().checkout(start, fs);
     await fs.writeFile('/a.txt', 'two\n');
     const done = await versions.historyOf().commit(fs, { message: 'in memory', parents: [start] });
+    // One is in the repository, the other in memory.
+    for (const [version, id] of [
+      [start.slice(0, 10), start],
+      [done.slice(0, 10), done],
+      [`${done.slice(0, 10)}~1`, start],
+    ] as const)
+      expect(await versions.historyOf().resolve(version)).toBe(id);
     const work = folders.folder();
     await versions.checkoutSnapshot(done, work);
     expect(text(work, 'a.txt')).toBe('two\n');

@@ -7,6 +7,8 @@ import type {
   RefValue,
   Repository,
   RepositoryCall,
+  StoredObject,
+  SwapRefCall,
 } from '@scratchfs/history';
 
 /** An object store that is closed when it is no longer needed. */
@@ -53,6 +55,15 @@ export class LinkedRepository implements Repository {
   async has(id: ObjectId, call?: RepositoryCall): Promise<boolean> {
     const found = await this.#first(async (store) => (await store.has(id, call)) || undefined, call);
     return found ?? false;
+  }
+
+  async *list(prefix: string, call?: RepositoryCall): AsyncGenerator<StoredObject> {
+    for (const store of [this.own, ...[...this.#sources.values()].map(({ store }) => store)])
+      yield* store.list?.(prefix, call) ?? [];
+  }
+
+  async pruneCount(call?: RepositoryCall): Promise<number> {
+    return (await this.own.pruneCount?.(call)) ?? 0;
   }
 
   /** Returns the shallow commits: those whose parents are missing from every store that has the commit. */
@@ -103,7 +114,7 @@ export class LinkedRepository implements Repository {
     name: string,
     expected: RefValue | undefined,
     next: RefValue | undefined,
-    call?: RepositoryCall,
+    call?: SwapRefCall,
   ): Promise<boolean> {
     return this.own.swapRef(name, expected, next, call);
   }
