@@ -139,9 +139,19 @@ export class GlobAutomaton {
       }
       case 'alternatives':
         return this.#split(token.branches.map((branch) => this.#sequence(branch, next)));
+      case 'repeat':
+        return this.#repeat(token, next);
       case 'globstar':
         return this.#globstar(next);
     }
+  }
+
+  /** Each branch leads back to one split, so the size is that of the branches. */
+  #repeat({ branches, min }: Extract<Token, { kind: 'repeat' }>, next: number): number {
+    const loop = this.#split([next]);
+    const starts = branches.map((branch) => this.#sequence(branch, loop));
+    this.#targets.set(loop, [...starts, next]);
+    return min === 0 ? loop : this.#split(starts);
   }
 
   #globstar(next: number): number {

@@ -53,7 +53,25 @@ describe('compileGlob', () => {
     ['{a..c}x', ['ax', 'bx', 'cx'], ['dx', 'Ax']],
     ['{a..}', ['{a..}'], ['a']],
     ['!a', ['!a'], ['b']],
-    ['@(a|b)', ['@(a|b)'], ['a']],
+    ['@(a|b)', ['a', 'b'], ['@(a|b)', 'ab', 'c']],
+    ['x?(a|b)', ['x', 'xa', 'xb'], ['xab']],
+    ['x*(a|bc)', ['x', 'xa', 'xaabca'], ['xb', 'xc']],
+    ['+(a|b).ts', ['a.ts', 'abba.ts'], ['.ts', 'c.ts']],
+    ['*.@(test|spec).?(c|m)[jt]s', ['a.test.ts', 'b.spec.mjs'], ['a.ts', 'a.test.tsx']],
+    ['@(src|lib/**)/*.js', ['src/a.js', 'lib/x/y/a.js'], ['src/x/a.js']],
+    ['@(a|+(b|@(c|d{e,f})))', ['a', 'bcb', 'dedfb'], ['ab', 'de_']],
+    ['*(*.a|b)', ['x.a', 'bx.a', 'b'], ['c']],
+    ['*(a|**)/b', ['x/b', 'aaa/b'], ['x/y/b']],
+    ['@(a,b|c)', ['a,b', 'c'], ['a', 'b']],
+    ['{a|b,c}', ['a|b', 'c'], ['a', 'b']],
+    ['@(a{b|c)', ['a{b', 'c'], ['a']],
+    ['{a@(b,c}', ['a@(b', 'c'], ['ab']],
+    ['@(a(b)|c)', ['a(b)', 'c'], ['ab']],
+    ['@(a|b', ['@(a|b'], ['a']],
+    ['(a|b)', ['(a|b)'], ['a']],
+    ['[@](a)', ['@(a)'], ['a']],
+    ['a|b', ['a|b'], ['a']],
+    ['!(a', ['!(a'], ['b']],
     ['src\\*.ts', ['src/a.ts'], ['src*.ts', 'src\\a.ts']],
     ['./a//b/./*', ['a/b/c'], ['a/c']],
     ['a/../b/*', ['b/c'], ['a/c']],
@@ -126,6 +144,10 @@ describe('compileGlob', () => {
     expect(() => compileGlob('{1..1001}')).toThrow(/1000/);
     expect(() => compileGlob('{1..100000000000000}')).toThrow(/1000/);
     expect(() => compileGlob(`${'{a,'.repeat(40)}${'}'.repeat(40)}`)).toThrow(/32/);
+    expect(() => compileGlob(`${'@(a|'.repeat(40)}${')'.repeat(40)}`)).toThrow(/32/);
+    expect(() => compileGlob(`@(${'a|'.repeat(1000)})`)).toThrow(/1000/);
+    for (const pattern of ['!(a|b)', '*.!(ts)', '@(a|!(b))'])
+      expect(() => compileGlob(pattern)).toThrow(/!\(…\).*exclude/);
     expect(compileGlob('{1..1000}').matches('777')).toBe(true);
     expect(compileGlob('a'.repeat(4096)).matches('a'.repeat(4096))).toBe(true);
   });
@@ -140,6 +162,12 @@ describe('compileGlob', () => {
     ['open brackets', '['.repeat(4096), 'a', false],
     ['open braces', '{'.repeat(4096), 'a', false],
     ['classes', `${'[!b]'.repeat(1000)}`, 'a'.repeat(1000), true],
+    ['nested repetitions', `${'+('.repeat(32)}a${')'.repeat(32)}b`, 'a'.repeat(255), false],
+    ['nested repetitions of stars', `${'*(*|'.repeat(32)}a${')'.repeat(32)}b`, 'a'.repeat(255), false],
+    ['repetitions side by side', `${'*(a|aa)'.repeat(400)}b`, 'a'.repeat(255), false],
+    ['repeated braces', `+(${'{a,aa}'.repeat(400)})b`, 'a'.repeat(255), false],
+    ['open parentheses', '@('.repeat(2048), 'a', false],
+    ['closed in the wrong order', '@({)}'.repeat(800), 'a', false],
   ])('takes linear time for %s', (_, pattern, path, expected) => {
     const before = process.cpuUsage();
     expect(compileGlob(pattern).matches(path)).toBe(expected);
@@ -161,35 +189,45 @@ describe('compileGlob', () => {
 const INTENDED: Record<string, (segments: string[], path: string) => boolean> = {
   'a negated class does not match a leading dot (POSIX)': (segments, path) =>
     segments.some((segment) => segment.startsWith('[^')) && /(^|\/)\./.test(path),
-  'a wildcard in braces does not match a leading dot': (segments, path) =>
-    segments.some((segment) => /^\{[^}]*[*?[]/.test(segment)) && /(^|\/)\./.test(path),
+  'a wildcard in brackets, or after brackets that may be empty, does not match a leading dot': (segments, path) =>
+    segments.some((segment) => /^(?:\{|[@?*+]\().*[*?[]/.test(segment)) && /(^|\/)\./.test(path),
+  'picomatch reads a wildcard after a parenthesis as an operator of its regular expression': (segments) =>
+    segments.some((segment) => /\)[?*+]/.test(segment)),
   'the empty tail of a globstar matches directories only': (segments) => segments.at(-1) === '**',
   'two stars within a segment are one star': (segments) => segments.some((segment) => /.\*\*|\*\*./.test(segment)),
 };
 
 describe('compileGlob compared with picomatch', () => {
-  const pieces = ['a', 'b', '.', '*', '?', '[ab]', '[^a]', '[a-c]', '{a,b}', '{ab,*c}', '{.a,b}', '-'];
-  const segment = fc.oneof(
-    { weight: 1, arbitrary: fc.constant('**') },
-    {
-      weight: 3,
-      arbitrary: fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 3 }).map((list) => list.join('')),
-    },
-  );
+  const plain = ['a', 'b', '.', '*', '?', '[ab]', '[^a]', '[a-c]', '{a,b}', '{ab,*c}', '{.a,b}', '-'];
+  const extended = ['@(a|b)', '?(a|bc)', '*(a|b)', '+(ab|c)', '@(a|*(b|c)|.)', '?(*c)', '+([ab]|-b)', '@(.a|b)'];
+  const segmentOf = (pieces: readonly string[]) =>
+    fc.oneof(
+      { weight: 1, arbitrary: fc.constant('**') },
+      {
+        weight: 3,
+        arbitrary: fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 3 }).map((list) => list.join('')),
+      },
+    );
   const letters = fc.array(fc.constantFrom('a', 'b', 'c', '.', '-'), { minLength: 1, maxLength: 3 });
   const name = letters.map((list) => list.join('')).filter((text) => text !== '.' && text !== '..');
-  const pattern = fc.array(
-    segment.filter((text) => text !== '.' && text !== '..'),
-    { minLength: 1, maxLength: 3 },
-  );
+  const patternOf = (pieces: readonly string[]) =>
+    fc.array(
+      segmentOf(pieces).filter((text) => text !== '.' && text !== '..'),
+      { minLength: 1, maxLength: 3 },
+    );
   const paths = fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { minLength: 10, maxLength: 10 });
 
-  test.each([false, true])('returns the same for generated patterns and paths, dot: %s', (dot) => {
+  test.each([
+    { dot: false, noextglob: true },
+    { dot: true, noextglob: true },
+    { dot: false, noextglob: false },
+    { dot: true, noextglob: false },
+  ])('returns the same for generated patterns and paths: %o', ({ dot, noextglob }) => {
     let matched = 0;
     let excused = 0;
     fc.assert(
-      fc.property(pattern, paths, (segments, candidates) => {
-        const theirs = picomatch(segments.join('/'), { dot, noextglob: true });
+      fc.property(patternOf(noextglob ? plain : [...plain, ...extended]), paths, (segments, candidates) => {
+        const theirs = picomatch(segments.join('/'), { dot, noextglob });
         const ours = compileGlob(segments.join('/'), { dot });
         for (const names of candidates) {
           const path = names.join('/');

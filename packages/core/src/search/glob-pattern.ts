@@ -22,14 +22,15 @@ export interface Glob {
 
 /**
  * Compiles a glob pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `**` as a whole segment (any number of segments),
- * `{a,b}`, `{1..3}`, `{a..e}`. There is no escape: `\` separates like `/`, and `[*]` is a literal star.
+ * `{a,b}`, `{1..3}`, `{a..e}`, and bash's `@(a|b)` (one of them), `?(a|b)` (one or nothing), `*(a|b)` (any number) and
+ * `+(a|b)` (one or more). There is no escape: `\` separates like `/`, and `[*]` is a literal star.
  *
- * Matching takes at most the length of the pattern times that of the path. `{a}`, an unpaired bracket or brace, `!`,
- * `(` and `|` are literal; POSIX classes are not supported. A pattern may have 4,096 characters, 1,000 alternatives in
- * braces and 32 nested braces.
+ * Matching takes at most the length of the pattern times that of the path. bash's `!(a|b)` would take more and is
+ * refused. `{a}`, an unpaired bracket, `!`, and `(` and `|` without one of the operators are literal; POSIX classes are
+ * not supported. A pattern may have 4,096 characters, 1,000 alternatives in brackets and 32 nested brackets.
  *
  * @throws TypeError if the pattern is not a string or contains NUL, and for an unknown option
- * @throws RangeError for an empty pattern, one beyond a limit, or `..` after a wildcard
+ * @throws RangeError for an empty pattern, one beyond a limit, one with `!(…)`, or `..` after a wildcard
  * @throws FsError EINVAL for ill-formed text
  */
 export function compileGlob(pattern: string, options?: GlobOptions): Glob {

@@ -2,10 +2,10 @@ import { checkText } from '../paths.js';
 
 /** Maximum UTF-16 units of one pattern. */
 export const MAX_PATTERN_LENGTH = 4096;
-/** Maximum number of alternatives in all braces of one pattern; each number of `{1..9}` counts. */
+/** Maximum number of alternatives in all brackets of one pattern; each number of `{1..9}` counts. */
 export const MAX_ALTERNATIVES = 1000;
-/** Maximum nesting depth of braces. */
-export const MAX_BRACE_DEPTH = 32;
+/** Maximum nesting depth of brackets that hold alternatives. */
+export const MAX_BRACKET_DEPTH = 32;
 
 /** A set of code points, as pairs of first and last. */
 export interface CharacterClass {
@@ -13,7 +13,10 @@ export interface CharacterClass {
   readonly ranges: readonly number[];
 }
 
-/** A token of a pattern. `alternatives` holds whole sequences, so no token represents a brace or a comma. */
+/**
+ * A token of a pattern. `alternatives` and `repeat` hold whole sequences, so no token represents a bracket or what
+ * separates alternatives. `repeat` matches a branch `min` times or more.
+ */
 export type Token =
   | { readonly kind: 'character'; readonly codePoint: number }
   | { readonly kind: 'any' }
@@ -21,15 +24,31 @@ export type Token =
   | { readonly kind: 'star' }
   | { readonly kind: 'globstar' }
   | { readonly kind: 'slash' }
-  | { readonly kind: 'alternatives'; readonly branches: readonly (readonly Token[])[] };
+  | { readonly kind: 'alternatives'; readonly branches: readonly (readonly Token[])[] }
+  | { readonly kind: 'repeat'; readonly branches: readonly (readonly Token[])[]; readonly min: 0 | 1 };
 
-type Mark = { readonly kind: 'open' } | { readonly kind: 'comma' } | { readonly kind: 'close' };
-type Raw = Exclude<Token, { kind: 'alternatives' }> | Mark;
+type Simple = Exclude<Token, { branches: unknown }>;
+type Pair = '{}' | '()';
+
+/** A bracket, or what separates alternatives, with the tokens that it is if it has no partner. */
+interface Mark {
+  readonly kind: 'open' | 'separator' | 'close';
+  readonly pair: Pair;
+  readonly literal: readonly Simple[];
+  /** Character before a parenthesis that holds alternatives: `@`, `?`, `*`, `+` or `!`. */
+  readonly operator?: string;
+}
+type Raw = Simple | Mark;
 
 const SLASH: Token = { kind: 'slash' };
-const OPEN = '{'.codePointAt(0) as number;
-const COMMA = ','.codePointAt(0) as number;
-const CLOSE = '}'.codePointAt(0) as number;
+const MARKS: Readonly<Record<string, Pick<Mark, 'kind' | 'pair'>>> = {
+  '{': { kind: 'open', pair: '{}' },
+  ',': { kind: 'separator', pair: '{}' },
+  '}': { kind: 'close', pair: '{}' },
+  '(': { kind: 'open', pair: '()' },
+  '|': { kind: 'separator', pair: '()' },
+  ')': { kind: 'close', pair: '()' },
+};
 
 /**
  * Parses a glob pattern. `\` separates like `/`; `.`, empty segments and a leading `/` are dropped; `..` removes a
@@ -54,14 +73,17 @@ function scan(text: string): Raw[] {
     const codePoint = text.codePointAt(i) as number;
     const character = String.fromCodePoint(codePoint);
     i += character.length;
-    if (character === '/') tokens.push({ kind: 'slash' });
+    if (text[i] === '(' && '@?*+!'.includes(character)) {
+      i += 1;
+      const [before] = scan(character) as Simple[];
+      tokens.push({ ...(MARKS['('] as Mark), literal: [before as Simple, ...literal('(')], operator: character });
+    } else if (character === '/') tokens.push({ kind: 'slash' });
     else if (character === '?') tokens.push({ kind: 'any' });
-    else if (character === '{') tokens.push({ kind: 'open' });
-    else if (character === ',') tokens.push({ kind: 'comma' });
-    else if (character === '}') tokens.push({ kind: 'close' });
+    else if (Object.hasOwn(MARKS, character))
+      tokens.push({ ...(MARKS[character] as Mark), literal: literal(character) });
     else if (character === '*') {
       const start = i - 1;
-      while (text[i] === '*') i++;
+      while (text[i] === '*' && text[i + 1] !== '(') i++;
       tokens.push({ kind: i - start === 2 ? 'globstar' : 'star' });
     } else if (character === '[') {
       const end = classEnd(text, i);
@@ -103,56 +125,107 @@ function parseClass(content: string): CharacterClass {
   return { negated, ranges };
 }
 
-interface Brace {
+/** A bracket that is not closed yet. */
+interface Open {
   readonly at: number;
-  readonly commas: number[];
+  readonly pair: Pair;
+  readonly separators: number[];
 }
 
-/** Pairs the braces that hold alternatives or a range; every other brace and comma is literal. */
-function nest(raw: readonly Raw[]): Token[] {
-  const roles = new Map<number, { readonly end: number; readonly commas: readonly number[] }>();
-  const open: Brace[] = [];
+/** The end of a bracket, and what separates its alternatives. */
+interface Role {
+  readonly end: number;
+  readonly separators: readonly number[];
+}
+
+/** Pairs the brackets. One that is closed within another pair, and not in it, has no partner. */
+function pairs(raw: readonly Raw[]): ReadonlyMap<number, Role> {
+  const roles = new Map<number, Role>();
+  /** All open brackets, and those of each pair. */
+  const open: Open[] = [];
+  const openOf: Record<Pair, Open[]> = { '{}': [], '()': [] };
   raw.forEach((token, at) => {
-    if (token.kind === 'open') open.push({ at, commas: [] });
-    else if (token.kind === 'comma') open.at(-1)?.commas.push(at);
-    else if (token.kind === 'close') {
-      const brace = open.pop();
-      if (brace) roles.set(brace.at, { end: at, commas: brace.commas });
+    if (!('pair' in token)) return;
+    const same = openOf[token.pair];
+    if (token.kind === 'open') {
+      const opened = { at, pair: token.pair, separators: [] };
+      open.push(opened);
+      same.push(opened);
+    } else if (token.kind === 'separator') same.at(-1)?.separators.push(at);
+    else if (same.length > 0) {
+      let last: Open;
+      do {
+        last = open.pop() as Open;
+        openOf[last.pair].pop();
+      } while (last.pair !== token.pair);
+      roles.set(last.at, { end: at, separators: last.separators });
+      // What separates alternatives of a bracket around this one is not inside it.
+      for (const { separators } of [openOf['{}'].at(-1), openOf['()'].at(-1)].filter((around) => around !== undefined))
+        while ((separators.at(-1) ?? -1) > last.at) separators.pop();
     }
   });
+  return roles;
+}
+
+/** Builds alternatives and repetitions from paired brackets; every other bracket, comma and bar is literal. */
+function nest(raw: readonly Raw[]): Token[] {
+  const roles = pairs(raw);
   let alternatives = 0;
   const count = (more: number): void => {
     alternatives += more;
     if (alternatives > MAX_ALTERNATIVES) {
-      throw new RangeError(`A pattern may have ${MAX_ALTERNATIVES} alternatives in its braces`);
+      throw new RangeError(`A pattern may have ${MAX_ALTERNATIVES} alternatives in its brackets`);
     }
   };
-  const build = (start: number, end: number, depth: number): Token[] => {
-    if (depth > MAX_BRACE_DEPTH) throw new RangeError(`A pattern may have ${MAX_BRACE_DEPTH} braces within each other`);
+  const bracket = (
+    at: number,
+    { operator }: Mark,
+    { end, separators }: Role,
+    depth: number,
+    repeats: boolean,
+  ): Token => {
+    count(separators.length + 1);
+    const bounds = [at, ...separators, end];
+    const isRepeat = operator === '*' || operator === '+';
+    const branches = bounds
+      .slice(1)
+      .map((to, n) => build((bounds[n] as number) + 1, to, depth + 1, repeats || isRepeat));
+    if (isRepeat) return { kind: 'repeat', branches, min: operator === '+' ? 1 : 0 };
+    return { kind: 'alternatives', branches: operator === '?' ? [...branches, []] : branches };
+  };
+  const build = (start: number, end: number, depth: number, repeats: boolean): Token[] => {
+    if (depth > MAX_BRACKET_DEPTH)
+      throw new RangeError(`A pattern may have ${MAX_BRACKET_DEPTH} brackets within each other`);
     const tokens: Token[] = [];
     for (let i = start; i < end; i++) {
       const token = raw[i] as Raw;
-      if (token.kind === 'comma') tokens.push({ kind: 'character', codePoint: COMMA });
-      else if (token.kind === 'close') tokens.push({ kind: 'character', codePoint: CLOSE });
-      else if (token.kind === 'open') {
-        const role = roles.get(i);
-        const range =
-          role && role.commas.length === 0 ? expandRange(plainText(raw, i + 1, role.end), count) : undefined;
-        if (role && range) {
-          tokens.push({ kind: 'alternatives', branches: range.map(literal) });
-          i = role.end;
-        } else if (role && role.commas.length > 0) {
-          count(role.commas.length + 1);
-          const bounds = [i, ...role.commas, role.end];
-          const branches = bounds.slice(1).map((to, n) => build((bounds[n] as number) + 1, to, depth + 1));
-          tokens.push({ kind: 'alternatives', branches });
-          i = role.end;
-        } else tokens.push({ kind: 'character', codePoint: OPEN });
-      } else tokens.push(token);
+      if (!('pair' in token)) {
+        // The end of a repeated branch is not the end of a segment.
+        tokens.push(repeats && token.kind === 'globstar' ? { kind: 'star' } : token);
+        continue;
+      }
+      const role = roles.get(i);
+      const isBrace = token.pair === '{}';
+      const range =
+        role && isBrace && role.separators.length === 0
+          ? expandRange(plainText(raw, i + 1, role.end), count)
+          : undefined;
+      if (role && range) tokens.push({ kind: 'alternatives', branches: range.map(literal) });
+      else if (role && (isBrace ? role.separators.length > 0 : token.operator !== undefined)) {
+        if (token.operator === '!')
+          throw new RangeError(
+            'A pattern must not contain !(…), which takes more than linear time: use `exclude`, or [!…] for one character',
+          );
+        tokens.push(bracket(i, token, role, depth, repeats));
+      } else {
+        tokens.push(...token.literal);
+        continue;
+      }
+      i = role.end;
     }
     return tokens;
   };
-  return build(0, raw.length, 0);
+  return build(0, raw.length, 0, false);
 }
 
 const MAX_RANGE_LENGTH = 40;
@@ -167,7 +240,7 @@ function plainText(raw: readonly Raw[], start: number, end: number): string {
   return text;
 }
 
-function literal(text: string): Token[] {
+function literal(text: string): Extract<Token, { kind: 'character' }>[] {
   return Array.from(text, (character) => ({ kind: 'character', codePoint: character.codePointAt(0) as number }));
 }
 

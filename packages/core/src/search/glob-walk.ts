@@ -11,6 +11,8 @@ import { parsePattern } from './glob-tokens.js';
 /** Compiled patterns with the start of the walk. */
 export interface GlobPlan {
   readonly automaton: GlobAutomaton;
+  /** Patterns of what to leave out; undefined if there are none. */
+  readonly excluded: GlobAutomaton | undefined;
   /** Directory of relative patterns. */
   readonly cwd: string;
   /** The deepest directory that contains every match. */
@@ -26,19 +28,30 @@ const SLICE_NAMES = 256;
 /** Set at the first search, see {@link keepKind}. At module level it would be kept in bundles that do not search. */
 let isKept = false;
 
-/** @throws TypeError, RangeError, FsError EINVAL, ENAMETOOLONG */
-export function planGlob(patterns: string | readonly string[], cwd: string, dot: boolean): GlobPlan {
+/** Patterns, or one. */
+export type Patterns = string | readonly string[];
+
+/**
+ * @param exclude their wildcards match a leading dot
+ * @throws TypeError, RangeError, FsError EINVAL, ENAMETOOLONG
+ */
+export function planGlob(patterns: Patterns, cwd: string, dot: boolean, exclude: Patterns = []): GlobPlan {
   if (!isKept) {
     isKept = true;
     keepKind(new GlobAutomaton([], false));
     keepKind(new GlobWalk(undefined as never, undefined as never));
   }
-  const list = typeof patterns === 'string' ? [patterns] : patterns;
-  if (!Array.isArray(list)) throw new TypeError('A pattern must be a string, or a list of them');
   const directory = normalizePath(cwd, 'glob');
-  const parsed = list.map((pattern) => parsePattern(pattern, pathSegments(directory)));
+  const parse = (given: Patterns, name: string) => {
+    const list = typeof given === 'string' ? [given] : given;
+    if (!Array.isArray(list)) throw new TypeError(`${name} must be a string, or a list of them`);
+    return list.map((pattern) => parsePattern(pattern, pathSegments(directory)));
+  };
+  const parsed = parse(patterns, 'A pattern');
+  const unwanted = parse(exclude, 'exclude');
   return {
     automaton: new GlobAutomaton(parsed, dot),
+    excluded: unwanted.length > 0 ? new GlobAutomaton(unwanted, true) : undefined,
     cwd: directory,
     base: `/${commonDirectories(parsed.map(literalBase))}`,
   };
@@ -55,13 +68,21 @@ function commonDirectories(bases: readonly string[]): string {
   return names.join('/');
 }
 
+/** What the patterns say about a directory. */
+interface Entered {
+  /** State of the patterns within it. */
+  readonly state: GlobState;
+  /** State of the excluded patterns within it; undefined if they match nothing in it. */
+  readonly excluded: GlobState | undefined;
+}
+
 /**
- * Walks the matches of a plan, parents first, siblings in UTF-8 order. Links on the way to the base are followed,
+ * Walks the matches of a plan, parents first, siblings in UTF-8 order. What is excluded is neither returned nor entered. Links on the way to the base are followed,
  * others are matched but not entered. The start itself is never a match.
  */
 export class GlobWalk implements Cursor<GlobStep> {
-  /** State of the automaton within the directory of each depth. */
-  readonly #states: (GlobState | undefined)[] = [];
+  /** The directory of each depth. */
+  readonly #entered: (Entered | undefined)[] = [];
   #walk: TreeWalk | undefined;
   #hasBegun = false;
   #realBase = '';
@@ -94,30 +115,51 @@ export class GlobWalk implements Cursor<GlobStep> {
     const { view, plan } = this;
     const { automaton, base } = plan;
     const state = automaton.read(automaton.start, base.slice(1));
+    const excluded = this.#excludedAtBase();
+    if (excluded === null) return null;
     const node = state && view.peek(base, true, 'read', 'glob');
     if (state === undefined || node?.kind !== DIRECTORY) return null;
     const location = view.at.location(node);
     const inside = base === '/' ? state : automaton.below(state);
     this.#realBase = location.path;
-    this.#states[0] = inside;
+    this.#entered[0] = inside && { state: inside, excluded };
     if (inside !== undefined) this.#walk = new TreeWalk(view, location, (step) => this.#enters(step));
     return base !== '/' && base !== plan.cwd && automaton.accepts(state, true) ? { path: base, node } : null;
   }
 
+  /** Returns the state of the excluded patterns within the base, or null if it is excluded. */
+  #excludedAtBase(): GlobState | undefined | null {
+    const { excluded, base } = this.plan;
+    let inside = excluded?.start;
+    for (const name of pathSegments(base)) {
+      const at = inside && excluded?.read(inside, name);
+      if (at !== undefined && excluded?.accepts(at, true)) return null;
+      inside = at && excluded?.below(at);
+    }
+    return inside;
+  }
+
   #enters(step: Step): boolean {
-    const { automaton } = this.plan;
-    const above = this.#states[step.depth - 1];
-    const state = above && automaton.read(above, step.name);
+    const { automaton, excluded } = this.plan;
+    const above = this.#entered[step.depth - 1];
+    const state = above && automaton.read(above.state, step.name);
     const below = state && automaton.below(state);
-    this.#states[step.depth] = below;
-    return below !== undefined;
+    this.#entered[step.depth] = undefined;
+    if (below === undefined) return false;
+    const unwanted = above?.excluded && excluded?.read(above.excluded, step.name);
+    if (unwanted !== undefined && excluded?.accepts(unwanted, true)) return false;
+    this.#entered[step.depth] = { state: below, excluded: unwanted && excluded?.below(unwanted) };
+    return true;
   }
 
   #matches(step: Step): boolean {
-    const { automaton, cwd } = this.plan;
-    const above = this.#states[step.depth - 1];
-    const state = above && automaton.read(above, step.name);
-    if (state === undefined || !automaton.accepts(state, step.node.kind === DIRECTORY)) return false;
+    const { automaton, excluded, cwd } = this.plan;
+    const above = this.#entered[step.depth - 1];
+    const isDirectory = step.node.kind === DIRECTORY;
+    const state = above && automaton.read(above.state, step.name);
+    if (state === undefined || !automaton.accepts(state, isDirectory)) return false;
+    const unwanted = above?.excluded && excluded?.read(above.excluded, step.name);
+    if (unwanted !== undefined && excluded?.accepts(unwanted, isDirectory)) return false;
     return this.#shown(step.path) !== cwd;
   }
 

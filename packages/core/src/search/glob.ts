@@ -12,9 +12,14 @@ export interface GlobSearchOptions extends GlobOptions {
   readonly cwd?: string | undefined;
   /** Leave directories out. Default false. */
   readonly onlyFiles?: boolean | undefined;
+  /**
+   * Patterns of paths to leave out, relative to `cwd`. A directory that matches is not entered, so nothing in it is
+   * returned. Their wildcards match a leading dot. Default: none.
+   */
+  readonly exclude?: string | readonly string[] | undefined;
 }
 
-const OPTIONS = ['cwd', 'dot', 'onlyFiles'];
+const OPTIONS = ['cwd', 'dot', 'onlyFiles', 'exclude'];
 
 /**
  * Returns the absolute paths that match at least one pattern, each once: parents first, siblings by UTF-8 bytes. The
@@ -45,7 +50,7 @@ export function globSync(
 
 function startOf(patterns: string | readonly string[], options: GlobSearchOptions | undefined) {
   const given = checkOptions(options, OPTIONS, 'glob');
-  const plan = planGlob(patterns, given.cwd ?? '/', checkBoolean(given.dot, 'dot'));
+  const plan = planGlob(patterns, given.cwd ?? '/', checkBoolean(given.dot, 'dot'), given.exclude);
   const onlyFiles = checkBoolean(given.onlyFiles, 'onlyFiles');
   return (view: View) => new GlobPaths(view, plan, onlyFiles);
 }

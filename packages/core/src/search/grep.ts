@@ -15,6 +15,11 @@ export interface GrepOptions {
   readonly paths?: string | readonly string[] | undefined;
   /** Patterns, relative to the searched directory, of which a file must match one. Default `**`. */
   readonly glob?: string | readonly string[] | undefined;
+  /**
+   * Patterns, relative to the searched directory, of files and directories that are not searched. Their wildcards match a
+   * leading dot. A file that `paths` names is searched anyway. Default: none.
+   */
+  readonly exclude?: string | readonly string[] | undefined;
   /** Also search names with a leading dot. Default false: then a path or pattern has to name them. */
   readonly dot?: boolean | undefined;
   /** Ignore case; for literal text only. Default false. */
@@ -35,6 +40,7 @@ export interface GrepOptions {
 const OPTIONS = [
   'paths',
   'glob',
+  'exclude',
   'dot',
   'ignoreCase',
   'context',
@@ -47,7 +53,7 @@ const OPTIONS = [
  * Returns the lines that contain a text, or that a custom matcher finds, file by file in the order of `glob`. Binary
  * files (NUL in the first 8,000 bytes) and links within directories are skipped, malformed UTF-8 reads as U+FFFD, a line ends
  * at `\n` or `\r\n`. A file with several names is searched under each. Sees one point in time, like `walk`, contents
- * included if no `glob` is given; otherwise each file is read as of some moment after the call.
+ * included if neither `glob` nor `exclude` is given; otherwise each file is read as of some moment after the call.
  *
  * @throws TypeError for a RegExp (it may take exponential time) and for options of a wrong type, before the iteration
  * @throws RangeError for empty text, text with a line break, and numbers out of range, before the iteration
@@ -90,8 +96,8 @@ function planGrep(query: string | LineMatcher, options: GrepOptions | undefined)
   const roots = rootsOf(given.paths ?? '/');
   return {
     query: parseQuery(query, checkBoolean(given.ignoreCase, 'ignoreCase')),
-    roots: roots.map((path) => ({ path, glob: planGlob(given.glob ?? '**', path, dot) })),
-    isWhole: given.glob === undefined,
+    roots: roots.map((path) => ({ path, glob: planGlob(given.glob ?? '**', path, dot, given.exclude) })),
+    isWhole: given.glob === undefined && given.exclude === undefined,
     context: checkInteger(given.context ?? 0, 'context', 0, 100),
     maxMatches: checkInteger(given.maxMatches ?? 1000, 'maxMatches', 1),
     maxLineLength: checkInteger(given.maxLineLength ?? 500, 'maxLineLength', 1),

@@ -70,6 +70,34 @@ describe('glob', () => {
     expect(found('*/')).toEqual(['/docs', '/src']);
   });
 
+  test('leaves out what is excluded, and everything in it', () => {
+    const all = found('**', { dot: true });
+    expect(found('**', { dot: true, exclude: 'src' })).toEqual(all.filter((path) => !path.startsWith('/src')));
+    expect(found('**', { exclude: ['**/*.ts', 'docs/'] })).toEqual(['/README.md', '/src', '/src/lib', '/src/lib/deep']);
+    expect(found('**', { dot: true, exclude: ['*/*'] })).toEqual(['/README.md', '/docs', '/src']);
+    expect(found('src/**', { dot: true, exclude: ['**/*e*/**', '**/.*'] })).toEqual([
+      '/src',
+      '/src/a.test.ts',
+      '/src/a.ts',
+      '/src/index.ts',
+      '/src/lib',
+    ]);
+    expect(found('**/*.ts', { cwd: '/src', exclude: '{lib,@(a|b).ts}' })).toEqual(['/src/a.test.ts', '/src/index.ts']);
+    expect(found('src/lib/**', { exclude: '**/lib' })).toEqual([]);
+    expect(found('src/lib/**', { exclude: '/src/lib/*/b*' })).toEqual(['/src/lib', '/src/lib/deep']);
+    expect(found('**', { exclude: [] })).toEqual(found('**'));
+    expect(() => found('**', { exclude: 5 as unknown as string })).toThrow(TypeError);
+    expect(() => found('**', { exclude: '!(a)' })).toThrow(RangeError);
+  });
+
+  test('does not load what is excluded', async () => {
+    const { fileSystem, requests } = await openFar();
+    await collect(glob(fileSystem, '**/*.md', { exclude: ['src'] }));
+    expect(JSON.stringify(requests)).not.toContain('/src');
+    await collect(grep(fileSystem, 'TODO', { exclude: ['src'] }));
+    expect(JSON.stringify(requests)).not.toContain('/src');
+  });
+
   test('takes several patterns, each path once', () => {
     expect(found(['src/*.ts', 'README*', '**/a.ts', '/docs/**/*.md'])).toEqual([
       '/README.md',
@@ -172,6 +200,9 @@ describe('grep', () => {
       '/src/lib/deep/b.ts:2:5:two TODO',
     ]);
     expect(found('TODO', { dot: true })).toHaveLength(5);
+    expect(found('TODO', { exclude: ['docs', '**/deep'] })).toEqual(['/src/a.ts:1:24:export const a = 1; // TODO']);
+    expect(found('TODO', { paths: ['/src/a.ts', '/docs'], exclude: '**' })).toHaveLength(1);
+    expect(found('TODO', { paths: '/src', glob: '**/*.ts', exclude: 'lib' })).toHaveLength(1);
     expect(found('todo', { ignoreCase: true, glob: '**/*.md' })).toHaveLength(2);
   });
 
