@@ -257,6 +257,60 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(a.checkpointsSync()).toEqual([]);
     });
 
+    it('drops its checkpoint in every filesystem, although one fails, and drops that one at the next call', async () => {
+      const { root, a, b } = parts();
+      const refused = new FsError('EBUSY', { syscall: 'drop' });
+      let left = 1;
+      const once = new Proxy(root, {
+        get(target, key) {
+          const value = Reflect.get(target, key, target) as unknown;
+          if (typeof value !== 'function') return value;
+          if (key !== 'drop' && key !== 'dropSync') return value.bind(target) as unknown;
+          return (...args: readonly unknown[]): unknown => {
+            if (left-- > 0) throw refused;
+            return Reflect.apply(value, target, args);
+          };
+        },
+      });
+      const fs = mount(wrap(once), { '/mnt/a': wrap(a), '/b': wrap(b) });
+      const checkpoint = await fs.checkpoint('before');
+      await expect(fs.drop(checkpoint)).rejects.toMatchObject({ code: 'EBUSY' });
+      const held = () => [root, a, b].map((each) => each.checkpointsSync().length);
+      expect(held()).toEqual([1, 0, 0]);
+      await expect(fs.rollback('before')).rejects.toMatchObject({ code: 'ENOENT' });
+      await fs.drop('before');
+      expect([held(), await fs.checkpoints()]).toEqual([[0, 0, 0], []]);
+    });
+
+    it('closes the forks that it has if another filesystem cannot fork', async () => {
+      const { root, a, b } = parts();
+      const closed: string[] = [];
+      const withMethods = (fileSystem: SyncFileSystem, methods: Record<string, () => unknown>): SyncFileSystem =>
+        new Proxy(fileSystem, {
+          get(target, key) {
+            const value = methods[String(key)] ?? (Reflect.get(target, key, target) as unknown);
+            return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+          },
+        });
+      const forking = (fileSystem: SyncFileSystem, name: string): SyncFileSystem => {
+        const close = async (): Promise<never> => {
+          closed.push(name);
+          throw new Error(`${name} cannot be closed`);
+        };
+        const forkSync = () => withMethods(fileSystem.forkSync(), { close });
+        return withMethods(fileSystem, { forkSync, fork: async () => forkSync() });
+      };
+      const refused = new FsError('EBUSY', { syscall: 'fork' });
+      const sync = mount(forking(root, 'root'), { '/a': forking(a, 'a'), '/b': failing(b, 'fork', refused) });
+      await expect(sync.fork()).rejects.toBe(refused);
+      expect(closed.splice(0)).toEqual(['root', 'a']);
+      expect(() => sync.forkSync()).toThrow(refused);
+      expect(closed.splice(0)).toEqual(['root', 'a']);
+      const fork = await mount(forking(root, 'root'), { '/a': forking(a, 'a') }).fork();
+      await expect(fork.close()).rejects.toThrow('root cannot be closed');
+      expect(closed).toEqual(['root', 'a']);
+    });
+
     it('keeps no checkpoint if a writable filesystem cannot', async () => {
       const { root, a } = parts();
       const without = new Proxy(a, {

@@ -8,6 +8,8 @@ interface Held {
   readonly checkpoint: Checkpoint;
   /** Checkpoint of each filesystem that can be changed. */
   readonly parts: ReadonlyMap<FileSystem, Checkpoint>;
+  /** True if some parts were dropped and others could not be. */
+  readonly isPartial?: boolean;
 }
 
 /**
@@ -44,10 +46,7 @@ export class Checkpoints {
     const { checkpoint, parts } = this.#find(which, 'rollback');
     for (const [fileSystem, part] of parts) {
       const held = yield* invoke<Checkpoint[]>(fileSystem, 'checkpoints', []);
-      if (!held.some(({ id }) => id === part.id)) {
-        const hint = 'One of the filesystems has dropped its part of this checkpoint';
-        throw new FsError('ENOENT', { syscall: 'rollback', path: checkpoint.name ?? checkpoint.id, hint });
-      }
+      if (!held.some(({ id }) => id === part.id)) throw partLost(checkpoint, 'rollback');
     }
     // One filesystem rolls back all or nothing by itself.
     const before = parts.size > 1 ? yield* takeParts(parts.keys()) : new Map<FileSystem, Checkpoint>();
@@ -69,16 +68,23 @@ export class Checkpoints {
     return undefined;
   }
 
+  /** Drops the part of every filesystem. If some fail, throws the first error; another call drops those. */
   *drop(which: Checkpoint | string): CallSequence<undefined> {
-    const { checkpoint, parts } = this.#find(which, 'drop');
-    this.#held.delete(checkpoint.id);
+    const { checkpoint, parts, isPartial = false } = this.#find(which, 'drop');
+    const left = new Map<FileSystem, Checkpoint>();
+    const errors: unknown[] = [];
     for (const [fileSystem, part] of parts) {
       try {
         yield* invoke(fileSystem, 'drop', [part]);
       } catch (error) {
-        if (!isFsError(error, 'ENOENT')) throw error;
+        if (isFsError(error, 'ENOENT')) continue;
+        left.set(fileSystem, part);
+        errors.push(error);
       }
     }
+    if (left.size === 0) this.#held.delete(checkpoint.id);
+    else this.#held.set(checkpoint.id, { checkpoint, parts: left, isPartial: isPartial || left.size < parts.size });
+    if (errors.length > 0) throw errors[0];
     return undefined;
   }
 
@@ -90,6 +96,7 @@ export class Checkpoints {
     const wanted = typeof which === 'string' ? which : which?.id;
     if (typeof wanted !== 'string') throw new TypeError('A checkpoint, its id or its name is needed');
     const held = typeof which === 'string' ? this.#named(wanted) : this.#held.get(wanted);
+    if (held?.isPartial === true && syscall !== 'drop') throw partLost(held.checkpoint, syscall);
     if (held !== undefined) return held;
     const hint = 'This mount holds no such checkpoint: it was dropped, or belongs to another filesystem';
     throw new FsError('ENOENT', { syscall, path: wanted, hint });
@@ -121,6 +128,11 @@ export class Checkpoints {
         : `The filesystem mounted at ${lacking.point} does not support ${syscall}`;
     throw new FsError('ENOTSUP', { syscall, hint });
   }
+}
+
+function partLost({ id, name }: Checkpoint, syscall: string): FsError {
+  const hint = 'One of the filesystems has dropped its part of this checkpoint';
+  return new FsError('ENOENT', { syscall, path: name ?? id, hint });
 }
 
 /** Takes a checkpoint of each filesystem, or of none. */

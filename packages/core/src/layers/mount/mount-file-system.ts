@@ -211,22 +211,17 @@ function syncMethods(
     atSync: (checkpoint: Checkpoint | string) => {
       begin('at');
       const parts = checkpoints.parts(checkpoint, 'at');
-      return mountFileSystem(
-        space.with((fileSystem) => {
-          const part = parts.get(fileSystem);
-          return part === undefined ? readonly(fileSystem) : (fileSystem as Sync).atSync(part);
-        }),
-      );
+      return overOthersSync(space, (fileSystem) => {
+        const part = parts.get(fileSystem);
+        return part === undefined ? readonly(fileSystem) : (fileSystem as Sync).atSync(part);
+      });
     },
     forkSync: (options?: ForkOptions) => {
       begin('fork');
       requireForks(space);
       const { from } = checkOptions(options, ['from'], 'forkSync');
       const parts = from === undefined ? undefined : checkpoints.parts(from, 'fork');
-      const fork = (fileSystem: FileSystem): FileSystem =>
-        (fileSystem as Sync).forkSync({ from: parts?.get(fileSystem) });
-      const forks = new Map(space.fileSystems.map((fileSystem) => [fileSystem, fork(fileSystem)]));
-      return mountFileSystem(space.with((fileSystem) => forks.get(fileSystem) as FileSystem));
+      return overOthersSync(space, (fileSystem) => (fileSystem as Sync).forkSync({ from: parts?.get(fileSystem) }));
     },
     transactionSync: (work: (fileSystem: Sync) => unknown) => {
       begin('transaction');
@@ -261,19 +256,38 @@ async function overOthers(
   other: (fileSystem: FileSystem) => Promise<FileSystem>,
 ): Promise<FileSystem> {
   const others = new Map<FileSystem, FileSystem>();
-  const close = async (): Promise<void> => {
-    for (const fileSystem of others.values()) await fileSystem.close();
-  };
   try {
     for (const fileSystem of space.fileSystems) others.set(fileSystem, await other(fileSystem));
   } catch (error) {
-    await close();
+    await closeAll(others).catch(() => {});
     throw error;
   }
+  return mountOf(space, others);
+}
+
+/** The synchronous form of {@link overOthers}. */
+function overOthersSync(space: Namespace, other: (fileSystem: FileSystem) => FileSystem): FileSystem {
+  const others = new Map<FileSystem, FileSystem>();
+  try {
+    for (const fileSystem of space.fileSystems) others.set(fileSystem, other(fileSystem));
+  } catch (error) {
+    void closeAll(others).catch(() => {});
+    throw error;
+  }
+  return mountOf(space, others);
+}
+
+function mountOf(space: Namespace, others: ReadonlyMap<FileSystem, FileSystem>): FileSystem {
   return mountFileSystem(
     space.with((fileSystem) => others.get(fileSystem) as FileSystem),
-    { onClose: close },
+    { onClose: () => closeAll(others) },
   );
+}
+
+/** Closes all filesystems. @throws the first error, after all were tried */
+async function closeAll(others: ReadonlyMap<FileSystem, FileSystem>): Promise<void> {
+  const outcomes = await Promise.allSettled(Array.from(others.values(), async (fileSystem) => fileSystem.close()));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 function requireForks(space: Namespace): void {
