@@ -1,6 +1,6 @@
 import { type FileSystem, FsError, openFileSystem, StorageError } from '@scratchfs/core';
 import { mount, observe } from '@scratchfs/core/layers';
-import { MemoryStorage } from '@scratchfs/memory';
+import { asyncMemoryStorage, MemoryStorage } from '@scratchfs/memory';
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from './sandbox.js';
 import { asyncMemory, memory, message, refusal } from './testing/memory.js';
@@ -33,6 +33,29 @@ const named = () =>
     },
     { basePath: '/work' },
   );
+
+describe('write', () => {
+  const limits = { maxTotalSize: 10 };
+  const roots = { paths: { w: { root: '/', mode: 'rw' } } } as const;
+  const filesystems: Readonly<Record<string, () => Promise<FileSystem>>> = {
+    memory: async () => openFileSystem(new MemoryStorage(), { limits }),
+    'a remote storage': async () => openFileSystem(asyncMemoryStorage(), { limits }),
+    'a mount without transactions': async () => {
+      const root = openFileSystem(asyncMemoryStorage(), { limits });
+      return mount(await root, { '/other': await openFileSystem(asyncMemoryStorage()) });
+    },
+  };
+
+  it.each(Object.keys(filesystems))('leaves no empty directories on %s if the file cannot be written', async (kind) => {
+    const fs = await (filesystems[kind] as () => Promise<FileSystem>)();
+    await fs.mkdir('/a');
+    const sandbox = new Sandbox(fs, roots);
+    await expect(sandbox.write('w/a/b/c/file', 'x'.repeat(11))).rejects.toThrow(/maxTotalSize/);
+    expect(await fs.readdir('/a')).toEqual([]);
+    await sandbox.write('w/a/b/c/file', 'x'.repeat(10));
+    expect(await fs.readText('/a/b/c/file')).toBe('x'.repeat(10));
+  });
+});
 
 describe('read', () => {
   it('returns a piece of the file and the remaining length', async () => {

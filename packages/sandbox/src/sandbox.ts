@@ -346,7 +346,10 @@ function* whereItLeads(fileSystem: FileSystem, path: string): CallSequence<strin
   }
 }
 
-/** Creates a file and the directories that lead to it: atomically, if the filesystem has transactions. */
+/**
+ * Creates a file and the directories that lead to it: atomically, if the filesystem has transactions. Otherwise the new
+ * directories are removed again if the file cannot be written, unless they are in use by then.
+ */
 function* writeWithParents(fileSystem: FileSystem, path: string, content: string): CallSequence<void> {
   const work = function* (target: FileSystem): CallSequence<void> {
     yield* invoke(target, 'mkdir', [parentPath(path)], { recursive: true });
@@ -359,7 +362,24 @@ function* writeWithParents(fileSystem: FileSystem, path: string, content: string
     };
   } catch (error) {
     if (!isFsError(error, 'ENOTSUP')) throw error;
-    yield* work(fileSystem);
+    const first = yield* invoke<string | undefined>(fileSystem, 'mkdir', [parentPath(path)], { recursive: true });
+    try {
+      yield* invoke(fileSystem, 'writeFile', [path, content]);
+    } catch (failure) {
+      yield* removeEmpty(fileSystem, first, parentPath(path));
+      throw failure;
+    }
+  }
+}
+
+/** Removes a directory and those above it up to `first`, as far as they are empty. */
+function* removeEmpty(fileSystem: FileSystem, first: string | undefined, last: string): CallSequence<void> {
+  if (first === undefined) return;
+  try {
+    for (let path = last; path.length >= first.length; path = parentPath(path))
+      yield { fileSystem, name: 'rmdir', args: [path] };
+  } catch {
+    // Another client uses it, or it cannot be removed: the error of the write is reported.
   }
 }
 
