@@ -11,6 +11,7 @@ import { readonly } from './layers/readonly.js';
 import { restrict } from './layers/restrict.js';
 import type { Limits } from './limits.js';
 import { MemoryStorage } from './memory-storage.js';
+import { createSnapshot, restoreSnapshot } from './snapshot.js';
 import type { Storage } from './storage.js';
 import { changedBackend, sampleBackend } from './testing/sample-backend.js';
 import { SampleGuard } from './testing/sample-guard.js';
@@ -177,6 +178,36 @@ describe('limits of a backend that does not store them', () => {
     await expect(openFileSystem(storage, { limits: { maxTotalSize: 5 } })).rejects.toMatchObject({ code: 'EINVAL' });
     await b.setLimits({ maxTotalSize: 2000 });
     await a.writeFile('/b', 'x'.repeat(900));
+  });
+});
+
+describe('limits that another client has changed', () => {
+  const snapshotOf = (text: string) => createSnapshot(openInMemory({ files: { '/f': text } }));
+
+  it('hold for a restored snapshot, also in a fork: raised ones allow it, lowered ones refuse it', async () => {
+    const backend = sampleBackend();
+    const fs = await openFileSystem(asyncStorage(backend), { limits: { maxTotalSize: 10 } });
+    const other = await openFileSystem(asyncStorage(backend));
+    const [long, short] = [await snapshotOf('x'.repeat(11)), await snapshotOf('12345')];
+    await expect(restoreSnapshot(fs, long)).rejects.toMatchObject({ code: 'ENOSPC', allowed: 10 });
+    const layers = [fs, observe(fs, ignore), restrict(fs, EVERYTHING), mount(fs, {})];
+    for (const [i, one] of layers.entries()) {
+      await other.setLimits({ maxTotalSize: 10 });
+      await fs.writeFile('/f', String(i));
+      await other.setLimits({ maxTotalSize: 11 });
+      await restoreSnapshot(one, long);
+      expect(await fs.readText('/f')).toBe('x'.repeat(11));
+      await other.setLimits({ maxTotalSize: 4 });
+      await expect(restoreSnapshot(one, short)).rejects.toMatchObject({ code: 'ENOSPC', allowed: 4 });
+      expect(await fs.readText('/f')).toBe('x'.repeat(11));
+    }
+    await other.setLimits({ maxTotalSize: 10 });
+    await fs.writeFile('/f', 'learns the limits'.slice(0, 5));
+    await other.setLimits({ maxTotalSize: 11 });
+    const fork = await fs.fork();
+    await restoreSnapshot(fork, long);
+    expect(await fork.readText('/f')).toBe('x'.repeat(11));
+    await fork.close();
   });
 });
 

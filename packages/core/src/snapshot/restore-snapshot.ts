@@ -1,5 +1,6 @@
 import { checkBoolean, checkOptions, copyBytes, describe } from '../engine/arguments.js';
 import { trustedApi, trustedSyncApi } from '../engine/internals.js';
+import { learnLimits } from '../engine/learn-limits.js';
 import { stats } from '../engine/operations/read.js';
 import { nextTurn, runInSlices, runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { limitError } from '../engine/view/limit-error.js';
@@ -50,7 +51,11 @@ export async function restoreSnapshot(
   checkAbility(fileSystem);
   const recordWrites = fileSystem.kind === 'async';
   const builder = await runInSlices(
-    buildSteps(own, fileSystem.limits, { ...target, adopt: adopt && !target.isGuarded, recordWrites }),
+    buildSteps(own, await learnLimits(fileSystem, signal), {
+      ...target,
+      adopt: adopt && !target.isGuarded,
+      recordWrites,
+    }),
     signal,
   );
   await trustedApi(fileSystem).run(replaceState, [builder], { signal });

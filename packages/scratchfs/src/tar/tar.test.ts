@@ -3,8 +3,9 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { SyncFileSystem } from '@scratchfs/core';
+import { asyncStorage, backendOf, type FileSystem, type SyncFileSystem } from '@scratchfs/core';
 import { mount, readonly } from '@scratchfs/core/layers';
+import { MemoryStorage } from '@scratchfs/memory';
 import { createTarPacker, packTar as packEntries, type TarEntry } from 'modern-tar';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createFileSystem } from '../create-file-system.js';
@@ -395,6 +396,19 @@ describe('unpackTar', () => {
     expect(written).toBeLessThan(1_000);
     await unpackTar(fs, await packEntries(Array.from({ length: 20 }, (_, i) => entry('same', {}, `${i}`))));
     expect(fs.readTextSync('/same')).toBe('19');
+  });
+
+  it('obeys limits that another client has raised or lowered', async () => {
+    const backend = backendOf(new MemoryStorage());
+    const clients = [asyncStorage(backend), asyncStorage(backend)].map((storage) => createFileSystem({ storage }));
+    const [fs, other] = (await Promise.all(clients)) as [FileSystem, FileSystem];
+    const archive = await packEntries([entry('f', {}, '12345')]);
+    for (const maxTotalSize of [4, 5, 4]) {
+      await other.setLimits({ maxTotalSize });
+      if (maxTotalSize === 5) await unpackTar(fs, archive);
+      else await expect(unpackTar(fs, archive)).rejects.toMatchObject({ code: 'ENOSPC', allowed: maxTotalSize });
+      await other.rm('/f', { force: true });
+    }
   });
 
   it('takes gzip, as bytes and as a stream of single bytes', async () => {

@@ -1,5 +1,5 @@
 import { type CallOptions, type FileSystem, FsError, isFsError, joinPath } from '@scratchfs/core';
-import { Yielder } from '@scratchfs/core/internal';
+import { learnLimits, Yielder } from '@scratchfs/core/internal';
 import { archiveError } from './archive-error.js';
 import { checkOptions } from './options.js';
 import { type ArchiveEntry, readArchive } from './read-archive.js';
@@ -43,7 +43,7 @@ export async function unpackTar(
   signal?.throwIfAborted();
   const entries = await readArchive(tar instanceof Uint8Array ? streamOf(tar) : tar, {
     strip,
-    limits: fileSystem.limits,
+    limits: await learnLimits(fileSystem, signal),
     signal,
   });
   await fileSystem.transaction(

@@ -7,6 +7,7 @@ import {
   type Limits,
   openFileSystem,
 } from '@scratchfs/core';
+import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { equal, fail, ok } from './assert.js';
 
 type AddCase = (title: string, run: (backend: Backend) => Promise<void>) => void;
@@ -217,6 +218,26 @@ export function storedLimitCases(addBackend: AddCase): void {
     await b.rollback(checkpoint);
     equal(await b.readText('/a'), '12345');
     equal(shown((await open(backend)).limits), { maxTotalSize: 5 });
+  });
+
+  add('a snapshot is restored under the limits that are stored then, also into a fork', async (backend) => {
+    const [a, b] = [await open(backend, { maxTotalSize: 5 }), await open(backend)];
+    await a.writeFile('/a', '12345');
+    const five = await createSnapshot(a);
+    await a.unlink('/a');
+    await b.setLimits({ maxTotalSize: 4 });
+    equal((await refusal(restoreSnapshot(a, five)))[4], 4);
+    // Both clients know the limit of 4 now.
+    await b.setLimits({ maxTotalSize: 5 });
+    if (backend.capabilities.forks) {
+      const fork = await a.fork();
+      equal(shown(fork.limits), { maxTotalSize: 5 });
+      await restoreSnapshot(fork, five);
+      equal(await fork.readText('/a'), '12345');
+      await fork.close();
+    }
+    await restoreSnapshot(a, five);
+    equal(await b.readText('/a'), '12345');
   });
 
   add('a fork keeps the limits, and changes its own only', async (backend) => {

@@ -465,13 +465,15 @@ export class RemoteExecutor implements Executor {
   async fork(from: Checkpoint | string | undefined, signal?: AbortSignal): Promise<RemoteExecutor> {
     const forks: Promise<Backend>[] = [];
     const begin = await this.#forkOf(from, signal);
+    // A fork may have no stored limits of its own, so it starts with what its parent has stored.
+    const limits = await this.quota.latest(signal);
     const begun = (call: BackendCall): Promise<Backend> => {
       const one = begin(call);
       forks.push(one);
       return one;
     };
     try {
-      return new RemoteExecutor(await this.#client.once(signal, begun), this.#options, this.quota.limits);
+      return new RemoteExecutor(await this.#client.once(signal, begun), this.#options, limits);
     } catch (error) {
       // A fork that arrives after the call has failed is closed.
       for (const one of forks) void one.then((backend) => backend.close()).catch(() => {});

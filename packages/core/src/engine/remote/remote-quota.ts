@@ -49,10 +49,15 @@ export class RemoteQuota implements Quota {
     this.#local.set(parseLimits(limits));
   }
 
+  /** Reads the limits again, and returns them. */
+  async latest(signal: AbortSignal | undefined): Promise<Limits> {
+    if (this.#store !== undefined) await this.#read(signal);
+    return this.limits;
+  }
+
   /** Reads the limits again, and reports whether they are others than those that an operation relied on. */
   async areOthers(relied: Limits, signal: AbortSignal | undefined): Promise<boolean> {
-    if (this.#store !== undefined) await this.#read(signal);
-    return !sameLimits(this.limits, relied);
+    return !sameLimits(await this.latest(signal), relied);
   }
 
   async #read(signal: AbortSignal | undefined): Promise<void> {
