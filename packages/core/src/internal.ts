@@ -1,7 +1,9 @@
+export { checkFileSystem } from './check-file-system.js';
 export { FILE_SYSTEM_OPTIONS } from './create-file-system.js';
-export { checkOptions } from './engine/arguments.js';
+export { checkInteger, checkOptions } from './engine/arguments.js';
 export { needsSync } from './engine/internals.js';
 export { learnLimits } from './engine/learn-limits.js';
+export { setMany } from './engine/operations/entries.js';
 export { driveAsync, driveSync, type Procedure } from './engine/scheduling/both-forms.js';
 export { collectItems, nextTurn, SLICE_MS, Yielder } from './engine/scheduling/time-slice.js';
 export { limitError } from './engine/view/limit-error.js';

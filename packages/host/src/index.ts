@@ -15,6 +15,8 @@ export type { GitAccess } from './git-protection.js';
 export { type HostFileSystemOptions, type HostGuarantees, hostFileSystem, hostGuarantees } from './host-file-system.js';
 export type { HardLinks } from './host-writes.js';
 export { isPathSafe } from './is-path-safe.js';
+export type { LeftOut, LeftOutReason } from './load/directory-load.js';
+export { type LoadOptions, type LoadProgress, type LoadResult, loadDirectory } from './load/load-directory.js';
 export { type MergeBackOptions, type MergeResult, recoverMerge } from './merge/execute-merge.js';
 export type { Recovery } from './merge/stage.js';
 export { nodePrimitives } from './node-primitives.js';
