@@ -1,4 +1,4 @@
-import type { CallOptions, FileSystem } from '@scratchfs/core';
+import type { CallOptions, EntryKind, FileSystem } from '@scratchfs/core';
 import type { ReadOptions, ReadResult } from './read-result.js';
 
 /** Approvals needed before a path is read or written. */
@@ -38,12 +38,25 @@ export interface FileSandbox {
   listFiles(path?: string, pattern?: string, options?: CallOptions): Promise<string[]>;
 }
 
+/** An entry of a listing. */
+export interface ListedEntry {
+  readonly path: string;
+  readonly kind: EntryKind;
+  /** Bytes of a file; 0 for a directory, the length of its target for a link. */
+  readonly size: number;
+}
+
 /** A {@link FileSandbox} over a {@link FileSystem}: what tools need that do more than read, write and list files. */
 export interface FileSystemSandbox extends FileSandbox {
   /** The filesystem under the same policy. Its paths are those that `resolve` returns. */
   readonly fileSystem: FileSystem;
   /** Throws the error of a read or a write as far as the policy knows it in advance: not the size of a file. */
   check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void>;
+  /**
+   * Returns files, directories and links under a directory whose relative path matches a pattern, sorted. Links are not
+   * followed.
+   */
+  list(path?: string, pattern?: string, options?: CallOptions): Promise<ListedEntry[]>;
   /** Returns the path in `fileSystem` lexically, without checking links or access. */
   locate(path: string): string;
   /** Returns the sandbox's spelling of a path of `fileSystem`; undefined for one outside. */

@@ -38,6 +38,7 @@ const METHODS = [
   'read',
   'write',
   'listFiles',
+  'list',
   'derive',
 ] as const;
 

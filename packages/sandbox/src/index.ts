@@ -19,7 +19,7 @@ export {
   SandboxViolation,
   SuffixNotAllowedError,
 } from './errors.js';
-export type { Approvals, FileSandbox, FileSystemSandbox, FollowOptions } from './file-sandbox.js';
+export type { Approvals, FileSandbox, FileSystemSandbox, FollowOptions, ListedEntry } from './file-sandbox.js';
 export { pieceOf, type ReadOptions, type ReadResult } from './read-result.js';
 export { type Guarded, Sandbox, type SandboxOptions } from './sandbox.js';
 export { workerSandbox } from './worker-sandbox.js';

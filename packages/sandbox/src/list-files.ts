@@ -10,6 +10,7 @@ import {
 } from '@scratchfs/core';
 import { type CallSequence, collectItems, invoke, needsSync } from '@scratchfs/core/internal';
 import { compileGlob, type Glob } from '@scratchfs/core/search';
+import type { ListedEntry } from './file-sandbox.js';
 import { isAbsent } from './find.js';
 import { rootOf } from './namespace.js';
 import { climbs, isAbsolute, type SandboxRoot } from './sandbox-root.js';
@@ -18,6 +19,11 @@ import { climbs, isAbsolute, type SandboxRoot } from './sandbox-root.js';
 export interface Shown {
   readonly path: string;
   readonly name: string;
+}
+
+/** An entry of a listing, and its path in the filesystem. */
+export interface LocatedEntry extends ListedEntry {
+  readonly at: string;
 }
 
 /** @throws TypeError, RangeError for an invalid pattern, or one that leads elsewhere */
@@ -29,43 +35,70 @@ export function checkPattern(pattern: string): Glob {
   return glob;
 }
 
-/** Returns the matching files under a directory, by their names in the sandbox. */
-export function* filesIn(fileSystem: FileSystem, top: Shown, pattern: string, glob: Glob): CallSequence<string[]> {
+/** Returns the matching entries under a directory, by their names in the sandbox. Links are not followed. */
+export function* entriesIn(
+  fileSystem: FileSystem,
+  top: Shown,
+  pattern: string,
+  glob: Glob,
+): CallSequence<LocatedEntry[]> {
   const start = glob.base === '' ? top.path : joinPath(top.path, glob.base);
   const found = yield* everything(fileSystem, top.path, start, depthOf(pattern, glob));
   const prefix = top.path === '/' ? 1 : top.path.length + 1;
-  const files: string[] = [];
-  for (const { kind, path } of found) {
+  const entries: LocatedEntry[] = [];
+  for (const { kind, path, size } of found) {
     const rest = path.slice(prefix);
-    if (kind === 'directory' || !glob.matches(rest)) continue;
-    if (kind === 'file' || (yield* invoke<boolean>(fileSystem, 'isFile', [path]))) files.push(joined(top.name, rest));
+    if (glob.matches(rest, kind === 'directory')) entries.push({ at: path, path: joined(top.name, rest), kind, size });
   }
-  return files.sort(compareNames);
+  return entries.sort(byPath);
 }
 
-/** Returns the matching files of several roots, from the top at which their names lie. */
-export function* filesAtTop(
+/** Returns the matching entries of several roots, from the top at which their names lie. */
+export function* entriesAtTop(
   fileSystem: FileSystem,
   roots: readonly SandboxRoot[],
   glob: Glob,
   canList: (path: string) => boolean,
-): CallSequence<string[]> {
-  const files = new Set<string>();
+): CallSequence<LocatedEntry[]> {
+  const entries = new Map<string, LocatedEntry>();
   const all = checkPattern('**/*');
   for (const root of roots) {
     const name = root.name as string;
-    if (!glob.mayMatchBelow(name) || !canList(root.path)) continue;
-    for (const file of yield* orNone(filesIn(fileSystem, { path: root.path, name }, '**/*', all))) {
-      if (glob.matches(file) && !isInner(roots, root, file.slice(name.length + 1))) files.add(file);
+    if (!canList(root.path)) continue;
+    const inside = glob.mayMatchBelow(name)
+      ? yield* orNone(entriesIn(fileSystem, { path: root.path, name }, '**/*', all))
+      : [];
+    if (
+      glob.matches(name, true) &&
+      (inside.length > 0 || (yield* invoke<boolean>(fileSystem, 'isDirectory', [root.path])))
+    )
+      entries.set(name, { at: root.path, path: name, kind: 'directory', size: 0 });
+    for (const entry of inside) {
+      const isMatch = glob.matches(entry.path, entry.kind === 'directory');
+      if (isMatch && !isInner(roots, root, entry.path.slice(name.length + 1))) entries.set(entry.path, entry);
     }
   }
-  return [...files].sort(compareNames);
+  return [...entries.values()].sort(byPath);
 }
 
-/** Returns no files for a directory that does not exist or cannot be reached. */
-function* orNone(files: CallSequence<string[]>): CallSequence<string[]> {
+/** Returns the paths of files, and of links that lead to files. */
+export function* filesAmong(fileSystem: FileSystem, entries: readonly LocatedEntry[]): CallSequence<string[]> {
+  const files: string[] = [];
+  for (const { at, path, kind } of entries) {
+    if (kind === 'directory') continue;
+    if (kind === 'file' || (yield* invoke<boolean>(fileSystem, 'isFile', [at]))) files.push(path);
+  }
+  return files;
+}
+
+function byPath(a: LocatedEntry, b: LocatedEntry): number {
+  return compareNames(a.path, b.path);
+}
+
+/** Returns no entries for a directory that does not exist or cannot be reached. */
+function* orNone(entries: CallSequence<LocatedEntry[]>): CallSequence<LocatedEntry[]> {
   try {
-    return yield* files;
+    return yield* entries;
   } catch (error) {
     if (isFsError(error)) return [];
     throw error;

@@ -492,3 +492,41 @@ describe('a sandbox', () => {
     expect(await refusal(() => callee.write('/work/portfolio/sub/x', ''))).toBe('PathNotWritableError');
   });
 });
+
+describe('list', () => {
+  it('lists files, directories and links with their kinds and sizes', async () => {
+    const fileSystem = memory({
+      '/w/a.md': 'abc',
+      '/w/d/b.exe': 'x',
+      '/w/d/c.md': '',
+      '/w/out': { symlink: '/secret' },
+      '/secret': 's',
+    });
+    fileSystem.mkdirSync('/w/empty');
+    const one = new Sandbox(fileSystem, { root: { root: '/w', suffixes: ['.md'] } });
+    expect(await one.list()).toEqual([
+      { path: '/a.md', kind: 'file', size: 3 },
+      { path: '/d', kind: 'directory', size: 0 },
+      { path: '/d/c.md', kind: 'file', size: 0 },
+      { path: '/empty', kind: 'directory', size: 0 },
+      { path: '/out', kind: 'symlink', size: 7 },
+    ]);
+    expect((await one.list('d')).map(({ path }) => path)).toEqual(['/d/c.md']);
+    expect(one.listSync('.', '*e*').map(({ path }) => path)).toEqual(['/empty']);
+    const paths = { w: { root: '/w' }, d: { root: '/w/d' }, none: { root: '/none' } };
+    const named = new Sandbox(fileSystem, { paths });
+    expect((await named.list('.', '*')).map(({ path, kind }) => `${path} ${kind}`)).toEqual([
+      'd directory',
+      'w directory',
+    ]);
+    expect((await named.list('.', '*/*')).map(({ path }) => path)).toEqual([
+      'd/b.exe',
+      'd/c.md',
+      'w/a.md',
+      'w/empty',
+      'w/out',
+    ]);
+    expect(await refusal(() => one.list('none'))).toBe('ENOENT');
+    expect(await refusal(() => one.list('../x'))).toBe('PathNotInSandboxError');
+  });
+});

@@ -23,9 +23,9 @@ import {
   SuffixNotAllowedError,
   type Words,
 } from './errors.js';
-import type { Approvals, FileSystemSandbox, FollowOptions } from './file-sandbox.js';
+import type { Approvals, FileSystemSandbox, FollowOptions, ListedEntry } from './file-sandbox.js';
 import { find, findName, isAbsent } from './find.js';
-import { checkPattern, filesAtTop, filesIn } from './list-files.js';
+import { checkPattern, entriesAtTop, entriesIn, filesAmong, type LocatedEntry } from './list-files.js';
 import { Namespace, rootOf, TOP } from './namespace.js';
 import { describe, entriesOf } from './plain-data.js';
 import { DenyPolicy, type Policy, RootPolicy } from './policy.js';
@@ -191,6 +191,17 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
   }
 
   /**
+   * Lists files, directories and links, with their kinds and sizes. Links are not followed.
+   * @throws as `listFiles`
+   */
+  async list(path = '.', pattern = '**/*', options?: CallOptions): Promise<ListedEntry[]> {
+    return (await runCalls(this.#list(path, pattern), options?.signal)).map(listed);
+  }
+  listSync(this: Sandbox<SyncFileSystem>, path = '.', pattern = '**/*'): ListedEntry[] {
+    return runCallsSync(this.#list(path, pattern)).map(listed);
+  }
+
+  /**
    * Returns a sandbox with the access of its lists, as far as this one has it. It has the same paths, suffixes, limits
    * and approvals. An entry that is a file opens its directory; for a link, its current target counts.
    * @throws SandboxPermissionEscalationError for access that this sandbox lacks; TypeError for options of a wrong type
@@ -319,14 +330,18 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
   }
 
   *#listFiles(given: string, pattern: string): CallSequence<string[]> {
+    return yield* filesAmong(this.#fileSystem, yield* this.#list(given, pattern));
+  }
+
+  *#list(given: string, pattern: string): CallSequence<LocatedEntry[]> {
     const glob = checkPattern(pattern);
     const { namespace, policy } = this.#access;
     if (namespace.locate(given) === TOP) {
-      return yield* filesAtTop(this.#fileSystem, namespace.roots, glob, (path) => policy.canList(path));
+      return yield* entriesAtTop(this.#fileSystem, namespace.roots, glob, (path) => policy.canList(path));
     }
     try {
       return yield* this.#on(given, function* (path, fileSystem) {
-        return yield* filesIn(fileSystem, { path, name: namespace.show(path) as string }, pattern, glob);
+        return yield* entriesIn(fileSystem, { path, name: namespace.show(path) as string }, pattern, glob);
       });
     } catch (error) {
       // No listing shows a file with a wrong suffix, so asking for it by name does not either.
@@ -334,6 +349,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
       throw new FsError('ENOENT', { syscall: 'scandir', path: given });
     }
   }
+}
+
+function listed({ path, kind, size }: LocatedEntry): ListedEntry {
+  return { path, kind, size: kind === 'file' || kind === 'symlink' ? size : 0 };
 }
 
 /** A path whose links may not be followed is refused when it is used. */
