@@ -5,7 +5,8 @@ it('each worker does what it may, and is told what it may not do', { timeout: 60
   const { code, output } = await runExample('sub-agents/main.ts');
   expect(output.trimEnd().split('\n')).toEqual([
     'analyser: list_files {}',
-    '  /src/cart.ts',
+    '  dir  /src/',
+    '   86  /src/cart.ts',
     'analyser: grep {"pattern":"sum - "}',
     '  /src/cart.ts:1: export const total = (items: number[]) => items.reduce((sum, item) => sum - item, 0);',
     'analyser: read_file {"path":"/docs/pricing.md"}',

@@ -162,7 +162,9 @@ describe('tool rules', () => {
     const { tools } = setUp({ rules: { 'sandbox.write': { allowed: false }, grep: { allowed: false } } });
     expect(tools.tools.map(({ name }) => name)).toEqual([
       'read_file',
+      'read_media',
       'list_files',
+      'file_info',
       'search_files',
       'checkpoint',
       'diff',
@@ -191,7 +193,7 @@ describe('tool rules', () => {
 
   it('are parsed from snake_case data; unknown names and wrong types are refused', () => {
     const rules = JSON.parse('{"sandbox.read":{"allowed":true,"approval_required":true}}');
-    expect(setUp({ rules }).tools.tools.length).toBe(11);
+    expect(setUp({ rules }).tools.tools.length).toBe(14);
     for (const [bad, text] of [
       [{ shell: {} }, "tool_rules knows no 'shell'"],
       [{ grep: { allow: true } }, "tool_rules.grep has no field 'allow'"],
@@ -209,7 +211,7 @@ describe('tool rules', () => {
     prototype['allowed'] = false;
     prototype['grep'] = { allowed: false };
     try {
-      expect(setUp({ rules: { read_file: {} } }).tools.tools.length).toBe(11);
+      expect(setUp({ rules: { read_file: {} } }).tools.tools.length).toBe(14);
     } finally {
       delete prototype['allowed'];
       delete prototype['grep'];

@@ -25,7 +25,7 @@ function setUp(options: FileToolsOptions = {}) {
 describe('createFileTools()', () => {
   it('returns a name, a description and a JSON Schema for each tool', () => {
     const { tools } = setUp().tools;
-    expect(tools.map(({ name }) => name)).toEqual(TOOL_NAMES.slice(0, 11));
+    expect(tools.map(({ name }) => name)).toEqual(TOOL_NAMES.slice(0, 14));
     for (const { name, description, inputSchema } of tools) {
       expect(description.length, name).toBeGreaterThan(40);
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -34,12 +34,22 @@ describe('createFileTools()', () => {
     }
   });
 
+  it('describes all tools to the model in fewer than 3,000 tokens', () => {
+    const described = setUp().tools.tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input_schema: inputSchema,
+    }));
+    // A token has some four bytes.
+    expect(JSON.stringify(described).length / 4).toBeLessThan(3_000);
+  });
+
   it('accepts the legacy names, and offers them on request', async () => {
     const { tools, call } = setUp();
     expect(tools.tools.some(({ name }) => name.startsWith('sandbox_'))).toBe(false);
     expect(await call('sandbox_read_text', { path: '/empty' })).toBe('[The file is empty.]');
     expect(await call('sandbox_write_text', { path: '/new', content: 'x' })).toBe("Wrote 1 character to '/new'.");
-    expect(await call('sandbox_list', { pattern: 'n*' })).toBe('/new');
+    expect(await call('sandbox_list', { pattern: 'n*' })).toBe('1  /new');
     const offered = setUp({ legacyNames: true }).tools.tools.map(({ name }) => name);
     expect(offered).toEqual(
       expect.arrayContaining(['read_file', 'sandbox_read_text', 'sandbox_write_text', 'sandbox_list']),
@@ -54,17 +64,89 @@ describe('createFileTools()', () => {
 });
 
 describe('read_file', () => {
-  it('returns the text, and for a long one a piece and how to continue', async () => {
-    const { call } = setUp();
-    expect(await call('read_file', { path: 'docs/x.md' })).toBe(FILES['/docs/x.md']);
-    expect(await call('read_file', { path: '/docs/x.md', max_chars: 7 })).toBe(
-      '# Title\n[Characters 0 to 7 of 43. To go on, call read_file with offset 7.]',
+  it('returns lines with their numbers, and for a long file a piece and how to continue', async () => {
+    const { call, tools } = setUp();
+    expect(await call('read_file', { path: 'docs/x.md' })).toBe(
+      '     1\t# Title\n     2\t\n     3\tSome text with (brackets) and é😀.',
     );
-    expect(await call('read_file', { path: '/docs/x.md', offset: 40 })).toBe('😀.\n');
-    expect(await call('read_file', { path: '/docs/x.md', offset: 99 })).toBe(
-      '[The file has 43 characters: offset 99 is past its end.]',
+    expect(await call('read_file', { path: '/docs/x.md', limit: 2 })).toBe(
+      '     1\t# Title\n     2\t\n[Lines 1 to 2 of 3. To go on, call read_file with offset 3.]',
+    );
+    expect(await call('read_file', { path: '/docs/x.md', offset: 3 })).toBe(
+      '     3\tSome text with (brackets) and é😀.',
+    );
+    expect(await call('read_file', { path: '/docs/x.md', offset: 4 })).toBe(
+      '[The file has 3 lines: line 4 is past its end.]',
+    );
+    expect(await call('read_file', { path: '/docs/x.md', max_chars: 20 })).toBe(
+      '     1\t# Title\n[Lines 1 to 1 of 3. To go on, call read_file with offset 2.]',
     );
     expect(await call('read_file', { path: '/empty' })).toBe('[The file is empty.]');
+    expect((await tools.call('read_file', { path: '/docs/x.md', offset: 2, limit: 1 })).structured).toEqual({
+      path: '/docs/x.md',
+      firstLine: 2,
+      lastLine: 2,
+      totalLines: 3,
+      totalChars: 43,
+      nextOffset: 3,
+    });
+  });
+
+  it('says that lines end with \\r\\n, and counts lines without a last line break', async () => {
+    const { call, fileSystem } = setUp();
+    fileSystem.writeFileSync('/crlf', 'a\r\nb\r\nc');
+    expect(await call('read_file', { path: '/crlf' })).toBe(
+      '     1\ta\n     2\tb\n     3\tc\n[Lines end with \\r\\n.]',
+    );
+    expect(await call('read_file', { path: '/crlf', offset: 3 })).toBe('     3\tc');
+  });
+
+  it('cuts a long line, and says at which character it goes on', async () => {
+    const { call, fileSystem } = setUp();
+    fileSystem.writeFileSync('/long', `first\n${'😀'.repeat(3_000)}\nlast\n`);
+    const lines = (await call('read_file', { path: '/long' })).split('\n');
+    expect(lines[1]).toMatch(/^ {5}2\t(😀){1000}… \[4000 more characters in this line, from char_offset 1006 on\]$/u);
+    expect(lines[2]).toBe('     3\tlast');
+    expect(await call('read_file', { path: '/long', char_offset: 1006, max_chars: 3 })).toBe(
+      '😀😀😀\n[Characters 1006 to 1009 of 3012. To go on, call read_file with char_offset 1009.]',
+    );
+    fileSystem.writeFileSync('/one', 'x'.repeat(100_000));
+    expect(await call('read_file', { path: '/one' })).toContain('from char_offset 2000 on]');
+  });
+
+  it('gives all numbers of a file one width', async () => {
+    const { call, fileSystem } = setUp();
+    fileSystem.writeFileSync('/many', 'x\n'.repeat(1_200_000));
+    expect((await call('read_file', { path: '/many', limit: 1 })).split('\n')[0]).toBe('      1\tx');
+    expect(await call('read_file', { path: '/many', offset: 1_200_000 })).toBe('1200000\tx');
+  });
+
+  it('reads by characters instead, without numbers', async () => {
+    const { call, tools } = setUp();
+    expect(await call('read_file', { path: '/docs/x.md', char_offset: 0, max_chars: 7 })).toBe(
+      '# Title\n[Characters 0 to 7 of 43. To go on, call read_file with char_offset 7.]',
+    );
+    expect(await call('read_file', { path: '/docs/x.md', char_offset: 40 })).toBe('😀.\n');
+    expect(await call('read_file', { path: '/docs/x.md', char_offset: 99 })).toBe(
+      '[The file has 43 characters: char_offset 99 is past its end.]',
+    );
+    expect(await call('read_file', { path: '/docs/x.md', char_offset: 1, offset: 1 })).toBe(
+      'ERROR offset and limit count lines, char_offset counts characters: give one or the other.',
+    );
+    const { structured } = await tools.call('read_file', { path: '/docs/x.md', char_offset: 0, max_chars: 7 });
+    expect(structured?.nextCharOffset).toBe(7);
+  });
+
+  it('names the tools for what is not text', async () => {
+    const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0]);
+    const { call, fileSystem } = setUp();
+    fileSystem.writeFileSync('/a.png', png);
+    fileSystem.writeFileSync('/nul', 'a\0');
+    const start = "ERROR '/a.png' is not text in UTF-8: it is a PNG image of 9 bytes.";
+    expect(await call('read_file', { path: '/a.png' })).toBe(`${start} Use read_media to see it.`);
+    expect(await call('read_file', { path: '/nul' })).toContain('file_info says what is known of it.');
+    const few = createFileTools(whole(fileSystem), { only: ['read_file'] });
+    expect(`ERROR ${(await few.call('read_file', { path: '/a.png' })).text}`).toBe(start);
   });
 
   it('gives advice if the file does not exist', async () => {
@@ -96,12 +178,12 @@ describe('edit_file', () => {
   it('replaces text that occurs once, across lines too, and reports the count', async () => {
     const { call, fileSystem } = setUp();
     const path = '/src/a.ts';
-    expect(await call('edit_file', { path, old_text: '1;\nconst b', new_text: '5;\nlet b' })).toBe(
-      "Replaced 1 occurrence in '/src/a.ts'.",
+    expect(await call('edit_file', { path, old_text: '1;\nconst b', new_text: '5;\nlet b' })).toMatch(
+      /^Replaced 1 occurrence in '\/src\/a.ts'\.\n--- a\/src/,
     );
     expect(fileSystem.readTextSync(path)).toBe('const a = 5;\nlet b = a + 1;\n');
-    expect(await call('edit_file', { path, old_text: ' = ', new_text: '=', replace_all: true })).toBe(
-      "Replaced 2 occurrences in '/src/a.ts'.",
+    expect(await call('edit_file', { path, old_text: ' = ', new_text: '=', replace_all: true })).toMatch(
+      /^Replaced 2 occurrences in '\/src\/a.ts'\.\n/,
     );
     expect(fileSystem.readTextSync(path)).toBe('const a=5;\nlet b=a + 1;\n');
   });
@@ -130,8 +212,10 @@ describe('edit_file', () => {
 describe('list_files and search_files', () => {
   it('return paths that the other tools accept', async () => {
     const { call } = setUp();
-    expect(await call('list_files', {})).toBe('/docs/x.md\n/empty\n/src/.env\n/src/a.ts\n/src/lib/b.ts');
-    expect(await call('list_files', { path: '/src', pattern: '*.ts' })).toBe('/src/a.ts');
+    expect(await call('list_files', {})).toBe(
+      'dir  /docs/\n 47  /docs/x.md\n  0  /empty\ndir  /src/\n 11  /src/.env\n 30  /src/a.ts\ndir  /src/lib/\n 20  /src/lib/b.ts',
+    );
+    expect(await call('list_files', { path: '/src', pattern: '*.ts' })).toBe('30  /src/a.ts');
     expect(await call('search_files', { pattern: '*.ts' })).toBe('/src/a.ts\n/src/lib/b.ts');
     expect(await call('search_files', { pattern: 'lib/*', path: 'src' })).toBe('/src/lib/b.ts');
     expect(await call('search_files', { pattern: 'zzz' })).toBe('No files.');
@@ -140,10 +224,20 @@ describe('list_files and search_files', () => {
   it('return pages', async () => {
     const { call } = setUp();
     expect(await call('list_files', { limit: 2 })).toBe(
-      '/docs/x.md\n/empty\n[files 1 to 2 of 5. To go on, call list_files with offset 2.]',
+      'dir  /docs/\n 47  /docs/x.md\n[entries 1 to 2 of 8. To go on, call list_files with offset 2.]',
     );
-    expect(await call('list_files', { limit: 2, offset: 4 })).toBe('/src/lib/b.ts');
-    expect(await call('list_files', { offset: 9 })).toBe('[There are 5 files: offset 9 is past the last.]');
+    expect(await call('list_files', { limit: 2, offset: 7 })).toBe(' 20  /src/lib/b.ts');
+    expect(await call('list_files', { offset: 9 })).toBe('[There are 8 entries: offset 9 is past the last.]');
+    const { tools } = setUp();
+    expect(await tools.call('list_files', { limit: 1, offset: 1 })).toMatchObject({
+      structured: { entries: [{ path: '/docs/x.md', kind: 'file', size: 47 }], total: 8, nextOffset: 2 },
+      links: ['/docs/x.md'],
+    });
+    expect((await tools.call('search_files', { pattern: '*.ts', limit: 1 })).structured).toEqual({
+      paths: ['/src/a.ts'],
+      total: 2,
+      nextOffset: 1,
+    });
   });
 
   it('report what is wrong with a pattern', async () => {
@@ -288,13 +382,13 @@ describe('the text of a result', () => {
 
 describe('invalid input from the model', () => {
   it.each<[string, unknown, string]>([
-    ['no object', 'x', 'The input must be an object with path, offset, max_chars.'],
+    ['no object', 'x', 'The input must be an object with path, offset, limit, char_offset, max_chars.'],
     ['null', null, 'The input must be an object with'],
     ['a missing parameter', {}, 'The parameter path is missing: The file to read.'],
     [
       'an unknown parameter',
       { path: '/empty', file: 1 },
-      "There is no parameter 'file'. The parameters are path, offset, max_chars.",
+      "There is no parameter 'file'. The parameters are path, offset, limit, char_offset, max_chars.",
     ],
     ['a wrong type', { path: 5 }, 'path must be a string, not 5.'],
     ['a list', { path: ['/empty'] }, 'path must be a string, not a list.'],
@@ -376,7 +470,7 @@ describe('a sandbox with named roots', () => {
       src: { root: '/w/src' },
     });
     const { call } = createFileTools(sandbox);
-    expect((await call('list_files', {})).text).toBe('notes/a.md\nsrc/b.ts');
+    expect((await call('list_files', {})).text).toBe('dir  notes/\n  4  notes/a.md\ndir  src/\n  4  src/b.ts');
     expect((await call('grep', { pattern: 'o' })).text).toBe('notes/a.md:1: one\nsrc/b.ts:1: two');
     expect((await call('grep', { pattern: 'o', path: 'notes' })).text).toBe('notes/a.md:1: one');
     expect((await call('write_file', { path: 'notes:b.md', content: '' })).text).toBe(
@@ -406,8 +500,8 @@ describe('checkpoint, diff and rollback', () => {
     await call('edit_file', { path: '/src/a.ts', old_text: 'a = 1', new_text: 'a = 7' });
     expect(await call('diff', { from: 'start' })).toContain('+const a = 7;');
     expect(await call('rollback', { checkpoint: 'start' })).toContain('The files are what they were');
-    expect(await call('read_file', { path: '/src/a.ts' })).toBe(FILES['/src/a.ts']);
-    expect(await call('read_file', { path: '/lib/guide.md' })).toBe('read me');
+    expect(await call('read_file', { path: '/src/a.ts', char_offset: 0 })).toBe(FILES['/src/a.ts']);
+    expect(await call('read_file', { path: '/lib/guide.md' })).toBe('     1\tread me');
     expect(project.readTextSync('/src/a.ts')).toBe(FILES['/src/a.ts']);
   });
 });

@@ -6,21 +6,28 @@ import { readInput } from './input.js';
 import { ownOptions } from './plain-data.js';
 import { type FailureOptions, type OnError, runTool } from './run-tool.js';
 import type { InputSchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
+import type { DataOf } from './tool-data.js';
 import { LEGACY_NAMES } from './tool-names.js';
 import { hasFileSystem } from './tool-sandbox.js';
 import type { Definition } from './tools/define.js';
 import { editFile } from './tools/edit-file.js';
+import { fileInfo } from './tools/file-info.js';
 import { grep } from './tools/grep.js';
 import { listFiles, searchFiles } from './tools/list-files.js';
+import { makeDirectory } from './tools/make-directory.js';
 import { deleteFile, moveFile } from './tools/names.js';
 import { readFile } from './tools/read-file.js';
+import { readMedia } from './tools/read-media.js';
 import { checkpoint, diff, rollback } from './tools/states.js';
 import { writeFile } from './tools/write-file.js';
 
 const DEFINITIONS: readonly Definition[] = [
   readFile,
+  readMedia,
   writeFile,
   listFiles,
+  fileInfo,
+  makeDirectory,
   editFile,
   deleteFile,
   moveFile,
@@ -47,12 +54,12 @@ export interface FileTools {
   /** The tools to describe to the model. */
   readonly tools: readonly Tool[];
   /** Runs a tool by name. Unknown names and failures are returned as results; rejects only if aborted. */
-  call(name: string, input: unknown, options?: ToolCallOptions): Promise<ToolResult>;
+  call<N extends string>(name: N, input: unknown, options?: ToolCallOptions): Promise<ToolResult<DataOf<N>>>;
 }
 
 /**
- * Creates file tools for a language model over a sandbox: `read_file` `write_file` `list_files` `edit_file`
- * `delete_file` `move_file` `search_files` `grep` `checkpoint` `rollback` `diff`. Each is a name, a description, a JSON
+ * Creates file tools for a language model over a sandbox: `read_file` `read_media` `write_file` `list_files`
+ * `file_info` `make_directory` `edit_file` `delete_file` `move_file` `search_files` `grep` `checkpoint` `rollback` `diff`. Each is a name, a description, a JSON
  * Schema and a function, for any framework. The sandbox decides which files may be touched; rules and approvals can
  * restrict that further.
  *
@@ -72,7 +79,7 @@ export interface FileTools {
  * const sandbox = new Sandbox(fs);
  * const { call } = createFileTools(sandbox, { approve: ({ summary }) => summary.startsWith('Replace') });
  * const edit = { path: '/src/a.ts', old_text: 'let', new_text: 'const' };
- * console.log((await call('edit_file', edit)).text); // → Replaced 1 occurrence in '/src/a.ts'.
+ * console.log((await call('edit_file', edit)).text.split('\n')[0]); // → Replaced 1 occurrence in '/src/a.ts'.
  * console.log((await call('delete_file', { path: '/src/a.ts' })).isError); // → true
  * ```
  */
@@ -107,9 +114,9 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
   }
   return {
     tools: Object.freeze(tools),
-    call: async (name, input, call) => {
+    call: async <N extends string>(name: N, input: unknown, call?: ToolCallOptions) => {
       const tool = byName.get(name);
-      if (tool !== undefined) return tool.run(input, call);
+      if (tool !== undefined) return tool.run(input, call) as Promise<ToolResult<DataOf<N>>>;
       const known = tools.map((each) => each.name).join(', ');
       return { text: `There is no tool of that name. The tools are ${known}.`, isError: true };
     },

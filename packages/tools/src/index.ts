@@ -1,4 +1,5 @@
-export { type AiTool, aiSdkTools, ToolFailure } from './adapters/ai-sdk.js';
+export { type AgentOutput, type AgentToolOptions, agentsTools } from './adapters/agents.js';
+export { type AiModelOutput, type AiTool, aiSdkTools, ToolFailure } from './adapters/ai-sdk.js';
 export {
   type AnthropicOptions,
   type MemoryHandlers,
@@ -7,6 +8,7 @@ export {
   type TextEditor,
   textEditor,
 } from './adapters/anthropic.js';
+export { type AnthropicContent, type AnthropicTool, anthropicTools } from './adapters/anthropic-tools.js';
 export {
   type ApplyPatchOptions,
   applyPatch,
@@ -26,5 +28,6 @@ export { type DelegateOptions, type Delegation, delegate } from './delegate.js';
 export { createFileTools, type FileTools, type FileToolsOptions } from './file-tools.js';
 export { InputError } from './input.js';
 export type { OnError } from './run-tool.js';
-export type { InputSchema, PropertySchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
+export type { InputSchema, Media, PropertySchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
+export type { FileInfoData, ListedEntryData, PageData, ReadFileData, ToolData } from './tool-data.js';
 export { parseToolRules, type ToolRule, type ToolRules } from './tool-rules.js';

@@ -12,8 +12,13 @@ export class InputError extends Error {
  * @throws InputError
  */
 export function readInput(schema: InputSchema, input: unknown): Record<string, unknown> {
+  return readObject(schema, input, 'The input');
+}
+
+/** @param what the object in messages */
+function readObject(schema: InputSchema, input: unknown, what: string): Record<string, unknown> {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw new InputError(`The input must be an object with ${listed(Object.keys(schema.properties))}.`);
+    throw new InputError(`${what} must be an object with ${listed(Object.keys(schema.properties))}.`);
   }
   for (const key of Object.keys(input)) {
     if (Object.hasOwn(schema.properties, key)) continue;
@@ -33,6 +38,11 @@ export function readInput(schema: InputSchema, input: unknown): Record<string, u
 }
 
 function checked(name: string, property: PropertySchema, value: unknown): unknown {
+  if (property.type === 'array') {
+    if (!Array.isArray(value) || value.length < property.minItems)
+      throw new InputError(`${name} must be a list with ${property.minItems} item or more, not ${shown(value)}.`);
+    return Array.from(value, (item, i) => readObject(property.items, item, `${name}[${i}]`));
+  }
   if (property.type === 'integer') {
     const { minimum, maximum = Number.MAX_SAFE_INTEGER } = property;
     if (typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum) return value;

@@ -1,3 +1,5 @@
+import type { PageData } from './tool-data.js';
+
 /** A range of a list. */
 export interface Page {
   readonly offset: number;
@@ -20,8 +22,16 @@ export interface PageContent {
   readonly isCounted?: boolean;
 }
 
+/** A formatted page. */
+export interface FormattedPage {
+  readonly text: string;
+  /** Number of lines of the list that the text has. */
+  readonly count: number;
+  readonly data: PageData;
+}
+
 /** Formats a page of a list that is known as a whole. See {@link formatPage}. */
-export function pageOf(lines: readonly string[], page: Page, what: string, tool: string): string {
+export function pageOf(lines: readonly string[], page: Page, what: string, tool: string): FormattedPage {
   const { offset, limit } = page;
   return formatPage({ lines: lines.slice(offset, offset + limit), total: lines.length }, offset, what, tool);
 }
@@ -30,7 +40,7 @@ export function pageOf(lines: readonly string[], page: Page, what: string, tool:
  * Formats the lines of a page. The last line says how to get the rest. The page ends early if its lines would exceed
  * {@link MAX_RESULT_LENGTH}.
  */
-export function formatPage(content: PageContent, offset: number, what: string, tool: string): string {
+export function formatPage(content: PageContent, offset: number, what: string, tool: string): FormattedPage {
   const { lines, total, isCounted = true } = content;
   const shown: string[] = [];
   let length = 0;
@@ -40,17 +50,20 @@ export function formatPage(content: PageContent, offset: number, what: string, t
     if (length > MAX_RESULT_LENGTH && shown.length > 0) break;
     shown.push(line);
   }
-  const next = offset + shown.length;
+  const taken = shown.length;
+  const next = offset + taken;
   const count = isCounted ? `${total}` : `at least ${total}`;
-  if (shown.length === 0) {
-    return total === 0
-      ? `No ${what}${isCounted ? '' : ' so far'}.`
-      : `[There are ${count} ${what}: offset ${offset} is past the last.]`;
+  if (taken === 0) {
+    const text =
+      total === 0
+        ? `No ${what}${isCounted ? '' : ' so far'}.`
+        : `[There are ${count} ${what}: offset ${offset} is past the last.]`;
+    return { text, count: 0, data: { total } };
   }
-  if (next < total) {
+  const hasMore = next < total;
+  if (hasMore)
     shown.push(`[${what} ${offset + 1} to ${next} of ${count}. To go on, call ${tool} with offset ${next}.]`);
-  }
-  return shown.join('\n');
+  return { text: shown.join('\n'), count: taken, data: { total, ...(hasMore && { nextOffset: next }) } };
 }
 
 /** Cuts a line after {@link MAX_LINE_LENGTH} code units without splitting a character. */

@@ -1,6 +1,9 @@
 import { errorText, type Hints } from './error-text.js';
 import type { ToolCallOptions, ToolResult } from './tool.js';
 
+/** What a tool returns on success. */
+export type ToolOutput<D = unknown> = Omit<ToolResult<D>, 'isError'>;
+
 /**
  * Receives errors that are faults of the program and not of the model's input. The model is only told that one
  * happened.
@@ -21,11 +24,15 @@ export async function runTool(
   tool: string,
   { onError, hints }: FailureOptions,
   { signal }: ToolCallOptions,
-  work: () => Promise<string>,
+  work: () => Promise<string | ToolOutput>,
 ): Promise<ToolResult> {
   signal?.throwIfAborted();
   try {
-    return { text: await work(), isError: false };
+    const output = await work();
+    if (typeof output === 'string') return { text: output, isError: false };
+    const { text, structured, links, media } = output;
+    const rest = { structured, ...(links && { links: [...new Set(links)] }), ...(media && { media }) };
+    return { text, isError: false, ...rest };
   } catch (error) {
     signal?.throwIfAborted();
     const text = errorText(error, hints);

@@ -22,6 +22,9 @@ const KINDS: readonly (readonly [string, Uint8Array<ArrayBuffer>, string])[] = [
   ['latin1', bytes(`${'a'.repeat(30_000)}\xe9`), 'a binary file, or text in another encoding of 30001 bytes'],
 ];
 
+/** Advice may follow. */
+const startsWith = (text: string): RegExp => new RegExp(`^${text.replaceAll(/[.()]/g, '\\$&')}`);
+
 describe.each(STORAGES)('a file that is not text, on %s,', (_, create) => {
   it.each(KINDS)('is refused with its kind and size by all that read text: %s', async (name, content, kind) => {
     const fileSystem = await create({ [`/memories/${name}`]: content });
@@ -41,7 +44,7 @@ describe.each(STORAGES)('a file that is not text, on %s,', (_, create) => {
       await applyPatch(sandbox, patch, { approve: yes }),
       ...(name === 'nul' ? [] : [await call('edit_file', { path, old_text: 'zz', new_text: 'b' })]),
     ])
-      expect(result).toEqual({ text: refused, isError: true });
+      expect(result).toEqual({ text: expect.stringMatching(startsWith(refused)), isError: true });
     await expect(handlers.view({ path })).rejects.toThrow(refused);
     const { tools } = createFileTools(sandbox);
     await expect(aiSdkTools(tools, (schema) => schema)['read_file']?.execute({ path }, {})).rejects.toThrow(refused);
@@ -57,6 +60,6 @@ describe.each(STORAGES)('a file that is not text, on %s,', (_, create) => {
   it('is told from text with unusual characters', async () => {
     const text = `\ufeffé😀\ufffd${'x'.repeat(8_000)}\0`;
     const { call } = createFileTools(whole(await create({ '/a': text })));
-    expect(await call('read_file', { path: '/a' })).toEqual({ text, isError: false });
+    expect(await call('read_file', { path: '/a', char_offset: 0 })).toMatchObject({ text, isError: false });
   });
 });

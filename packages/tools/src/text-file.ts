@@ -1,16 +1,16 @@
 import { type FileSystem, quote } from '@scratchfs/core';
 import { InputError } from './input.js';
-import type { ToolCallOptions } from './tool.js';
+import type { Media, ToolCallOptions } from './tool.js';
 
 /** Bytes probed for NUL, as in git and in diffs of this library. */
 const BINARY_PROBE_BYTES = 8_000;
 
-/** Kinds of files by their first bytes, written as Latin-1, and the offset of those bytes. */
-const SIGNATURES: readonly (readonly [start: string, kind: string, offset?: number])[] = [
-  ['\x89PNG', 'a PNG image'],
-  ['\xff\xd8\xff', 'a JPEG image'],
-  ['GIF8', 'a GIF image'],
-  ['WEBP', 'a WebP image', 8],
+/** Kinds of files by their first bytes, written as Latin-1, the offset of those bytes, and the media type of images. */
+const SIGNATURES: readonly (readonly [start: string, kind: string, offset?: number, mediaType?: Media['type']])[] = [
+  ['\x89PNG', 'a PNG image', 0, 'image/png'],
+  ['\xff\xd8\xff', 'a JPEG image', 0, 'image/jpeg'],
+  ['GIF8', 'a GIF image', 0, 'image/gif'],
+  ['WEBP', 'a WebP image', 8, 'image/webp'],
   ['WAVE', 'a WAV sound', 8],
   ['ID3', 'an MP3 sound'],
   ['ftyp', 'an MP4 video', 4],
@@ -25,10 +25,54 @@ const SIGNATURES: readonly (readonly [start: string, kind: string, offset?: numb
   ['\xfe\xff', 'text in UTF-16'],
 ];
 
+/** Bytes of a file's start that {@link contentKind} needs. */
+export const PROBE_BYTES = BINARY_PROBE_BYTES;
+
+/** What a file holds, in words. */
+export interface ContentKind {
+  readonly kind: string;
+  /** Media type of an image that models can see. */
+  readonly mediaType?: Media['type'] | undefined;
+}
+
+/** Thrown for a file that is not text in UTF-8. */
+export class NotTextError extends InputError {
+  constructor(
+    message: string,
+    readonly mediaType: Media['type'] | undefined,
+  ) {
+    super(message);
+  }
+}
+
+/** Returns the kind of a file by its first bytes; undefined if they have no known signature. */
+export function signatureOf(bytes: Uint8Array): ContentKind | undefined {
+  const first = String.fromCharCode(...bytes.subarray(0, 16));
+  const known = SIGNATURES.find(([start, , offset = 0]) => first.startsWith(start, offset));
+  return known && { kind: known[1], mediaType: known[3] };
+}
+
+/** Returns what a file holds, judged by its first {@link PROBE_BYTES} bytes. */
+export function contentKind(bytes: Uint8Array): ContentKind {
+  const start = bytes.subarray(0, BINARY_PROBE_BYTES);
+  if (bytes.length === 0) return { kind: 'empty' };
+  if (start.includes(0)) return signatureOf(bytes) ?? { kind: BINARY };
+  try {
+    // The start may end within a character.
+    new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
+    return { kind: 'text' };
+  } catch {
+    return signatureOf(bytes) ?? { kind: OTHER_ENCODING };
+  }
+}
+
+const BINARY = 'a binary file';
+const OTHER_ENCODING = 'a binary file, or text in another encoding';
+
 /**
  * Reads a file as text.
  * @param given the path as the model wrote it, for messages
- * @throws InputError with the kind and the size of the file if it has NUL in its first 8,000 bytes or is not UTF-8
+ * @throws NotTextError with the kind and the size of the file if it has NUL in its first 8,000 bytes or is not UTF-8
  */
 export async function readTextFile(
   fileSystem: FileSystem,
@@ -37,18 +81,18 @@ export async function readTextFile(
   call: ToolCallOptions,
 ): Promise<string> {
   const bytes = await fileSystem.readFile(place, call);
-  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) throw notText(given, bytes, 'a binary file');
+  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) throw notText(given, bytes, BINARY);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw notText(given, bytes, 'a binary file, or text in another encoding');
+    throw notText(given, bytes, OTHER_ENCODING);
   }
 }
 
-function notText(given: string, bytes: Uint8Array, otherwise: string): InputError {
-  const first = String.fromCharCode(...bytes.subarray(0, 16));
-  const known = SIGNATURES.find(([start, , offset = 0]) => first.startsWith(start, offset));
-  return new InputError(
-    `${quote(given)} is not text in UTF-8: it is ${known?.[1] ?? otherwise} of ${bytes.length} bytes.`,
+function notText(given: string, bytes: Uint8Array, otherwise: string): NotTextError {
+  const known = signatureOf(bytes);
+  return new NotTextError(
+    `${quote(given)} is not text in UTF-8: it is ${known?.kind ?? otherwise} of ${bytes.length} bytes.`,
+    known?.mediaType,
   );
 }

@@ -1,8 +1,11 @@
 /** Names that rules may use: all tools, legacy names, and the tools of adapters. */
 export const TOOL_NAMES = [
   'read_file',
+  'read_media',
   'write_file',
   'list_files',
+  'file_info',
+  'make_directory',
   'edit_file',
   'delete_file',
   'move_file',

@@ -58,15 +58,16 @@ describe('createFileTools() over an object with the eight members of FileSandbox
     const sandbox = { ...eightMembers(new Map([['/a.txt', 'hello']])), fileSystem: memory({ '/a.txt': 'other' }) };
     const { tools, call } = createFileTools(sandbox, { approve: yes });
     expect(tools.map(({ name }) => name)).toEqual(['read_file', 'write_file', 'list_files', 'search_files']);
-    expect(await call('read_file', { path: '/a.txt' })).toEqual({ text: 'hello', isError: false });
+    expect(await call('read_file', { path: '/a.txt' })).toMatchObject({ text: '     1\thello', isError: false });
     expect((await call('write_file', { path: '/out/b', content: 'x' })).isError).toBe(false);
     expect((await call('list_files', {})).text).toBe('/a.txt\n/out/b');
   });
 
   it('reads, writes, lists and searches, and asks before it writes', async () => {
     const { call, asked, files } = setUp();
-    expect(await call('read_file', { path: '/a.txt', max_chars: 2 })).toEqual({
-      text: 'he\n[Characters 0 to 2 of 5. To go on, call read_file with offset 2.]',
+    expect(await call('read_file', { path: '/a.txt' })).toMatchObject({ text: '     1\thello', isError: false });
+    expect(await call('read_file', { path: '/a.txt', char_offset: 0, max_chars: 2 })).toMatchObject({
+      text: 'he\n[Characters 0 to 2 of 5. To go on, call read_file with char_offset 2.]',
       isError: false,
     });
     expect(asked).toEqual([]);
@@ -114,7 +115,10 @@ describe('createFileTools() over an object with the eight members of FileSandbox
         isError: true,
       });
     for (const path of ['/one', '/named', '/long'])
-      expect(await call('read_file', { path })).toEqual({ text: files.get(path), isError: false });
+      expect(await call('read_file', { path, char_offset: 0 })).toMatchObject({
+        text: files.get(path),
+        isError: false,
+      });
   });
 
   it('refuses to write without a hook for approval', async () => {

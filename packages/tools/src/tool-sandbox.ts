@@ -12,7 +12,7 @@ import type { ToolCallOptions } from './tool.js';
 type Given = FileSandbox & Partial<FileSystemSandbox>;
 
 /** Methods that `FileSystemSandbox` adds to `FileSandbox`. */
-const METHODS = ['check', 'locate', 'show', 'explain', 'approvals'] as const;
+const METHODS = ['check', 'list', 'locate', 'show', 'explain', 'approvals'] as const;
 
 /**
  * Reports whether a sandbox has the filesystem that most tools work with. A property of that name is not enough: a class

@@ -15,12 +15,27 @@ export type PropertySchema =
       readonly minimum: number;
       readonly maximum?: number;
       readonly default?: number;
-    };
+    }
+  | { readonly type: 'array'; readonly description: string; readonly minItems: number; readonly items: InputSchema };
 
-/** Result of a tool. Failures are text too. */
-export interface ToolResult {
+/** An image for the model. */
+export interface Media {
+  /** Media type, from the first bytes of the file. */
+  readonly type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  /** The content in base64. */
+  readonly data: string;
+}
+
+/** Result of a tool. Failures are text too, without the other fields. */
+export interface ToolResult<D = unknown> {
+  /** The result as the model reads it. */
   readonly text: string;
   readonly isError: boolean;
+  /** The result as JSON for programs: an object of the type that {@link ToolData} has for the tool. */
+  readonly structured?: D | undefined;
+  /** Paths that the result is about, as the tools take them, each once. */
+  readonly links?: readonly string[] | undefined;
+  readonly media?: readonly Media[] | undefined;
 }
 
 export interface ToolCallOptions {

@@ -42,7 +42,7 @@ function scripted(calls: readonly Call[]) {
 }
 
 async function play(calls: readonly Call[]) {
-  const fileSystem = memory({ '/a.txt': 'one\ntwo\n' });
+  const fileSystem = memory({ '/a.txt': 'one\ntwo\n', '/a.gif': 'GIF89a' });
   const { tools } = createFileTools(whole(fileSystem), { approve: yes });
   const model = scripted(calls);
   const result = await generateText({
@@ -62,7 +62,12 @@ describe('aiSdkTools()', () => {
     ]);
     expect(result.text).toBe('done');
     const outputs = result.steps.flatMap(({ toolResults }) => toolResults.map(({ output }) => output));
-    expect(outputs).toEqual(['one\ntwo\n', "Replaced 1 occurrence in '/a.txt'."]);
+    expect(outputs).toMatchObject([
+      { text: '     1\tone\n     2\ttwo', structured: { totalLines: 2 } },
+      { text: expect.stringMatching(/^Replaced 1 occurrence in/), structured: { replaced: 1 }, links: ['/a.txt'] },
+    ]);
+    const seen = model.doGenerateCalls[1]?.prompt.at(-1)?.content;
+    expect(seen).toMatchObject([{ output: { type: 'text', value: '     1\tone\n     2\ttwo' } }]);
     expect(fileSystem.readTextSync('/a.txt')).toBe('three\n');
     const told = model.doGenerateCalls[0]?.tools ?? [];
     expect(told.map(({ name }) => name)).toContain('grep');
@@ -70,6 +75,21 @@ describe('aiSdkTools()', () => {
       type: 'function',
       inputSchema: { type: 'object', required: ['path'], additionalProperties: false },
     });
+  });
+
+  it('passes images to the model', async () => {
+    const { model } = await play([{ toolName: 'read_media', input: { path: '/a.gif' } }]);
+    expect(model.doGenerateCalls.at(-1)?.prompt.at(-1)?.content).toMatchObject([
+      {
+        output: {
+          type: 'content',
+          value: [
+            { type: 'text', text: "'/a.gif' is a GIF image of 6 bytes." },
+            { type: 'image-data', mediaType: 'image/gif', data: btoa('GIF89a') },
+          ],
+        },
+      },
+    ]);
   });
 
   it('turns a failed tool into an error whose text the model sees', async () => {

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import { betaMemoryTool, type MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
+import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
 import { BetaLocalFilesystemMemoryTool } from '@anthropic-ai/sdk/tools/memory/node';
 import { describe, expect, it } from 'vitest';
+import { createFileTools } from '../file-tools.js';
 import { memory, named, STORAGES, whole, yes } from '../testing/sandboxes.js';
 import { memoryHandlers, textEditor } from './anthropic.js';
+import { anthropicTools } from './anthropic-tools.js';
 
 const FILES = {
   '/memories/notes.md': 'one\ntwo two\nthree\n',
@@ -56,6 +59,44 @@ async function conversation(tools: unknown[], name: string, inputs: readonly unk
   });
   return results;
 }
+
+describe('anthropicTools() in Anthropic’s client', () => {
+  const play = async (name: string, inputs: readonly unknown[]) => {
+    const fileSystem = memory({ '/a.txt': 'one\n', '/a.gif': 'GIF89a' });
+    const { tools } = createFileTools(whole(fileSystem), { approve: yes });
+    const runnable: BetaRunnableTool[] = anthropicTools(tools);
+    return { fileSystem, results: await conversation(runnable, name, inputs) };
+  };
+
+  it('runs the tools that the model calls', async () => {
+    const { results } = await play('read_file', [{ path: '/a.txt' }]);
+    expect(results).toMatchObject([{ content: '     1\tone' }]);
+    const edit = await play('edit_file', [{ path: '/a.txt', edits: [{ old_text: 'one', new_text: '1' }] }]);
+    expect(edit.fileSystem.readTextSync('/a.txt')).toBe('1\n');
+  });
+
+  it('returns images as blocks', async () => {
+    const { results } = await play('read_media', [{ path: '/a.gif' }]);
+    expect(results[0]?.content).toEqual([
+      { type: 'text', text: "'/a.gif' is a GIF image of 6 bytes." },
+      { type: 'image', source: { type: 'base64', media_type: 'image/gif', data: btoa('GIF89a') } },
+    ]);
+  });
+
+  it('reports failures and wrong input as errors', async () => {
+    const { results } = await play('read_file', [{ path: '/none' }, { wrong: 1 }]);
+    expect(results.map(({ is_error: isError }) => isError)).toEqual([true, true]);
+    expect(results[0]?.content).toContain("ENOENT: no such file or directory, open '/none'");
+    expect(results[1]?.content).toContain("There is no parameter 'wrong'");
+  });
+
+  it('sends the schemas, and stops with the signal of the runner', async () => {
+    const [tool] = anthropicTools(createFileTools(whole(memory({ '/a': 'a' }))).tools);
+    expect(tool).toMatchObject({ type: 'custom', name: 'read_file', input_schema: { required: ['path'] } });
+    const reason = new Error('enough');
+    await expect(tool?.run({ path: '/a' }, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+});
 
 describe('memoryHandlers() in Anthropic’s client', () => {
   const play = async (inputs: readonly unknown[]) => {

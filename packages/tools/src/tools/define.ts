@@ -1,12 +1,14 @@
 import { type Capabilities, quote } from '@scratchfs/core';
 import type { Authorizer } from '../authorizer.js';
 import { InputError } from '../input.js';
+import type { ToolOutput } from '../run-tool.js';
 import type { PropertySchema, RuleName, ToolCallOptions } from '../tool.js';
+import type { ToolData } from '../tool-data.js';
 import { explainedError } from '../tool-sandbox.js';
 
 /** A tool without rules and approvals: its schema and its function. */
-export interface Definition {
-  readonly name: string;
+export interface Definition<N extends keyof ToolData = keyof ToolData> {
+  readonly name: N;
   readonly rule: RuleName;
   /** True if a sandbox without `fileSystem` is enough. Default false. */
   readonly isPlain?: boolean;
@@ -18,7 +20,7 @@ export interface Definition {
   readonly properties: Readonly<Record<string, PropertySchema>>;
   readonly required: readonly string[];
   /** Runs the tool on input that the schema has accepted. */
-  readonly run: (authorizer: Authorizer, input: never, call: ToolCallOptions) => Promise<string>;
+  readonly run: (authorizer: Authorizer, input: never, call: ToolCallOptions) => Promise<ToolOutput<ToolData[N]>>;
 }
 
 // Schemas of input properties that several tools share.

@@ -1,52 +1,150 @@
 import { isFsError } from '@scratchfs/core';
+import { replaceExact } from '@scratchfs/core/internal';
+import type { Authorizer } from '../authorizer.js';
+import { changeDiff } from '../change-diff.js';
+import { InputError } from '../input.js';
 import { readTextFile } from '../text-file.js';
+import type { PropertySchema, ToolCallOptions } from '../tool.js';
+import { checkAccess } from '../tool-sandbox.js';
 import { counted, type Definition, inWordsOf, path, quote, some, text, yes } from './define.js';
 
-interface Input {
-  readonly path: string;
+interface Edit {
   readonly old_text: string;
   readonly new_text: string;
   readonly replace_all: boolean;
 }
 
-export const editFile: Definition = {
+interface Input extends Partial<Edit> {
+  readonly path: string;
+  readonly edits?: readonly Edit[];
+  readonly dry_run: boolean;
+}
+
+/** Maximum length of the diff that is returned with an edit, and of a preview, in UTF-16 code units. */
+const MAX_DIFF_LENGTH = 6_000;
+const MAX_PREVIEW_LENGTH = 30_000;
+
+/** Attempts to apply edits to a file that other clients change. */
+const MAX_ATTEMPTS = 5;
+
+const EDIT: Readonly<Record<keyof Edit, PropertySchema>> = {
+  old_text: some('The text to replace, exactly as it stands in the file, white space and line ends included.'),
+  new_text: text('What stands there afterwards.'),
+  replace_all: yes('Replace every occurrence. Default false.'),
+};
+
+export const editFile: Definition<'edit_file'> = {
   name: 'edit_file',
   rule: 'sandbox.write',
   description:
-    'Replaces an exact piece of text in a file, over one line or several. It has to occur exactly once, unless replace_all is true: then every occurrence is replaced.',
+    'Replaces exact pieces of text in a file, over one line or several. Each has to occur exactly once, unless replace_all is true. Several edits are made in their order, all or none. Returns a diff.',
   properties: {
     path: path('The file to change.'),
-    old_text: some('The text to replace, exactly as it stands in the file, white space and line ends included.'),
-    new_text: text('What stands there afterwards.'),
-    replace_all: yes('Replace every occurrence. Default false.'),
+    ...EDIT,
+    edits: {
+      type: 'array',
+      description: 'Several edits, instead of old_text and new_text.',
+      minItems: 1,
+      items: {
+        type: 'object',
+        properties: {
+          old_text: { type: 'string', description: 'As above.', minLength: 1 },
+          new_text: { type: 'string', description: 'As above.' },
+          replace_all: { type: 'boolean', description: 'As above.', default: false },
+        },
+        required: ['old_text', 'new_text'],
+        additionalProperties: false,
+      },
+    },
+    dry_run: yes('Only show the diff, and write nothing. Default false.'),
   },
-  required: ['path', 'old_text', 'new_text'],
+  required: ['path'],
   async run(authorizer, input: Input, call) {
-    const { path: file, old_text: before, new_text: after, replace_all: all } = input;
+    const { path: file, dry_run: dryRun } = input;
+    const edits = editsOf(input);
+    const [first] = edits as [Edit];
+    const isOne = edits.length === 1;
     await authorizer.permit(
       {
         tool: 'edit_file',
-        rule: 'sandbox.write',
-        uses: [
-          { path: file, access: 'read' },
-          { path: file, access: 'write' },
-        ],
-        summary: `Replace ${quote(before)} by ${quote(after)} in ${quote(file)}`,
-        detail: after,
+        rule: dryRun ? 'sandbox.read' : 'sandbox.write',
+        uses: [{ path: file, access: 'read' }, ...(dryRun ? [] : [{ path: file, access: 'write' } as const])],
+        summary: isOne
+          ? `Replace ${quote(first.old_text)} by ${quote(first.new_text)} in ${quote(file)}`
+          : `Make ${edits.length} edits in ${quote(file)}`,
+        detail: edits.map((edit) => edit.new_text).join('\n'),
       },
       call,
     );
-    const { fileSystem } = authorizer.sandbox;
-    const edit = async (): Promise<number> => {
-      const place = authorizer.sandbox.locate(file);
-      try {
-        return await fileSystem.editFile(place, before, after, { all, ...call });
-      } catch (error) {
-        // The text may be missing because the content is not text. Then the error says so.
-        if (isFsError(error, 'EINVAL')) await readTextFile(fileSystem, place, file, call);
-        throw error;
-      }
+    if (dryRun) await checkAccess(authorizer.plain, file, 'write', call);
+    const { before, after, count } = await inWordsOf(authorizer, () => edited(authorizer, input, edits, call), file);
+    const diff = changeDiff(file, before, after, dryRun ? MAX_PREVIEW_LENGTH : MAX_DIFF_LENGTH);
+    const times = `${counted(count, 'occurrence')} in ${quote(file)}`;
+    const done = dryRun ? `Would replace ${times}. Nothing was written.` : `Replaced ${times}.`;
+    return {
+      text: diff === '' ? done : `${done}\n${diff}`,
+      structured: { path: file, replaced: count, dryRun, diff },
+      links: [file],
     };
-    return `Replaced ${counted(await inWordsOf(authorizer, edit, file), 'occurrence')} in ${quote(file)}.`;
   },
 };
+
+/** Returns the edits of an input in either form. @throws InputError unless there is exactly one form */
+function editsOf({ old_text, new_text, replace_all = false, edits }: Input): readonly Edit[] {
+  const hasOne = old_text !== undefined || new_text !== undefined;
+  if (hasOne === (edits !== undefined))
+    throw new InputError('Give either old_text and new_text, or edits with an old_text and a new_text each.');
+  if (edits !== undefined) {
+    if (replace_all) throw new InputError('With edits, replace_all belongs into each edit.');
+    return edits;
+  }
+  if (old_text === undefined) throw new InputError(`The parameter old_text is missing: ${EDIT.old_text.description}`);
+  if (new_text === undefined) throw new InputError(`The parameter new_text is missing: ${EDIT.new_text.description}`);
+  return [{ old_text, new_text, replace_all }];
+}
+
+interface Edited {
+  readonly before: string;
+  readonly after: string;
+  /** Number of replacements. */
+  readonly count: number;
+}
+
+/** Applies edits to a file and writes it, unless it is a dry run. */
+async function edited(
+  { sandbox: { fileSystem, locate }, sandbox }: Authorizer,
+  { path: file, dry_run: dryRun }: Input,
+  edits: readonly Edit[],
+  call: ToolCallOptions,
+): Promise<Edited> {
+  const place = locate.call(sandbox, file);
+  for (let attempt = 1; ; attempt++) {
+    const before = await readTextFile(fileSystem, place, file, call);
+    const result = apply(before, edits);
+    if (dryRun || result.after === before) return result;
+    try {
+      // One atomic step on every filesystem: it fails if the text that the edits were made for is no longer there.
+      await fileSystem.editFile(place, before, result.after, call);
+      return result;
+    } catch (error) {
+      const isChanged = isFsError(error, 'EINVAL') && (await readTextFile(fileSystem, place, file, call)) !== before;
+      if (!isChanged || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
+function apply(before: string, edits: readonly Edit[]): Edited {
+  let after = before;
+  let count = 0;
+  for (const [i, edit] of edits.entries()) {
+    try {
+      const replaced = replaceExact(after, edit.old_text, edit.new_text, edit.replace_all);
+      after = replaced.text;
+      count += replaced.count;
+    } catch (error) {
+      if (edits.length === 1 || !isFsError(error, 'EINVAL')) throw error;
+      throw new InputError(`Edit ${i + 1} of ${edits.length} does not fit, so none was made. ${error.hint ?? ''}.`);
+    }
+  }
+  return { before, after, count };
+}

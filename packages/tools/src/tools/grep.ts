@@ -18,7 +18,7 @@ interface Input {
   readonly limit: number;
 }
 
-export const grep: Definition = {
+export const grep: Definition<'grep'> = {
   name: 'grep',
   rule: 'sandbox.read',
   description:
@@ -53,13 +53,20 @@ export const grep: Definition = {
       call,
     );
     const found = await matchesIn(authorizer, top, input, matcher, call);
-    const lines = found.shown.map((match) => blockOf(authorizer.sandbox.show(match.path) ?? match.path, match));
+    const { sandbox } = authorizer;
+    const named = found.shown.map((match) => ({ ...match, path: sandbox.show(match.path) ?? match.path }));
     const { total, isCounted } = found;
-    const notes = [formatPage({ lines, total, isCounted }, start, 'matches', 'grep')];
+    const page = formatPage({ lines: named.map(blockOf), total, isCounted }, start, 'matches', 'grep');
+    const notes = [page.text];
     if (found.isStopped) notes.push('[The search was stopped, because it took too long: narrow it with path or glob.]');
     if (matcher?.hasCut === true)
       notes.push(`[Of longer lines only the first ${matcher.maxLine} characters were searched.]`);
-    return notes.join('\n');
+    const matches = named.slice(0, page.count).map(({ path: file, line }) => ({ path: file, line }));
+    return {
+      text: notes.join('\n'),
+      structured: { matches, ...page.data, isCounted },
+      links: matches.map((match) => match.path),
+    };
   },
 };
 
@@ -141,7 +148,7 @@ function rootsOf({ sandbox }: Authorizer, top: string): string[] {
   }
 }
 
-function blockOf(path: string, { line, text, before, after }: GrepMatch): string {
+function blockOf({ path, line, text, before, after }: GrepMatch): string {
   const first = line - before.length;
   return [
     ...before.map((each, i) => `${path}-${first + i}- ${each}`),

@@ -1,4 +1,7 @@
 import { pageOf } from '../pages.js';
+import { shortSize } from '../short-size.js';
+import type { ListedEntryData } from '../tool-data.js';
+import { hasFileSystem } from '../tool-sandbox.js';
 import { type Definition, inWordsOf, limit, offset, path, quote } from './define.js';
 
 interface Input {
@@ -8,18 +11,18 @@ interface Input {
   readonly limit: number;
 }
 
-const paging = { offset: offset('files'), limit: limit('files', 200, 1000) };
+const paging = (what: string) => ({ offset: offset(what), limit: limit(what, 200, 1000) });
 
-export const listFiles: Definition = {
+export const listFiles: Definition<'list_files'> = {
   name: 'list_files',
   isPlain: true,
   rule: 'sandbox.read',
   description:
-    'Lists the files in a directory and its subdirectories, sorted. The pattern is matched against the path from that directory on: * stands for any part of a name, ** for any directories, {a,b} for one of several.',
+    'Lists files, directories and links with their sizes, sorted. The pattern is matched against the path from the directory on: * stands for any part of a name, ** for any directories, {a,b} for one of several.',
   properties: {
     path: path("The directory. Default '.', the top of all that may be seen."),
-    pattern: path("Which files. Default '**/*': all of them."),
-    ...paging,
+    pattern: path("Which entries. Default '**/*': all at any depth; '*' only those in the directory itself."),
+    ...paging('entries'),
   },
   required: [],
   async run(authorizer, input: Partial<Input>, call) {
@@ -28,10 +31,31 @@ export const listFiles: Definition = {
       { tool: 'list_files', rule: 'sandbox.read', uses: [], summary: `List the files of ${quote(directory)}` },
       call,
     );
-    const files = await inWordsOf(authorizer, () => authorizer.plain.listFiles(directory, pattern, call), directory);
-    return pageOf(files, { offset: start, limit: count }, 'files', 'list_files');
+    const { plain: sandbox } = authorizer;
+    const list = async (): Promise<readonly ListedEntryData[]> => {
+      if (hasFileSystem(sandbox)) return sandbox.list(directory, pattern, call);
+      return (await sandbox.listFiles(directory, pattern, call)).map((file) => ({ path: file }));
+    };
+    const entries = await inWordsOf(authorizer, list, directory);
+    const page = pageOf(linesOf(entries), { offset: start, limit: count }, 'entries', 'list_files');
+    const shown = entries.slice(start, start + page.count);
+    return { text: page.text, structured: { entries: shown, ...page.data }, links: shown.map((entry) => entry.path) };
   },
 };
+
+/** Formats entries, with the size of a file, or the kind of another entry, in a column before the path. */
+function linesOf(entries: readonly ListedEntryData[]): string[] {
+  const firsts = entries.map(({ kind, size }) => {
+    if (kind === 'directory') return 'dir';
+    if (kind === 'symlink') return 'link';
+    return size === undefined ? '' : shortSize(size);
+  });
+  const width = Math.max(0, ...new Set(firsts.map((first) => first.length)));
+  return entries.map(({ path: shown, kind }, i) => {
+    const name = kind === 'directory' && !shown.endsWith('/') ? `${shown}/` : shown;
+    return width === 0 ? name : `${(firsts[i] as string).padStart(width)}  ${name}`;
+  });
+}
 
 interface SearchInput {
   readonly pattern: string;
@@ -40,7 +64,7 @@ interface SearchInput {
   readonly limit: number;
 }
 
-export const searchFiles: Definition = {
+export const searchFiles: Definition<'search_files'> = {
   name: 'search_files',
   isPlain: true,
   rule: 'sandbox.read',
@@ -49,7 +73,7 @@ export const searchFiles: Definition = {
   properties: {
     pattern: path('What the name has to look like; with a / in it, the end of the path.'),
     path: path("Where to search. Default '.', all that may be seen."),
-    ...paging,
+    ...paging('files'),
   },
   required: ['pattern'],
   async run(authorizer, input: SearchInput, call) {
@@ -65,6 +89,8 @@ export const searchFiles: Definition = {
     );
     const search = (): Promise<string[]> => authorizer.plain.listFiles(directory, `**/${pattern}`, call);
     const files = await inWordsOf(authorizer, search, directory);
-    return pageOf(files, { offset: start, limit: count }, 'files', 'search_files');
+    const page = pageOf(files, { offset: start, limit: count }, 'files', 'search_files');
+    const paths = files.slice(start, start + page.count);
+    return { text: page.text, structured: { paths, ...page.data }, links: paths };
   },
 };

@@ -9,7 +9,7 @@ interface DeleteInput {
   readonly recursive: boolean;
 }
 
-export const deleteFile: Definition = {
+export const deleteFile: Definition<'delete_file'> = {
   name: 'delete_file',
   rule: 'sandbox.write',
   description: 'Deletes a file or a link, or with recursive a directory with all that is in it.',
@@ -40,7 +40,7 @@ export const deleteFile: Definition = {
       }
     };
     await inWordsOf(authorizer, remove, name);
-    return `Deleted ${quote(name)}.`;
+    return { text: `Deleted ${quote(name)}.`, structured: { path: name }, links: [name] };
   },
 };
 
@@ -49,7 +49,7 @@ interface MoveInput {
   readonly to: string;
 }
 
-export const moveFile: Definition = {
+export const moveFile: Definition<'move_file'> = {
   name: 'move_file',
   rule: 'sandbox.write',
   description:
@@ -71,15 +71,20 @@ export const moveFile: Definition = {
       call,
     );
     const { sandbox } = authorizer;
-    const move = async (fileSystem: FileSystem): Promise<string> => {
+    const move = async (fileSystem: FileSystem): Promise<Stats | undefined> => {
       const [source, target] = [sandbox.locate(from), sandbox.locate(to)];
       const before = await entryAt(fileSystem, target, call);
       const moved = before && (await entryAt(fileSystem, source, call));
       await fileSystem.rename(source, target, call);
-      return before === undefined || isSame(before, moved) ? '' : `, replacing ${described(before)} that was there`;
+      return before === undefined || isSame(before, moved) ? undefined : before;
     };
-    const replacing = await inWordsOf(authorizer, () => inTransaction(sandbox.fileSystem, move, call), from, to);
-    return `Moved ${quote(from)} to ${quote(to)}${replacing}.`;
+    const replaced = await inWordsOf(authorizer, () => inTransaction(sandbox.fileSystem, move, call), from, to);
+    const replacing = replaced === undefined ? '' : `, replacing ${described(replaced)} that was there`;
+    return {
+      text: `Moved ${quote(from)} to ${quote(to)}${replacing}.`,
+      structured: { from, to, ...(replaced && { replaced: replaced.kind }) },
+      links: [to],
+    };
   },
 };
 

@@ -14,7 +14,7 @@ describe.each(STORAGES)('the checkpoints of the model on %s', (_, create) => {
       expect(await call('diff', { from: name })).toEqual(refused);
     }
     expect(await fileSystem.readText('/a')).toBe('two');
-    expect(await call('checkpoint', { name: 'start' })).toEqual({
+    expect(await call('checkpoint', { name: 'start' })).toMatchObject({
       text: "Made the checkpoint 'start'.",
       isError: false,
     });
@@ -61,7 +61,7 @@ describe('the checkpoint tools', () => {
     ['diff', ['diff']],
   ])('are offered if the filesystem has %s', (ability, offered) => {
     const capabilities = { checkpoints: false, rollback: false, diff: false, [ability]: true };
-    const methods = { check: yes, locate: yes, show: yes, explain: yes, approvals: yes };
+    const methods = { check: yes, list: yes, locate: yes, show: yes, explain: yes, approvals: yes };
     const sandbox = { readableRoots: ['/'], writableRoots: ['/'], fileSystem: { capabilities }, ...methods };
     const names = createFileTools(sandbox as never).tools.map(({ name }) => name);
     expect(names).toContain('edit_file');
@@ -72,7 +72,7 @@ describe('the checkpoint tools', () => {
 describe('a read-only sandbox', () => {
   it.each(STORAGES)('offers no tools that write or make checkpoints on %s', async (_, create) => {
     const fileSystem = await create({ '/a': 'a', '/src/b': 'b' });
-    const readers = ['read_file', 'list_files', 'search_files', 'grep'];
+    const readers = ['read_file', 'read_media', 'list_files', 'file_info', 'search_files', 'grep'];
     for (const sandbox of [
       named(fileSystem, { src: { root: '/src' } }),
       await whole(fileSystem).derive({ allowRead: '/src' }),

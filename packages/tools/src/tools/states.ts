@@ -16,7 +16,7 @@ interface CheckpointInput {
   readonly name?: string;
 }
 
-export const checkpoint: Definition = {
+export const checkpoint: Definition<'checkpoint'> = {
   name: 'checkpoint',
   rule: 'sandbox.read',
   needs: 'checkpoints',
@@ -30,9 +30,9 @@ export const checkpoint: Definition = {
       call,
     );
     const { fileSystem } = authorizer.sandbox;
-    if (name === undefined) return `Made the checkpoint ${quote(await numbered(fileSystem, call))}.`;
-    await explained(authorizer, () => fileSystem.checkpoint(PREFIX + name, call), name);
-    return `Made the checkpoint ${quote(name)}.`;
+    const made = name ?? (await numbered(fileSystem, call));
+    if (name !== undefined) await explained(authorizer, () => fileSystem.checkpoint(PREFIX + name, call), name);
+    return { text: `Made the checkpoint ${quote(made)}.`, structured: { name: made } };
   },
 };
 
@@ -40,7 +40,7 @@ interface RollbackInput {
   readonly checkpoint: string;
 }
 
-export const rollback: Definition = {
+export const rollback: Definition<'rollback'> = {
   name: 'rollback',
   rule: 'sandbox.write',
   needs: 'rollback',
@@ -59,7 +59,10 @@ export const rollback: Definition = {
       call,
     );
     await explained(authorizer, () => authorizer.sandbox.fileSystem.rollback(PREFIX + name, call), name);
-    return `The files are what they were at the checkpoint ${quote(name)}.`;
+    return {
+      text: `The files are what they were at the checkpoint ${quote(name)}.`,
+      structured: { checkpoint: name },
+    };
   },
 };
 
@@ -75,7 +78,7 @@ interface DiffInput {
   readonly limit: number;
 }
 
-export const diff: Definition = {
+export const diff: Definition<'diff'> = {
   name: 'diff',
   rule: 'sandbox.read',
   needs: 'diff',
@@ -98,6 +101,7 @@ export const diff: Definition = {
       call,
     );
     const { fileSystem } = authorizer.sandbox;
+    const points = { from, ...(to !== undefined && { to }) };
     const [a, b] = [PREFIX + from, to === undefined ? undefined : PREFIX + to];
     const nameOf = (place: string): string => authorizer.sandbox.show(place) ?? place;
     const options = { nameOf, maxLength: MAX_DIFF_LENGTH, ...call };
@@ -106,11 +110,15 @@ export const diff: Definition = {
       const lines = text.trimEnd().split('\n');
       const isCounted = !CUT.test(lines.at(-1) as string);
       const shown = lines.slice(start, start + count);
-      return formatPage({ lines: shown, total: lines.length, isCounted }, start, 'lines', 'diff');
+      const page = formatPage({ lines: shown, total: lines.length, isCounted }, start, 'lines', 'diff');
+      return { text: page.text, structured: { ...points, ...page.data } };
     }
     const { added, removed, changed } = await compare(fileSystem, a, b, call);
     const rest = added.length + removed.length + changed.length;
-    return rest === 0 ? 'Nothing has changed.' : `No file has changed, but ${counted(rest, 'other entry')}.`;
+    return {
+      text: rest === 0 ? 'Nothing has changed.' : `No file has changed, but ${counted(rest, 'other entry')}.`,
+      structured: { ...points, total: 0 },
+    };
   },
 };
 

@@ -5,7 +5,7 @@ interface Input {
   readonly content: string;
 }
 
-export const writeFile: Definition = {
+export const writeFile: Definition<'write_file'> = {
   name: 'write_file',
   isPlain: true,
   rule: 'sandbox.write',
@@ -14,7 +14,8 @@ export const writeFile: Definition = {
   properties: { path: path('The file to write.'), content: text('All that the file will hold.') },
   required: ['path', 'content'],
   async run(authorizer, { path: file, content }: Input, call) {
-    const size = counted([...content].length, 'character');
+    const characters = [...content].length;
+    const size = counted(characters, 'character');
     await authorizer.permit(
       {
         tool: 'write_file',
@@ -26,6 +27,6 @@ export const writeFile: Definition = {
       call,
     );
     await authorizer.plain.write(file, content, call);
-    return `Wrote ${size} to ${quote(file)}.`;
+    return { text: `Wrote ${size} to ${quote(file)}.`, structured: { path: file, characters }, links: [file] };
   },
 };

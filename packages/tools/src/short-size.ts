@@ -1,0 +1,16 @@
+const UNITS = ['K', 'M', 'G', 'T', 'P'];
+
+/** Formats a size in bytes as `ls -h` does: `999`, `1.2K`, `34M`, with units of 1,024. */
+export function shortSize(bytes: number): string {
+  let size = bytes;
+  let unit = '';
+  for (const next of UNITS) {
+    if (size < 1024) break;
+    size /= 1024;
+    unit = next;
+  }
+  if (unit === '') return `${size}`;
+  const rounded = size < 10 ? Math.ceil(size * 10) / 10 : Math.ceil(size);
+  // `ls` rounds up, so that no file looks smaller than it is.
+  return `${rounded < 10 ? rounded.toFixed(1) : rounded}${unit}`;
+}
