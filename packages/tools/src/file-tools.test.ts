@@ -1,4 +1,5 @@
 import { mount, observe, overlay, readonly } from '@scratchfs/core/layers';
+import { Sandbox } from '@scratchfs/sandbox';
 import { describe, expect, it } from 'vitest';
 import { createFileTools, type FileToolsOptions } from './file-tools.js';
 import { memory, named, whole, yes } from './testing/sandboxes.js';
@@ -459,6 +460,32 @@ describe('faults of the program', () => {
       reason,
     );
     expect(slow.fileSystem.existsSync('/x')).toBe(false);
+  });
+});
+
+describe('a sandbox that hides paths by patterns', () => {
+  it('reads as if nothing existed there, and says why a name cannot be written', async () => {
+    const fileSystem = memory(FILES);
+    const { call } = createFileTools(new Sandbox(fileSystem, { root: '/', deny: ['.env'] }), { approve: yes });
+    const text = async (name: string, input: object) => (await call(name, input)).text;
+    for (const [name, input] of [
+      ['read_file', {}],
+      ['read_media', {}],
+      ['file_info', {}],
+      ['edit_file', { old_text: 'a', new_text: 'b', dry_run: true }],
+    ] as const)
+      expect(await text(name, { path: '/src/.env', ...input }), name).toMatch(/^ENOENT: no such file/);
+    expect(await text('list_files', { path: '/src', pattern: '*' })).toBe(' 30  /src/a.ts\ndir  /src/lib/');
+    expect(await text('grep', { pattern: 'secret' })).toBe('No matches.');
+    for (const [name, input] of [
+      ['write_file', { path: '/src/.env', content: '' }],
+      ['make_directory', { path: '/.env/x' }],
+      ['move_file', { from: '/src/a.ts', to: '/.env' }],
+      ['move_file', { from: '/src', to: '/moved' }],
+      ['delete_file', { path: '/src', recursive: true }],
+    ] as const)
+      expect(await text(name, input), name).toContain('a name that is not allowed here');
+    expect(fileSystem.toJSON()).toEqual(memory(FILES).toJSON());
   });
 });
 

@@ -40,7 +40,7 @@ export const deleteFile: Definition<'delete_file'> = {
       }
     };
     await inWordsOf(authorizer, remove, name);
-    return { text: `Deleted ${quote(name)}.`, structured: { path: name }, links: [name] };
+    return { text: `Deleted ${quote(name)}.`, structured: { path: name } };
   },
 };
 
