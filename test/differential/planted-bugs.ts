@@ -4,8 +4,20 @@ import { lexical, parentOf } from './virtual-path.js';
 /** A bug: methods that replace those of a correct filesystem and call it. */
 export interface PlantedBug {
   readonly name: string;
-  readonly plant: (fs: SyncFileSystem) => Partial<SyncFileSystem>;
+  readonly plant: (fs: SyncFileSystem) => Partial<PlainMethods>;
 }
+
+/** The methods as the steps call them: paths are text, and options are objects. */
+type PlainMethods = {
+  [K in keyof SyncFileSystem]: SyncFileSystem[K] extends (...args: infer A) => infer R
+    ? (...args: { [I in keyof A]: PlainArgument<A[I]> }) => R
+    : SyncFileSystem[K];
+};
+type PlainArgument<A> = URL extends A
+  ? Exclude<A, URL | Uint8Array>
+  : Extract<A, object> extends never
+    ? A
+    : Exclude<A, string | number | null>;
 
 /** Returns the filesystem with the bug's methods in place of its own. */
 export function withBug(fs: SyncFileSystem, bug: PlantedBug): SyncFileSystem {
@@ -55,7 +67,7 @@ function hidingTimes(fs: SyncFileSystem, field: 'ctimeMs' | 'mtimeMs') {
 
 /** Lets a bug replace methods of every opened handle. */
 function handles(fs: SyncFileSystem, change: (handle: SyncFileHandle, path: string) => Partial<SyncFileHandle>) {
-  const openSync: SyncFileSystem['openSync'] = (path, flags, options) => {
+  const openSync: PlainMethods['openSync'] = (path, flags, options) => {
     const handle = fs.openSync(path, flags, options);
     const methods = change(handle, path) as Record<PropertyKey, unknown>;
     return new Proxy(handle, {

@@ -1,4 +1,5 @@
-import { captureArgument, captureContent, checkOptions, signalIn } from './engine/arguments.js';
+import { type Dir, opendir } from './dir.js';
+import { captureArgument, captureContent, checkOneOf, checkOptions, signalIn } from './engine/arguments.js';
 import { inTransaction } from './engine/capabilities.js';
 import { checkpointContext } from './engine/checkpoint-guard.js';
 import type { Context } from './engine/context.js';
@@ -16,13 +17,15 @@ import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
 import { decoded, decodedLines, encoded, LONG_TEXT } from './engine/scheduling/long-text.js';
 import { runInSlices } from './engine/scheduling/time-slice.js';
+import { codecOf, type TextEncoding } from './engine/text-encodings.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
-import { WalkCursor } from './engine/walk.js';
+import { ListCursor, WalkCursor } from './engine/walk.js';
 import type { Dirent, EntryInfo, FileEntry, Stats } from './entry.js';
 import { FsError } from './errors.js';
 import type { FileHandle } from './file-handle.js';
 import type {
+  BytesOptions,
   CallOptions,
   Checkpoint,
   Content,
@@ -30,8 +33,14 @@ import type {
   EditOptions,
   EntriesOptions,
   FileSystem,
+  FileSystemPromises,
   ForkOptions,
+  LinkType,
   MkdirOptions,
+  Mode,
+  NameArgument,
+  NameEncoding,
+  OpendirOptions,
   OpenFlags,
   OpenOptions,
   ReaddirOptions,
@@ -39,15 +48,17 @@ import type {
   ReadStreamOptions,
   RenameOptions,
   RmOptions,
+  TimeLike,
   WalkOptions,
   WatchEvent,
   WatchOptions,
+  WriteArgument,
   WriteFileOptions,
   WriteStreamOptions,
 } from './file-system.js';
 import { OpenHandle } from './handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
-import { checkText, MAX_NAME_BYTES, utf8Length } from './paths.js';
+import { checkText, MAX_NAME_BYTES, type Path, pathOf, utf8Length } from './paths.js';
 import { readStream, writeStream } from './streams.js';
 import { watchChanges } from './watch.js';
 
@@ -57,6 +68,7 @@ const MAX_SLICED_EDIT_ATTEMPTS = 8;
 /** The promise methods, over any storage. The rules are in the operations. */
 export class AsyncFileSystem implements FileSystem {
   readonly #inside: Internals;
+  #promises: FileSystemPromises | undefined;
 
   constructor(executor: Executor, context: Context, options: InternalsOptions = {}) {
     this.#inside = keepInternals(this, new Internals(executor, context, options));
@@ -73,86 +85,105 @@ export class AsyncFileSystem implements FileSystem {
     return this.#inside.context.quota.limits;
   }
 
-  async exists(path: string, options?: CallOptions): Promise<boolean> {
-    return this.#call('exists', options, (view) => reading.exists(view, path));
-  }
-  async isFile(path: string, options?: CallOptions): Promise<boolean> {
-    return this.#call('isFile', options, (view) => reading.isFile(view, path));
-  }
-  async isDirectory(path: string, options?: CallOptions): Promise<boolean> {
-    return this.#call('isDirectory', options, (view) => reading.isDirectory(view, path));
-  }
-  async getEntry(path: string, options?: CallOptions): Promise<FileEntry> {
-    return this.#call('getEntry', options, (view) => reading.getEntry(view, path));
-  }
-  async stat(path: string, options?: CallOptions): Promise<Stats> {
-    return this.#call('stat', options, (view) => reading.stat(view, path));
-  }
-  async lstat(path: string, options?: CallOptions): Promise<Stats> {
-    return this.#call('lstat', options, (view) => reading.lstat(view, path));
-  }
-  async access(path: string, mode?: number, options?: CallOptions): Promise<void> {
-    return this.#call('access', options, (view) => reading.access(view, path, mode));
-  }
-  async realpath(path: string, options?: CallOptions): Promise<string> {
-    return this.#call('realpath', options, (view) => reading.realpath(view, path));
-  }
-  async mkdir(path: string, options?: MkdirOptions): Promise<string | undefined> {
-    const given = this.#given(options);
-    return this.#do(given, (view) => naming.mkdir(view, path, given));
-  }
-  async mkdtemp(prefix: string, options?: CallOptions): Promise<string> {
-    return this.#call('mkdtemp', options, (view) => naming.mkdtemp(view, prefix));
-  }
-  readdir(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<Dirent[]>;
-  readdir(path: string, options?: ReaddirOptions): Promise<string[]>;
-  async readdir(path: string, options?: ReaddirOptions): Promise<string[] | Dirent[]> {
-    const given = this.#given(options);
-    return this.#do(given, (view) => reading.readdir(view, path, given));
-  }
-  entries(path: string, options: EntriesOptions & { readonly content: true }): Promise<FileEntry[]>;
-  entries(path: string, options?: EntriesOptions): Promise<EntryInfo[]>;
-  async entries(path: string, options?: EntriesOptions): Promise<EntryInfo[] | FileEntry[]> {
-    const given = this.#given(options);
-    return this.#do(given, (view) => reading.entries(view, path, given));
-  }
-  walk(path = '/', options?: WalkOptions): AsyncIterableIterator<EntryInfo> {
-    const given = captureArgument(options);
-    return this.#inside.iterate((view) => new WalkCursor(view, path, given), given);
+  get promises(): FileSystemPromises {
+    this.#promises ??= boundMethods(this);
+    return this.#promises;
   }
 
-  readFile(path: string, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): Promise<string>;
-  readFile(path: string, options?: ReadFileOptions): Promise<Uint8Array<ArrayBuffer>>;
-  async readFile(path: string, options?: ReadFileOptions): Promise<Uint8Array<ArrayBuffer> | string> {
-    const given = captureArgument(options);
-    const content = await this.#do(given, (view) => reading.readFileOrBytes(view, path, given));
-    const isText = given?.encoding !== undefined && typeof content !== 'string';
-    return isText ? runInSlices(decoded(content), given?.signal) : content;
+  async exists(path: Path, options?: CallOptions): Promise<boolean> {
+    return this.#at('exists', path, options, reading.exists);
   }
-  async readText(path: string, options?: CallOptions): Promise<string> {
-    const content = await this.#call('readText', options, (view) => reading.readTextOrBytes(view, path));
+  async isFile(path: Path, options?: CallOptions): Promise<boolean> {
+    return this.#at('isFile', path, options, reading.isFile);
+  }
+  async isDirectory(path: Path, options?: CallOptions): Promise<boolean> {
+    return this.#at('isDirectory', path, options, reading.isDirectory);
+  }
+  async getEntry(path: Path, options?: CallOptions): Promise<FileEntry> {
+    return this.#at('getEntry', path, options, reading.getEntry);
+  }
+  async stat(path: Path, options?: CallOptions): Promise<Stats> {
+    return this.#at('stat', path, options, reading.stat);
+  }
+  async lstat(path: Path, options?: CallOptions): Promise<Stats> {
+    return this.#at('lstat', path, options, reading.lstat);
+  }
+  async access(path: Path, mode?: number, options?: CallOptions): Promise<void> {
+    return this.#at('access', path, options, (view, at) => reading.access(view, at, mode));
+  }
+  async realpath(path: Path, options?: NameArgument): Promise<string> {
+    return this.#with(path, options, reading.realpath);
+  }
+  async mkdir(path: Path, options?: MkdirOptions | Mode): Promise<string | undefined> {
+    return this.#with(path, options, naming.mkdir);
+  }
+  async mkdtemp(prefix: Path, options?: NameArgument): Promise<string> {
+    return this.#with(prefix, options, naming.mkdtemp);
+  }
+  readdir(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<Dirent[]>;
+  readdir(path: Path, options?: ReaddirOptions | NameEncoding): Promise<string[]>;
+  async readdir(path: Path, options?: ReaddirOptions | NameEncoding): Promise<string[] | Dirent[]> {
+    const at = pathOf(path);
+    const { isTyped, isRecursive, call } = reading.checkListing(options);
+    return isRecursive
+      ? ((await this.#inside.collect((view) => new ListCursor(view, at, isTyped), call)) as string[] | Dirent[])
+      : this.#do(call, (view) => reading.readdir(view, at, isTyped));
+  }
+  async opendir(path: Path, options?: OpendirOptions | NameEncoding): Promise<Dir> {
+    return opendir(this, path, options);
+  }
+  entries(path: Path, options: EntriesOptions & { readonly content: true }): Promise<FileEntry[]>;
+  entries(path: Path, options?: EntriesOptions): Promise<EntryInfo[]>;
+  async entries(path: Path, options?: EntriesOptions): Promise<EntryInfo[] | FileEntry[]> {
+    return this.#with(path, options, reading.entries);
+  }
+  walk(path: Path = '/', options?: WalkOptions): AsyncIterableIterator<EntryInfo> {
+    const at = pathOf(path);
+    const given = captureArgument(options);
+    return this.#inside.iterate((view) => new WalkCursor(view, at, given), given);
+  }
+
+  readFile(
+    path: Path,
+    options: (ReadFileOptions & { readonly encoding: TextEncoding }) | TextEncoding,
+  ): Promise<string>;
+  readFile(path: Path, options?: BytesOptions | null): Promise<Uint8Array<ArrayBuffer>>;
+  readFile(path: Path, options?: ReadFileOptions | TextEncoding | null): Promise<Uint8Array<ArrayBuffer> | string>;
+  async readFile(
+    path: Path,
+    options?: ReadFileOptions | TextEncoding | null,
+  ): Promise<Uint8Array<ArrayBuffer> | string> {
+    const at = pathOf(path);
+    const encoding = reading.encodingOfRead(options);
+    const signal = signalIn(options);
+    const isText = encoding !== undefined;
+    const codec = isText ? codecOf(encoding) : undefined;
+    const read = isText && codec === undefined ? reading.readTextOrBytes : reading.readBytes;
+    const content = await this.#do({ signal }, (view) => read(view, at));
+    if (!isText || typeof content === 'string') return content;
+    return runInSlices(decoded(content, codec), signal);
+  }
+  async readText(path: Path, options?: CallOptions): Promise<string> {
+    const content = await this.#at('readText', path, options, reading.readTextOrBytes);
     return typeof content === 'string' ? content : runInSlices(decoded(content), signalIn(options));
   }
-  async readLines(path: string, options?: CallOptions): Promise<string[]> {
-    const content = await this.#call('readLines', options, (view) => reading.readTextOrBytes(view, path));
+  async readLines(path: Path, options?: CallOptions): Promise<string[]> {
+    const content = await this.#at('readLines', path, options, reading.readTextOrBytes);
     return typeof content === 'string'
       ? reading.splitLines(content)
       : runInSlices(decodedLines(content), signalIn(options));
   }
-  async writeFile(path: string, data: Content, options?: WriteFileOptions): Promise<void> {
-    const given = isLongText(data) ? captureArgument(options) : this.#given(options);
-    const content = isLongText(data) ? await runInSlices(encoded(data), given?.signal) : this.#capture(data);
-    return this.#do(given, (view) => writing.writeFile(view, path, content, given));
+  async writeFile(path: Path, data: Content, options?: WriteArgument): Promise<void> {
+    return this.#write(writing.writeFile, path, data, options);
   }
-  async writeLines(path: string, lines: Iterable<string>, options?: WriteFileOptions): Promise<void> {
+  async writeLines(path: Path, lines: Iterable<string>, options?: WriteFileOptions): Promise<void> {
     return this.writeFile(path, writing.joinLines(lines), options);
   }
-  async appendFile(path: string, data: Content, options?: WriteFileOptions): Promise<void> {
-    const given = isLongText(data) ? captureArgument(options) : this.#given(options);
-    const content = isLongText(data) ? await runInSlices(encoded(data), given?.signal) : this.#capture(data);
-    return this.#do(given, (view) => writing.appendFile(view, path, content, given));
+  async appendFile(path: Path, data: Content, options?: WriteArgument): Promise<void> {
+    return this.#write(writing.appendFile, path, data, options);
   }
-  async editFile(path: string, search: string, replacement: string, options?: EditOptions): Promise<number> {
+  async editFile(file: Path, search: string, replacement: string, options?: EditOptions): Promise<number> {
+    const path = pathOf(file);
     const given = captureArgument(options);
     const edit = { search, replacement, options: given };
     for (let attempt = 0; attempt < MAX_SLICED_EDIT_ATTEMPTS; attempt++) {
@@ -163,18 +194,19 @@ export class AsyncFileSystem implements FileSystem {
     }
     return this.#do(given, (view) => editing.editFile(view, path, edit));
   }
-  async truncate(path: string, length?: number, options?: CallOptions): Promise<void> {
-    return this.#call('truncate', options, (view) => writing.truncate(view, path, length));
+  async truncate(path: Path, length?: number, options?: CallOptions): Promise<void> {
+    return this.#at('truncate', path, options, (view, at) => writing.truncate(view, at, length));
   }
-  createReadStream(path: string, options?: ReadStreamOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
+  createReadStream(path: Path, options?: ReadStreamOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
     return readStream(this, path, options);
   }
-  createWriteStream(path: string, options?: WriteStreamOptions): WritableStream<Content> {
+  createWriteStream(path: Path, options?: WriteStreamOptions): WritableStream<Content> {
     return writeStream(this, path, options);
   }
-  async open(path: string, flags?: OpenFlags, options?: OpenOptions): Promise<FileHandle> {
+  async open(file: Path, flags?: OpenFlags, options?: OpenOptions | Mode): Promise<FileHandle> {
+    const path = pathOf(file);
     const how = openMode(flags);
-    const given = checkOptions(options, ['mode'], 'open');
+    const given = checkOptions<OpenOptions>(options, ['mode'], 'open');
     const { feed, kind } = this.#inside.executor;
     const held: OpenFile[] = [];
     try {
@@ -191,61 +223,63 @@ export class AsyncFileSystem implements FileSystem {
     }
   }
 
-  async rm(path: string, options?: RmOptions): Promise<void> {
-    const given = this.#given(options);
-    return this.#do(given, (view) => naming.rm(view, path, given));
+  async rm(path: Path, options?: RmOptions): Promise<void> {
+    return this.#with(path, options, naming.rm);
   }
-  async unlink(path: string, options?: CallOptions): Promise<void> {
-    return this.#call('unlink', options, (view) => naming.unlink(view, path));
+  async unlink(path: Path, options?: CallOptions): Promise<void> {
+    return this.#at('unlink', path, options, naming.unlink);
   }
-  async rmdir(path: string, options?: CallOptions): Promise<void> {
-    return this.#call('rmdir', options, (view) => naming.rmdir(view, path));
+  async rmdir(path: Path, options?: CallOptions): Promise<void> {
+    return this.#at('rmdir', path, options, naming.rmdir);
   }
-  async cp(source: string, destination: string, options?: CpOptions): Promise<void> {
-    const given = this.#given(options);
-    return this.#do(given, (view) => copying.cp(view, source, destination, given));
+  async cp(source: Path, destination: Path, options?: CpOptions): Promise<void> {
+    const to = pathOf(destination);
+    return this.#with(source, options, (view, from, given) => copying.cp(view, from, to, given));
   }
   async copyFile(
-    source: string,
-    destination: string,
-    options?: CallOptions & { readonly exclusive?: boolean | undefined },
+    source: Path,
+    destination: Path,
+    options?: (CallOptions & { readonly exclusive?: boolean | undefined }) | number,
   ): Promise<void> {
-    const given = this.#given(options);
-    return this.#do(given, (view) => copying.copyFile(view, source, destination, given));
+    const to = pathOf(destination);
+    return this.#with(source, options, (view, from, given) => copying.copyFile(view, from, to, given));
   }
-  async rename(from: string, to: string, options?: RenameOptions): Promise<void> {
-    const given = this.#given(options);
-    return this.#do(given, (view) => naming.rename(view, from, to, given));
+  async rename(from: Path, to: Path, options?: RenameOptions): Promise<void> {
+    const destination = pathOf(to);
+    return this.#with(from, options, (view, at, given) => naming.rename(view, at, destination, given));
   }
-  async symlink(target: string, path: string, options?: CallOptions): Promise<void> {
-    return this.#call('symlink', options, (view) => naming.symlink(view, target, path));
+  async symlink(target: Path, path: Path, options?: CallOptions | LinkType): Promise<void> {
+    const to = pathOf(target);
+    const given = checkLinkType(options);
+    return this.#at('symlink', path, given, (view, at) => naming.symlink(view, to, at));
   }
-  async readlink(path: string, options?: CallOptions): Promise<string> {
-    return this.#call('readlink', options, (view) => reading.readlink(view, path));
+  async readlink(path: Path, options?: NameArgument): Promise<string> {
+    return this.#with(path, options, reading.readlink);
   }
-  async link(existing: string, path: string, options?: CallOptions): Promise<void> {
-    return this.#call('link', options, (view) => naming.link(view, existing, path));
+  async link(existing: Path, path: Path, options?: CallOptions): Promise<void> {
+    const from = pathOf(existing);
+    return this.#at('link', path, options, (view, at) => naming.link(view, from, at));
   }
-  async chmod(path: string, mode: number, options?: CallOptions): Promise<void> {
-    return this.#call('chmod', options, (view) => metadata.chmod(view, path, mode));
+  async chmod(path: Path, mode: Mode, options?: CallOptions): Promise<void> {
+    return this.#at('chmod', path, options, (view, at) => metadata.chmod(view, at, mode));
   }
-  async chown(path: string, uid: number, gid: number, options?: CallOptions): Promise<void> {
-    return this.#call('chown', options, (view) => metadata.chown(view, path, uid, gid));
+  async chown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void> {
+    return this.#at('chown', path, options, (view, at) => metadata.chown(view, at, uid, gid));
   }
-  async lchown(path: string, uid: number, gid: number, options?: CallOptions): Promise<void> {
-    return this.#call('lchown', options, (view) => metadata.lchown(view, path, uid, gid));
+  async lchown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void> {
+    return this.#at('lchown', path, options, (view, at) => metadata.lchown(view, at, uid, gid));
   }
-  async utimes(path: string, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
+  async utimes(path: Path, atime: TimeLike, mtime: TimeLike, options?: CallOptions): Promise<void> {
     const [accessed, modified] = [captureArgument(atime), captureArgument(mtime)];
-    return this.#call('utimes', options, (view) => metadata.utimes(view, path, accessed, modified));
+    return this.#at('utimes', path, options, (view, at) => metadata.utimes(view, at, accessed, modified));
   }
-  async lutimes(path: string, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
+  async lutimes(path: Path, atime: TimeLike, mtime: TimeLike, options?: CallOptions): Promise<void> {
     const [accessed, modified] = [captureArgument(atime), captureArgument(mtime)];
-    return this.#call('lutimes', options, (view) => metadata.lutimes(view, path, accessed, modified));
+    return this.#at('lutimes', path, options, (view, at) => metadata.lutimes(view, at, accessed, modified));
   }
-  watch(path: string, options?: WatchOptions): AsyncIterableIterator<WatchEvent> {
+  watch(path: Path, options?: WatchOptions | NameEncoding): AsyncIterableIterator<WatchEvent> {
     this.#inside.enter();
-    return watchChanges(this.#inside, path, options);
+    return watchChanges(this.#inside, pathOf(path), options);
   }
 
   async stats(options?: CallOptions): Promise<FileSystemStats> {
@@ -330,13 +364,44 @@ export class AsyncFileSystem implements FileSystem {
     await this.close();
   }
 
+  /** Runs an operation at a path, which takes no options of its own. */
+  #at<R>(
+    method: string,
+    path: Path,
+    options: CallOptions | undefined,
+    operation: (view: View, path: string) => R,
+  ): R | Promise<R> {
+    const at = pathOf(path);
+    return this.#call(method, options, (view) => operation(view, at));
+  }
+
+  /** Runs an operation at a path, which checks its options itself. */
+  #with<O, R>(path: Path, options: O, operation: (view: View, path: string, options: O) => R): R | Promise<R> {
+    const at = pathOf(path);
+    const given = this.#given(options);
+    return this.#do(given, (view) => operation(view, at, given));
+  }
+
+  async #write(
+    operation: typeof writing.writeFile,
+    path: Path,
+    data: Content,
+    options: WriteArgument | undefined,
+  ): Promise<void> {
+    const at = pathOf(path);
+    const isLong = typeof data === 'string' && data.length >= LONG_TEXT && writing.writesUtf8(options);
+    const given = isLong ? captureArgument(options) : this.#given(options);
+    const content = isLong ? await runInSlices(encoded(data), signalIn(given)) : this.#capture(data);
+    return this.#do(given, (view) => operation(view, at, content, given));
+  }
+
   /** Runs an operation that takes no options of its own. */
   #call<R>(method: string, options: CallOptions | undefined, operation: (view: View) => R): R | Promise<R> {
     return this.#inside.do(checkOptions(options, [], method), operation);
   }
 
   /** Runs an operation that checks its options itself. */
-  #do<R>(options: CallOptions | undefined, operation: (view: View) => R): R | Promise<R> {
+  #do<R>(options: unknown, operation: (view: View) => R): R | Promise<R> {
     return this.#inside.do(options, operation);
   }
 
@@ -366,8 +431,21 @@ export class AsyncFileSystem implements FileSystem {
   }
 }
 
-function isLongText(data: Content): data is string {
-  return typeof data === 'string' && data.length >= LONG_TEXT;
+/** Returns the options of `symlink`. Node's type of a link, which only Windows needs, has no effect. */
+export function checkLinkType(options: CallOptions | LinkType | undefined): CallOptions | undefined {
+  if (typeof options !== 'string' && options !== null) return options;
+  if (options !== null) checkOneOf(options, ['file', 'dir', 'junction'], 'type');
+  return undefined;
+}
+
+/** Returns the promise methods of a filesystem, bound to it. */
+function boundMethods(fileSystem: AsyncFileSystem): FileSystemPromises {
+  const all = fileSystem as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const methods = Object.entries(Object.getOwnPropertyDescriptors(AsyncFileSystem.prototype)).filter(
+    ([name, { value }]) => typeof value === 'function' && name !== 'constructor',
+  );
+  const bound = methods.map(([name]) => [name, all[name]?.bind(fileSystem)]);
+  return Object.freeze(Object.fromEntries(bound)) as FileSystemPromises;
 }
 
 function asyncFileSystem(executor: Executor, context: Context, options: InternalsOptions): FileSystem {

@@ -1,6 +1,14 @@
 import type { CallOptions } from './call-options.js';
 import type { Content } from './content.js';
+import type { TextEncoding } from './engine/text-encodings.js';
 import type { Stats } from './entry.js';
+import type { BytesOptions, Mode, ReadFileOptions, TimeLike } from './file-system.js';
+
+export interface HandleWriteOptions extends CallOptions {
+  /** Encoding of content that is text. Default `utf8`. */
+  readonly encoding?: TextEncoding | null | undefined;
+}
+export type HandleWriteArgument = HandleWriteOptions | TextEncoding | null;
 
 /**
  * An open file, or a directory opened with `r` for its metadata. It follows its file through renames and, if the file
@@ -19,16 +27,17 @@ export interface FileHandle extends AsyncDisposable {
    * number of bytes.
    */
   write(data: Content, position?: number | null, options?: CallOptions): Promise<number>;
-  /** Reads everything from the current position to the end. */
-  readFile(options?: CallOptions): Promise<Uint8Array<ArrayBuffer>>;
+  /** Reads everything from the current position to the end, as bytes or as text. */
+  readFile(options: (ReadFileOptions & { readonly encoding: TextEncoding }) | TextEncoding): Promise<string>;
+  readFile(options?: BytesOptions | null): Promise<Uint8Array<ArrayBuffer>>;
   /** Writes at the current position; bytes after it stay. Call `truncate` first to replace everything. */
-  writeFile(data: Content, options?: CallOptions): Promise<void>;
+  writeFile(data: Content, options?: HandleWriteArgument): Promise<void>;
   truncate(length?: number, options?: CallOptions): Promise<void>;
   stat(options?: CallOptions): Promise<Stats>;
-  chmod(mode: number, options?: CallOptions): Promise<void>;
+  chmod(mode: Mode, options?: CallOptions): Promise<void>;
   /** -1 keeps the owner or the group. */
   chown(uid: number, gid: number, options?: CallOptions): Promise<void>;
-  utimes(atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
+  utimes(atime: TimeLike, mtime: TimeLike, options?: CallOptions): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -37,12 +46,13 @@ export interface FileHandle extends AsyncDisposable {
 export interface SyncFileHandle extends FileHandle, Disposable {
   readSync(into: Uint8Array, position?: number | null): number;
   writeSync(data: Content, position?: number | null): number;
-  readFileSync(): Uint8Array<ArrayBuffer>;
-  writeFileSync(data: Content): void;
+  readFileSync(options: (ReadFileOptions & { readonly encoding: TextEncoding }) | TextEncoding): string;
+  readFileSync(options?: BytesOptions | null): Uint8Array<ArrayBuffer>;
+  writeFileSync(data: Content, options?: HandleWriteArgument): void;
   truncateSync(length?: number): void;
   statSync(): Stats;
-  chmodSync(mode: number): void;
+  chmodSync(mode: Mode): void;
   chownSync(uid: number, gid: number): void;
-  utimesSync(atime: number | Date, mtime: number | Date): void;
+  utimesSync(atime: TimeLike, mtime: TimeLike): void;
   closeSync(): void;
 }

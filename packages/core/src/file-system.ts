@@ -1,16 +1,22 @@
 import type { CallOptions } from './call-options.js';
 import type { Content } from './content.js';
+import type { Dir } from './dir.js';
 import type { Cursor } from './engine/cursor.js';
+import type { TextEncoding } from './engine/text-encodings.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
 import type { Dirent, EntryInfo, FileEntry, Stats } from './entry.js';
 import type { FileHandle, SyncFileHandle } from './file-handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
+import type { Path } from './paths.js';
 
-export type { CallOptions, Content };
+export type { CallOptions, Content, Path, TextEncoding };
 
-/** An absolute or relative POSIX path. Relative paths start at `/`, `\` separates like `/`, `..` stops at `/`. */
-export type Path = string;
+/** Permission bits; text is octal, such as `'755'`. */
+export type Mode = number | string;
+
+/** A time: a Date, or epoch *seconds*, also as text. */
+export type TimeLike = number | string | Date;
 
 /** Open flags as in `node:fs`: `x` fails if the file exists, `a` always writes at the end. */
 export type OpenFlag = 'r' | 'r+' | 'w' | 'wx' | 'w+' | 'wx+' | 'a' | 'ax' | 'a+' | 'ax+';
@@ -40,8 +46,14 @@ export interface OpenHow {
 export type OpenFlags = OpenFlag | OpenHow;
 
 export interface ReadFileOptions extends CallOptions {
-  /** Return text instead of bytes; malformed UTF-8 becomes U+FFFD. */
-  readonly encoding?: 'utf8' | 'utf-8' | undefined;
+  /** Return text instead of bytes; malformed UTF-8 becomes U+FFFD. Default: bytes. */
+  readonly encoding?: TextEncoding | 'buffer' | null | undefined;
+  /** Default `r`. */
+  readonly flag?: 'r' | 'r+' | undefined;
+}
+/** Options of methods that return names or paths, which are always text. */
+export interface NameOptions extends CallOptions {
+  readonly encoding?: 'utf8' | 'utf-8' | null | undefined;
 }
 /** A condition on the state of an entry, checked in the same atomic step as the change. */
 export interface VersionOptions {
@@ -53,20 +65,32 @@ export interface VersionOptions {
   readonly ifVersion?: string | undefined;
 }
 export interface WriteFileOptions extends CallOptions, VersionOptions {
+  /** Encoding of content that is text. Default `utf8`. */
+  readonly encoding?: TextEncoding | null | undefined;
   /** Permission bits of a new file. Default 0o644. */
-  readonly mode?: number | undefined;
+  readonly mode?: Mode | undefined;
   /** Default `w`: create or replace. */
-  readonly flag?: 'w' | 'wx' | 'r+' | 'a' | 'ax' | undefined;
+  readonly flag?: Exclude<OpenFlag, 'r'> | undefined;
+  /** Accepted as in node: an operation has taken effect when it returns. */
+  readonly flush?: boolean | undefined;
 }
 export interface MkdirOptions extends CallOptions {
   /** Also create missing parents, and accept an existing directory. Default false. */
   readonly recursive?: boolean | undefined;
   /** Permission bits of the new directories. Default 0o755. */
-  readonly mode?: number | undefined;
+  readonly mode?: Mode | undefined;
 }
-export interface ReaddirOptions extends CallOptions {
+export interface ReaddirOptions extends NameOptions {
+  /** Also list everything under subdirectories, named relative to the directory, as `walk` orders it. Default false. */
+  readonly recursive?: boolean | undefined;
   /** Return {@link Dirent} objects instead of names. Default false. */
   readonly withFileTypes?: boolean | undefined;
+}
+export interface OpendirOptions extends NameOptions {
+  /** Also list everything under subdirectories. Default false. */
+  readonly recursive?: boolean | undefined;
+  /** Accepted as in node: all entries are read together. */
+  readonly bufferSize?: number | undefined;
 }
 export interface EntriesOptions extends CallOptions {
   /** Return {@link FileEntry} objects, which have the contents too. Default false. */
@@ -80,6 +104,10 @@ export interface RmOptions extends CallOptions, VersionOptions {
   readonly recursive?: boolean | undefined;
   /** Ignore a missing path. Default false. */
   readonly force?: boolean | undefined;
+  /** Accepted as in node: no removal has to be tried again. */
+  readonly maxRetries?: number | undefined;
+  /** Accepted as in node. */
+  readonly retryDelay?: number | undefined;
 }
 export interface CpOptions extends CallOptions {
   /** Copy a directory with everything in it. Default false. */
@@ -93,7 +121,7 @@ export interface CpOptions extends CallOptions {
 }
 export interface OpenOptions extends CallOptions {
   /** Permission bits of a created file. Default 0o644. */
-  readonly mode?: number | undefined;
+  readonly mode?: Mode | undefined;
 }
 export interface WalkOptions extends CallOptions {
   /** Levels under the start to list; 1 is its own entries. Default: all. */
@@ -110,7 +138,7 @@ export interface ReadStreamOptions extends CallOptions {
 export interface WriteStreamOptions extends CallOptions {
   /** Default `w`. */
   readonly flags?: 'w' | 'wx' | 'r+' | 'a' | 'ax' | undefined;
-  readonly mode?: number | undefined;
+  readonly mode?: Mode | undefined;
   /** Position of the first byte; for `r+`. Default 0. */
   readonly start?: number | undefined;
 }
@@ -124,12 +152,25 @@ export interface ForkOptions extends CallOptions {
   /** The checkpoint whose state the fork starts with. Default: the current state. */
   readonly from?: Checkpoint | string | undefined;
 }
-export interface WatchOptions extends CallOptions {
+export interface WatchOptions extends NameOptions {
   /** Also watch everything under a directory. Default false: its own entries. */
   readonly recursive?: boolean | undefined;
   /** Events buffered for a slow consumer before they collapse into one `overflow`. Default 1,024. */
   readonly maxQueue?: number | undefined;
+  /** Accepted as in node: a watcher never keeps the process running. */
+  readonly persistent?: boolean | undefined;
 }
+
+/** Options of `readFile` that return bytes. */
+export type BytesOptions = ReadFileOptions & { readonly encoding?: 'buffer' | null | undefined };
+/** Options of a write, or an encoding in their place. */
+export type WriteArgument = WriteFileOptions | TextEncoding | null;
+/** Encoding of names and paths: they are always text. */
+export type NameEncoding = 'utf8' | 'utf-8' | null;
+/** Options of a method that returns names, or an encoding in their place. */
+export type NameArgument = NameOptions | NameEncoding;
+/** Node's type of a symbolic link, which only Windows needs. */
+export type LinkType = 'file' | 'dir' | 'junction' | null;
 
 /** One change under a watched path. `overflow` means that events were dropped: list again. */
 export interface WatchEvent {
@@ -203,6 +244,8 @@ export interface FileSystem extends AsyncDisposable {
    * write of its own, or from an operation that a limit refused. They are always enforced as they are stored.
    */
   readonly limits: Limits;
+  /** The promise methods as functions, which need no `this`: `const { readFile } = fs.promises`. */
+  readonly promises: FileSystemPromises;
 
   /**
    * Reports whether the path leads to an entry, following links. Never throws for a path that cannot exist. O(depth).
@@ -224,18 +267,23 @@ export interface FileSystem extends AsyncDisposable {
    */
   access(path: Path, mode?: number, options?: CallOptions): Promise<void>;
   /** Returns the absolute path that a path leads to, without links. O(depth). */
-  realpath(path: Path, options?: CallOptions): Promise<string>;
+  realpath(path: Path, options?: NameArgument): Promise<string>;
 
   /**
    * Creates a directory. With `recursive`, returns the first created directory, else undefined. O(depth).
    * @throws FsError without `recursive`: EEXIST if the path exists, ENOENT if its parent does not
    */
-  mkdir(path: Path, options?: MkdirOptions): Promise<string | undefined>;
+  mkdir(path: Path, options?: MkdirOptions | Mode): Promise<string | undefined>;
   /** Creates a directory named by the prefix and six random characters, and returns its path. O(depth). */
-  mkdtemp(prefix: string, options?: CallOptions): Promise<string>;
+  mkdtemp(prefix: Path, options?: NameArgument): Promise<string>;
   /** Returns a directory's names, or names with kinds, sorted by UTF-8 bytes. O(depth + entries). */
   readdir(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<Dirent[]>;
-  readdir(path: Path, options?: ReaddirOptions & { readonly withFileTypes?: false | undefined }): Promise<string[]>;
+  readdir(
+    path: Path,
+    options?: (ReaddirOptions & { readonly withFileTypes?: false | undefined }) | NameEncoding,
+  ): Promise<string[]>;
+  /** Opens a directory, to read its entries one by one. O(depth + entries). */
+  opendir(path: Path, options?: OpendirOptions | NameEncoding): Promise<Dir>;
   /**
    * Returns everything about each entry of a directory, sorted by UTF-8 bytes, and with `content` also the contents.
    * O(depth + entries), with content also O(bytes).
@@ -253,8 +301,12 @@ export interface FileSystem extends AsyncDisposable {
   walk(path?: Path, options?: WalkOptions): AsyncIterableIterator<EntryInfo>;
 
   /** Returns the whole content as bytes, which the caller owns, or as text. O(depth + bytes). */
-  readFile(path: Path, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): Promise<string>;
-  readFile(path: Path, options?: ReadFileOptions & { readonly encoding?: undefined }): Promise<Uint8Array<ArrayBuffer>>;
+  readFile(
+    path: Path,
+    options: (ReadFileOptions & { readonly encoding: TextEncoding }) | TextEncoding,
+  ): Promise<string>;
+  readFile(path: Path, options?: BytesOptions | null): Promise<Uint8Array<ArrayBuffer>>;
+  readFile(path: Path, options?: ReadFileOptions | TextEncoding | null): Promise<Uint8Array<ArrayBuffer> | string>;
   /** Returns the file as UTF-8 text; malformed bytes become U+FFFD; a byte order mark is kept. O(depth + bytes). */
   readText(path: Path, options?: CallOptions): Promise<string>;
   /** Returns the file's lines without their ends (`\n` or `\r\n`); a final newline adds no line. O(depth + bytes). */
@@ -265,11 +317,11 @@ export interface FileSystem extends AsyncDisposable {
    * call before operations that must follow it. O(depth + bytes).
    * @throws FsError EISDIR for a directory, EEXIST with a flag with `x` if the path exists, ENOENT with `r+` if it does not
    */
-  writeFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
+  writeFile(path: Path, data: Content, options?: WriteArgument): Promise<void>;
   /** Like {@link writeFile}, of every line followed by `\n`. O(depth + bytes). */
   writeLines(path: Path, lines: Iterable<string>, options?: WriteFileOptions): Promise<void>;
   /** Appends to a file; a missing file is created. O(depth + appended bytes), regardless of the file's size. */
-  appendFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
+  appendFile(path: Path, data: Content, options?: WriteArgument): Promise<void>;
   /**
    * Replaces an exact piece of text, which must occur once (or, with `all`, at least once). Returns the number of
    * replacements. O(depth + bytes of the file).
@@ -283,7 +335,7 @@ export interface FileSystem extends AsyncDisposable {
   /** Writes the file in chunks, O(bytes) each. */
   createWriteStream(path: Path, options?: WriteStreamOptions): WritableStream<Content>;
   /** Opens a file. O(depth); reads and writes are then O(depth + their bytes), anywhere in the file. */
-  open(path: Path, flags?: OpenFlags, options?: OpenOptions): Promise<FileHandle>;
+  open(path: Path, flags?: OpenFlags, options?: OpenOptions | Mode): Promise<FileHandle>;
 
   /**
    * Removes a file, a link, or with `recursive` a directory. The root cannot be removed: `rm('/', { recursive: true })`
@@ -305,12 +357,13 @@ export interface FileSystem extends AsyncDisposable {
   cp(source: Path, destination: Path, options?: CpOptions): Promise<void>;
   /**
    * Copies a file over an existing one or to a new path, following links on both sides; the content is shared. O(depth).
+   * A number instead of the options is node's mode, of which `COPYFILE_EXCL` (1) has an effect.
    * @throws FsError EISDIR if either is a directory; EEXIST with `exclusive` if the destination exists, as a link too
    */
   copyFile(
     source: Path,
     destination: Path,
-    options?: CallOptions & { readonly exclusive?: boolean | undefined },
+    options?: (CallOptions & { readonly exclusive?: boolean | undefined }) | number,
   ): Promise<void>;
   /**
    * Moves a file, link or directory to another path, where it replaces a file or link, or if it is a directory, an empty
@@ -321,17 +374,20 @@ export interface FileSystem extends AsyncDisposable {
    */
   rename(from: Path, to: Path, options?: RenameOptions): Promise<void>;
 
-  /** Creates a symbolic link; its target need not exist. O(depth). @throws FsError EEXIST if the path exists */
-  symlink(target: string, path: Path, options?: CallOptions): Promise<void>;
+  /**
+   * Creates a symbolic link; its target need not exist. Node's type of a link may stand in place of the options, without
+   * effect. O(depth). @throws FsError EEXIST if the path exists
+   */
+  symlink(target: Path, path: Path, options?: CallOptions | LinkType): Promise<void>;
   /** Returns a symbolic link's target. O(depth). @throws FsError EINVAL for another kind of entry */
-  readlink(path: Path, options?: CallOptions): Promise<string>;
+  readlink(path: Path, options?: NameArgument): Promise<string>;
   /**
    * Creates another name for a file, or for a link, which is not followed. O(depth).
    * @throws FsError EEXIST if the path exists, EPERM for a directory
    */
   link(existing: Path, path: Path, options?: CallOptions): Promise<void>;
   /** Sets the permission bits; a final link is followed. O(depth). */
-  chmod(path: Path, mode: number, options?: CallOptions): Promise<void>;
+  chmod(path: Path, mode: Mode, options?: CallOptions): Promise<void>;
   /** Sets user and group, which are stored and not enforced; a final link is followed. O(depth). */
   chown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void>;
   /** Like {@link chown}, but a final link is not followed. O(depth). */
@@ -340,15 +396,15 @@ export interface FileSystem extends AsyncDisposable {
    * Sets access and modification time; a final link is followed. A number is epoch *seconds*, as in node; a Date is also
    * accepted. O(depth).
    */
-  utimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
+  utimes(path: Path, atime: TimeLike, mtime: TimeLike, options?: CallOptions): Promise<void>;
   /** Like {@link utimes}, but a final link is not followed. O(depth). */
-  lutimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
+  lutimes(path: Path, atime: TimeLike, mtime: TimeLike, options?: CallOptions): Promise<void>;
   /**
    * Yields changes at or (for a directory) under a path, from the call on. Ends if the signal aborts or the iterator
    * returns, and fails if a guard fails or the storage can no longer report changes. The first `next` rejects with ENOENT if nothing exists at the path. O(depth);
    * while it runs, each change costs O(watchers) more.
    */
-  watch(path: Path, options?: WatchOptions): AsyncIterableIterator<WatchEvent>;
+  watch(path: Path, options?: WatchOptions | NameEncoding): AsyncIterableIterator<WatchEvent>;
 
   /** Returns the current usage. O(1). */
   stats(options?: CallOptions): Promise<FileSystemStats>;
@@ -426,6 +482,12 @@ export interface FileSystem extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** The promise methods of a filesystem. */
+export type FileSystemPromises = Omit<
+  FileSystem,
+  'kind' | 'capabilities' | 'limits' | 'promises' | typeof Symbol.asyncDispose
+>;
+
 /** A filesystem on a synchronous storage: every method also exists as `…Sync`. */
 export interface SyncFileSystem extends FileSystem {
   readonly kind: 'sync';
@@ -436,38 +498,43 @@ export interface SyncFileSystem extends FileSystem {
   statSync(path: Path): Stats;
   lstatSync(path: Path): Stats;
   accessSync(path: Path, mode?: number): void;
-  realpathSync(path: Path): string;
-  mkdirSync(path: Path, options?: MkdirOptions): string | undefined;
-  mkdtempSync(prefix: string): string;
+  realpathSync(path: Path, options?: NameArgument): string;
+  mkdirSync(path: Path, options?: MkdirOptions | Mode): string | undefined;
+  mkdtempSync(prefix: Path, options?: NameArgument): string;
   readdirSync(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Dirent[];
-  readdirSync(path: Path, options?: ReaddirOptions & { readonly withFileTypes?: false | undefined }): string[];
+  readdirSync(
+    path: Path,
+    options?: (ReaddirOptions & { readonly withFileTypes?: false | undefined }) | NameEncoding,
+  ): string[];
+  opendirSync(path: Path, options?: OpendirOptions | NameEncoding): Dir;
   entriesSync(path: Path, options: EntriesOptions & { readonly content: true }): FileEntry[];
   entriesSync(path: Path, options?: EntriesOptions): EntryInfo[];
   walkSync(path?: Path, options?: WalkOptions): IterableIterator<EntryInfo>;
-  readFileSync(path: Path, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): string;
-  readFileSync(path: Path, options?: ReadFileOptions & { readonly encoding?: undefined }): Uint8Array<ArrayBuffer>;
+  readFileSync(path: Path, options: (ReadFileOptions & { readonly encoding: TextEncoding }) | TextEncoding): string;
+  readFileSync(path: Path, options?: BytesOptions | null): Uint8Array<ArrayBuffer>;
+  readFileSync(path: Path, options?: ReadFileOptions | TextEncoding | null): Uint8Array<ArrayBuffer> | string;
   readTextSync(path: Path): string;
   readLinesSync(path: Path): string[];
-  writeFileSync(path: Path, data: Content, options?: WriteFileOptions): void;
+  writeFileSync(path: Path, data: Content, options?: WriteArgument): void;
   writeLinesSync(path: Path, lines: Iterable<string>, options?: WriteFileOptions): void;
-  appendFileSync(path: Path, data: Content, options?: WriteFileOptions): void;
+  appendFileSync(path: Path, data: Content, options?: WriteArgument): void;
   editFileSync(path: Path, search: string, replacement: string, options?: EditOptions): number;
   truncateSync(path: Path, length?: number): void;
-  openSync(path: Path, flags?: OpenFlags, options?: OpenOptions): SyncFileHandle;
+  openSync(path: Path, flags?: OpenFlags, options?: OpenOptions | Mode): SyncFileHandle;
   rmSync(path: Path, options?: RmOptions): void;
   unlinkSync(path: Path): void;
   rmdirSync(path: Path): void;
   cpSync(source: Path, destination: Path, options?: CpOptions): void;
-  copyFileSync(source: Path, destination: Path, options?: { readonly exclusive?: boolean | undefined }): void;
+  copyFileSync(source: Path, destination: Path, options?: { readonly exclusive?: boolean | undefined } | number): void;
   renameSync(from: Path, to: Path, options?: RenameOptions): void;
-  symlinkSync(target: string, path: Path): void;
-  readlinkSync(path: Path): string;
+  symlinkSync(target: Path, path: Path, type?: LinkType): void;
+  readlinkSync(path: Path, options?: NameArgument): string;
   linkSync(existing: Path, path: Path): void;
-  chmodSync(path: Path, mode: number): void;
+  chmodSync(path: Path, mode: Mode): void;
   chownSync(path: Path, uid: number, gid: number): void;
   lchownSync(path: Path, uid: number, gid: number): void;
-  utimesSync(path: Path, atime: number | Date, mtime: number | Date): void;
-  lutimesSync(path: Path, atime: number | Date, mtime: number | Date): void;
+  utimesSync(path: Path, atime: TimeLike, mtime: TimeLike): void;
+  lutimesSync(path: Path, atime: TimeLike, mtime: TimeLike): void;
   statsSync(): FileSystemStats;
   setLimitsSync(limits: Limits): void;
   checkpointSync(name?: string): Checkpoint;

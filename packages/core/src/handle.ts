@@ -1,14 +1,27 @@
-import { captureArgument, captureContent, checkInteger, checkOptions, contentBytes } from './engine/arguments.js';
+import {
+  captureArgument,
+  captureContent,
+  checkInteger,
+  checkOptions,
+  contentBytes,
+  signalIn,
+} from './engine/arguments.js';
 import type { Internals } from './engine/internals.js';
 import type { OpenFile, OpenFiles } from './engine/open-files.js';
 import * as handling from './engine/operations/handle.js';
+import { encodingOfRead } from './engine/operations/read.js';
+import { encodedContent } from './engine/operations/write.js';
+import { decoded } from './engine/scheduling/long-text.js';
+import { runInSlices } from './engine/scheduling/time-slice.js';
+import { codecOf, type TextEncoding } from './engine/text-encodings.js';
 import type { View } from './engine/view.js';
 import type { Stats } from './entry.js';
 import { FsError } from './errors.js';
-import type { FileHandle, SyncFileHandle } from './file-handle.js';
-import type { CallOptions, Content } from './file-system.js';
+import type { FileHandle, HandleWriteArgument, HandleWriteOptions, SyncFileHandle } from './file-handle.js';
+import type { BytesOptions, CallOptions, Content, Mode, ReadFileOptions, TimeLike } from './file-system.js';
 
 const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** State of a handle. */
 class HandleState implements handling.HeldFile {
@@ -141,15 +154,23 @@ export class OpenHandle implements FileHandle {
         .then((end) => [bytes.byteLength, bytes.byteLength > 0 ? end : at]),
     );
   }
-  async readFile(options?: CallOptions): Promise<Uint8Array<ArrayBuffer>> {
+  readFile(options: (ReadFileOptions & { readonly encoding: TextEncoding }) | TextEncoding): Promise<string>;
+  readFile(options?: BytesOptions | null): Promise<Uint8Array<ArrayBuffer>>;
+  async readFile(options?: ReadFileOptions | TextEncoding | null): Promise<Uint8Array<ArrayBuffer> | string> {
     const state = this.#state;
+    const encoding = encodingOfRead(options);
+    const signal = signalIn(options);
     state.check('read');
-    return state.at(null, (at) =>
-      state.run((view) => handling.readFrom(view, state, at), options).then((bytes) => [bytes, at + bytes.byteLength]),
+    const content = await state.at(null, (at) =>
+      state
+        .run((view) => handling.readFrom(view, state, at), { signal })
+        .then((bytes) => [bytes, at + bytes.byteLength]),
     );
+    return encoding === undefined ? content : runInSlices(decoded(content, codecOf(encoding)), signal);
   }
-  async writeFile(data: Content, options?: CallOptions): Promise<void> {
-    await this.write(data, null, options);
+  async writeFile(data: Content, options?: HandleWriteArgument): Promise<void> {
+    const { encoding, signal } = checkOptions<HandleWriteOptions>(options, ['encoding'], 'the handle');
+    await this.write(encodedContent(data, encoding), null, { signal });
   }
   async truncate(length = 0, options?: CallOptions): Promise<void> {
     const state = this.#state;
@@ -161,7 +182,7 @@ export class OpenHandle implements FileHandle {
     state.check();
     return state.run((view) => handling.statAt(view, state), options);
   }
-  async chmod(mode: number, options?: CallOptions): Promise<void> {
+  async chmod(mode: Mode, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check();
     await state.run((view) => handling.chmodAt(view, state, mode), options);
@@ -171,7 +192,7 @@ export class OpenHandle implements FileHandle {
     state.check();
     await state.run((view) => handling.chownAt(view, state, uid, gid), options);
   }
-  async utimes(atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
+  async utimes(atime: TimeLike, mtime: TimeLike, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check();
     const [accessed, modified] = [captureArgument(atime), captureArgument(mtime)];
@@ -209,15 +230,20 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
     if (bytes.byteLength > 0 && (position === undefined || position === null)) state.position = end;
     return bytes.byteLength;
   }
-  readFileSync(): Uint8Array<ArrayBuffer> {
+  readFileSync(options: (ReadFileOptions & { readonly encoding: TextEncoding }) | TextEncoding): string;
+  readFileSync(options?: BytesOptions | null): Uint8Array<ArrayBuffer>;
+  readFileSync(options?: ReadFileOptions | TextEncoding | null): Uint8Array<ArrayBuffer> | string {
+    const encoding = encodingOfRead(options);
     const state = stateOf(this);
     state.check('read');
     const bytes = state.runSync((view) => handling.readFrom(view, state, state.position));
     state.position += bytes.byteLength;
-    return bytes;
+    if (encoding === undefined) return bytes;
+    return codecOf(encoding)?.decode(bytes) ?? DECODER.decode(bytes);
   }
-  writeFileSync(data: Content): void {
-    this.writeSync(data, null);
+  writeFileSync(data: Content, options?: HandleWriteArgument): void {
+    const { encoding } = checkOptions<HandleWriteOptions>(options, ['encoding'], 'the handle');
+    this.writeSync(encodedContent(data, encoding), null);
   }
   truncateSync(length = 0): void {
     const state = stateOf(this);
@@ -229,7 +255,7 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
     state.check();
     return state.runSync((view) => handling.statAt(view, state));
   }
-  chmodSync(mode: number): void {
+  chmodSync(mode: Mode): void {
     const state = stateOf(this);
     state.check();
     state.runSync((view) => handling.chmodAt(view, state, mode));
@@ -239,7 +265,7 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
     state.check();
     state.runSync((view) => handling.chownAt(view, state, uid, gid));
   }
-  utimesSync(atime: number | Date, mtime: number | Date): void {
+  utimesSync(atime: TimeLike, mtime: TimeLike): void {
     const state = stateOf(this);
     state.check();
     state.runSync((view) => handling.utimesAt(view, state, atime, mtime));

@@ -9,6 +9,7 @@ export {
   openFileSystem,
   openInMemory,
 } from './create-file-system.js';
+export { Dir } from './dir.js';
 export type { Context } from './engine/context.js';
 export type { Cursor } from './engine/cursor.js';
 export { rootMeta, systemClock } from './engine/defaults.js';
@@ -29,7 +30,7 @@ export {
   type StorageErrorKind,
   type StorageErrorOptions,
 } from './errors.js';
-export type { FileHandle, SyncFileHandle } from './file-handle.js';
+export type { FileHandle, HandleWriteArgument, HandleWriteOptions, SyncFileHandle } from './file-handle.js';
 export type * from './file-system.js';
 export type { FileSystemStats, Limits } from './limits.js';
 export { MemoryStorage, type MemoryStorageOptions } from './memory-storage.js';
@@ -44,6 +45,7 @@ export {
   MAX_PATH_BYTES,
   normalizePath,
   parentPath,
+  pathOf,
   pathSegments,
 } from './paths.js';
 export type { AsyncStorage, Storage, SyncStorage } from './storage.js';

@@ -1,4 +1,5 @@
-import { AsyncFileSystem, checkCheckpointName } from './async-file-system.js';
+import { AsyncFileSystem, checkCheckpointName, checkLinkType } from './async-file-system.js';
+import { type Dir, opendirSync } from './dir.js';
 import { checkOptions } from './engine/arguments.js';
 import { checkpointContext } from './engine/checkpoint-guard.js';
 import type { Context } from './engine/context.js';
@@ -13,12 +14,14 @@ import * as metadata from './engine/operations/metadata.js';
 import * as naming from './engine/operations/names.js';
 import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
+import type { TextEncoding } from './engine/text-encodings.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
-import { WalkCursor } from './engine/walk.js';
+import { ListCursor, WalkCursor } from './engine/walk.js';
 import type { Dirent, EntryInfo, FileEntry, Stats } from './entry.js';
 import type { SyncFileHandle } from './file-handle.js';
 import type {
+  BytesOptions,
   CallOptions,
   Checkpoint,
   Content,
@@ -26,7 +29,12 @@ import type {
   EditOptions,
   EntriesOptions,
   ForkOptions,
+  LinkType,
   MkdirOptions,
+  Mode,
+  NameArgument,
+  NameEncoding,
+  OpendirOptions,
   OpenFlags,
   OpenOptions,
   ReaddirOptions,
@@ -34,11 +42,14 @@ import type {
   RenameOptions,
   RmOptions,
   SyncFileSystem,
+  TimeLike,
   WalkOptions,
+  WriteArgument,
   WriteFileOptions,
 } from './file-system.js';
 import { SyncOpenHandle } from './handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
+import { type Path, pathOf } from './paths.js';
 import { toRecord } from './to-record.js';
 
 /** Both forms of the methods, for synchronous storages. */
@@ -54,128 +65,139 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     return 'sync';
   }
 
-  existsSync(path: string): boolean {
-    return reading.exists(this.#inside.view(), path);
+  existsSync(path: Path): boolean {
+    return reading.exists(this.#inside.view(), pathOf(path));
   }
-  isFileSync(path: string): boolean {
-    return reading.isFile(this.#inside.view(), path);
+  isFileSync(path: Path): boolean {
+    return reading.isFile(this.#inside.view(), pathOf(path));
   }
-  isDirectorySync(path: string): boolean {
-    return reading.isDirectory(this.#inside.view(), path);
+  isDirectorySync(path: Path): boolean {
+    return reading.isDirectory(this.#inside.view(), pathOf(path));
   }
-  getEntrySync(path: string): FileEntry {
-    return reading.getEntry(this.#inside.view(), path);
+  getEntrySync(path: Path): FileEntry {
+    return reading.getEntry(this.#inside.view(), pathOf(path));
   }
-  statSync(path: string): Stats {
-    return reading.stat(this.#inside.view(), path);
+  statSync(path: Path): Stats {
+    return reading.stat(this.#inside.view(), pathOf(path));
   }
-  lstatSync(path: string): Stats {
-    return reading.lstat(this.#inside.view(), path);
+  lstatSync(path: Path): Stats {
+    return reading.lstat(this.#inside.view(), pathOf(path));
   }
-  accessSync(path: string, mode?: number): void {
-    reading.access(this.#inside.view(), path, mode);
+  accessSync(path: Path, mode?: number): void {
+    reading.access(this.#inside.view(), pathOf(path), mode);
   }
-  realpathSync(path: string): string {
-    return reading.realpath(this.#inside.view(), path);
+  realpathSync(path: Path, options?: NameArgument): string {
+    return reading.realpath(this.#inside.view(), pathOf(path), options);
   }
-  mkdirSync(path: string, options?: MkdirOptions): string | undefined {
-    return this.#inside.change((view) => naming.mkdir(view, path, options));
+  mkdirSync(path: Path, options?: MkdirOptions | Mode): string | undefined {
+    return this.#inside.change((view) => naming.mkdir(view, pathOf(path), options));
   }
-  mkdtempSync(prefix: string): string {
-    return this.#inside.change((view) => naming.mkdtemp(view, prefix));
+  mkdtempSync(prefix: Path, options?: NameArgument): string {
+    return this.#inside.change((view) => naming.mkdtemp(view, pathOf(prefix), options));
   }
-  readdirSync(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Dirent[];
-  readdirSync(path: string, options?: ReaddirOptions): string[];
-  readdirSync(path: string, options?: ReaddirOptions): string[] | Dirent[] {
-    return reading.readdir(this.#inside.view(), path, options);
+  readdirSync(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Dirent[];
+  readdirSync(path: Path, options?: ReaddirOptions | NameEncoding): string[];
+  readdirSync(path: Path, options?: ReaddirOptions | NameEncoding): string[] | Dirent[] {
+    const at = pathOf(path);
+    const { isTyped, isRecursive } = reading.checkListing(options);
+    return isRecursive
+      ? ([...this.#inside.iterateSync((view) => new ListCursor(view, at, isTyped))] as string[] | Dirent[])
+      : reading.readdir(this.#inside.view(), at, isTyped);
   }
-  entriesSync(path: string, options: EntriesOptions & { readonly content: true }): FileEntry[];
-  entriesSync(path: string, options?: EntriesOptions): EntryInfo[];
-  entriesSync(path: string, options?: EntriesOptions): EntryInfo[] | FileEntry[] {
-    return reading.entries(this.#inside.view(), path, options);
+  opendirSync(path: Path, options?: OpendirOptions | NameEncoding): Dir {
+    return opendirSync(this, path, options);
   }
-  walkSync(path = '/', options?: WalkOptions): IterableIterator<EntryInfo> {
-    return this.#inside.iterateSync((view) => new WalkCursor(view, path, options));
+  entriesSync(path: Path, options: EntriesOptions & { readonly content: true }): FileEntry[];
+  entriesSync(path: Path, options?: EntriesOptions): EntryInfo[];
+  entriesSync(path: Path, options?: EntriesOptions): EntryInfo[] | FileEntry[] {
+    return reading.entries(this.#inside.view(), pathOf(path), options);
+  }
+  walkSync(path: Path = '/', options?: WalkOptions): IterableIterator<EntryInfo> {
+    const at = pathOf(path);
+    return this.#inside.iterateSync((view) => new WalkCursor(view, at, options));
   }
 
-  readFileSync(path: string, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): string;
-  readFileSync(path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer>;
-  readFileSync(path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer> | string {
-    return reading.readFile(this.#inside.view(), path, options);
+  readFileSync(path: Path, options: (ReadFileOptions & { readonly encoding: TextEncoding }) | TextEncoding): string;
+  readFileSync(path: Path, options?: BytesOptions | null): Uint8Array<ArrayBuffer>;
+  readFileSync(path: Path, options?: ReadFileOptions | TextEncoding | null): Uint8Array<ArrayBuffer> | string;
+  readFileSync(path: Path, options?: ReadFileOptions | TextEncoding | null): Uint8Array<ArrayBuffer> | string {
+    return reading.readFile(this.#inside.view(), pathOf(path), options);
   }
-  readTextSync(path: string): string {
-    return reading.readText(this.#inside.view(), path);
+  readTextSync(path: Path): string {
+    return reading.readText(this.#inside.view(), pathOf(path));
   }
-  readLinesSync(path: string): string[] {
-    return reading.readLines(this.#inside.view(), path);
+  readLinesSync(path: Path): string[] {
+    return reading.readLines(this.#inside.view(), pathOf(path));
   }
-  writeFileSync(path: string, data: Content, options?: WriteFileOptions): void {
+  writeFileSync(path: Path, data: Content, options?: WriteArgument): void {
     const view = this.#inside.view();
-    writing.writeFile(view, path, data, options);
+    writing.writeFile(view, pathOf(path), data, options);
     this.#executor.leave(view);
   }
-  writeLinesSync(path: string, lines: Iterable<string>, options?: WriteFileOptions): void {
+  writeLinesSync(path: Path, lines: Iterable<string>, options?: WriteFileOptions): void {
     this.writeFileSync(path, writing.joinLines(lines), options);
   }
-  appendFileSync(path: string, data: Content, options?: WriteFileOptions): void {
+  appendFileSync(path: Path, data: Content, options?: WriteArgument): void {
     const view = this.#inside.view();
-    writing.appendFile(view, path, data, options);
+    writing.appendFile(view, pathOf(path), data, options);
     this.#executor.leave(view);
   }
-  editFileSync(path: string, search: string, replacement: string, options?: EditOptions): number {
-    return this.#inside.change((view) => editing.editFile(view, path, { search, replacement, options }));
+  editFileSync(path: Path, search: string, replacement: string, options?: EditOptions): number {
+    return this.#inside.change((view) => editing.editFile(view, pathOf(path), { search, replacement, options }));
   }
-  truncateSync(path: string, length?: number): void {
-    this.#inside.change((view) => writing.truncate(view, path, length));
+  truncateSync(path: Path, length?: number): void {
+    this.#inside.change((view) => writing.truncate(view, pathOf(path), length));
   }
-  openSync(path: string, flags?: OpenFlags, options?: OpenOptions): SyncFileHandle {
+  openSync(file: Path, flags?: OpenFlags, options?: OpenOptions | Mode): SyncFileHandle {
+    const path = pathOf(file);
     const how = openMode(flags);
-    const given = checkOptions(options, ['mode'], 'open');
+    const given = checkOptions<OpenOptions>(options, ['mode'], 'open');
     const opened = this.#inside.change((view) => handling.open(view, path, how, given.mode));
     return new SyncOpenHandle(this.#inside, path, opened);
   }
 
-  rmSync(path: string, options?: RmOptions): void {
-    this.#inside.change((view) => naming.rm(view, path, options));
+  rmSync(path: Path, options?: RmOptions): void {
+    this.#inside.change((view) => naming.rm(view, pathOf(path), options));
   }
-  unlinkSync(path: string): void {
-    this.#inside.change((view) => naming.unlink(view, path));
+  unlinkSync(path: Path): void {
+    this.#inside.change((view) => naming.unlink(view, pathOf(path)));
   }
-  rmdirSync(path: string): void {
-    this.#inside.change((view) => naming.rmdir(view, path));
+  rmdirSync(path: Path): void {
+    this.#inside.change((view) => naming.rmdir(view, pathOf(path)));
   }
-  cpSync(source: string, destination: string, options?: CpOptions): void {
-    this.#inside.change((view) => copying.cp(view, source, destination, options));
+  cpSync(source: Path, destination: Path, options?: CpOptions): void {
+    this.#inside.change((view) => copying.cp(view, pathOf(source), pathOf(destination), options));
   }
-  copyFileSync(source: string, destination: string, options?: { readonly exclusive?: boolean | undefined }): void {
-    this.#inside.change((view) => copying.copyFile(view, source, destination, options));
+  copyFileSync(source: Path, destination: Path, options?: { readonly exclusive?: boolean | undefined } | number): void {
+    this.#inside.change((view) => copying.copyFile(view, pathOf(source), pathOf(destination), options));
   }
-  renameSync(from: string, to: string, options?: RenameOptions): void {
-    this.#inside.change((view) => naming.rename(view, from, to, options));
+  renameSync(from: Path, to: Path, options?: RenameOptions): void {
+    this.#inside.change((view) => naming.rename(view, pathOf(from), pathOf(to), options));
   }
-  symlinkSync(target: string, path: string): void {
-    this.#inside.change((view) => naming.symlink(view, target, path));
+  symlinkSync(target: Path, path: Path, type?: LinkType): void {
+    checkLinkType(type);
+    this.#inside.change((view) => naming.symlink(view, pathOf(target), pathOf(path)));
   }
-  readlinkSync(path: string): string {
-    return reading.readlink(this.#inside.view(), path);
+  readlinkSync(path: Path, options?: NameArgument): string {
+    return reading.readlink(this.#inside.view(), pathOf(path), options);
   }
-  linkSync(existing: string, path: string): void {
-    this.#inside.change((view) => naming.link(view, existing, path));
+  linkSync(existing: Path, path: Path): void {
+    this.#inside.change((view) => naming.link(view, pathOf(existing), pathOf(path)));
   }
-  chmodSync(path: string, mode: number): void {
-    this.#inside.change((view) => metadata.chmod(view, path, mode));
+  chmodSync(path: Path, mode: Mode): void {
+    this.#inside.change((view) => metadata.chmod(view, pathOf(path), mode));
   }
-  chownSync(path: string, uid: number, gid: number): void {
-    this.#inside.change((view) => metadata.chown(view, path, uid, gid));
+  chownSync(path: Path, uid: number, gid: number): void {
+    this.#inside.change((view) => metadata.chown(view, pathOf(path), uid, gid));
   }
-  lchownSync(path: string, uid: number, gid: number): void {
-    this.#inside.change((view) => metadata.lchown(view, path, uid, gid));
+  lchownSync(path: Path, uid: number, gid: number): void {
+    this.#inside.change((view) => metadata.lchown(view, pathOf(path), uid, gid));
   }
-  utimesSync(path: string, atime: number | Date, mtime: number | Date): void {
-    this.#inside.change((view) => metadata.utimes(view, path, atime, mtime));
+  utimesSync(path: Path, atime: TimeLike, mtime: TimeLike): void {
+    this.#inside.change((view) => metadata.utimes(view, pathOf(path), atime, mtime));
   }
-  lutimesSync(path: string, atime: number | Date, mtime: number | Date): void {
-    this.#inside.change((view) => metadata.lutimes(view, path, atime, mtime));
+  lutimesSync(path: Path, atime: TimeLike, mtime: TimeLike): void {
+    this.#inside.change((view) => metadata.lutimes(view, pathOf(path), atime, mtime));
   }
 
   statsSync(): FileSystemStats {

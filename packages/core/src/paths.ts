@@ -33,6 +33,30 @@ export function normalizePath(path: string, syscall?: string, withNames = true):
   return normalized;
 }
 
+/** A path as the methods take it: text, a `file:` URL, or bytes of UTF-8 such as a Buffer. */
+export type Path = string | URL | Uint8Array;
+
+/** Returns a path as text. A value that is no path is returned unchanged: its user refuses it. */
+export function pathOf(path: Path): string {
+  return typeof path === 'string' ? path : (textOf(path) ?? (path as never));
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function textOf(path: URL | Uint8Array): string | undefined {
+  try {
+    if (path instanceof Uint8Array) return UTF8.decode(path);
+    if (!(path instanceof URL)) return undefined;
+    const { protocol, hostname, pathname } = path;
+    // An encoded separator would be part of a name, which cannot contain one.
+    return protocol === 'file:' && hostname === '' && !/%2f|%5c/i.test(pathname)
+      ? decodeURIComponent(pathname)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** UTF-16 units up to which a path, or a name, cannot exceed its byte limit. */
 const SHORT_PATH = MAX_PATH_BYTES / 3;
 const SHORT_NAME = MAX_NAME_BYTES / 3;
@@ -160,7 +184,10 @@ function nameBounds(path: string): { readonly bounds: ArrayLike<number>; readonl
 /** @throws TypeError if it is not a string or contains NUL, FsError EINVAL for lone surrogates */
 export function checkText(text: string, what: string, syscall?: string): void {
   if (typeof text !== 'string') {
-    throw new TypeError(`The ${what} must be a string, not ${text === null ? 'null' : typeof text}`);
+    if ((text as unknown) instanceof Uint8Array)
+      throw new FsError('EINVAL', { syscall, hint: `The ${what} is given as bytes that are not UTF-8` });
+    const allowed = what === 'path' ? 'a string, a file: URL without host, %2F and %5C, or bytes' : 'a string';
+    throw new TypeError(`The ${what} must be ${allowed}, not ${text === null ? 'null' : typeof text}`);
   }
   if (text.includes('\0')) throw new TypeError(`The ${what} must be a string without null bytes`);
   if (!text.isWellFormed()) {

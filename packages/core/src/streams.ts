@@ -3,6 +3,7 @@ import { internalsOf } from './engine/internals.js';
 import type { FileHandle } from './file-handle.js';
 import type { Content, FileSystem, ReadStreamOptions, WriteStreamOptions } from './file-system.js';
 import { checkHandle } from './handle.js';
+import { type Path, pathOf } from './paths.js';
 
 const DEFAULT_CHUNK_BYTES = 65_536;
 /** Bytes read at a time from a remote storage: one request instead of one per chunk. */
@@ -17,9 +18,10 @@ const WRITE_FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
  */
 export function readStream(
   fileSystem: FileSystem,
-  path: string,
+  from: Path,
   options?: ReadStreamOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const path = pathOf(from);
   const given = checkOptions(options, ['start', 'end', 'highWaterMark'], 'createReadStream');
   let position = given.start === undefined ? 0 : checkInteger(given.start, 'start');
   const last = given.end === undefined ? Number.POSITIVE_INFINITY : checkInteger(given.end, 'end');
@@ -71,11 +73,8 @@ export function readStream(
  * Streams into a file. It is opened immediately; each chunk is written when it arrives, so a failure keeps the earlier
  * ones.
  */
-export function writeStream(
-  fileSystem: FileSystem,
-  path: string,
-  options?: WriteStreamOptions,
-): WritableStream<Content> {
+export function writeStream(fileSystem: FileSystem, to: Path, options?: WriteStreamOptions): WritableStream<Content> {
+  const path = pathOf(to);
   const given = checkOptions(options, ['flags', 'mode', 'start'], 'createWriteStream');
   const flags = given.flags === undefined ? 'w' : checkOneOf(given.flags, WRITE_FLAGS, 'flags');
   const mode = given.mode === undefined ? undefined : checkMode(given.mode, 0);

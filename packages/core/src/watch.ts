@@ -3,6 +3,7 @@ import { checkBoolean, checkInteger, checkOptions } from './engine/arguments.js'
 import type { ChangeFeed } from './engine/change-feed.js';
 import type { Internals } from './engine/internals.js';
 import { exists } from './engine/operations/read.js';
+import { checkNameEncoding } from './engine/text-encodings.js';
 import type { EntryKind } from './entry.js';
 import { FsError } from './errors.js';
 import type { WatchEvent, WatchOptions } from './file-system.js';
@@ -14,9 +15,12 @@ const MAX_QUEUED_EVENTS = 1024;
 export function watchChanges(
   { executor, context, ending }: Internals,
   path: string,
-  options: WatchOptions | undefined,
+  options: WatchOptions | string | null | undefined,
 ): AsyncIterableIterator<WatchEvent> {
-  const given = checkOptions(options, ['recursive', 'maxQueue'], 'watch');
+  const known = ['encoding', 'recursive', 'maxQueue', 'persistent'];
+  const given = checkOptions<WatchOptions>(options, known, 'watch');
+  checkNameEncoding(given.encoding);
+  checkBoolean(given.persistent, 'persistent');
   const root = normalizePath(path, 'watch');
   const recursive = checkBoolean(given.recursive, 'recursive');
   const maxQueue = given.maxQueue === undefined ? MAX_QUEUED_EVENTS : checkInteger(given.maxQueue, 'maxQueue', 1);

@@ -1,4 +1,5 @@
 import type {
+  CallOptions,
   Dirent,
   FileHandle,
   FileSystem,
@@ -55,13 +56,16 @@ const CALLS = [
 
 type CallName = (typeof CALLS)[number];
 type Plain = {
-  readonly [K in Exclude<CallName, 'readdir' | 'run'>]: FileSystem[K] extends (...args: infer A) => Promise<infer R>
+  readonly [K in Exclude<CallName, 'readFile' | 'readdir' | 'run'>]: FileSystem[K] extends (
+    ...args: infer A
+  ) => Promise<infer R>
     ? (...args: A) => Eventual<R>
     : never;
 };
 
 /** The methods of the filesystem that the façade is made from, in one form. */
 export interface Calls extends Plain {
+  readFile(path: string, options?: CallOptions): Eventual<Uint8Array<ArrayBuffer>>;
   readdir(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Eventual<Dirent[]>;
   readdir(path: string, options?: ReaddirOptions): Eventual<string[]>;
   run<A extends readonly unknown[], R>(operation: (view: View, ...args: A) => R, args: A): Eventual<R>;

@@ -19,6 +19,7 @@ const STORAGES: Readonly<Record<string, () => Promise<FileSystem>>> = {
 const WHOLE: Partial<Record<PublicName, string>> = {
   kind: 'a constant',
   capabilities: 'a constant',
+  promises: 'the promise methods have the same policy',
   limits: 'limits and statistics reveal nothing of what is outside',
   stats: 'limits and statistics reveal nothing of what is outside',
   setLimits: 'limits cannot be changed',

@@ -43,6 +43,16 @@ describe.each(Object.keys(BENEATH))('operations on the whole filesystem, over %s
     return tell(entries.filter(({ path }) => !path.startsWith('/jail/pub/rw')));
   };
 
+  it('the promise methods have the same policy', async () => {
+    const { fileSystem } = await open();
+    const { readFile, readdir } = fileSystem.promises;
+    expect(await readdir('/jail')).toEqual(['pub']);
+    await expect(readFile('/jail/secret')).rejects.toThrow(/sandbox/);
+    await expect(readFile('/jail/secret')).rejects.toMatchObject(
+      await fileSystem.readFile('/jail/secret').catch((error: object) => ({ ...error })),
+    );
+  });
+
   it('limits and statistics reveal nothing of what is outside', async () => {
     const { beneath, fileSystem } = await open();
     const before = await fileSystem.stats();

@@ -17,6 +17,7 @@ const CALLS: Readonly<Record<string, readonly unknown[]>> = {
   mkdir: ['/new'],
   mkdtemp: ['/new-'],
   readdir: ['/'],
+  opendir: ['/'],
   entries: ['/'],
   readFile: ['/f'],
   readText: ['/f'],
@@ -68,6 +69,24 @@ const ODD: Readonly<Record<string, unknown>> = {
   'a signal that is none': { signal: {} },
 };
 
+/** Methods that take an encoding or a mode in place of the options, as in node. */
+const TAKES: Readonly<Record<string, readonly string[]>> = {
+  readFile: ['null', 'a string'],
+  writeFile: ['null', 'a string'],
+  writeLines: ['null', 'a string'],
+  appendFile: ['null', 'a string'],
+  readdir: ['null', 'a string'],
+  opendir: ['null', 'a string'],
+  realpath: ['null', 'a string'],
+  readlink: ['null', 'a string'],
+  mkdtemp: ['null', 'a string'],
+  watch: ['null', 'a string'],
+  mkdir: ['a number'],
+  open: ['a number'],
+  copyFile: ['a number'],
+  symlink: ['null'],
+};
+
 const FILES = { '/f': 'text', '/d': null, '/l': { symlink: 'f' } };
 
 const forms: Readonly<Record<string, () => Promise<FileSystem>>> = {
@@ -93,6 +112,7 @@ for (const [form, open] of Object.entries(forms)) {
       const before = await dump(fs);
       const method = (fs as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>)[name];
       for (const [what, options] of Object.entries(ODD)) {
+        if (TAKES[name]?.includes(what)) continue;
         const call = async () => method?.apply(fs, [...(CALLS[name] ?? []), options]);
         await expect(call(), `${name} with ${what}`).rejects.toBeInstanceOf(TypeError);
       }
@@ -103,6 +123,7 @@ for (const [form, open] of Object.entries(forms)) {
       const fs = await open();
       const method = (fs as unknown as Record<string, (...args: unknown[]) => unknown>)[name];
       for (const [what, options] of Object.entries(ODD)) {
+        if (TAKES[name]?.includes(what)) continue;
         const call = async () => {
           const answer = method?.apply(fs, [...(AT_ONCE[name] ?? []), options]) as object;
           if ('next' in answer) await (answer as AsyncIterator<unknown>).next();

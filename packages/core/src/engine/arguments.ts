@@ -1,5 +1,6 @@
 import type { Content } from '../content.js';
 import { FsError, quote } from '../errors.js';
+import type { Mode, TimeLike } from '../file-system.js';
 import { MAX_FILE_SIZE } from './view/limit-error.js';
 
 /**
@@ -7,13 +8,18 @@ import { MAX_FILE_SIZE } from './view/limit-error.js';
  * @throws TypeError if the options are not an object or have a key that the method does not know
  */
 export function checkOptions<O extends object>(
-  options: O | undefined,
+  options: O | string | number | null | undefined,
   known: readonly string[],
   method: string,
   takesSignal = true,
 ): Partial<O> {
   if (options === undefined) return NO_OPTIONS as Partial<O>;
   if (typeof options !== 'object' || options === null) {
+    // As in node:fs, an encoding or a mode may stand in place of the options.
+    const [first] = known;
+    if (first === 'encoding' && options === null) return NO_OPTIONS as Partial<O>;
+    if ((first === 'encoding' || first === 'mode') && (typeof options === 'string' || typeof options === 'number'))
+      return ownKeys({ [first]: options }) as Partial<O>;
     throw new TypeError(
       `The options of ${method} must be an object, not ${options === null ? 'null' : typeof options}`,
     );
@@ -50,13 +56,14 @@ export function checkVersion(value: unknown): void {
 }
 
 /** Returns permission bits, masked to 0o7777, or the fallback. */
-export function checkMode(mode: number | undefined, fallback: number): number {
+export function checkMode(mode: Mode | undefined, fallback: number): number {
   return mode === undefined ? fallback : checkNewMode(mode);
 }
 
-/** Returns required permission bits, masked to 0o7777. */
-export function checkNewMode(mode: number): number {
-  return checkInteger(mode, 'mode', 0, 0xffff_ffff) & 0o7777;
+/** Returns required permission bits, masked to 0o7777. Text is octal, as in node. */
+export function checkNewMode(mode: Mode): number {
+  const bits = typeof mode === 'string' && /^[0-7]+$/.test(mode) ? Number.parseInt(mode, 8) : mode;
+  return checkInteger(bits as number, 'mode', 0, 0xffff_ffff) & 0o7777;
 }
 
 export function checkOneOf<T extends string>(value: T, allowed: readonly T[], name: string): T {
@@ -91,9 +98,10 @@ export function checkNow(now: number): number {
   return now;
 }
 
-/** Converts one of node's times (a Date, or epoch seconds) to epoch milliseconds. */
-export function checkTime(time: number | Date, name: string): number {
-  const ms = time instanceof Date ? time.getTime() : typeof time === 'number' ? time * 1000 : undefined;
+/** Converts one of node's times (a Date, or epoch seconds as a number or text) to epoch milliseconds. */
+export function checkTime(time: TimeLike, name: string): number {
+  const isNumber = typeof time === 'number' || (typeof time === 'string' && String(Number(time)) === time);
+  const ms = time instanceof Date ? time.getTime() : isNumber ? Number(time) * 1000 : undefined;
   if (ms === undefined) throw new TypeError(`${name} must be a Date or a number of seconds, not ${describe(time)}`);
   if (!isTime(ms)) {
     throw new RangeError(`${name} must be a valid Date or a finite number of seconds, not ${String(time)}`);
@@ -132,6 +140,12 @@ export function checkMethods(value: unknown, methods: readonly string[], what: s
   const missing = methods.filter((name) => typeof object[name] !== 'function');
   if (missing.length > 0)
     throw new TypeError(`${what} must have the methods ${methods.join(', ')}: ${missing.join(', ')} is missing`);
+}
+
+/** Reports whether `copyFile` must not replace a file: by its option, or by COPYFILE_EXCL in node's mode. */
+export function checkExclusive(options: { readonly exclusive?: boolean | undefined } | number | undefined): boolean {
+  if (typeof options === 'number') return (checkInteger(options, 'mode', 0, 7) & 1) === 1;
+  return checkBoolean(checkOptions(options, ['exclusive'], 'copyFile').exclusive, 'exclusive');
 }
 
 /** Captures content, so that later changes of the caller's buffer have no effect. */

@@ -97,7 +97,7 @@ export class Internals implements SyncTrustedApi {
   }
 
   /** Runs a method's operation, which checks everything before it writes. */
-  do<R>(options: CallOptions | undefined, operation: (view: View) => R): R | Promise<R> {
+  do<R>(options: unknown, operation: (view: View) => R): R | Promise<R> {
     const signal = signalIn(options);
     if (this.executor.kind === 'async') {
       this.enter();

@@ -1,9 +1,10 @@
+import { opendir, opendirSync } from '../dir.js';
 import { keepTrustedApi, type TrustedApi, trustedApi, type UntrustedApi } from '../engine/internals.js';
 import { fixedLimits } from '../engine/quota.js';
 import { collectItems } from '../engine/scheduling/time-slice.js';
 import { FsError } from '../errors.js';
 import type { FileHandle } from '../file-handle.js';
-import type { Capabilities, FileSystem, ReadStreamOptions, WriteStreamOptions } from '../file-system.js';
+import type { Capabilities, FileSystem, SyncFileSystem } from '../file-system.js';
 import { readStream, writeStream } from '../streams.js';
 import {
   HANDLE_METHODS,
@@ -13,6 +14,7 @@ import {
   type MethodName,
   type MethodSpec,
   namesOf,
+  withTextPaths,
 } from './method-table.js';
 import { Watchers } from './watchers.js';
 import { withFailures } from './with-failures.js';
@@ -92,7 +94,9 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
 
   for (const name of namesOf(METHODS)) {
     const spec: MethodSpec = METHODS[name];
-    const callOf = (args: readonly unknown[]): Call => ({ on: 'fileSystem', name, spec, args, target: inner });
+    const callOf = (given: readonly unknown[]): Call => {
+      return { on: 'fileSystem', name, spec, args: withTextPaths(name, given), target: inner };
+    };
     const plain = (on: Methods, key: string, args: readonly unknown[]): unknown => {
       if (closed) throw new FsError('EBADF', { syscall: spec.syscall, hint: 'The filesystem is closed' });
       // A layer works under the limits of the lower filesystem.
@@ -134,11 +138,15 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
         if (spec.forms !== 'sync') on[name] = promise;
         if (isSync && spec.forms !== 'promise') on[syncKey] = sync;
       } else if (spec.shape === 'iterator') {
-        on[name] = (...args: readonly unknown[]) =>
-          around.iterator(callOf(args), () => plain(from(), name, args) as AsyncIterableIterator<unknown>);
+        on[name] = (...args: readonly unknown[]) => {
+          const call = callOf(args);
+          return around.iterator(call, () => plain(from(), name, call.args) as AsyncIterableIterator<unknown>);
+        };
         if (!isSync || spec.forms !== 'both') return;
-        on[syncKey] = (...args: readonly unknown[]) =>
-          around.iteratorSync(callOf(args), () => plain(from(), syncKey, args) as IterableIterator<unknown>);
+        on[syncKey] = (...args: readonly unknown[]) => {
+          const call = callOf(args);
+          return around.iteratorSync(call, () => plain(from(), syncKey, call.args) as IterableIterator<unknown>);
+        };
       }
     };
     const takesCode = spec.whole === 'code' && spec.answers === 'plain';
@@ -156,8 +164,7 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
     });
   };
   keepTrustedApi(self, own as unknown as TrustedApi);
-  layer['createReadStream'] = (path: string, options?: ReadStreamOptions) => readStream(self, path, options);
-  layer['createWriteStream'] = (path: string, options?: WriteStreamOptions) => writeStream(self, path, options);
+  Object.assign(layer, ownMethods(self));
   const close = async (): Promise<void> => {
     if (closed) return;
     closed = true;
@@ -168,6 +175,20 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
     around.promise({ on: 'fileSystem', name: 'close', spec: METHODS.close, args: [], target: inner }, close);
   layer[Symbol.asyncDispose] = () => self.close();
   return self;
+}
+
+export type Own = 'promises' | 'createReadStream' | 'createWriteStream' | 'opendir';
+
+/** Returns what a layer makes from its other methods. */
+export function ownMethods(self: FileSystem): Pick<FileSystem, Own> & Partial<Pick<SyncFileSystem, 'opendirSync'>> {
+  const own: Pick<FileSystem, Own> = {
+    promises: self,
+    createReadStream: (path, options) => readStream(self, path, options),
+    createWriteStream: (path, options) => writeStream(self, path, options),
+    opendir: (path, options) => opendir(self, path, options),
+  };
+  if (self.kind !== 'sync') return own;
+  return { ...own, opendirSync: (path, options) => opendirSync(self as SyncFileSystem, path, options) };
 }
 
 /** Like {@link intercept}, for an open file. */

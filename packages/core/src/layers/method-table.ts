@@ -3,6 +3,7 @@ import { mayChange } from '../engine/open-how.js';
 import type { EntryKind } from '../entry.js';
 import type { SyncFileHandle } from '../file-handle.js';
 import type { OpenHow, SyncFileSystem } from '../file-system.js';
+import { type Path, pathOf } from '../paths.js';
 
 /** A method's use of one of its paths. */
 export interface PathUse {
@@ -18,10 +19,11 @@ export interface PathUse {
 }
 
 /**
- * Form of a method's result: `call` is a promise (and a value in the `…Sync` form), `iterator` items, `stream` a web
- * stream that works through `open`, `value` a property, `end` closes the filesystem.
+ * Form of a method's result: `call` is a promise (and a value in the `…Sync` form), `iterator` items, `own` what each
+ * layer makes from its other methods (a stream from `open`, a directory from `readdir`, the promise methods), `value` a
+ * property, `end` closes the filesystem.
  */
-export type Shape = 'call' | 'iterator' | 'stream' | 'value' | 'end';
+export type Shape = 'call' | 'iterator' | 'own' | 'value' | 'end';
 
 export interface MethodSpec {
   readonly shape: Shape;
@@ -81,6 +83,7 @@ export const METHODS = {
   kind: value(),
   capabilities: value(),
   limits: value(),
+  promises: call('', none, { shape: 'own', forms: 'promise' }),
 
   exists: one('access', 'look', true),
   isFile: one('stat', 'look', true),
@@ -92,6 +95,7 @@ export const METHODS = {
   realpath: one('realpath', 'look', true),
   readlink: one('readlink', 'read', false),
   readdir: one('scandir', 'read', true),
+  opendir: one('scandir', 'read', true, { shape: 'own' }),
   entries: one('scandir', 'read', true),
   walk: call('scandir', (args) => [use([args[0] ?? '/'], 0, 'read', true)], { shape: 'iterator' }),
   watch: one('watch', 'read', false, { shape: 'iterator', forms: 'promise' }),
@@ -99,7 +103,7 @@ export const METHODS = {
   readFile: one('open', 'read', true),
   readText: one('open', 'read', true),
   readLines: one('open', 'read', true),
-  createReadStream: one('open', 'read', true, { shape: 'stream', forms: 'promise' }),
+  createReadStream: one('open', 'read', true, { shape: 'own', forms: 'promise' }),
 
   mkdir: call('mkdir', (args) => [use(args, 0, 'write', option(args, 1, 'recursive') === true, 'directory')]),
   mkdtemp: call('mkdtemp', (args) => [use(args, 0, 'write', false, 'directory')]),
@@ -108,7 +112,7 @@ export const METHODS = {
   appendFile: written(2, 'flag'),
   editFile: one('open', 'write', true),
   truncate: one('open', 'write', true),
-  createWriteStream: written(1, 'flags', { shape: 'stream', forms: 'promise' }),
+  createWriteStream: written(1, 'flags', { shape: 'own', forms: 'promise' }),
   open: call(
     'open',
     (args) => {
@@ -126,7 +130,7 @@ export const METHODS = {
   cp: call('cp', (args) => [use(args, 0, 'read', false), use(args, 1, 'write', false)]),
   copyFile: call('copyfile', (args) => [
     use(args, 0, 'read', true),
-    use(args, 1, 'write', option(args, 2, 'exclusive') !== true, 'file'),
+    use(args, 1, 'write', option(args, 2, 'exclusive') !== true && (Number(args[2]) & 1) === 0, 'file'),
   ]),
   rename: call('rename', (args) => [use(args, 0, 'remove', false), use(args, 1, 'write', false)]),
   symlink: call('symlink', (args) => [use(args, 1, 'write', false, 'symlink')]),
@@ -153,6 +157,16 @@ export const METHODS = {
   toJSON: whole('toJSON', 'look', { forms: 'sync' }),
   close: whole('close', 'nothing', { shape: 'end', forms: 'promise' }),
 } as const satisfies Record<MethodName, MethodSpec>;
+
+/** Methods whose first two arguments are paths. Of the others at most the first one is. */
+const PAIRS: ReadonlySet<string> = new Set(['cp', 'copyFile', 'rename', 'symlink', 'link'] satisfies MethodName[]);
+
+/** Returns the arguments of a method with its paths as text, so that a layer sees what the lower filesystem will use. */
+export function withTextPaths(name: MethodName, args: readonly unknown[]): readonly unknown[] {
+  const isPair = PAIRS.has(name);
+  if (typeof args[0] !== 'object' && !(isPair && typeof args[1] === 'object')) return args;
+  return args.map((arg, at) => (at === 0 || (at === 1 && isPair) ? pathOf(arg as Path) : arg));
+}
 
 /** A method's effect on an open file. */
 export interface HandleSpec {

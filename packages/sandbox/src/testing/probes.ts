@@ -1,4 +1,4 @@
-import type { FileHandle, FileSystem, SyncFileHandle, SyncFileSystem } from '@scratchfs/core';
+import type { Dir, FileHandle, FileSystem, SyncFileHandle, SyncFileSystem } from '@scratchfs/core';
 
 type SyncNames = Extract<keyof SyncFileSystem, `${string}Sync`>;
 /** Every public method and property of a filesystem. */
@@ -33,6 +33,7 @@ export const PROBES = {
   kind: WHOLE,
   capabilities: WHOLE,
   limits: WHOLE,
+  promises: WHOLE,
   exists: at('look'),
   isFile: at('look'),
   isDirectory: at('look'),
@@ -43,6 +44,7 @@ export const PROBES = {
   realpath: at('look'),
   readlink: at('read'),
   readdir: [...at('read'), ...at('read', { options: { withFileTypes: true } })],
+  opendir: at('read'),
   entries: [...at('read'), ...at('read', { options: { content: true } })],
   walk: at('read'),
   watch: at('read', { isPromise: true }),
@@ -143,6 +145,7 @@ export function probeSync(
     ...(options === undefined ? [] : [options]),
   );
   if (name === 'walk') return [...(answer as Iterable<unknown>)];
+  if (name === 'opendir') return Array.from({ length: 100 }, () => (answer as Dir).readSync());
   if (name !== 'open') return answer;
   const handle = answer as SyncFileHandle;
   const taken = [
@@ -155,7 +158,7 @@ export function probeSync(
 }
 
 async function drained(name: PublicName, answer: unknown, ask: () => Promise<unknown>): Promise<unknown> {
-  if (name === 'walk') return arrayOf(answer as AsyncIterable<unknown>);
+  if (name === 'walk' || name === 'opendir') return arrayOf(answer as AsyncIterable<unknown>);
   if (name === 'createReadStream') return arrayOf(answer as ReadableStream as unknown as AsyncIterable<unknown>);
   if (name === 'watch') return watched(answer as AsyncIterableIterator<unknown>, ask);
   if (name === 'createWriteStream') {

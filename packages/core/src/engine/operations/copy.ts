@@ -15,7 +15,7 @@ import {
   type TreeNode,
 } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
-import { checkBoolean, checkOptions } from '../arguments.js';
+import { checkBoolean, checkExclusive, checkOptions } from '../arguments.js';
 import { fileBytes, loadedFile } from '../view/contents.js';
 import { checkFileSize, checkReach, reserve } from '../view/limits.js';
 import { learnMeta, loadTree } from '../view/loading.js';
@@ -28,10 +28,9 @@ export function copyFile(
   view: View,
   source: string,
   destination: string,
-  options?: { readonly exclusive?: boolean | undefined },
+  options?: { readonly exclusive?: boolean | undefined } | number,
 ): void {
-  const given = checkOptions(options, ['exclusive'], 'copyFile');
-  const exclusive = checkBoolean(given.exclusive, 'exclusive');
+  const exclusive = checkExclusive(options);
   checkText(source, 'path', 'copyfile');
   checkText(destination, 'path', 'copyfile');
   withBothPaths('copyfile', source, destination, () => copyContent(view, source, destination, exclusive));

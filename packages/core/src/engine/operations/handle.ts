@@ -1,6 +1,7 @@
 import type { Metadata, NodeId, Part } from '../../backend.js';
 import type { Stats } from '../../entry.js';
 import { FsError } from '../../errors.js';
+import type { Mode, TimeLike } from '../../file-system.js';
 import { DIRECTORY, type DirectoryNode, FILE, type FileNode, type Node, SYMLINK } from '../../tree/node.js';
 import { checkMode, checkNewMode, checkSize, checkTime, copyBytes } from '../arguments.js';
 import type { Access } from '../guard.js';
@@ -37,7 +38,7 @@ export interface HeldFile {
 }
 
 /** Opens a file, and creates or truncates it if requested. */
-export function open(view: View, path: string, how: OpenMode, mode?: number): Opened {
+export function open(view: View, path: string, how: OpenMode, mode?: Mode): Opened {
   const bits = checkMode(mode, FILE_MODE);
   const { read, write, append, create, exclusive, truncate, directory } = how;
   const changes = mayChange(how);
@@ -100,7 +101,7 @@ export function statAt(view: View, held: HeldFile): Stats {
   return makeStats(view, node, file.detached !== undefined ? 0 : (view.tree.inodes.get(file.id)?.links ?? 1));
 }
 
-export function chmodAt(view: View, held: HeldFile, mode: number): void {
+export function chmodAt(view: View, held: HeldFile, mode: Mode): void {
   const node = locate(view, held, 'fchmod');
   putMeta(view, held, node, { ...node.meta, mode: checkNewMode(mode), ctime: view.now() });
 }
@@ -111,7 +112,7 @@ export function chownAt(view: View, held: HeldFile, uid: number, gid: number): v
   putMeta(view, held, node, { ...ownedBy(node, uid, gid), ctime: view.now() });
 }
 
-export function utimesAt(view: View, held: HeldFile, atime: number | Date, mtime: number | Date): void {
+export function utimesAt(view: View, held: HeldFile, atime: TimeLike, mtime: TimeLike): void {
   const node = locate(view, held, 'futime');
   const times = { atime: checkTime(atime, 'atime'), mtime: checkTime(mtime, 'mtime') };
   putMeta(view, held, node, { ...node.meta, ...times, ctime: view.now() });

@@ -1,10 +1,11 @@
 import type { Metadata } from '../../backend.js';
+import type { Mode, TimeLike } from '../../file-system.js';
 import { DIRECTORY, FILE, type Node } from '../../tree/node.js';
 import { checkInteger, checkNewMode, checkTime } from '../arguments.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
 
-export function chmod(view: View, path: string, mode: number): void {
+export function chmod(view: View, path: string, mode: Mode): void {
   const bits = checkNewMode(mode);
   change(view, path, true, 'chmod', (meta) => ({ ...meta, mode: bits }));
 }
@@ -17,11 +18,11 @@ export function lchown(view: View, path: string, uid: number, gid: number): void
   setOwner(view, path, uid, gid, false);
 }
 
-export function utimes(view: View, path: string, atime: number | Date, mtime: number | Date): void {
+export function utimes(view: View, path: string, atime: TimeLike, mtime: TimeLike): void {
   setTimes(view, path, atime, mtime, true);
 }
 
-export function lutimes(view: View, path: string, atime: number | Date, mtime: number | Date): void {
+export function lutimes(view: View, path: string, atime: TimeLike, mtime: TimeLike): void {
   setTimes(view, path, atime, mtime, false);
 }
 
@@ -54,7 +55,7 @@ function withoutSetId(mode: number): number {
   return (bits & 0o010) === 0 ? bits : bits & ~0o2000;
 }
 
-function setTimes(view: View, path: string, atime: number | Date, mtime: number | Date, follow: boolean): void {
+function setTimes(view: View, path: string, atime: TimeLike, mtime: TimeLike, follow: boolean): void {
   const times = { atime: checkTime(atime, 'atime'), mtime: checkTime(mtime, 'mtime') };
   change(view, path, follow, follow ? 'utime' : 'lutime', (meta) => ({ ...meta, ...times }));
 }

@@ -1,24 +1,24 @@
 import type { EntryKind } from '../../entry.js';
 import { FsError, type FsErrorCode, isFsError, withBothPaths } from '../../errors.js';
-import type { MkdirOptions, RenameOptions, RmOptions } from '../../file-system.js';
+import type { MkdirOptions, Mode, NameArgument, RenameOptions, RmOptions } from '../../file-system.js';
 import { checkName, checkText, isWithin, joinPath, normalizePath, pathSegments, utf8Length } from '../../paths.js';
 import { DIRECTORY, DirectoryNode, type FileNode, kindName, type Node, type SymlinkNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
-import { checkBoolean, checkMode, checkOptions, checkVersion } from '../arguments.js';
+import { checkBoolean, checkInteger, checkMode, checkOptions, checkVersion } from '../arguments.js';
 import type { Aim } from '../composed-guard.js';
 import type { Access } from '../guard.js';
 import { checkFileSize, checkReach, reserve } from '../view/limits.js';
 import { isEmpty, loadTree } from '../view/loading.js';
 import { isTooLong } from '../view/path-cursor.js';
 import type { View } from '../view.js';
-import { expectVersion, present } from './read.js';
+import { checkNameOptions, expectVersion, present } from './read.js';
 
 export const DIRECTORY_MODE = 0o755;
 /** Maximum bytes of a link's target: PATH_MAX of Linux, 4,096, without the final NUL. */
 const MAX_TARGET_BYTES = 4095;
 
-export function mkdir(view: View, path: string, options?: MkdirOptions): string | undefined {
-  const given = checkOptions(options, ['recursive', 'mode'], 'mkdir');
+export function mkdir(view: View, path: string, options?: MkdirOptions | Mode): string | undefined {
+  const given = checkOptions<MkdirOptions>(options, ['mode', 'recursive'], 'mkdir');
   const mode = checkMode(given.mode, DIRECTORY_MODE);
   if (checkBoolean(given.recursive, 'recursive')) return makePath(view, path, mode);
   if (view.find(path, false, 'write', 'mkdir', 'directory') !== undefined)
@@ -95,7 +95,8 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 /** Attempts to draw a free name. A second is hardly ever needed; the limit ends the loop if `random` repeats itself. */
 const MAX_DRAWN = 100;
 
-export function mkdtemp(view: View, prefix: string): string {
+export function mkdtemp(view: View, prefix: string, options?: NameArgument): string {
+  checkNameOptions(options, 'mkdtemp');
   checkText(prefix, 'prefix', 'mkdtemp');
   for (let i = 0; i < MAX_DRAWN; i++) {
     const path = prefix + drawLetters(view);
@@ -117,10 +118,12 @@ function drawLetters(view: View): string {
 }
 
 export function rm(view: View, path: string, options?: RmOptions): void {
-  const given = checkOptions(options, ['recursive', 'force', 'ifVersion'], 'rm');
+  const given = checkOptions(options, ['recursive', 'force', 'ifVersion', 'maxRetries', 'retryDelay'], 'rm');
   const recursive = checkBoolean(given.recursive, 'recursive');
   const force = checkBoolean(given.force, 'force');
   checkVersion(given.ifVersion);
+  checkInteger(given.maxRetries ?? 0, 'maxRetries');
+  checkInteger(given.retryDelay ?? 0, 'retryDelay');
   const node = findToRemove(view, path, force);
   if (node === undefined) {
     if (force) return;

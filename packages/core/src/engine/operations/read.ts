@@ -1,6 +1,6 @@
-import { Dirent, type EntryInfo, type FileEntry, Stats, statMode, versionText } from '../../entry.js';
+import { Dirent, type EntryInfo, type EntryKind, type FileEntry, Stats, statMode, versionText } from '../../entry.js';
 import { FsError } from '../../errors.js';
-import type { EntriesOptions, ReaddirOptions, ReadFileOptions } from '../../file-system.js';
+import type { EntriesOptions, NameArgument, NameOptions, ReaddirOptions, ReadFileOptions } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath } from '../../paths.js';
 import type { Entries } from '../../tree/entries.js';
@@ -16,6 +16,7 @@ import {
 } from '../../tree/node.js';
 import { checkBoolean, checkInteger, checkOneOf, checkOptions } from '../arguments.js';
 import { LONG_TEXT } from '../scheduling/long-text.js';
+import { checkNameEncoding, codecOf, type TextEncoding } from '../text-encodings.js';
 import { fileBytes, fileText } from '../view/contents.js';
 import type { View } from '../view.js';
 
@@ -50,33 +51,46 @@ export function access(view: View, path: string, mode = 0): void {
   }
 }
 
-export function realpath(view: View, path: string): string {
+export function realpath(view: View, path: string, options?: NameArgument): string {
+  checkNameOptions(options, 'realpath');
   present(view.find(path, true, 'look', 'realpath'), 'realpath', path);
   return view.at.path();
 }
 
-export function readlink(view: View, path: string): string {
+export function readlink(view: View, path: string, options?: NameArgument): string {
+  checkNameOptions(options, 'readlink');
   const node = present(view.find(path, false, 'read', 'readlink'), 'readlink', path);
   if (node.kind !== SYMLINK) throw new FsError('EINVAL', { syscall: 'readlink', path });
   return node.target;
 }
 
-export function readFile(view: View, path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer> | string {
+export function readFile(
+  view: View,
+  path: string,
+  options?: ReadFileOptions | TextEncoding | null,
+): Uint8Array<ArrayBuffer> | string {
+  const encoding = options === undefined ? undefined : encodingOfRead(options);
   const file = findFile(view, path);
-  return wantsText(options) ? fileText(view, file, path) : fileBytes(view, file, path);
+  if (encoding === undefined) return fileBytes(view, file, path);
+  const codec = codecOf(encoding);
+  return codec === undefined ? fileText(view, file, path) : codec.decode(fileBytes(view, file, path));
 }
 
-/** {@link readFile}, but returns bytes if the text is so long that it is decoded in slices. */
-export function readFileOrBytes(view: View, path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer> | string {
-  const file = findFile(view, path);
-  return wantsText(options) && file.size < LONG_TEXT ? fileText(view, file, path) : fileBytes(view, file, path);
+/** Returns the encoding of the text to return, or undefined for bytes. */
+export function encodingOfRead(options: ReadFileOptions | TextEncoding | null | undefined): string | undefined {
+  const { encoding, flag } = checkOptions<ReadFileOptions>(options, ['encoding', 'flag'], 'readFile');
+  if (flag !== undefined) checkOneOf(flag, ['r', 'r+'], 'flag');
+  if (encoding === undefined || encoding === null || encoding === 'buffer') return undefined;
+  codecOf(encoding);
+  return encoding;
 }
 
-function wantsText(options: ReadFileOptions | undefined): boolean {
-  if (options === undefined) return false;
-  const { encoding } = checkOptions(options, ['encoding'], 'readFile');
-  if (encoding !== undefined) checkOneOf(encoding, ['utf8', 'utf-8'], 'encoding');
-  return encoding !== undefined;
+export function checkNameOptions(options: NameArgument | undefined, method: string): void {
+  if (options !== undefined) checkNameEncoding(checkOptions<NameOptions>(options, ['encoding'], method).encoding);
+}
+
+export function readBytes(view: View, path: string): Uint8Array<ArrayBuffer> {
+  return fileBytes(view, findFile(view, path), path);
 }
 
 export function readText(view: View, path: string): string {
@@ -84,7 +98,7 @@ export function readText(view: View, path: string): string {
 }
 
 /** Returns the text, or the bytes if it is so long that it is decoded in slices. */
-export function readTextOrBytes(view: View, path: string): string | Uint8Array {
+export function readTextOrBytes(view: View, path: string): string | Uint8Array<ArrayBuffer> {
   const file = findFile(view, path);
   return file.size < LONG_TEXT ? fileText(view, file, path) : fileBytes(view, file, path);
 }
@@ -103,13 +117,36 @@ export function splitLines(text: string): string[] {
   return last === '' ? ended : [...ended, last];
 }
 
-export function readdir(view: View, path: string, options?: ReaddirOptions): string[] | Dirent[] {
+export function readdir(view: View, path: string, withFileTypes = false): string[] | Dirent[] {
   const listing = listingAt(view, path);
-  const given = checkOptions(options, ['withFileTypes'], 'readdir');
-  if (!checkBoolean(given.withFileTypes, 'withFileTypes')) return visibleNames(view, listing.path, listing.entries);
+  if (!withFileTypes) return visibleNames(view, listing.path, listing.entries);
   return eachEntry(view, listing, (name, entry) => {
     return new Dirent(name, path, kindName(view.tree.resolve(entry) as Node));
   });
+}
+
+/** Checks the options of `readdir`, which are booleans. */
+export function checkListing(options: ReaddirOptions | string | null | undefined) {
+  const given = checkOptions<ReaddirOptions>(options, ['encoding', 'withFileTypes', 'recursive'], 'readdir');
+  checkNameEncoding(given.encoding);
+  return {
+    isTyped: checkBoolean(given.withFileTypes, 'withFileTypes'),
+    isRecursive: checkBoolean(given.recursive, 'recursive'),
+    call: given,
+  };
+}
+
+/** Returns an entry found under a listed directory, as `readdir` with `recursive` does. `beneath`: its path from there. */
+export function listed(
+  path: string,
+  beneath: string,
+  name: string,
+  kind: EntryKind,
+  isTyped: boolean,
+): string | Dirent {
+  if (!isTyped) return beneath;
+  const directory = beneath.slice(0, -name.length - 1);
+  return new Dirent(name, directory === '' ? path : `${path.replace(/\/+$/, '')}/${directory}`, kind);
 }
 
 /** Returns everything about each entry of a directory, and with `content` also the contents. */

@@ -1,36 +1,69 @@
 import type { Metadata } from '../../backend.js';
 import { FsError } from '../../errors.js';
-import type { Content, WriteFileOptions } from '../../file-system.js';
+import type { Content, WriteArgument, WriteFileOptions } from '../../file-system.js';
 import { utf8Length } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, FileNode, type Node, Unloaded } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
-import { checkMode, checkOneOf, checkOptions, checkSize, checkVersion, contentBytes, copyBytes } from '../arguments.js';
+import {
+  checkBoolean,
+  checkMode,
+  checkOneOf,
+  checkOptions,
+  checkSize,
+  checkVersion,
+  contentBytes,
+  copyBytes,
+} from '../arguments.js';
+import { codecOf } from '../text-encodings.js';
 import { loadedFile } from '../view/contents.js';
 import { checkFileSize, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
 import { expectVersion, present } from './read.js';
 
 export const FILE_MODE = 0o644;
-const FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
-const WRITE_OPTIONS = ['mode', 'flag', 'ifVersion'];
+const FLAGS = ['w', 'wx', 'r+', 'a', 'ax', 'w+', 'wx+', 'a+', 'ax+'] as const;
+const WRITE_OPTIONS = ['encoding', 'mode', 'flag', 'flush', 'ifVersion'];
 
-export function writeFile(view: View, path: string, data: Content, options?: WriteFileOptions): void {
+export function writeFile(view: View, path: string, data: Content, options?: WriteArgument): void {
   if (options === undefined) put(view, path, data, 'w', FILE_MODE);
-  else writeWith(view, path, data, checkOptions(options, WRITE_OPTIONS, 'writeFile'), 'w');
+  else writeWith(view, path, data, options, 'writeFile', 'w');
 }
 
-function writeWith(view: View, path: string, data: Content, options: WriteFileOptions, fallback: 'w' | 'a'): void {
-  const flag = options.flag === undefined ? fallback : checkOneOf(options.flag, FLAGS, 'flag');
-  const mode = checkMode(options.mode, FILE_MODE);
-  const { ifVersion } = options;
+function writeWith(
+  view: View,
+  path: string,
+  data: Content,
+  options: WriteArgument | undefined,
+  method: string,
+  fallback: 'w' | 'a',
+): void {
+  const given = checkOptions<WriteFileOptions>(options, WRITE_OPTIONS, method);
+  const flag = given.flag === undefined ? fallback : checkOneOf(given.flag, FLAGS, 'flag');
+  const mode = checkMode(given.mode, FILE_MODE);
+  const { ifVersion } = given;
   checkVersion(ifVersion);
-  if (flag === 'a' || flag === 'ax') append(view, path, data, flag === 'ax', mode, ifVersion);
-  else put(view, path, data, flag, mode, ifVersion);
+  checkBoolean(given.flush, 'flush');
+  const content = encodedContent(data, given.encoding);
+  const exclusive = flag.includes('x');
+  if (flag[0] === 'a') append(view, path, content, exclusive, mode, ifVersion);
+  else put(view, path, content, flag === 'r+' ? flag : exclusive ? 'wx' : 'w', mode, ifVersion);
 }
 
-export function appendFile(view: View, path: string, data: Content, options?: WriteFileOptions): void {
-  writeWith(view, path, data, checkOptions(options, WRITE_OPTIONS, 'appendFile'), 'a');
+export function appendFile(view: View, path: string, data: Content, options?: WriteArgument): void {
+  writeWith(view, path, data, options, 'appendFile', 'a');
+}
+
+/** Returns content as it is stored: text in another encoding than UTF-8 as bytes. */
+export function encodedContent(data: Content, encoding: string | null | undefined): Content {
+  const codec = codecOf(encoding ?? 'utf8');
+  return typeof data === 'string' && codec !== undefined ? codec.encode(data) : data;
+}
+
+/** Reports whether text of a write is encoded as UTF-8. An unknown encoding is refused later. */
+export function writesUtf8(options: WriteArgument | undefined): boolean {
+  const encoding = typeof options === 'string' ? options : options?.encoding;
+  return encoding === undefined || encoding === null || encoding === 'utf8' || encoding === 'utf-8';
 }
 
 function put(

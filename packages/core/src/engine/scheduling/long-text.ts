@@ -1,15 +1,20 @@
+import type { Codec } from '../text-encodings.js';
 import type { Steps } from './time-slice.js';
 
 /** Bytes, or UTF-16 units, from which promise methods decode and encode in slices. */
 export const LONG_TEXT = 2 ** 20;
 
-/** Bytes decoded or encoded between two checks of the clock. */
-const PIECE = 2 ** 17;
+/** Bytes decoded or encoded between two checks of the clock: a multiple of six, as codecs need. */
+const PIECE = 3 * 2 ** 15;
 const encoder = new TextEncoder();
 
-/** Decodes UTF-8, malformed bytes as U+FFFD; a byte order mark is kept. */
-export function* decoded(bytes: Uint8Array): Steps<string> {
-  return yield* joined(textPieces(bytes));
+/** Decodes by a codec; by default UTF-8, malformed bytes as U+FFFD, with a byte order mark kept. */
+export function* decoded(bytes: Uint8Array, codec?: Codec): Steps<string> {
+  return yield* joined(codec === undefined ? textPieces(bytes) : codecPieces(bytes, codec));
+}
+
+function* codecPieces(bytes: Uint8Array, codec: Codec): Generator<string, void> {
+  for (let at = 0; at < bytes.length; at += PIECE) yield codec.decode(bytes.subarray(at, at + PIECE));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checkBoolean, checkOptions } from '../../engine/arguments.js';
+import { checkBoolean, checkExclusive, checkOptions } from '../../engine/arguments.js';
 import type { FileEntry, Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
 import { isWithin, joinPath, normalizePath, parentPath } from '../../paths.js';
@@ -63,8 +63,7 @@ export function* copyFileAcross(
   destination: Place,
   given: unknown,
 ): CallSequence<undefined> {
-  const { exclusive: flag } = checkOptions(given as { exclusive?: boolean }, ['exclusive'], 'copyFile') ?? {};
-  const exclusive = checkBoolean(flag, 'exclusive');
+  const exclusive = checkExclusive(given as { readonly exclusive?: boolean } | number | undefined);
   const details = { syscall: 'copyfile', path: source.given, dest: destination.given };
   const from = yield* lookAt(rules, source.path);
   if (from === undefined) throw new FsError('ENOENT', details);

@@ -13,18 +13,17 @@ import type {
   Checkpoint,
   FileSystem,
   ForkOptions,
-  ReadStreamOptions,
   SyncFileSystem,
   WalkOptions,
   WatchOptions,
-  WriteStreamOptions,
 } from '../../file-system.js';
 import { NO_LIMITS } from '../../limits.js';
-import { readStream, writeStream } from '../../streams.js';
+import { type Path, pathOf } from '../../paths.js';
 import { toRecord } from '../../to-record.js';
 import { runCalls, runCallsSync, signalOf } from '../call-sequence.js';
 import { captureArguments } from '../capture.js';
-import { METHODS, type MethodSpec, namesOf } from '../method-table.js';
+import { type Own, ownMethods } from '../intercept.js';
+import { METHODS, type MethodSpec, namesOf, withTextPaths } from '../method-table.js';
 import { overlay } from '../overlay.js';
 import { readonly } from '../readonly.js';
 import { Watchers } from '../watchers.js';
@@ -87,25 +86,29 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     const rule = rules[name];
     if (rule === undefined) continue;
     const { forms }: MethodSpec = METHODS[name];
-    layer[name] = async (...args: Args) => {
+    layer[name] = async (...given: Args) => {
       begin(name);
+      const args = withTextPaths(name, given);
       const captured = captureArguments(name, args);
       return runCalls(rule(captured), signalOf(args));
     };
     if (isSync && forms === 'both') {
       layer[`${name}Sync`] = (...args: Args) => {
         begin(name);
-        return runCallsSync(rule(args));
+        return runCallsSync(rule(withTextPaths(name, args)));
       };
     }
   }
 
-  const own: Record<Exclude<OwnMethod, 'limits' | 'capabilities'>, unknown> = {
+  const own: Record<Exclude<OwnMethod, 'limits' | 'capabilities' | Own>, unknown> = {
     kind: isSync ? 'sync' : 'async',
-    walk: (path = '/', options?: WalkOptions) => self.iterate((view) => new WalkCursor(view, path, options), options),
-    watch: (path: string, options?: WatchOptions) => {
+    walk: (given: Path = '/', options?: WalkOptions) => {
+      const path = pathOf(given);
+      return self.iterate((view) => new WalkCursor(view, path, options), options);
+    },
+    watch: (path: Path, options?: WatchOptions) => {
       enter();
-      return watchers.add(watchMounts(space, path, options));
+      return watchers.add(watchMounts(space, pathOf(path), options));
     },
     iterate: (start: (view: View) => Cursor<unknown>, options?: CallOptions) => {
       enter();
@@ -154,8 +157,6 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
       );
     },
     toJSON: isSync ? () => toRecord(self as Sync) : undefined,
-    createReadStream: (path: string, options?: ReadStreamOptions) => readStream(self, path, options),
-    createWriteStream: (path: string, options?: WriteStreamOptions) => writeStream(self, path, options),
     close: async () => {
       if (closed) return;
       closed = true;
@@ -164,6 +165,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     },
   };
   Object.assign(layer, own);
+  Object.assign(layer, ownMethods(self));
   const limits = { get: () => onlyTransacted(space)?.limits ?? NO_LIMITS };
   Object.defineProperty(layer, 'limits', { ...limits, enumerable: true });
   const abilities = { get: () => (inTransaction ? withoutStates(capabilitiesOf(space)) : capabilitiesOf(space)) };
@@ -194,7 +196,10 @@ function syncMethods(
 ): Record<OwnSync, unknown> {
   const root = space.root.fileSystem as Sync;
   return {
-    walkSync: (path = '/', options?: WalkOptions) => self.iterateSync((view) => new WalkCursor(view, path, options)),
+    walkSync: (given: Path = '/', options?: WalkOptions) => {
+      const path = pathOf(given);
+      return self.iterateSync((view) => new WalkCursor(view, path, options));
+    },
     iterateSync: (start: (view: View) => Cursor<unknown>) => {
       begin('iterate');
       return (look() as Sync).iterateSync(start);

@@ -1,4 +1,5 @@
 import { checkCheckpointName } from '../../async-file-system.js';
+import { checkListing, listed } from '../../engine/operations/read.js';
 import { fixedLimits } from '../../engine/quota.js';
 import { Dirent, type EntryInfo, type FileEntry, type Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
@@ -6,6 +7,7 @@ import type { Checkpoint, EntriesOptions, ReaddirOptions } from '../../file-syst
 import type { FileSystemStats } from '../../limits.js';
 import { baseName, compareNames, joinPath, normalizePath, parentPath } from '../../paths.js';
 import { type CallSequence, invoke } from '../call-sequence.js';
+import type { Own } from '../intercept.js';
 import { METHODS, type MethodName, type PathUse } from '../method-table.js';
 import { renamed } from '../rename-error.js';
 import type { Checkpoints } from './checkpoints.js';
@@ -33,8 +35,7 @@ export type OwnMethod =
   | 'fork'
   | 'transaction'
   | 'toJSON'
-  | 'createReadStream'
-  | 'createWriteStream'
+  | Own
   | 'close';
 
 /** Returns the rules of a mount, one per method; a method added to the table does not compile until it has one. */
@@ -107,33 +108,44 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
   /** Lists a directory; names that lead to mount points are looked up by `lead`. */
   const listing = <E extends Dirent | EntryInfo>(
     name: 'readdir' | 'entries',
-    convert: (item: E, place: Place) => unknown,
-    lead: (path: string, options: unknown, place: Place) => CallSequence<unknown>,
-  ): RuleOf =>
+    convert: (item: E, place: Place) => E,
+    lead: (path: string, options: unknown) => CallSequence<E>,
+  ): ((args: Args) => CallSequence<E[]>) =>
     function* (args) {
       const [place] = (yield* places(name, args)) as [Place];
-      const listed = (yield* forward(name, args, [place], keep)) as readonly (string | E)[];
+      const found = (yield* forward(name, args, [place], keep)) as readonly E[];
       const leads = space.leads(place.path);
-      const all: unknown[] = [];
-      for (const item of listed) {
-        if (leads.includes(nameOf(item))) continue;
-        all.push(typeof item === 'string' ? item : convert(item, place));
-      }
-      for (const each of leads) all.push(yield* lead(joinPath(place.path, each), args[1], place));
-      return leads.length === 0 ? all : all.sort((a, b) => compareNames(nameOf(a as E), nameOf(b as E)));
+      const all = found.filter((item) => !leads.includes(item.name)).map((item) => convert(item, place));
+      for (const each of leads) all.push(yield* lead(joinPath(place.path, each), args[1]));
+      return leads.length === 0 ? all : all.sort((a, b) => compareNames(a.name, b.name));
     };
-
-  /** Returns the name that leads to a mount point, in the form of the listing. */
-  function* leadName(path: string, options: unknown, { given }: Place): CallSequence<string | Dirent> {
-    const name = baseName(path);
-    if ((options as ReaddirOptions | undefined)?.withFileTypes !== true) return name;
-    const { kind } = (yield* rules.lstat([path])) as Stats;
-    return new Dirent(name, given, kind);
-  }
 
   function* leadEntry(path: string, options: unknown): CallSequence<EntryInfo> {
     const { content, ...info } = (yield* rules.getEntry([path])) as FileEntry;
     return (options as EntriesOptions | undefined)?.content === true ? Object.assign(info, { content }) : info;
+  }
+
+  function* leadDirent(path: string): CallSequence<Dirent> {
+    return new Dirent(baseName(path), '', ((yield* rules.lstat([path])) as Stats).kind);
+  }
+
+  const dirents = listing<Dirent>('readdir', (item) => item, leadDirent);
+
+  /** Lists names with their kinds, and with `recursive` those under subdirectories, parents first. */
+  function* readdir([path, options, ...rest]: Args): CallSequence<unknown> {
+    const { isTyped, isRecursive, call } = checkListing(options as ReaddirOptions | undefined);
+    const given = path as string;
+    const typed = { ...call, recursive: false, withFileTypes: true };
+    const found: (string | Dirent)[] = [];
+    const pending = (yield* dirents([path, typed, ...rest])).map((item) => ({ item, beneath: item.name })).reverse();
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const { item, beneath } = next;
+      found.push(listed(given, beneath, item.name, item.kind, isTyped));
+      if (!isRecursive || item.kind !== 'directory') continue;
+      const under = yield* dirents([joinPath(normalizePath(given, 'scandir', false), beneath), typed]);
+      for (const each of under.reverse()) pending.push({ item: each, beneath: `${beneath}/${each.name}` });
+    }
+    return found;
   }
 
   const rules: Record<Exclude<MethodName, OwnMethod>, RuleOf> = {
@@ -146,8 +158,8 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
     access: at('access'),
     realpath: at('realpath', outer),
     readlink: at('readlink'),
-    readdir: listing('readdir', ({ name, kind }: Dirent, { given }) => new Dirent(name, given, kind), leadName),
-    entries: listing('entries', entry, leadEntry),
+    readdir,
+    entries: listing<EntryInfo>('entries', entry, leadEntry),
     readFile: at('readFile'),
     readText: at('readText'),
     readLines: at('readLines'),
@@ -250,5 +262,3 @@ function busy(details: { syscall: string; path: string; dest?: string }): FsErro
 export function isHeld(space: Namespace, { path }: Place): boolean {
   return space.isPoint(path) || space.isWay(path);
 }
-
-const nameOf = (listed: string | Dirent | EntryInfo): string => (typeof listed === 'string' ? listed : listed.name);

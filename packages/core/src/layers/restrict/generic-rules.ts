@@ -2,7 +2,8 @@ import { checkBoolean, checkInteger, checkOptions } from '../../engine/arguments
 import { noCheckpoint, wantedCheckpoint } from '../../engine/checkpoints.js';
 import type { Aim } from '../../engine/composed-guard.js';
 import type { Access } from '../../engine/guard.js';
-import { Dirent, type EntryInfo, type FileEntry, type Stats } from '../../entry.js';
+import { checkListing, listed } from '../../engine/operations/read.js';
+import type { Dirent, EntryInfo, FileEntry, Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
 import type {
   Checkpoint,
@@ -160,11 +161,14 @@ export class GenericRules {
   *#readdir(call: FileSystemCall): CallSequence<Outcome> {
     const { args, places } = yield* this.#plain(call);
     const [{ path, given }] = places as [Place];
-    const { withFileTypes } = checkOptions(args[1] as ReaddirOptions | undefined, ['withFileTypes'], 'readdir');
-    const isTyped = checkBoolean(withFileTypes, 'withFileTypes');
+    const { isTyped, isRecursive } = checkListing(args[1] as ReaddirOptions | undefined);
+    if (isRecursive) {
+      const start = joinPath(path, '').length;
+      const found = yield* this.walk(call.target, path);
+      return { value: found.map((info) => listed(given, info.path.slice(start), info.name, info.kind, isTyped)) };
+    }
     const dirents = yield* invoke<Dirent[]>(call.target, 'readdir', [path], { withFileTypes: true });
-    const visible = this.#visible(path, dirents);
-    return { value: visible.map(({ name, kind }) => (isTyped ? new Dirent(name, given, kind) : name)) };
+    return { value: this.#visible(path, dirents).map(({ name, kind }) => listed(given, name, name, kind, isTyped)) };
   }
 
   *#entries(call: FileSystemCall): CallSequence<Outcome> {

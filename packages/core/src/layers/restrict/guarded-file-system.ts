@@ -10,7 +10,7 @@ import {
 } from '../../engine/internals.js';
 import type { FileSystem } from '../../file-system.js';
 import { MemoryFileSystem } from '../../memory-file-system.js';
-import { METHODS, type MethodName, type MethodSpec, namesOf } from '../method-table.js';
+import { METHODS, type MethodName, type MethodSpec, namesOf, withTextPaths } from '../method-table.js';
 import { withFailures } from '../with-failures.js';
 import { shownItems, shownItemsSync, shownPromise, shownResult } from './error-boundary.js';
 import type { GuardChain } from './guard-chain.js';
@@ -56,14 +56,17 @@ export function guardedFileSystem(executor: Executor, context: Context, options:
 function guardMethods(prototype: object, isSync: boolean): void {
   const methods = prototype as Methods;
   const override = (name: string, form: (method: Method) => Method): void => {
-    const value = form(methods[name] as Method);
+    const inner = form(methods[name] as Method);
+    const value: Method = function (...args) {
+      return inner.apply(this, withTextPaths(name.replace(/Sync$/, '') as MethodName, args) as unknown[]);
+    };
     Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
   };
   for (const name of namesOf(METHODS)) {
     const { shape, whole, answers, forms }: MethodSpec = METHODS[name];
     // A caller's operations and cursors run over an overlay of this filesystem.
     const isRunAbove = whole === 'code' && answers === 'plain';
-    if (shape === 'value' || shape === 'stream' || isRunAbove) continue;
+    if (shape === 'value' || shape === 'own' || isRunAbove) continue;
     const [promise, sync] = FORMS[name] ?? [asPromise, asValue];
     if (forms !== 'sync') override(name, promise);
     if (isSync && forms !== 'promise') override(forms === 'sync' ? name : `${name}Sync`, sync);
