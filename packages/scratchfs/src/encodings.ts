@@ -1,0 +1,1 @@
+import '@scratchfs/core/encodings';
