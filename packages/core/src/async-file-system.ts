@@ -1,4 +1,5 @@
-import { type Dir, opendir } from './dir.js';
+import type { TextEncoding } from './argument-types.js';
+import type { Dir } from './dir.js';
 import { captureArgument, captureContent, checkOneOf, checkOptions, signalIn } from './engine/arguments.js';
 import { inTransaction } from './engine/capabilities.js';
 import { checkpointContext } from './engine/checkpoint-guard.js';
@@ -17,7 +18,7 @@ import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
 import { decoded, decodedLines, encoded, LONG_TEXT } from './engine/scheduling/long-text.js';
 import { runInSlices } from './engine/scheduling/time-slice.js';
-import { codecOf, type TextEncoding } from './engine/text-encodings.js';
+import { codecOf } from './engine/text-encodings.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
 import { ListCursor, WalkCursor } from './engine/walk.js';
@@ -58,6 +59,7 @@ import type {
 } from './file-system.js';
 import { OpenHandle } from './handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
+import { opendir } from './opendir.js';
 import { checkText, MAX_NAME_BYTES, type Path, pathOf, utf8Length } from './paths.js';
 import { readStream, writeStream } from './streams.js';
 import { watchChanges } from './watch.js';

@@ -1,8 +1,5 @@
-import { checkInteger, checkOptions } from './engine/arguments.js';
 import type { Dirent } from './entry.js';
 import { FsError } from './errors.js';
-import type { FileSystem, OpendirOptions, ReaddirOptions, SyncFileSystem } from './file-system.js';
-import { type Path, pathOf } from './paths.js';
 
 /** An open directory, as `opendir` of `node:fs` returns it. Its entries are those of the time when it was opened. */
 export class Dir implements AsyncDisposable {
@@ -47,23 +44,4 @@ export class Dir implements AsyncDisposable {
     if (this.#rest === undefined) throw new FsError('EBADF', { path: this.path, hint: 'The directory is closed' });
     return this.#rest;
   }
-}
-
-type Argument = OpendirOptions | 'utf8' | 'utf-8' | null;
-
-export async function opendir(fileSystem: FileSystem, path: Path, options?: Argument): Promise<Dir> {
-  const text = pathOf(path);
-  return new Dir(text, await fileSystem.readdir(text, listingOptions(options)));
-}
-
-export function opendirSync(fileSystem: SyncFileSystem, path: Path, options?: Argument): Dir {
-  const text = pathOf(path);
-  return new Dir(text, fileSystem.readdirSync(text, listingOptions(options)));
-}
-
-function listingOptions(options: Argument | undefined): ReaddirOptions & { readonly withFileTypes: true } {
-  const known = ['encoding', 'recursive', 'bufferSize'];
-  const { bufferSize, ...rest } = checkOptions<OpendirOptions>(options, known, 'opendir');
-  checkInteger(bufferSize ?? 1, 'bufferSize', 1);
-  return { ...rest, withFileTypes: true };
 }

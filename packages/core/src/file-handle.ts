@@ -1,8 +1,7 @@
+import type { BytesOptions, Mode, ReadFileOptions, TextEncoding, TimeLike } from './argument-types.js';
 import type { CallOptions } from './call-options.js';
 import type { Content } from './content.js';
-import type { TextEncoding } from './engine/text-encodings.js';
 import type { Stats } from './entry.js';
-import type { BytesOptions, Mode, ReadFileOptions, TimeLike } from './file-system.js';
 
 export interface HandleWriteOptions extends CallOptions {
   /** Encoding of content that is text. Default `utf8`. */

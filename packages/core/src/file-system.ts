@@ -1,8 +1,8 @@
+import type { BytesOptions, Mode, ReadFileOptions, TextEncoding, TimeLike } from './argument-types.js';
 import type { CallOptions } from './call-options.js';
 import type { Content } from './content.js';
 import type { Dir } from './dir.js';
 import type { Cursor } from './engine/cursor.js';
-import type { TextEncoding } from './engine/text-encodings.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
 import type { Dirent, EntryInfo, FileEntry, Stats } from './entry.js';
@@ -10,13 +10,7 @@ import type { FileHandle, SyncFileHandle } from './file-handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
 import type { Path } from './paths.js';
 
-export type { CallOptions, Content, Path, TextEncoding };
-
-/** Permission bits; text is octal, such as `'755'`. */
-export type Mode = number | string;
-
-/** A time: a Date, or epoch *seconds*, also as text. */
-export type TimeLike = number | string | Date;
+export type { BytesOptions, CallOptions, Content, Mode, Path, ReadFileOptions, TextEncoding, TimeLike };
 
 /** Open flags as in `node:fs`: `x` fails if the file exists, `a` always writes at the end. */
 export type OpenFlag = 'r' | 'r+' | 'w' | 'wx' | 'w+' | 'wx+' | 'a' | 'ax' | 'a+' | 'ax+';
@@ -45,12 +39,6 @@ export interface OpenHow {
 
 export type OpenFlags = OpenFlag | OpenHow;
 
-export interface ReadFileOptions extends CallOptions {
-  /** Return text instead of bytes; malformed UTF-8 becomes U+FFFD. Default: bytes. */
-  readonly encoding?: TextEncoding | 'buffer' | null | undefined;
-  /** Default `r`. */
-  readonly flag?: 'r' | 'r+' | undefined;
-}
 /** Options of methods that return names or paths, which are always text. */
 export interface NameOptions extends CallOptions {
   readonly encoding?: 'utf8' | 'utf-8' | null | undefined;
@@ -161,8 +149,6 @@ export interface WatchOptions extends NameOptions {
   readonly persistent?: boolean | undefined;
 }
 
-/** Options of `readFile` that return bytes. */
-export type BytesOptions = ReadFileOptions & { readonly encoding?: 'buffer' | null | undefined };
 /** Options of a write, or an encoding in their place. */
 export type WriteArgument = WriteFileOptions | TextEncoding | null;
 /** Encoding of names and paths: they are always text. */

@@ -1,3 +1,4 @@
+import type { TextEncoding } from './argument-types.js';
 import {
   captureArgument,
   captureContent,
@@ -13,7 +14,7 @@ import { encodingOfRead } from './engine/operations/read.js';
 import { encodedContent } from './engine/operations/write.js';
 import { decoded } from './engine/scheduling/long-text.js';
 import { runInSlices } from './engine/scheduling/time-slice.js';
-import { codecOf, type TextEncoding } from './engine/text-encodings.js';
+import { codecOf } from './engine/text-encodings.js';
 import type { View } from './engine/view.js';
 import type { Stats } from './entry.js';
 import { FsError } from './errors.js';

@@ -1,5 +1,6 @@
+import type { TextEncoding } from './argument-types.js';
 import { AsyncFileSystem, checkCheckpointName, checkLinkType } from './async-file-system.js';
-import { type Dir, opendirSync } from './dir.js';
+import type { Dir } from './dir.js';
 import { checkOptions } from './engine/arguments.js';
 import { checkpointContext } from './engine/checkpoint-guard.js';
 import type { Context } from './engine/context.js';
@@ -14,7 +15,6 @@ import * as metadata from './engine/operations/metadata.js';
 import * as naming from './engine/operations/names.js';
 import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
-import type { TextEncoding } from './engine/text-encodings.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
 import { ListCursor, WalkCursor } from './engine/walk.js';
@@ -49,6 +49,7 @@ import type {
 } from './file-system.js';
 import { SyncOpenHandle } from './handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
+import { opendirSync } from './opendir.js';
 import { type Path, pathOf } from './paths.js';
 import { toRecord } from './to-record.js';
 

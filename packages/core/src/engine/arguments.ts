@@ -1,6 +1,6 @@
+import type { Mode, TimeLike } from '../argument-types.js';
 import type { Content } from '../content.js';
 import { FsError, quote } from '../errors.js';
-import type { Mode, TimeLike } from '../file-system.js';
 import { MAX_FILE_SIZE } from './view/limit-error.js';
 
 /**

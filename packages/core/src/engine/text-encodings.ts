@@ -1,20 +1,5 @@
 import { describe } from './arguments.js';
 
-/** An encoding of text, as in Node's Buffer. All but `utf8` and `utf-8` need `import 'scratchfs/encodings'`. */
-export type TextEncoding =
-  | 'utf8'
-  | 'utf-8'
-  | 'utf16le'
-  | 'utf-16le'
-  | 'ucs2'
-  | 'ucs-2'
-  | 'latin1'
-  | 'binary'
-  | 'ascii'
-  | 'hex'
-  | 'base64'
-  | 'base64url';
-
 /** Converts between bytes and text. Cutting bytes at a multiple of six cuts the text too, without other changes. */
 export interface Codec {
   decode(bytes: Uint8Array): string;

@@ -1,10 +1,10 @@
-import { opendir, opendirSync } from '../dir.js';
 import { keepTrustedApi, type TrustedApi, trustedApi, type UntrustedApi } from '../engine/internals.js';
 import { fixedLimits } from '../engine/quota.js';
 import { collectItems } from '../engine/scheduling/time-slice.js';
 import { FsError } from '../errors.js';
 import type { FileHandle } from '../file-handle.js';
 import type { Capabilities, FileSystem, SyncFileSystem } from '../file-system.js';
+import { opendir, opendirSync } from '../opendir.js';
 import { readStream, writeStream } from '../streams.js';
 import {
   HANDLE_METHODS,

@@ -1,3 +1,4 @@
+import type { TextEncoding } from '../../argument-types.js';
 import { Dirent, type EntryInfo, type EntryKind, type FileEntry, Stats, statMode, versionText } from '../../entry.js';
 import { FsError } from '../../errors.js';
 import type { EntriesOptions, NameArgument, NameOptions, ReaddirOptions, ReadFileOptions } from '../../file-system.js';
@@ -16,7 +17,7 @@ import {
 } from '../../tree/node.js';
 import { checkBoolean, checkInteger, checkOneOf, checkOptions } from '../arguments.js';
 import { LONG_TEXT } from '../scheduling/long-text.js';
-import { checkNameEncoding, codecOf, type TextEncoding } from '../text-encodings.js';
+import { checkNameEncoding, codecOf } from '../text-encodings.js';
 import { fileBytes, fileText } from '../view/contents.js';
 import type { View } from '../view.js';
 
