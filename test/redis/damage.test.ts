@@ -100,11 +100,13 @@ describe.skipIf(!hasOwnServer)('Damage of a stored value', () => {
     const { control } = on.server;
     let noticed = 0;
     for (const [id, value] of Object.entries(values)) {
-      for (let at = isLarge(value) ? 0 : Number(id) % 2; at < value.length; at += stepAfter(value, at)) {
+      // A field whose name begins with a letter has the digest of a large chunk.
+      const isDigest = id.startsWith('b');
+      for (let at = isLarge(value) || isDigest ? 0 : Number(id) % 2; at < value.length; at += stepAfter(value, at)) {
         const written = control.hset(objects, id, flipped(value, at));
         // Only a page may belong to the large file or to a directory.
-        const seen = isLarge(value) ? [] : [await readOrKind()];
-        if (isLarge(value) || value[0] === PAGE) seen.push(await largeOrKind());
+        const seen = isLarge(value) || isDigest ? [] : [await readOrKind()];
+        if (isLarge(value) || isDigest || value[0] === PAGE) seen.push(await largeOrKind());
         await written;
         for (const one of seen)
           if (!isAllowed(one)) expect.fail(`object ${id} (${value.toString('latin1', 0, 1)}), byte ${at}: ${one}`);

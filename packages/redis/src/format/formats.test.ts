@@ -92,6 +92,18 @@ describe('formats', () => {
     expect(text(stored(2), 6)).toBe('\0\0abc\0');
   });
 
+  it('singleSegmentChunk() round-trips a large content, which has no number', () => {
+    const content = Buffer.alloc(8_192, 'x');
+    const large = singleSegmentChunk(0, content);
+    expect([large[0], large.length]).toEqual([0x42, content.length + 26]);
+    const into = new Uint8Array(content.length);
+    expect(readChunk(large, into)).toBe(true);
+    expect(content.equals(into)).toBe(true);
+    expect(readChunk(large.subarray(0, -1), into)).toBe(false);
+    expect(singleSegmentChunk(1, content)[0]).toBe(0x43);
+    expect(singleSegmentChunk(0, content.subarray(1))[0]).toBe(0x43);
+  });
+
   it('readChunk() rejects a chunk with any changed bit before its number, or cut anywhere', () => {
     const bytes = chunk(segment(0, 'content'), segment(6, ''), segment(4, 'more'));
     expect(text(bytes, 8)).toBe('contmore');

@@ -35,6 +35,8 @@ export const LAYOUT = lua`
 local DIRECTORY = '>c1ddddddddddI4c33c44c24'
 -- A directory gets another bucket when it has more than GROW names per bucket.
 local CHUNK, FANOUT, GROW = 65536, 128, 12
+-- Least bytes of a large chunk.
+local LARGE = 8192
 -- Bytes of a record without its check, and the distance of records in a bucket.
 local RECORD, STRIDE = 93, 101
 -- By name the first 32 bits of its SHA-1, as far as they are known.
@@ -61,10 +63,22 @@ local function recordAt(bucket, from, name)
   if recordCheck(bucket:sub(2, 9), name, record) == bucket:sub(from + RECORD, from + STRIDE - 1) then return record end
 end
 
+local function isChunk(value)
+  local kind = value:byte()
+  return kind == 67 or kind == 66
+end
+
+-- Returns the field that has the digest of a large chunk.
+local function digestField(id)
+  return ('b%.0f'):format(id)
+end
+
 -- Returns an object from its stored form, and its check, or nil if it is damaged or belongs to another number. A chunk ends in its
--- number, and its segments have digests, which the client verifies.
+-- number, and its segments have digests, which the client verifies. A large one is stored as it was sent, because appending the
+-- number would create its bytes once more; its digest lies in a field of its own.
 local function unsealed(id, stored)
   if #stored < 10 then return nil end
+  if stored:byte() == 66 then return redis.call('HGET', KEYS[2], digestField(id)) == stored:sub(3, 18) and stored or nil end
   if stored:byte() == 67 then return struct.unpack('>d', stored, #stored - 7) == id and stored or nil end
   if #stored < (stored:byte() == 76 and 23 or 18) then return nil end
   local object, check = stored:sub(1, -9), stored:sub(-8)

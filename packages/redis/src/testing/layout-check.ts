@@ -3,8 +3,8 @@ import { readBucket } from '../format/stored/bucket.js';
 import { isDirectory } from '../format/stored/directory.js';
 import { RECORD_STRIDE, REFERENCE_AT } from '../format/stored/record.js';
 
-/** The letter `C`. */
-const CHUNK_LETTER = 0x43;
+/** The letters `B` and `C`. */
+const [LARGE_CHUNK_LETTER, CHUNK_LETTER] = [0x42, 0x43];
 
 /** The commands of a client that the check uses. */
 export interface Reader {
@@ -34,7 +34,17 @@ export async function checkLayout(client: Reader, keys: Keys): Promise<string[]>
     refer(value.readDoubleBE(0));
     refer(value.readDoubleBE(8));
   }
+  const digests = Object.keys(objects).filter((field) => field.startsWith('b'));
+  for (const field of digests) {
+    const chunk = objects[field.slice(1)];
+    if (chunk?.[0] !== LARGE_CHUNK_LETTER || !chunk.subarray(2, 18).equals(objects[field] as Buffer))
+      wrong.push(`field ${field} is not the digest of a large chunk`);
+    delete objects[field];
+  }
+  const large = Object.values(objects).filter(([letter]) => letter === LARGE_CHUNK_LETTER);
+  if (large.length !== digests.length) wrong.push(`${large.length} large chunks have ${digests.length} digests`);
   for (const [id, value] of Object.entries(objects)) {
+    if (value[0] === LARGE_CHUNK_LETTER) continue;
     const isChunk = value[0] === CHUNK_LETTER;
     // Other objects end in a check of 8 bytes.
     const refs = referencesOf(isChunk ? value : value.subarray(0, -8));

@@ -4,7 +4,7 @@ import { Random } from '@scratchfs/testkit';
 /** A step that is applied to two filesystems. Returns the filesystem to continue with. */
 export type Step = (fs: FileSystem) => Promise<FileSystem>;
 
-const SIZES = [0, 1, 100, 4_096, 65_535, 65_536, 65_537, 150_000, 300_000];
+const SIZES = [0, 1, 100, 4_096, 8_191, 8_192, 20_000, 65_535, 65_536, 65_537, 150_000, 300_000];
 const PARENTS = ['', '/a', '/a/b', '/c', '/c/d/e', '/many', '/copy', '/copy/b'];
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'copy', 'many'];
 

@@ -7,12 +7,19 @@ export const CHUNK_BYTES = 65_536;
  * A chunk holds up to 64 KiB of content: `C`, the number of segments, the segments, and in its stored form the chunk's number,
  * so that another chunk in its place is noticed. A segment is digest, offset, length and bytes, and overwrites the segments
  * before it; its digest covers the rest of it. One without bytes truncates the content at its offset.
+ *
+ * A large chunk of one segment begins with `B` and has no number. A field of its own holds its digest once more, so that
+ * another chunk in its place is noticed.
  */
 const HEADER_BYTES = 2;
 const SEGMENT_HEADER_BYTES = 24;
 const NUMBER_BYTES = 8;
 /** The letter `C`. */
 const CHUNK_LETTER = 0x43;
+/** The letter `B`. */
+const LARGE_CHUNK_LETTER = 0x42;
+/** Least bytes of a large chunk. */
+const LARGE_CHUNK_BYTES = 8_192;
 /** Length of a digest in characters. */
 export const DIGEST_CHARS = 16;
 
@@ -21,10 +28,10 @@ export function digestOf(bytes: Uint8Array): string {
   return hash('sha1', bytes).slice(0, DIGEST_CHARS);
 }
 
-/** Encodes a chunk of one segment, to which a script only appends the number. */
+/** Encodes a chunk of one segment, to which a script only appends the number, or nothing if it is large. */
 export function singleSegmentChunk(offset: number, bytes: Uint8Array): Buffer {
   const chunk = Buffer.allocUnsafe(HEADER_BYTES + SEGMENT_HEADER_BYTES + bytes.length);
-  chunk[0] = CHUNK_LETTER;
+  chunk[0] = offset === 0 && bytes.length >= LARGE_CHUNK_BYTES ? LARGE_CHUNK_LETTER : CHUNK_LETTER;
   chunk[1] = 1;
   chunk.writeUInt32BE(offset, HEADER_BYTES + DIGEST_CHARS);
   chunk.writeUInt32BE(bytes.length, HEADER_BYTES + DIGEST_CHARS + 4);
@@ -34,13 +41,15 @@ export function singleSegmentChunk(offset: number, bytes: Uint8Array): Buffer {
 }
 
 /**
- * Decodes a stored chunk into the beginning of `into`, which must hold zeros. Longer content is cut. Scripts have verified its
- * number.
+ * Decodes a stored chunk into the beginning of `into`, which must hold zeros. Longer content is cut. Scripts have verified that
+ * it is the right one.
  * @returns false if the bytes are not a chunk, or a segment does not match its digest
  */
 export function readChunk(stored: Buffer, into: Uint8Array): boolean {
-  if (stored.length < HEADER_BYTES + NUMBER_BYTES || stored[0] !== CHUNK_LETTER) return false;
-  const bytes = stored.subarray(0, stored.length - NUMBER_BYTES);
+  if (stored.length < HEADER_BYTES + NUMBER_BYTES) return false;
+  const isLarge = stored[0] === LARGE_CHUNK_LETTER;
+  if (!isLarge && stored[0] !== CHUNK_LETTER) return false;
+  const bytes = isLarge ? stored : stored.subarray(0, stored.length - NUMBER_BYTES);
   let count = 0;
   for (let at = HEADER_BYTES; at < bytes.length; count++) {
     const contentAt = at + SEGMENT_HEADER_BYTES;

@@ -25,7 +25,7 @@ local function storeChanges()
   store.flushAll()
   paths.found = {}
   for _ in pairs(refs.delta) do spent = spent + 1 end
-  for _, value in pairs(objects.fresh) do spent = spent + 5 + (#value + (value:byte() == 67 and 0 or 8)) / 512 end
+  for _, value in pairs(objects.fresh) do spent = spent + 5 + (#value + (isChunk(value) and 0 or 8)) / 512 end
   waiting = waiting + store.objects()
   counter = now.counter
   if state.changed then

@@ -38,8 +38,8 @@ local function fastPath()
   -- By path: its directory if it is the parent of others, the bucket that has its name, and the name's position there.
   local directories, buckets, indexes = {}, {}, {}
   -- By number the objects on the paths, as the batches so far leave them; chunks are the contents to write. way has the
-  -- numbers on the paths, needed only if any object of the filesystem is shared.
-  local pages, opened, chunks, way = {}, {}, {}, {}
+  -- numbers on the paths, needed only if any object of the filesystem is shared; outdated has fields of digests.
+  local pages, opened, chunks, way, outdated = {}, {}, {}, {}, {}
 
   for path = 1, #names do
     local parent, name = parents[path], names[path]
@@ -209,6 +209,7 @@ local function fastPath()
           chunk = counter + drawn
         end
         chunks[chunk] = bytes
+        if old >= LARGE and bytes:byte() == 67 then outdated[#outdated + 1] = digestField(chunk) end
         if id then
           index = bucket.count
           indexes[path], bucket.count, bucket.added = index, index + 1, bucket.added .. '\0' .. names[path] .. '/'
@@ -264,7 +265,12 @@ local function fastPath()
       fields[#fields + 1], fields[#fields + 2] = ref, table.concat(pieces)
     end
   end
-  for ref, value in pairs(chunks) do fields[#fields + 1], fields[#fields + 2] = ref, value .. struct.pack('>d', ref) end
+  local digests = {}
+  for ref, value in pairs(chunks) do
+    if value:byte() == 66 then digests[#digests + 1], digests[#digests + 2] = digestField(ref), value:sub(3, 18)
+    else value = value .. struct.pack('>d', ref) end
+    fields[#fields + 1], fields[#fields + 2] = ref, value
+  end
   if #fields > 0 then
     for _, x in pairs(directories) do
       if x.isChanged then
@@ -277,6 +283,8 @@ local function fastPath()
     end
     for i = 2, #fields, 2 do spent = spent + 5 + #fields[i] / 512 end
     inHundreds(fields, function(...) redis.call('HSET', KEYS[2], ...) end)
+    if #outdated > 0 then inHundreds(outdated, function(...) redis.call('HDEL', KEYS[2], ...) end) end
+    if #digests > 0 then inHundreds(digests, function(...) redis.call('HSET', KEYS[2], ...) end) end
     counter = counter + drawn
     redis.call('HSET', KEYS[1], 'n', counter)
   end

@@ -18,6 +18,7 @@ end
 
 -- Completes a chunk that a client sent to its stored form.
 function contents.numbered(piece, id)
+  if piece:byte() == 66 then return piece end
   return piece .. struct.pack('>d', id)
 end
 

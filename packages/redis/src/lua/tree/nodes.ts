@@ -46,7 +46,7 @@ function nodes.open(up, slot, kind)
     local count, length = struct.unpack('>I2I4', value, 10)
     x.k, x.count, x.value, x.first, x.edits, x.added, x.at, x.read = 'L', count, value, 16 + length, {}, {}, {}, {}
   elseif kind == 65 then x.k, x.value = 'A', value
-  else x.k, x.body = 'C', value:sub(2, -9) end
+  else x.k, x.body = 'C', value:sub(2, value:byte() == 66 and -1 or -9) end
   if up.k == 'A' then up.kids[slot] = x else up.root = x end
   return x
 end

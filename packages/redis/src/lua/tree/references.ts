@@ -46,6 +46,7 @@ function refs.settle(isPlain)
         if further < 0 then
           local list = isPlain and isPlain[id] and plain or dead
           list[#list + 1] = id
+          if list == plain and isPlain[id] >= LARGE then list[#list + 1] = digestField(id) end
         end
       end
     end

@@ -2,7 +2,7 @@ import { lua } from '../lua.js';
 
 /** Encodes the objects that a script has changed in memory and writes them. Nothing can fail once it writes. */
 export const STORE = lua`
--- Chunks, which have no references, and fields of the head whose references a commit has taken over.
+-- By number the sizes of chunks that a file does not need any more, which have no references; and fields of the head whose references a commit has taken over.
 local store = { plain = {}, taken = {} }
 
 function store.leaf(leaf, id)
@@ -125,10 +125,12 @@ end
 -- Writes the objects. Returns how many were queued to be freed.
 function store.objects()
   store.forgetUnused()
-  local fields = {}
+  local fields, digests, outdated = {}, {}, {}
   for id, value in pairs(objects.fresh) do
     fields[#fields + 1] = id
-    fields[#fields + 1] = value:byte() == 67 and value or value .. checkOf(value)
+    fields[#fields + 1] = isChunk(value) and value or value .. checkOf(value)
+    if value:byte() == 66 then digests[#digests + 1], digests[#digests + 2] = digestField(id), value:sub(3, 18)
+    elseif value:byte() == 67 and id <= now.started then outdated[#outdated + 1] = digestField(id) end
     if id > now.started then
       local by = refs.delta[id]
       refs.delta[id] = nil
@@ -136,6 +138,8 @@ function store.objects()
     end
   end
   inHundreds(fields, function(...) redis.call('HSET', KEYS[2], ...) end)
+  inHundreds(digests, function(...) redis.call('HSET', KEYS[2], ...) end)
+  inHundreds(outdated, function(...) redis.call('HDEL', KEYS[2], ...) end)
   local dead = refs.settle(store.plain)
   objects.fresh, nodes.marked, store.plain = {}, {}, {}
   now.started, now.further = now.counter, nil

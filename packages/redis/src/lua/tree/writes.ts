@@ -28,7 +28,7 @@ end
 -- The content of a small file is a single chunk, which has no references.
 function writes.notePlain(record, kid)
   local size, ref = struct.unpack('>dd', record, 10)
-  if not kid and ref ~= 0 and size <= CHUNK then store.plain[ref] = true end
+  if not kid and ref ~= 0 and size <= CHUNK then store.plain[ref] = size end
 end
 
 function writes.changeLinked(by)
