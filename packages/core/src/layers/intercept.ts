@@ -35,6 +35,8 @@ export type Call =
       readonly spec: HandleSpec;
       readonly args: readonly unknown[];
       readonly path: string;
+      /** The lower handle. */
+      readonly target: FileHandle;
     };
 
 /** Handlers around calls with a single result, in both forms. */
@@ -199,7 +201,7 @@ export function interceptHandle(inner: FileHandle, around: Simple, path: string 
   for (const name of namesOf(HANDLE_METHODS)) {
     const spec: HandleSpec = HANDLE_METHODS[name];
     if (spec.shape === 'value') continue;
-    const callOf = (args: readonly unknown[]): Call => ({ on: 'handle', name, spec, args, path });
+    const callOf = (args: readonly unknown[]): Call => ({ on: 'handle', name, spec, args, path, target: inner });
     layer[name] = async (...args: readonly unknown[]) =>
       around.promise(callOf(args), async (changed) => (target[name] as Method)(...(changed ?? args)));
     if (!isSync) continue;

@@ -61,6 +61,70 @@ describe('observe', () => {
     ]);
   });
 
+  it('carries the actor, also of open files, forks and transactions', async () => {
+    const events: OperationEvent[] = [];
+    const fs = observe(sample(), (event) => events.push(event), { actor: 'agent 7' });
+    const handle = await fs.open('/f', 'w');
+    await handle.close();
+    await fs.transaction(async (inside) => inside.mkdir('/d'));
+    (await fs.fork()).statSync('/');
+    expect(events.map(({ operation }) => operation)).toContain('stat');
+    expect(new Set(events.map(({ actor }) => actor))).toEqual(new Set(['agent 7']));
+    expect(() => observe(sample(), () => {}, { actor: 7 as never })).toThrow(TypeError);
+    expect(() => observe(sample(), () => {}, { versions: 'yes' as never })).toThrow(TypeError);
+  });
+
+  it('reports the versions of a changed entry before and after, if asked to', async () => {
+    const lower = sample({ '/f': 'x', '/d/g': 'y' });
+    const events: OperationEvent[] = [];
+    const fs = observe(lower, (event) => events.push(event), { versions: true });
+    const at = (path: string): string | undefined =>
+      lower.existsSync(path) ? lower.lstatSync(path).version : undefined;
+    const steps: [string, string, () => unknown][] = [
+      ['/f', '/f', () => fs.writeFile('/f', 'y')],
+      ['/f', '/f', () => fs.appendFileSync('/f', 'y')],
+      ['/f', '/f', () => fs.chmodSync('/f', 0o600)],
+      ['/new', '/new', () => fs.writeFile('/new', 'y')],
+      ['/new', '/d/new', () => fs.renameSync('/new', '/d/new')],
+      ['/copy', '/copy', () => fs.cp('/d', '/copy', { recursive: true })],
+      ['/copy', '/copy', () => fs.rm('/copy', { recursive: true })],
+      ['/d/h', '/d/h', () => fs.linkSync('/d/g', '/d/h')],
+      ['/l', '/l', () => fs.symlink('/d', '/l')],
+      ['/f', '/f', () => fs.mkdirSync('/f')],
+    ];
+    for (const [from, to, step] of steps) {
+      const before = at(from);
+      const failed = await codeOf(async () => step());
+      const event = events.pop() as OperationEvent;
+      expect([event.operation, event.before], event.operation).toEqual([event.operation, before]);
+      expect(event.after, event.operation).toBe(failed === undefined ? at(to) : undefined);
+    }
+    const made = fs.mkdtempSync('/d/');
+    expect(events.pop()).toMatchObject({ after: at(made) });
+    const handle = await fs.open('/f', 'r+');
+    const before = at('/f');
+    await handle.write('z');
+    expect(events.pop()).toMatchObject({ operation: 'handle.write', before, after: at('/f') });
+    for (const read of [() => fs.readFileSync('/f'), () => handle.stat(), () => fs.checkpoint()]) {
+      await read();
+      expect(events.pop()).not.toHaveProperty('before');
+    }
+  });
+
+  it('captures content before it looks up the version', async () => {
+    const fs = observe(sample(), () => {}, { versions: true });
+    const bytes = Uint8Array.of(1, 2);
+    const done = fs.writeFile('/f', bytes);
+    bytes.fill(9);
+    await done;
+    const handle = await fs.open('/f', 'r+');
+    const more = Uint8Array.of(3);
+    const written = handle.write(more, 2);
+    more.fill(9);
+    await written;
+    expect([...fs.readFileSync('/f')]).toEqual([1, 2, 3]);
+  });
+
   it('marks operations in a transaction and reports its end', async () => {
     const { fs, events } = watched();
     await fs.transaction(async (inside) => {

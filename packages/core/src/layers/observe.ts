@@ -1,13 +1,16 @@
 import { checkFileSystem } from '../check-file-system.js';
-import { checkOptions, describe } from '../engine/arguments.js';
+import { checkBoolean, checkOptions, describe } from '../engine/arguments.js';
 import { systemClock } from '../engine/defaults.js';
 import { internalsOf } from '../engine/internals.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { bytesOf, detailOf, pathsOf } from './describe-call.js';
 import { type Around, type Call, intercept } from './intercept.js';
+import { type ChangedVersions, capturedArguments, looksOf, versionOf, versionOfSync } from './observed-versions.js';
 
 /** A call of a filesystem and its result. */
 export interface OperationEvent {
+  /** The actor in whose name the filesystem was wrapped, if one was given. */
+  readonly actor?: string;
   /** The method without `Sync`: `readFile`, `rename` …; for an open file `handle.read`, `handle.close` … */
   readonly operation: string;
   /** Form of the called method. */
@@ -27,11 +30,26 @@ export interface OperationEvent {
   readonly durationMs: number;
   /** Bytes of content read or written, if the method moves content and succeeded. */
   readonly bytes?: number;
+  /**
+   * With the option `versions`, of a call that changes one entry: its version before. Undefined if it did not exist. Of
+   * `rename` and `rm` the removed entry, else the written one (`cp`, `copyFile`, `link`: the destination).
+   */
+  readonly before?: string;
+  /** With the option `versions`: the version of the written entry after a call that succeeded, under its new path. */
+  readonly after?: string;
   /** Set inside a transaction, and for its end. The work may run again: `attempt` counts from 1. */
   readonly transaction?: { readonly id: number; readonly attempt: number };
 }
 
 export interface ObserveOptions {
+  /** Who uses the returned filesystem: each event carries it. Default: nothing. */
+  readonly actor?: string | undefined;
+  /**
+   * Report the versions of a changed entry before and after the call. Each call that changes an entry then looks it up
+   * twice more, which on a remote storage takes up to two requests. The three are not one step: of an entry that others
+   * change at the same time, a version may be that of another state. Default false.
+   */
+  readonly versions?: boolean | undefined;
   /** Returns epoch milliseconds. Default: the clock of a filesystem of this library, else the system's. */
   readonly clock?: (() => number) | undefined;
   /** Handles an error of the listener. Default: it is thrown in a separate task, as uncaught. */
@@ -83,17 +101,33 @@ export function observe(
   options: ObserveOptions = {},
 ): FileSystem {
   checkFileSystem(fileSystem);
-  checkOptions(options, ['clock', 'onListenerError'], 'observe', false);
+  const { actor, versions } = checkOptions(
+    options,
+    ['actor', 'clock', 'onListenerError', 'versions'],
+    'observe',
+    false,
+  );
+  if (actor !== undefined && typeof actor !== 'string')
+    throw new TypeError(`actor must be a string, not ${describe(actor)}`);
   if (typeof onEvent !== 'function') throw new TypeError(`The listener must be a function, not ${describe(onEvent)}`);
   const inner = internalsOf(fileSystem)?.context.clock;
   const onListenerError = options.onListenerError ?? throwLater;
   return intercept(
     fileSystem,
-    new Observer({ clock: options.clock ?? inner ?? systemClock, onEvent, onListenerError, transactions: 0 }),
+    new Observer({
+      actor,
+      versions: checkBoolean(versions, 'versions'),
+      clock: options.clock ?? inner ?? systemClock,
+      onEvent,
+      onListenerError,
+      transactions: 0,
+    }),
   );
 }
 
 interface Shared {
+  readonly actor: string | undefined;
+  readonly versions: boolean;
   readonly clock: () => number;
   readonly onEvent: (event: OperationEvent) => unknown;
   readonly onListenerError: (error: unknown, event: OperationEvent) => void;
@@ -110,29 +144,37 @@ class Observer implements Around {
     readonly mark?: Mark,
   ) {}
 
-  async promise(call: Call, next: () => Promise<unknown>): Promise<unknown> {
+  async promise(call: Call, next: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown> {
     const startedAt = this.shared.clock();
+    const looks = this.shared.versions ? looksOf(call) : undefined;
+    // The call begins after the first look, so that its arguments must not change meanwhile.
+    const args = looks && capturedArguments(call);
+    const before = looks && (await versionOf(looks.before));
     let result: unknown;
     try {
-      result = await next();
+      result = await next(args);
     } catch (error) {
-      this.#report(call, 'promise', startedAt, { error });
+      this.#report(call, 'promise', startedAt, { error, versions: { before } });
       throw error;
     }
-    this.#report(call, 'promise', startedAt, { result });
+    const after = looks?.after && (await versionOf(looks.after(result)));
+    this.#report(call, 'promise', startedAt, { result, versions: { before, after } });
     return result;
   }
 
   sync(call: Call, next: () => unknown): unknown {
     const startedAt = this.shared.clock();
+    const looks = this.shared.versions ? looksOf(call) : undefined;
+    const before = looks && versionOfSync(looks.before);
     let result: unknown;
     try {
       result = next();
     } catch (error) {
-      this.#report(call, 'sync', startedAt, { error });
+      this.#report(call, 'sync', startedAt, { error, versions: { before } });
       throw error;
     }
-    this.#report(call, 'sync', startedAt, { result });
+    const after = looks?.after && versionOfSync(looks.after(result));
+    this.#report(call, 'sync', startedAt, { result, versions: { before, after } });
     return result;
   }
 
@@ -201,13 +243,16 @@ class Observer implements Around {
     call: Call,
     form: 'promise' | 'sync',
     startedAt: number,
-    outcome: { readonly error?: unknown; readonly result?: unknown },
+    outcome: { readonly error?: unknown; readonly result?: unknown; readonly versions?: ChangedVersions },
   ): void {
     const ok = !('error' in outcome);
     const bytes = ok ? bytesOf(call, outcome.result) : undefined;
     const detail = detailOf(call);
     const transaction = this.#marks.get(call) ?? this.mark;
+    const { actor } = this.shared;
+    const { before, after } = outcome.versions ?? {};
     const event: OperationEvent = Object.freeze({
+      ...(actor === undefined ? {} : { actor }),
       operation: call.on === 'handle' ? `handle.${call.name}` : call.name,
       form,
       paths: Object.freeze(pathsOf(call)),
@@ -217,6 +262,8 @@ class Observer implements Around {
       startedAt,
       durationMs: this.shared.clock() - startedAt,
       ...(bytes === undefined ? {} : { bytes }),
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
       ...(transaction === undefined ? {} : { transaction }),
     });
     const { onEvent, onListenerError } = this.shared;
