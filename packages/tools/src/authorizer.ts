@@ -2,6 +2,7 @@ import { isWithin } from '@scratchfs/core';
 import type { FileSandbox, FileSystemSandbox } from '@scratchfs/sandbox';
 import { type ApprovalOptions, type ApprovalRequest, approvalOptions, askFor, NotApprovedError } from './approvals.js';
 import { checkPath } from './input.js';
+import { ReadVersions } from './read-versions.js';
 import type { RuleName, ToolCallOptions } from './tool.js';
 import { LEGACY_NAMES } from './tool-names.js';
 import { parseToolRules, ruleOf, type ToolRules } from './tool-rules.js';
@@ -37,6 +38,8 @@ export interface ToolAction {
 export class Authorizer {
   readonly #options: ApprovalOptions;
   readonly #rules: ToolRules;
+  /** The versions of the files that the model has read. */
+  readonly versions: ReadVersions;
 
   constructor(
     /** The sandbox as given. It may have no filesystem. */
@@ -45,6 +48,7 @@ export class Authorizer {
     /** Names of the tools that the model has. Advice names no others. */
     readonly offered: ReadonlySet<string> = new Set(),
   ) {
+    this.versions = new ReadVersions(plain, offered);
     this.#options = approvalOptions(options);
     this.#rules = parseToolRules(Object.hasOwn(options, 'rules') ? (options.rules ?? {}) : {});
   }

@@ -1,4 +1,4 @@
-import { isFsError } from '@scratchfs/core';
+import { isFsError, type VersionOptions } from '@scratchfs/core';
 import { replaceExact } from '@scratchfs/core/internal';
 import type { Authorizer } from '../authorizer.js';
 import { changeDiff } from '../change-diff.js';
@@ -77,7 +77,9 @@ export const editFile: Definition<'edit_file'> = {
       call,
     );
     if (dryRun) await checkAccess(authorizer.plain, file, 'write', call);
-    const { before, after, count } = await inWordsOf(authorizer, () => edited(authorizer, input, edits, call), file);
+    const edit = async (condition: VersionOptions = {}): Promise<Edited> =>
+      inWordsOf(authorizer, () => edited(authorizer, input, edits, { ...condition, ...call }), file);
+    const { before, after, count } = dryRun ? await edit() : await editedInTurn(authorizer, file, call, edit);
     const diff = changeDiff(file, before, after, dryRun ? MAX_PREVIEW_LENGTH : MAX_DIFF_LENGTH);
     const times = `${counted(count, 'occurrence')} in ${quote(file)}`;
     const done = dryRun ? `Would replace ${times}. Nothing was written.` : `Replaced ${times}.`;
@@ -110,13 +112,30 @@ interface Edited {
   readonly count: number;
 }
 
+/** Edits a file if it is as the model has read it, or if the model has not read it. */
+async function editedInTurn(
+  { versions }: Authorizer,
+  file: string,
+  call: ToolCallOptions,
+  edit: (condition: VersionOptions) => Promise<Edited>,
+): Promise<Edited> {
+  let result: Edited | undefined;
+  await versions.writing(file, call, async (condition) => {
+    result = await edit(condition);
+    const isKnown = condition.ifVersion !== undefined && result.after !== result.before;
+    return isKnown ? result.after : undefined;
+  });
+  return result as Edited;
+}
+
 /** Applies edits to a file and writes it, unless it is a dry run. */
 async function edited(
   { sandbox: { fileSystem, locate }, sandbox }: Authorizer,
   { path: file, dry_run: dryRun }: Input,
   edits: readonly Edit[],
-  call: ToolCallOptions,
+  options: ToolCallOptions & VersionOptions,
 ): Promise<Edited> {
+  const { ifVersion: _, ...call } = options;
   const place = locate.call(sandbox, file);
   for (let attempt = 1; ; attempt++) {
     const before = await readTextFile(fileSystem, place, file, call);
@@ -124,7 +143,7 @@ async function edited(
     if (dryRun || result.after === before) return result;
     try {
       // One atomic step on every filesystem: it fails if the text that the edits were made for is no longer there.
-      await fileSystem.editFile(place, before, result.after, call);
+      await fileSystem.editFile(place, before, result.after, options);
       return result;
     } catch (error) {
       const isChanged = isFsError(error, 'EINVAL') && (await readTextFile(fileSystem, place, file, call)) !== before;

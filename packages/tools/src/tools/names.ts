@@ -1,4 +1,4 @@
-import { type FileSystem, FsError, isFsError, type Stats } from '@scratchfs/core';
+import { type FileSystem, FsError, isFsError, type Stats, type VersionOptions } from '@scratchfs/core';
 import { entryAt, inTransaction } from '../in-transaction.js';
 import { counted, type Definition, inWordsOf, path, quote, yes } from './define.js';
 
@@ -30,16 +30,16 @@ export const deleteFile: Definition<'delete_file'> = {
       call,
     );
     const { sandbox } = authorizer;
-    const remove = async (): Promise<void> => {
+    const remove = async (condition: VersionOptions): Promise<void> => {
       const place = sandbox.locate(name);
       try {
-        await sandbox.fileSystem.rm(place, { recursive, ...call });
+        await sandbox.fileSystem.rm(place, { recursive, ...condition, ...call });
       } catch (error) {
         if (!isFsError(error, 'EISDIR')) throw error;
         throw new FsError('EISDIR', { syscall: 'rm', path: place, hint: RECURSIVE_HINT });
       }
     };
-    await inWordsOf(authorizer, remove, name);
+    await inWordsOf(authorizer, () => authorizer.versions.removing(name, call, remove), name);
     return { text: `Deleted ${quote(name)}.`, structured: { path: name } };
   },
 };
@@ -71,14 +71,16 @@ export const moveFile: Definition<'move_file'> = {
       call,
     );
     const { sandbox } = authorizer;
-    const move = async (fileSystem: FileSystem): Promise<Stats | undefined> => {
+    const move = async (fileSystem: FileSystem, condition: VersionOptions): Promise<Stats | undefined> => {
       const [source, target] = [sandbox.locate(from), sandbox.locate(to)];
       const before = await entryAt(fileSystem, target, call);
       const moved = before && (await entryAt(fileSystem, source, call));
-      await fileSystem.rename(source, target, call);
+      await fileSystem.rename(source, target, { ...condition, ...call });
       return before === undefined || isSame(before, moved) ? undefined : before;
     };
-    const replaced = await inWordsOf(authorizer, () => inTransaction(sandbox.fileSystem, move, call), from, to);
+    const moving = (condition: VersionOptions): Promise<Stats | undefined> =>
+      inTransaction(sandbox.fileSystem, (branch) => move(branch, condition), call);
+    const replaced = await inWordsOf(authorizer, () => authorizer.versions.moving(from, to, call, moving), from, to);
     const replacing = replaced === undefined ? '' : `, replacing ${described(replaced)} that was there`;
     return {
       text: `Moved ${quote(from)} to ${quote(to)}${replacing}.`,

@@ -56,10 +56,13 @@ export const readFile: Definition<'read_file'> = {
       },
       call,
     );
+    const isRest = (charOffset ?? 0) > 0 || (offset ?? 1) > 1;
+    const read = (): Promise<ToolOutput<ReadFileData>> =>
+      charOffset === undefined
+        ? readLines(authorizer, input, call)
+        : readCharacters(authorizer, file, { offset: charOffset, maxChars: input.max_chars }, call);
     try {
-      return charOffset === undefined
-        ? await readLines(authorizer, input, call)
-        : await readCharacters(authorizer, file, { offset: charOffset, maxChars: input.max_chars }, call);
+      return await authorizer.versions.reading(file, call, read, isRest);
     } catch (error) {
       if (error instanceof NotTextError) throw new InputError(`${error.message}${adviceFor(error, authorizer)}`);
       throw error;

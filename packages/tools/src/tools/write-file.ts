@@ -1,4 +1,6 @@
-import { counted, type Definition, path, quote, text } from './define.js';
+import type { WriteFileOptions } from '@scratchfs/core';
+import type { Authorizer } from '../authorizer.js';
+import { counted, type Definition, inWordsOf, path, quote, text } from './define.js';
 
 interface Input {
   readonly path: string;
@@ -26,7 +28,21 @@ export const writeFile: Definition<'write_file'> = {
       },
       call,
     );
-    await authorizer.plain.write(file, content, call);
+    await authorizer.versions.writing(file, call, async (condition) => {
+      if (condition.ifVersion === undefined) await authorizer.plain.write(file, content, call);
+      else await inWordsOf(authorizer, () => overwrite(authorizer, file, content, { ...condition, ...call }), file);
+      return content;
+    });
     return { text: `Wrote ${size} to ${quote(file)}.`, structured: { path: file, characters }, links: [file] };
   },
 };
+
+/** Writes a file that the model has read, so that it exists. */
+async function overwrite(
+  { sandbox }: Authorizer,
+  file: string,
+  content: string,
+  options: WriteFileOptions,
+): Promise<void> {
+  await sandbox.fileSystem.writeFile(sandbox.locate(file), content, options);
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { createFileTools } from './file-tools.js';
+import { ReadVersions } from './read-versions.js';
+import { memory, named, STORAGES, whole, yes } from './testing/sandboxes.js';
+
+const CHANGED = "'/f' has changed since you read it, so nothing was done. Call read_file, then decide again.";
+
+describe.each(STORAGES)('file tools on %s', (_, create) => {
+  const setUp = async (files: Readonly<Record<string, string>> = { '/f': 'one two' }) => {
+    const fileSystem = await create(files);
+    const { call: callTool } = createFileTools(whole(fileSystem), { approve: yes });
+    const call = async (name: string, input: unknown): Promise<string> => (await callTool(name, input)).text;
+    return { fileSystem, call };
+  };
+
+  const writes: Readonly<Record<string, unknown>> = {
+    write_file: { path: '/f', content: 'mine' },
+    edit_file: { path: '/f', old_text: 'one', new_text: 'mine' },
+    delete_file: { path: '/f' },
+    move_file: { from: '/f', to: '/g' },
+  };
+  for (const [tool, input] of Object.entries(writes)) {
+    it(`${tool} refuses a file that has changed since the model read it, until it reads it again`, async () => {
+      const { fileSystem, call } = await setUp();
+      await call('read_file', { path: '/f' });
+      await fileSystem.writeFile('/f', 'one theirs');
+      for (let i = 0; i < 2; i++) expect(await call(tool, input)).toBe(CHANGED);
+      expect(await fileSystem.readText('/f')).toBe('one theirs');
+      await call('read_file', { path: '/f' });
+      expect(await call(tool, input)).toMatch(/^(Wrote|Replaced|Deleted|Moved)/);
+    });
+
+    it(`${tool} changes a file that the model has not read, in any version`, async () => {
+      const { fileSystem, call } = await setUp();
+      await fileSystem.appendFile('/f', ' theirs');
+      expect(await call(tool, input)).toMatch(/^(Wrote|Replaced|Deleted|Moved)/);
+    });
+  }
+
+  it('let the model change again what it has written itself', async () => {
+    const { fileSystem, call } = await setUp();
+    await call('read_file', { path: '/f' });
+    expect(await call('edit_file', { path: '/f', old_text: 'two', new_text: 'six' })).toMatch(/^Replaced/);
+    expect(await call('edit_file', { path: '/f', old_text: 'six', new_text: 'ten' })).toMatch(/^Replaced/);
+    expect(await call('write_file', { path: '/f', content: 'lone \ud800' })).toMatch(/^Wrote/);
+    expect(await call('write_file', { path: '/f', content: 'text' })).toMatch(/^Wrote/);
+    expect(await call('write_file', { path: '/new/f', content: 'text' })).toMatch(/^Wrote/);
+    await fileSystem.appendFile('/new/f', ' theirs');
+    expect(await call('write_file', { path: '/new/f', content: 'mine' })).toMatch(/changed since you read it/);
+  });
+
+  it('do not count what others wrote right after the model as seen by it', async () => {
+    const { fileSystem, call } = await setUp();
+    const sandbox = whole(fileSystem);
+    const versions = new ReadVersions(sandbox, new Set());
+    await versions.writing('/f', {}, async () => {
+      await fileSystem.writeFile('/f', 'mine');
+      await fileSystem.writeFile('/f', 'theirs');
+      return 'mine';
+    });
+    const written = versions.writing('/f', {}, async (condition) => {
+      await sandbox.fileSystem.writeFile('/f', 'more', condition);
+      return 'more';
+    });
+    await expect(written).rejects.toThrow(
+      "'/f' has changed since you read it, so nothing was done. Read it again first.",
+    );
+    expect(await call('read_file', { path: '/f' })).toContain('theirs');
+  });
+
+  it('say that a file was deleted since the model read it, and create it if asked again', async () => {
+    const { fileSystem, call } = await setUp();
+    await call('read_file', { path: '/f' });
+    await fileSystem.rm('/f');
+    expect(await call('write_file', { path: '/f', content: 'mine' })).toBe(
+      "'/f' was moved or deleted since you read it, so nothing was done. To create it anew, try again.",
+    );
+    expect(await fileSystem.exists('/f')).toBe(false);
+    expect(await call('write_file', { path: '/f', content: 'mine' })).toMatch(/^Wrote/);
+  });
+
+  it('take several calls of the model at once for no change by others', async () => {
+    const { fileSystem, call } = await setUp({ '/f': 'a b c d' });
+    await call('read_file', { path: '/f' });
+    const edits = ['a', 'b', 'c', 'd'].map((text) =>
+      call('edit_file', { path: '/f', old_text: text, new_text: text.toUpperCase() }),
+    );
+    await Promise.all([...edits, call('read_file', { path: '/f' })]);
+    expect(await fileSystem.readText('/f')).toBe('A B C D');
+    expect(await call('write_file', { path: '/f', content: 'mine' })).toMatch(/^Wrote/);
+  });
+
+  it('know a file under all its paths', async () => {
+    const { fileSystem, call } = await setUp();
+    await fileSystem.symlink('f', '/link');
+    await call('read_file', { path: '/link' });
+    await fileSystem.appendFile('/f', ' theirs');
+    expect(await call('write_file', { path: './f', content: 'mine' })).toMatch(/changed since you read it/);
+    expect(await call('delete_file', { path: '/link' })).toMatch(/^Deleted/);
+  });
+
+  it('keep the version with which the model began to read a file in pieces', async () => {
+    const { fileSystem, call } = await setUp({ '/f': 'x'.repeat(30) });
+    await call('read_file', { path: '/f', max_chars: 10 });
+    await fileSystem.appendFile('/f', ' theirs');
+    await call('read_file', { path: '/f', max_chars: 10, char_offset: 10 });
+    expect(await call('write_file', { path: '/f', content: 'mine' })).toBe(CHANGED);
+  });
+
+  it('follow files that the model moves', async () => {
+    const { fileSystem, call } = await setUp({ '/d/f': 'x', '/g': 'y', '/h': 'z' });
+    for (const path of ['/d/f', '/g', '/h']) await call('read_file', { path });
+    await call('move_file', { from: '/d', to: '/e' });
+    await call('move_file', { from: '/g', to: '/h' });
+    expect(await call('edit_file', { path: '/h', old_text: 'y', new_text: 'Y' })).toMatch(/^Replaced/);
+    expect(await call('edit_file', { path: '/e/f', old_text: 'x', new_text: 'X' })).toMatch(/^Replaced/);
+    for (const path of ['/h', '/e/f']) {
+      await fileSystem.appendFile(path, ' theirs');
+      expect(await call('write_file', { path, content: 'mine' })).toMatch(/changed since you read it/);
+    }
+    for (const path of ['/d/f', '/g']) expect(await call('write_file', { path, content: 'new' })).toMatch(/^Wrote/);
+  });
+
+  it('refuse a file that a rollback has taken back', async () => {
+    const { call } = await setUp();
+    await call('checkpoint', { name: 'before' });
+    await call('write_file', { path: '/f', content: 'mine' });
+    await call('rollback', { checkpoint: 'before' });
+    expect(await call('write_file', { path: '/f', content: 'more' })).toBe(CHANGED);
+  });
+
+  it('name the file as the model does', async () => {
+    const fileSystem = await create({ '/secret/f': 'one' });
+    const sandbox = named(fileSystem, { docs: { root: '/secret', mode: 'rw', writeApproval: false } } as never);
+    const { call } = createFileTools(sandbox);
+    await call('read_file', { path: 'docs/f' });
+    await fileSystem.appendFile('/secret/f', ' theirs');
+    const { text, isError } = await call('write_file', { path: 'docs/f', content: 'mine' });
+    expect([text, isError]).toEqual([CHANGED.replace('/f', 'docs/f'), true]);
+  });
+
+  it('remember a bounded number of files, those used last', async () => {
+    const fileSystem = memory({ '/a': 'a', '/b': 'b', '/c': 'c' });
+    const sandbox = whole(fileSystem);
+    const versions = new ReadVersions(sandbox, new Set(), 2);
+    for (const path of ['/a', '/b', '/a', '/c']) await versions.reading(path, {}, async () => '');
+    const known: string[] = [];
+    for (const path of ['/a', '/b', '/c'])
+      await versions.removing(path, {}, async ({ ifVersion }) => {
+        if (ifVersion !== undefined) known.push(path);
+      });
+    expect(known).toEqual(['/a', '/c']);
+  });
+});

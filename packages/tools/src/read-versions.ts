@@ -1,0 +1,194 @@
+import { isFsError, isWithin, quote, type Stats, type VersionOptions } from '@scratchfs/core';
+import type { FileSandbox, FileSystemSandbox } from '@scratchfs/sandbox';
+import { InputError } from './input.js';
+import type { ToolCallOptions } from './tool.js';
+import { hasFileSystem } from './tool-sandbox.js';
+
+/** Maximum number of files whose versions are remembered. The one read or written longest ago is forgotten first. */
+const MAX_FILES = 10_000;
+
+/** Stands for a state that the model has not seen. No file has it as its version. */
+const UNSEEN = 'unseen';
+
+interface Place {
+  readonly sandbox: FileSystemSandbox;
+  /** Path in the filesystem, without links. */
+  readonly path: string;
+}
+
+/**
+ * The versions of the files that a model has read, so that it does not overwrite what others have written since. A file
+ * that the model has not read, or that is forgotten, can be changed in any version. A sandbox without a filesystem has
+ * no versions.
+ */
+export class ReadVersions {
+  /** By path without links; the one read or written longest ago first. */
+  readonly #known = new Map<string, string>();
+  /** The last of the calls that are queued for a file. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(
+    readonly sandbox: FileSandbox,
+    /** Names of the tools that the model has. */
+    readonly offered: ReadonlySet<string>,
+    readonly maxFiles = MAX_FILES,
+  ) {}
+
+  /**
+   * Reads a file for the model, and remembers its version from before the read: if it changes during the read, a later
+   * change is refused for nothing, and none is lost. `isRest`: the model reads on in a file, so that it keeps the
+   * version that it began with.
+   */
+  async reading<T>(path: string, call: ToolCallOptions, read: () => Promise<T>, isRest = false): Promise<T> {
+    return this.#inTurn(path, true, call, async (place) => {
+      const version = place && (await versionAt(place, call));
+      const result = await read();
+      if (place !== undefined && version !== undefined)
+        this.#remember(place.path, isRest ? (this.#known.get(place.path) ?? version) : version);
+      return result;
+    });
+  }
+
+  /**
+   * Changes the content of a file, under the condition that it is as the model has read it. `change` returns what it
+   * has written; undefined if that is nothing, or not all that the file holds and the model does not know the rest. It
+   * gets no condition if the model has not read the file.
+   * @throws InputError if the file has changed since
+   */
+  async writing(
+    path: string,
+    call: ToolCallOptions,
+    change: (condition: VersionOptions) => Promise<string | undefined>,
+  ): Promise<void> {
+    await this.#inTurn(path, true, call, async (place) => {
+      const content = await this.#checked(path, place, place && this.#known.get(place.path), change);
+      // The call has succeeded: what follows must not fail because it is aborted.
+      if (place !== undefined && content !== undefined) await this.#learn(place, content);
+    });
+  }
+
+  /** Removes an entry, a link itself, under the same condition. @throws InputError if it has changed since */
+  async removing(
+    path: string,
+    call: ToolCallOptions,
+    remove: (condition: VersionOptions) => Promise<void>,
+  ): Promise<void> {
+    await this.#inTurn(path, false, call, async (place) => {
+      await this.#checked(path, place, place && this.#known.get(place.path), remove);
+      if (place !== undefined) this.#forgetUnder(place.path);
+    });
+  }
+
+  /** Moves an entry, a link itself, under the same condition. @throws InputError if it has changed since */
+  async moving<T>(
+    from: string,
+    to: string,
+    call: ToolCallOptions,
+    move: (condition: VersionOptions) => Promise<T>,
+  ): Promise<T> {
+    return this.#inTurn(from, false, call, async (source) => {
+      const known = source && this.#known.get(source.path);
+      const before = source && (await statsAt(source, call));
+      const result = await this.#checked(from, source, known, move);
+      const target = source && (await this.#place(to, false, {}).catch(() => undefined));
+      if (source === undefined || target === undefined || source.path === target.path) return result;
+      this.#forgetUnder(target.path);
+      const moved = [...this.#known].filter(([path]) => path !== source.path && isWithin(path, source.path));
+      this.#forgetUnder(source.path);
+      // The rename of a directory does not change the versions under it, the rename of a file changes its own.
+      for (const [path, version] of moved) this.#remember(target.path + path.slice(source.path.length), version);
+      const after = known === undefined ? undefined : await statsAt(target, {});
+      if (after !== undefined) this.#remember(target.path, isSameContent(before, after) ? after.version : UNSEEN);
+      return result;
+    });
+  }
+
+  async #checked<R>(
+    path: string,
+    place: Place | undefined,
+    known: string | undefined,
+    change: (condition: VersionOptions) => Promise<R>,
+  ): Promise<R> {
+    if (place === undefined || known === undefined) return change({});
+    try {
+      return await change({ ifVersion: known });
+    } catch (error) {
+      const again = this.offered.has('read_file') ? 'Call read_file, then decide again.' : 'Read it again first.';
+      if (isFsError(error, 'ECHANGED'))
+        throw new InputError(`${quote(path)} has changed since you read it, so nothing was done. ${again}`);
+      // It is gone, so that there is nothing left to protect.
+      if (isFsError(error, 'ENOENT')) {
+        this.#known.delete(place.path);
+        throw new InputError(
+          `${quote(path)} was moved or deleted since you read it, so nothing was done. To create it anew, try again.`,
+        );
+      }
+      throw error;
+    }
+  }
+
+  /** Remembers the version of a file that was just written, if it still holds what was written. */
+  async #learn(place: Place, content: string): Promise<void> {
+    const version = await versionAt(place, {});
+    if (version === undefined) return;
+    const text = await place.sandbox.fileSystem.readText(place.path).catch(() => undefined);
+    this.#remember(place.path, text === content.toWellFormed() ? version : UNSEEN);
+  }
+
+  #remember(path: string, version: string): void {
+    this.#known.delete(path);
+    this.#known.set(path, version);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= this.maxFiles) break;
+      this.#known.delete(oldest);
+    }
+  }
+
+  #forgetUnder(path: string): void {
+    for (const known of this.#known.keys()) if (isWithin(known, path)) this.#known.delete(known);
+  }
+
+  /** Returns the place of a path; undefined if it has no version. */
+  async #place(path: string, follow: boolean, call: ToolCallOptions): Promise<Place | undefined> {
+    const { sandbox } = this;
+    if (!hasFileSystem(sandbox)) return undefined;
+    return { sandbox, path: await sandbox.resolve(path, { follow, ...call }) };
+  }
+
+  /** Runs the calls for one file one after the other: a model may make several at once, and none is a change by others. */
+  async #inTurn<T>(
+    path: string,
+    follow: boolean,
+    call: ToolCallOptions,
+    work: (place: Place | undefined) => Promise<T>,
+  ): Promise<T> {
+    // What cannot be resolved is refused by the work itself, with a better message.
+    const place = await this.#place(path, follow, call).catch(() => undefined);
+    call.signal?.throwIfAborted();
+    if (place === undefined) return work(undefined);
+    const turn = (this.#turns.get(place.path) ?? Promise.resolve()).then(() => work(place));
+    const settled = turn.catch(() => undefined);
+    this.#turns.set(place.path, settled);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(place.path) === settled) this.#turns.delete(place.path);
+    }
+  }
+}
+
+/** Returns the stats of an entry; undefined if there is none or it must not be seen. */
+async function statsAt({ sandbox, path }: Place, call: ToolCallOptions): Promise<Stats | undefined> {
+  return sandbox.fileSystem.lstat(path, call).catch(() => undefined);
+}
+
+/** Returns the version of a file; undefined for other entries, and for filesystems that have none. */
+async function versionAt(place: Place, call: ToolCallOptions): Promise<string | undefined> {
+  const stats = await statsAt(place, call);
+  return stats?.isFile() === true && stats.version !== '' ? stats.version : undefined;
+}
+
+/** Reports whether a moved file holds what it held before. The time of a write would differ. */
+function isSameContent(before: Stats | undefined, after: Stats): boolean {
+  return before?.ino === after.ino && before.size === after.size && before.mtimeMs === after.mtimeMs;
+}
