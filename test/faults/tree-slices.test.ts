@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asyncStorage, type Batch, openFileSystem } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { beforeAll, expect, test } from 'vitest';
-import { altered } from '../../packages/s3/src/testing/altered-store.js';
-import { MapStore } from '../../packages/s3/src/testing/map-store.js';
 import { expectTurns } from './event-loop.js';
 
 const DIRECTORIES = 100;
@@ -26,7 +25,7 @@ function creationOf(path: string, type: 'file' | 'directory', content?: Uint8Arr
   return { kind: 'create', path, id: path, type, meta, ...(content === undefined ? {} : { content }) };
 }
 
-const template = new MapStore();
+const template = new MemoryObjectStore();
 
 /** Fills the template up to the last commit before a compaction. */
 async function plant(): Promise<void> {
@@ -49,11 +48,11 @@ async function plant(): Promise<void> {
 
 /** Returns a backend on an unchanged copy of the template, whose store yields to the event loop in every call. */
 async function planted(others: Partial<ObjectStore> = {}): Promise<ObjectTreeBackend> {
-  const store: ObjectStore & MapStore = new MapStore();
+  const store: ObjectStore & MemoryObjectStore = new MemoryObjectStore();
   for (const [name, bytes] of template.objects) store.objects.set(name, bytes);
   const head = await template.readHead(undefined);
   if (typeof head === 'object') await store.swapHead(head.bytes, undefined);
-  const far = altered(store, others);
+  const far = alteredStore(store, others);
   const turn = async <T>(ask: () => Promise<T>): Promise<T> => {
     await nextTurn();
     return ask();

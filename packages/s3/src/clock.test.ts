@@ -1,9 +1,7 @@
 import { asyncStorage, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
-import { Random } from '@scratchfs/testkit';
+import { MemoryObjectStore, Random, SlowStore } from '@scratchfs/testkit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MapStore } from './testing/map-store.js';
-import { SlowStore } from './testing/slow-store.js';
 
 const HOUR = 3_600_000;
 const MAX_MS = 10_000;
@@ -29,7 +27,7 @@ describe('The clock of the machine', () => {
 
   /** Opens a reader with `maxStalenessMs` of 200 whose cached content another client has just overwritten. */
   async function behind(): Promise<FileSystem> {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const writer = await open(store);
     await done(writer.writeFile('/f', 'old'));
     const reader = await open(store, { maxStalenessMs: 200 });
@@ -53,7 +51,7 @@ describe('The clock of the machine', () => {
   });
 
   it('set back while a client waits for its turn does not prolong the wait', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const random = new Random(7);
     const far = (): Promise<FileSystem> =>
       open(new SlowStore(store, () => 20), { random: (below) => random.below(below) });

@@ -1,9 +1,7 @@
 import { asyncStorage, openFileSystem } from '@scratchfs/core';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { Random } from '@scratchfs/testkit';
+import { MemoryObjectStore, Random, SlowStore } from '@scratchfs/testkit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MapStore } from './testing/map-store.js';
-import { SlowStore } from './testing/slow-store.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -29,11 +27,11 @@ async function inOwnTime<T>(work: Promise<T>): Promise<T> {
 }
 
 /** Lets clients append concurrently, and returns the outcome of each. */
-async function race(store: MapStore, { clients, writes, isShared, seed = 7 }: Writers) {
+async function race(store: MemoryObjectStore, { clients, writes, isShared, seed = 7 }: Writers) {
   const random = new Random(seed);
   const below = (n: number): number => random.below(n);
   const nameOf = (client: number): string => (isShared ? '/log' : `/log-${seed}-${client}`);
-  const open = (far: SlowStore | MapStore) => {
+  const open = (far: SlowStore | MemoryObjectStore) => {
     const backend = new ObjectTreeBackend(far, { random: below, timeoutMs: 60_000 });
     return openFileSystem(asyncStorage(backend, { random: below, timeoutMs: 3_600_000 }));
   };
@@ -59,14 +57,14 @@ async function race(store: MapStore, { clients, writes, isShared, seed = 7 }: Wr
 describe('Clients that compete for the head', () => {
   it('do not starve one whose requests take five times as long', async () => {
     const clients = [100, ...Array.from({ length: 11 }, () => 20)];
-    const [slow] = await inOwnTime(race(new MapStore(), { clients, writes: 12, isShared: false }));
+    const [slow] = await inOwnTime(race(new MemoryObjectStore(), { clients, writes: 12, isShared: false }));
     // A client asks for priority after eight lost races; each of the others may have a commit in flight at that moment.
     expect(slow?.mostLost).toBeLessThanOrEqual(8 + 11);
   });
 
   it('that write one file take turns and finish at about the same time', async () => {
     const outcomes = await inOwnTime(
-      race(new MapStore(), { clients: Array.from({ length: 12 }, () => 20), writes: 8, isShared: true }),
+      race(new MemoryObjectStore(), { clients: Array.from({ length: 12 }, () => 20), writes: 8, isShared: true }),
     );
     const times = outcomes.map(({ ms }) => ms).sort((a, b) => a - b);
     expect(times.at(-1)).toBeLessThanOrEqual(2 * (times[6] as number));
@@ -74,7 +72,7 @@ describe('Clients that compete for the head', () => {
   });
 
   it('wait for a client that requested priority and is gone, but only for a limited time and only once', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     await store.put('turn', new TextEncoder().encode('gone 1 1 4000'));
     const outcomes = await inOwnTime(race(store, { clients: [120, 120, 120], writes: 3, isShared: false }));
     const longest = Math.max(...outcomes.map(({ ms }) => ms));
@@ -83,7 +81,7 @@ describe('Clients that compete for the head', () => {
   });
 
   it('wait only once for a client that requested priority, has committed before and never does again', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     await inOwnTime(race(store, { clients: [20], writes: 1, isShared: false, seed: 1 }));
     const { bytes } = (await store.readHead(undefined)) as { readonly bytes: Uint8Array };
     const [, json = ''] = new TextDecoder().decode(bytes).split('\n');
@@ -100,7 +98,7 @@ describe('Clients that compete for the head', () => {
   });
 
   it('ignore a priority request that cannot be read', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     await store.put('turn', new Uint8Array([255, 0, 255]));
     const outcomes = await inOwnTime(race(store, { clients: [20, 20, 20], writes: 10, isShared: false }));
     expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(6_000);

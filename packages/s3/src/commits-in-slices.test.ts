@@ -1,19 +1,18 @@
 import type { Batch, LoadResult } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 
 const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
 /** Duration in milliseconds that exceeds a time slice. */
 const LONG_MS = 20;
 
-let store: MapStore;
+let store: MemoryObjectStore;
 /** Names of the steps of a commit and of concurrent tasks, in the order in which they ran. */
 let events: string[];
 
 beforeEach(() => {
-  store = new MapStore();
+  store = new MemoryObjectStore();
   events = [];
 });
 
@@ -65,7 +64,7 @@ async function namesIn(backend: ObjectTreeBackend): Promise<readonly string[]> {
 
 /** Returns the store with swaps that first wait for `what`. */
 function swappingAfter(what: () => Promise<unknown>): ObjectStore {
-  return altered(store, {
+  return alteredStore(store, {
     swapHead: async (bytes, expected) => {
       await what();
       return store.swapHead(bytes, expected);

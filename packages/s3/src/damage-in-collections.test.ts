@@ -1,13 +1,12 @@
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { afterEach, expect, it, vi } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
 afterEach(() => void vi.restoreAllMocks());
 
 it('A collection reads bytes again that another request has received damaged', async () => {
-  const store = new MapStore();
+  const store = new MemoryObjectStore();
   const { fs } = await open(store);
   await fs.writeFile('/f', 'a');
   const kept = await fs.checkpoint();
@@ -19,7 +18,7 @@ it('A collection reads bytes again that another request has received damaged', a
     answer = resolve;
   });
   const backend = new ObjectTreeBackend(
-    altered(store, {
+    alteredStore(store, {
       get: async (asking, offset, length) => {
         const bytes = await store.get(asking, offset, length);
         if (asking !== name || bytes === undefined) return bytes;

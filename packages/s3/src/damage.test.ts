@@ -1,11 +1,11 @@
+import { MemoryObjectStore } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
 import { CountingStore } from './testing/counting-store.js';
-import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
 describe("The location of a file's content", () => {
   /** Damages everything in the object except its last byte, which is the file's content. */
-  const damages: Readonly<Record<string, readonly [string, (store: MapStore, name: string) => void]>> = {
+  const damages: Readonly<Record<string, readonly [string, (store: MemoryObjectStore, name: string) => void]>> = {
     damaged: [
       'corrupt',
       (store, name) => {
@@ -19,7 +19,7 @@ describe("The location of a file's content", () => {
 
   for (const [how, [kind, damage]] of Object.entries(damages))
     it(`${how}: all other files can still be written, even by a commit that compacts`, async () => {
-      const store = new MapStore();
+      const store = new MemoryObjectStore();
       const { fs: writer } = await open(store);
       await writer.mkdir('/d');
       await writer.writeFile('/d/f', 'a small file');
@@ -41,7 +41,7 @@ describe("The location of a file's content", () => {
 
   for (const [how, [, damage]] of Object.entries(damages))
     it(`${how}: the other files are compacted, so that later readers need no more requests than without the damage`, async () => {
-      const store = new MapStore();
+      const store = new MemoryObjectStore();
       const { fs: writer } = await open(store);
       for (let i = 0; i < 40; i++) await writer.mkdir(`/${i}`);
       await writer.writeFile('/0/f', 'a small file');

@@ -1,10 +1,10 @@
 import { BackendStorage, isStorageError, openFileSystem, StorageError } from '@scratchfs/core';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { MemoryObjectStore } from '@scratchfs/testkit';
 import { expect, it } from 'vitest';
-import { MapStore } from './testing/map-store.js';
 
 /** A store that fails once in the middle of a deletion. */
-class FailingStore extends MapStore {
+class FailingStore extends MemoryObjectStore {
   deletions = 0;
   override async delete(names: readonly string[]): Promise<void> {
     this.deletions += 1;
@@ -13,7 +13,7 @@ class FailingStore extends MapStore {
   }
 }
 
-const open = (store: MapStore): BackendStorage => new BackendStorage(new ObjectTreeBackend(store));
+const open = (store: MemoryObjectStore): BackendStorage => new BackendStorage(new ObjectTreeBackend(store));
 
 it('destroy() deletes every object, also when it is called again after a failure', async () => {
   const store = new FailingStore();
@@ -42,7 +42,7 @@ it('destroy() deletes every object, also when it is called again after a failure
 });
 
 it('destroy() by a client of a deleted filesystem spares the one that was created in its place', async () => {
-  const store = new MapStore();
+  const store = new MemoryObjectStore();
   const [storage, other] = [open(store), open(store)];
   await (await openFileSystem(storage)).writeFile('/x', 'old');
   await openFileSystem(other);
@@ -60,7 +60,7 @@ it('destroy() by a client of a deleted filesystem spares the one that was create
 });
 
 it('destroy() stops when the filesystem is replaced during the call', async () => {
-  const store = new MapStore();
+  const store = new MemoryObjectStore();
   const [storage, other] = [open(store), open(store)];
   await (await openFileSystem(storage)).writeFile('/x', 'old');
   let fs: Awaited<ReturnType<typeof openFileSystem>> | undefined;
@@ -78,7 +78,7 @@ it('destroy() stops when the filesystem is replaced during the call', async () =
 });
 
 it('destroy() of a storage that cannot delete its head is an error of kind unsupported', async () => {
-  const store = new MapStore();
+  const store = new MemoryObjectStore();
   Object.assign(store, { deleteHead: undefined });
   const error = await open(store)
     .destroy()

@@ -1,8 +1,7 @@
 import { asyncStorage, type Batch, type FileSystem, openFileSystem, StorageError } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 
 async function open(
   store: ObjectStore,
@@ -46,14 +45,14 @@ function moody(store: ObjectStore) {
   const close = async (): Promise<void> => {
     mood.isClosed = true;
   };
-  return { mood, store: altered(store, { swapHead, readHead, close }) };
+  return { mood, store: alteredStore(store, { swapHead, readHead, close }) };
 }
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('A fork is removed from the head', () => {
   it('once it is closed, even if its parent is closed and others have written since', async () => {
-    const shared = new MapStore();
+    const shared = new MemoryObjectStore();
     const { mood, store } = moody(shared);
     const { fs, backend } = await open(store);
     await fs.writeFile('/a', 'a');
@@ -72,7 +71,7 @@ describe('A fork is removed from the head', () => {
   });
 
   it('once the store is back, if the store was down when the fork was closed', async () => {
-    const shared = new MapStore();
+    const shared = new MemoryObjectStore();
     const { mood, store } = moody(shared);
     const { fs, backend } = await open(store, { retries: 0 });
     const forks = [await fs.fork(), await fs.fork(), await fs.fork()];
@@ -94,7 +93,7 @@ describe('A fork is removed from the head', () => {
   });
 
   it('if its creation got no reply', async () => {
-    const shared = new MapStore();
+    const shared = new MemoryObjectStore();
     const { mood, store } = moody(shared);
     const { fs, backend } = await open(store, { retries: 0 });
     await fs.writeFile('/a', 'a');
@@ -107,10 +106,10 @@ describe('A fork is removed from the head', () => {
   });
 
   it('if its creation got no reply while the last of the others was closed', async () => {
-    const shared: ObjectStore = new MapStore();
+    const shared: ObjectStore = new MemoryObjectStore();
     let meanwhile: (() => void) | undefined;
     let isDown = false;
-    const store = altered(shared, {
+    const store = alteredStore(shared, {
       swapHead: async (...what) => {
         const tag = await shared.swapHead(...what);
         if (meanwhile === undefined) return tag;
@@ -140,7 +139,7 @@ describe('A fork is removed from the head', () => {
   });
 
   it('if its creation succeeded only after the call had been aborted or timed out', async () => {
-    const shared = new MapStore();
+    const shared = new MemoryObjectStore();
     const { mood, store } = moody(shared);
     const backend = new ObjectTreeBackend(store);
     const fs = await openFileSystem(asyncStorage(backend, { timeoutMs: 100 }));
@@ -155,7 +154,7 @@ describe('A fork is removed from the head', () => {
 
 describe('A fork that was never closed', () => {
   it('is forgotten by a collection with a maximum age, unless it belongs to the same client', async () => {
-    const store: ObjectStore = new MapStore();
+    const store: ObjectStore = new MemoryObjectStore();
     let now = 1_000;
     const clock = (): number => now;
     const crashed = await open(store, { clock });
@@ -184,13 +183,13 @@ describe('A fork that was never closed', () => {
 
 describe('A fork of a fork', () => {
   it('keeps its objects while a collector runs that had read the head before', async () => {
-    const store: ObjectStore = new MapStore();
+    const store: ObjectStore = new MemoryObjectStore();
     const { fs, backend } = await open(store, { maxCacheBytes: 0 });
     await fs.writeFile('/a', 'a');
     const fork = await fs.fork();
     await backend.collectGarbage();
     let nested: FileSystem | undefined;
-    const late = altered(store, {
+    const late = alteredStore(store, {
       list: async (...what) => {
         if (nested === undefined) {
           nested = await fork.fork();
@@ -204,7 +203,7 @@ describe('A fork of a fork', () => {
   });
 
   it('is created although the filesystem is closed concurrently', async () => {
-    const { mood, store } = moody(new MapStore());
+    const { mood, store } = moody(new MemoryObjectStore());
     const { fs, backend } = await open(store);
     const fork = await fs.fork();
     mood.delayMs = 50;
@@ -219,7 +218,7 @@ describe('A fork of a fork', () => {
   });
 
   it('can be forked again, fifty levels deep, and each fork has its own content', async () => {
-    const { fs } = await open(new MapStore());
+    const { fs } = await open(new MemoryObjectStore());
     await fs.writeFile('/a', '0');
     const forks = [fs];
     for (let depth = 1; depth <= 50; depth++) {
@@ -239,7 +238,7 @@ describe('A fork of a fork', () => {
     ]) {
       const random = (below: number): number =>
         below > 2 ** 19 ? (lines.shift() ?? 0) : Math.floor(Math.random() * below);
-      let { fs } = await open(new MapStore(), { random });
+      let { fs } = await open(new MemoryObjectStore(), { random });
       for (let depth = 0; depth < 4; depth++) {
         if (depth > 0) fs = await fs.fork();
         for (let i = 0; i < 70; i++) await fs.writeFile(`/f${depth}.${i}`, `${depth} ${i}`);
@@ -252,7 +251,7 @@ describe('A fork of a fork', () => {
 
   it('draws another range of commit numbers than its parent, so that changes of both differ', async () => {
     const random = (below: number): number => (below > 2 ** 17 ? 4 : Math.floor(Math.random() * below));
-    const { fs, backend } = await open(new MapStore(), { random });
+    const { fs, backend } = await open(new MemoryObjectStore(), { random });
     await fs.writeFile('/a', '');
     const fork = await backend.fork();
     const nested = await fork.fork?.();

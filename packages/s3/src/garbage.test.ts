@@ -1,14 +1,13 @@
 import { type FileSystem, StorageError } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
 describe('Garbage found by a client whose clock is ahead', () => {
   /** Opens a client with a settable clock, after another client found garbage with a clock that is an hour ahead. */
   async function behind() {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     let now = 1_000;
     const ahead = await open(store, { clock: () => 3_600_000 });
     await ahead.fs.writeFile('/a', 'a');
@@ -52,9 +51,9 @@ describe('A collection whose requests fail', () => {
     ['put', true],
     ['delete', true],
   ])('reports for %s whether something may have been deleted', async (method, mayHaveHappened) => {
-    const map = new MapStore();
+    const map = new MemoryObjectStore();
     // After the collection has written its epoch, one method fails.
-    const store: ObjectStore = altered(map, {
+    const store: ObjectStore = alteredStore(map, {
       swapHead: async (bytes, expected) => {
         const tag = await map.swapHead(bytes, expected);
         if (isCollecting) Object.assign(store, { [method]: unavailable });
@@ -77,7 +76,7 @@ describe('A collection whose requests fail', () => {
 describe('A collection whose objects vanish', () => {
   /** Opens a client with an empty cache that runs `before` ahead of each object it reads. */
   async function disturbed(before: (fs: FileSystem, backend: ObjectTreeBackend, name: string) => Promise<void>) {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs, backend } = await open(store);
     await fs.mkdir('/d');
     await fs.writeFile('/d/a', 'a');
@@ -85,7 +84,7 @@ describe('A collection whose objects vanish', () => {
       await before(fs, backend, name);
       return store.get(name, offset, length);
     };
-    return { store, backend: new ObjectTreeBackend(altered(store, { get }), { maxCacheBytes: 0 }) };
+    return { store, backend: new ObjectTreeBackend(alteredStore(store, { get }), { maxCacheBytes: 0 }) };
   }
 
   it('because others are faster each time fails with a retryable conflict', async () => {
@@ -107,7 +106,7 @@ describe('A collection whose objects vanish', () => {
 describe('A collection in progress', () => {
   /** Opens a client with slow responses, on a store with garbage. */
   async function slow() {
-    const store: ObjectStore = new MapStore();
+    const store: ObjectStore = new MemoryObjectStore();
     let requests = 0;
     const slowly = async <T>(answer: Promise<T>): Promise<T> => {
       requests += 1;
@@ -115,7 +114,7 @@ describe('A collection in progress', () => {
       return answer;
     };
     const opened = await open(
-      altered(store, {
+      alteredStore(store, {
         get: (...what) => slowly(store.get(...what)),
         readHead: (...what) => slowly(store.readHead(...what)),
         swapHead: (...what) => slowly(store.swapHead(...what)),

@@ -1,6 +1,5 @@
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
 interface Asked {
@@ -62,10 +61,10 @@ describe('A collection over a store whose listings', () => {
     ['have no names and go on', (): string[] => []],
     ['begin again each time', (names: readonly string[]) => names],
   ])('%s ends with an error, and deletes nothing', async (_, page) => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     let pages = 0;
     const { fs, backend } = await open(
-      altered(store, {
+      alteredStore(store, {
         list: async (prefix) => {
           pages += 1;
           if (pages > 2_000) throw new Error('asked far too often');

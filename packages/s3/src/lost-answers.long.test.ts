@@ -7,9 +7,8 @@ import {
   StorageError,
 } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 
 /** Number of clients that a head remembers. */
 const REMEMBERED = 256;
@@ -44,10 +43,10 @@ describe('A client whose reply is lost while others commit', () => {
   }
 
   beforeEach(async () => {
-    store = new MapStore();
+    store = new MemoryObjectStore();
     mishap = undefined;
     fs = await open(
-      altered(store, {
+      alteredStore(store, {
         swapHead: (...what) => {
           const happens = mishap ?? ((swap) => swap());
           mishap = undefined;
@@ -115,12 +114,12 @@ describe('A client whose reply is lost while others commit', () => {
 });
 
 it('The outcome of a commit stays the same after the client has committed again', async () => {
-  const store = new MapStore();
+  const store = new MemoryObjectStore();
   let isLost = false;
   let reads = 0;
   const answers: (() => void)[] = [];
   const backend = new ObjectTreeBackend(
-    altered(store, {
+    alteredStore(store, {
       readHead: async (known) => {
         if (!isLost) return store.readHead(known);
         reads += 1;

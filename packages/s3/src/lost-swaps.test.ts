@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Batch, type Checkpoint, type FileSystem, OutcomeUnknownError, StorageError } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
 const LONG = { timeout: 60_000 };
@@ -14,7 +13,7 @@ let store: ObjectStore;
 let passed: number;
 
 beforeEach(() => {
-  store = new MapStore();
+  store = new MemoryObjectStore();
   passed = 0;
   const now = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => now() + passed);
@@ -23,7 +22,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const through = (others: Partial<ObjectStore>): ObjectStore => altered(store, others);
+const through = (others: Partial<ObjectStore>): ObjectStore => alteredStore(store, others);
 const seenByAnother = async (): Promise<FileSystem> => (await open(store)).fs;
 
 function creationOf(name: string): Batch {

@@ -1,9 +1,8 @@
 import { type FileSystem, openFileSystem, type Timer } from '@scratchfs/core';
 import { type ObjectStore, objectTreeStorage } from '@scratchfs/core/object-tree';
+import { MemoryObjectStore, SlowStore } from '@scratchfs/testkit';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CountingStore } from './testing/counting-store.js';
-import { MapStore } from './testing/map-store.js';
-import { SlowStore } from './testing/slow-store.js';
 
 const WRITES = 20;
 
@@ -43,15 +42,15 @@ describe('A commit', () => {
   it('on a near store does not sleep', async () => {
     // Time stands still, so that a busy machine does not make the store a distant one.
     vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-    expect(await sleepsOf(new MapStore())).toBe(0);
+    expect(await sleepsOf(new MemoryObjectStore())).toBe(0);
   });
 
   it('on a distant store waits for a turn of the event loop', async () => {
-    expect(await sleepsOf(new SlowStore(new MapStore(), () => 12))).toBe(WRITES);
+    expect(await sleepsOf(new SlowStore(new MemoryObjectStore(), () => 12))).toBe(WRITES);
   });
 
   it('on a near store leaves turns of the event loop to other work', async () => {
-    const fs = await openFileSystem(objectTreeStorage(new MapStore()));
+    const fs = await openFileSystem(objectTreeStorage(new MemoryObjectStore()));
     let turns = 0;
     const going = setInterval(() => {
       turns += 1;
@@ -62,7 +61,7 @@ describe('A commit', () => {
   });
 
   it('on a near store is shared by callers that write again almost at once', async () => {
-    const store = new CountingStore(new MapStore());
+    const store = new CountingStore(new MemoryObjectStore());
     const fs = await openFileSystem(objectTreeStorage(store));
     await write(fs, 1);
     const before = store.counts.swapHead;

@@ -1,12 +1,11 @@
 import { type FileSystem, openFileSystem, StorageError } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeStorage, objectTreeStorage } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 
 describe('objectTreeStorage()', () => {
   it('makes a storage with checkpoints and a garbage collection of an object store', async () => {
-    const store: ObjectStore & MapStore = new MapStore();
+    const store: ObjectStore & MemoryObjectStore = new MemoryObjectStore();
     const storage = objectTreeStorage(store);
     expect(storage).toBeInstanceOf(ObjectTreeStorage);
     const fs = await openFileSystem(storage);
@@ -19,7 +18,7 @@ describe('objectTreeStorage()', () => {
   });
 
   it('checks its options', () => {
-    const open = (options: unknown) => () => objectTreeStorage(new MapStore(), options as object);
+    const open = (options: unknown) => () => objectTreeStorage(new MemoryObjectStore(), options as object);
     expect(open({ unknown: 1 })).toThrow("objectTreeStorage has no option 'unknown'. It takes create, maxStalenessMs");
     for (const wrong of [null, { create: 'yes' }, { timeoutMs: '5' }]) expect(open(wrong)).toThrow(TypeError);
     for (const wrong of [{ timeoutMs: 0 }, { retries: -1 }, { maxCacheBytes: 0.5 }])
@@ -28,8 +27,8 @@ describe('objectTreeStorage()', () => {
   });
 
   it('does not limit the time of an operation of many requests', async () => {
-    const store = new MapStore();
-    const slow = altered(store, {
+    const store = new MemoryObjectStore();
+    const slow = alteredStore(store, {
       put: async (name, bytes) => {
         await new Promise((resolve) => setTimeout(resolve, 25));
         await store.put(name, bytes);
@@ -46,10 +45,12 @@ describe('objectTreeStorage()', () => {
 });
 
 describe('An error of an object store', () => {
-  const failing = async (others: (store: MapStore) => Partial<ObjectStore>): Promise<[FileSystem, MapStore]> => {
-    const store = new MapStore();
+  const failing = async (
+    others: (store: MemoryObjectStore) => Partial<ObjectStore>,
+  ): Promise<[FileSystem, MemoryObjectStore]> => {
+    const store = new MemoryObjectStore();
     await (await openFileSystem(objectTreeStorage(store))).writeFile('/f', 'old');
-    return [await openFileSystem(objectTreeStorage(altered(store, others(store)))), store];
+    return [await openFileSystem(objectTreeStorage(alteredStore(store, others(store)))), store];
   };
   const read = async (store: ObjectStore) => (await openFileSystem(objectTreeStorage(store))).readText('/f');
 

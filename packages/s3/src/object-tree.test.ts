@@ -3,11 +3,9 @@ import { diff } from '@scratchfs/core/diff';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { MemoryStorage } from '@scratchfs/memory';
-import { dump } from '@scratchfs/testkit';
+import { alteredStore, dump, MemoryObjectStore } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
-import { altered } from './testing/altered-store.js';
 import { CountingStore } from './testing/counting-store.js';
-import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
 function openLimited(store: ObjectStore, limits: Limits): Promise<FileSystem> {
@@ -16,7 +14,7 @@ function openLimited(store: ObjectStore, limits: Limits): Promise<FileSystem> {
 
 describe('Several clients of one store', () => {
   it('lose races and still succeed, each write applied once', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const clients = await Promise.all(Array.from({ length: 6 }, () => open(store)));
     await clients[0]?.fs.writeFile('/log', '');
     await Promise.all(
@@ -30,7 +28,7 @@ describe('Several clients of one store', () => {
   });
 
   it('never exceed limits that one of them was opened with', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     await openLimited(store, { maxTotalSize: 50 });
     const clients = await Promise.all(Array.from({ length: 4 }, () => open(store)));
     const outcomes = await Promise.all(
@@ -49,7 +47,7 @@ describe('Several clients of one store', () => {
   });
 
   it('learn how many checkpoints exist if one is refused, even by a limit that another client has changed', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const fs = await openLimited(store, { maxCheckpoints: 2 });
     await fs.checkpoint('a');
     await fs.checkpoint('b');
@@ -67,7 +65,7 @@ describe('Several clients of one store', () => {
   });
 
   it('share a commit for concurrent operations of one process', async () => {
-    const store = new CountingStore(new MapStore());
+    const store = new CountingStore(new MemoryObjectStore());
     const { fs } = await open(store);
     await fs.mkdir('/d');
     const before = store.counts.swapHead;
@@ -77,7 +75,7 @@ describe('Several clients of one store', () => {
   });
 
   it('put no object much larger than 8 MiB, however many small files are written or compacted together', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs, backend } = await open(store);
     const largest = () => Math.max(...[...store.objects.values()].map(({ length }) => length));
     const names = Array.from({ length: 120 }, (_, i) => `/f${i}`);
@@ -99,7 +97,7 @@ describe('Several clients of one store', () => {
 describe('A reader beside a writer that commits before every request', () => {
   /** Opens a reader with an empty cache, and runs `before` ahead of each of its requests. */
   async function beside(before: (writer: ObjectTreeBackend, round: number) => Promise<void> = async () => {}) {
-    const store: ObjectStore = new MapStore();
+    const store: ObjectStore = new MemoryObjectStore();
     const writer = await open(store);
     await writer.fs.mkdir('/x/y', { recursive: true });
     await writer.fs.mkdir('/z');
@@ -139,7 +137,7 @@ describe('A reader beside a writer that commits before every request', () => {
 
   it('reads a snapshot and a diff from one state', async () => {
     const { fs, writer, rounds } = await beside();
-    const copy = await openFileSystem(asyncStorage(new ObjectTreeBackend(new MapStore())));
+    const copy = await openFileSystem(asyncStorage(new ObjectTreeBackend(new MemoryObjectStore())));
     await restoreSnapshot(copy, await createSnapshot(fs));
     expect(await copy.readText('/x/y/one')).toBe(await copy.readText('/z/two'));
     const checkpoint = await writer.checkpoint();
@@ -186,7 +184,7 @@ describe('Copies of directories', () => {
   }
 
   it('are separate nodes, even copies of copies and of changed files', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs } = await open(store);
     await plant(fs);
     const original = await look(fs, '/d');
@@ -210,7 +208,7 @@ describe('Copies of directories', () => {
   });
 
   it('stay unchanged when their originals are changed, removed and collected', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs, backend } = await open(store);
     await plant(fs);
     await fs.cp('/d', '/one', { recursive: true });
@@ -234,7 +232,7 @@ describe('Copies of directories', () => {
 describe('The reads of one batch', () => {
   /** Creates a directory of 3,000 names, a hundred per object, and a client that counts its reads. */
   async function scattered() {
-    const store: ObjectStore = new MapStore();
+    const store: ObjectStore = new MemoryObjectStore();
     const { fs } = await open(store);
     await fs.mkdir('/d');
     for (let part = 0; part < 30; part++)
@@ -299,7 +297,7 @@ describe('The reads of one batch', () => {
 
 describe('Contents that several files share', () => {
   it('are moved once by a commit that compacts', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs } = await open(store);
     const bytes = 'x'.repeat(100_000);
     await fs.writeFile('/f', bytes);
@@ -315,7 +313,7 @@ describe('Contents that several files share', () => {
 
 describe('Contents moved by a commit that loses its race', () => {
   it('stay readable to clients that have read them, although the new objects are collected', async () => {
-    const store: ObjectStore = new MapStore();
+    const store: ObjectStore = new MemoryObjectStore();
     let isMoved = false;
     let beforeSwap: (() => Promise<void>) | undefined;
     const watched: ObjectStore = {
@@ -382,7 +380,7 @@ describe('Copies of copies that were changed', () => {
   }
 
   it('are read, written, collected and compacted, however many are nested', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs, backend } = await open(store);
     await plant(fs);
     const before = await look(store);
@@ -405,7 +403,7 @@ describe('Copies of copies that were changed', () => {
   it('have the times that copying one by one gives them', async () => {
     let now = 1_000;
     const clock = () => now++;
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const far = await openFileSystem(asyncStorage(new ObjectTreeBackend(store), { clock }), { clock });
     const near = openFileSystem(new MemoryStorage(), { clock });
     for (const fs of [far, near] as const) {
@@ -427,7 +425,7 @@ describe('Copies of copies that were changed', () => {
   });
 
   it('are not written one by one by a commit that compacts', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs } = await open(store);
     await fs.mkdir('/t0');
     await fs.writeFile('/t0/f', 'x'.repeat(1_000));
@@ -450,7 +448,7 @@ describe('Copies of copies that were changed', () => {
 
 describe('A client with maxStalenessMs', () => {
   it('reads the newest head if objects of an older one were collected', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const writer = await open(store);
     await writer.fs.writeFile('/f', 'x'.repeat(100_000));
     const { fs: reader } = await open(store, { maxStalenessMs: 600_000 });
@@ -468,7 +466,7 @@ describe('A client with maxStalenessMs', () => {
 
 describe('A client that reads a new head', () => {
   it('reads the next one, however often, if files with several names are collected before they are read', async () => {
-    const store: ObjectStore = new MapStore();
+    const store: ObjectStore = new MemoryObjectStore();
     const writer = await open(store);
     await writer.fs.writeFile('/a', 'a');
     await writer.fs.link('/a', '/b');
@@ -481,12 +479,12 @@ describe('A client that reads a new head', () => {
       }
       return store.get(...what);
     };
-    const { fs } = await open(altered(store, { get }));
+    const { fs } = await open(alteredStore(store, { get }));
     expect(await fs.readText('/a')).toBe('7');
   });
 
   it('fails with kind lost if objects are gone', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const writer = await open(store);
     await writer.fs.writeFile('/a', 'a');
     await writer.fs.link('/a', '/b');
@@ -497,7 +495,7 @@ describe('A client that reads a new head', () => {
 
 describe('A closed storage', () => {
   it('keeps, lists, reads, restores and drops no checkpoints', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs, backend } = await open(store, { maxStalenessMs: 600_000 });
     const { id } = await fs.checkpoint('kept');
     await backend.close();
@@ -516,13 +514,13 @@ describe('A closed storage', () => {
 
 describe('The object at the key of the head', () => {
   it('is refused if it is something else, and reported as lost if it disappears or becomes another filesystem', async () => {
-    const foreign = new MapStore();
+    const foreign = new MemoryObjectStore();
     await foreign.swapHead(new TextEncoder().encode('{"hello": 1}'), undefined);
     await expect(open(foreign)).rejects.toMatchObject({ kind: 'corrupt' });
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs } = await open(store);
     await fs.writeFile('/f', 'x');
-    const other = new MapStore();
+    const other = new MemoryObjectStore();
     await (await open(other)).fs.writeFile('/g', 'y');
     const head = await other.readHead(undefined);
     const tag = await store.readHead(undefined);
@@ -532,13 +530,13 @@ describe('The object at the key of the head', () => {
   });
 
   it('is not created with create: false', async () => {
-    await expect(open(new MapStore(), { create: false })).rejects.toMatchObject({ kind: 'lost' });
+    await expect(open(new MemoryObjectStore(), { create: false })).rejects.toMatchObject({ kind: 'lost' });
   });
 });
 
 describe('Garbage', () => {
   it('is exactly what was replaced, removed or dropped', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs, backend } = await open(store);
     await fs.writeFile('/kept', 'a'.repeat(1_000));
     for (let i = 0; i < 20; i++) await fs.writeFile('/replaced', `${i}`);
@@ -555,7 +553,7 @@ describe('Garbage', () => {
   });
 
   it('stays for olderThanMs from when it was found', async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     let now = 1_000;
     const { fs, backend } = await open(store, { clock: () => now });
     for (let i = 0; i < 10; i++) await fs.writeFile('/f', `${i}`);
@@ -570,7 +568,7 @@ describe('Garbage', () => {
   });
 
   it("excludes what forks read or wrote; only the filesystem's own objects are collected", async () => {
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const { fs, backend } = await open(store);
     await fs.writeFile('/f', 'beneath');
     const fork = await backend.fork();

@@ -1,7 +1,7 @@
 import { asyncStorage, type Backend, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { MemoryObjectStore } from '@scratchfs/testkit';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MapStore } from './testing/map-store.js';
 
 /** Two clients of one store. Records what the second one requests from its backend. */
 describe('A client that has seen an older state', () => {
@@ -17,7 +17,7 @@ describe('A client that has seen an older state', () => {
     asked = [];
     before = async () => {};
     const clock = () => now;
-    const store = new MapStore();
+    const store = new MemoryObjectStore();
     const open = (backend: Backend) => openFileSystem(asyncStorage(backend, { clock }), { clock });
     first = await open(new ObjectTreeBackend(store, { clock }));
     await first.mkdir('/d/a/b', { recursive: true });

@@ -2,17 +2,16 @@ import { asyncStorage, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { diff } from '@scratchfs/core/diff';
 import { ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
 import { createSnapshot } from '@scratchfs/core/snapshot';
-import { Random } from '@scratchfs/testkit';
+import { MemoryObjectStore, Random } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
 import { CountingStore } from './testing/counting-store.js';
-import { MapStore } from './testing/map-store.js';
 
 interface Client {
   readonly fs: FileSystem;
   readonly store: CountingStore;
 }
 
-async function open(map: MapStore, options: ObjectTreeOptions = {}): Promise<Client> {
+async function open(map: MemoryObjectStore, options: ObjectTreeOptions = {}): Promise<Client> {
   const store = new CountingStore(map);
   return { store, fs: await openFileSystem(asyncStorage(new ObjectTreeBackend(store, options))) };
 }
@@ -34,7 +33,7 @@ async function makeTree({ fs }: Client): Promise<void> {
 
 describe('Requests', () => {
   it('a warm stat, listing or read of a cached file costs one request for the head, and none with maxStalenessMs', async () => {
-    const map = new MapStore();
+    const map = new MemoryObjectStore();
     const { fs, store } = await open(map);
     await fs.writeFile('/f', 'text');
     await fs.readText('/f');
@@ -49,7 +48,7 @@ describe('Requests', () => {
   });
 
   it('a small write costs an object and a swap; a checkpoint, a drop and a rollback cost a swap each', async () => {
-    const { fs, store } = await open(new MapStore());
+    const { fs, store } = await open(new MemoryObjectStore());
     await fs.writeFile('/f', 'text');
     expect(await store.costOf(() => fs.writeFile('/f', 'more'))).toBe(2);
     expect(await store.costOf(() => fs.writeFile('/new', 'file'))).toBe(2);
@@ -64,7 +63,7 @@ describe('Requests', () => {
   });
 
   it('1,000 writes in one transaction cost a few requests, and so do a rename, copy and removal of whole directories', async () => {
-    const { fs, store } = await open(new MapStore());
+    const { fs, store } = await open(new MemoryObjectStore());
     await fs.mkdir('/d');
     const writes = await store.costOf(() =>
       fs.transaction(async (tx) => {
@@ -81,7 +80,7 @@ describe('Requests', () => {
   it('a tree of 5,000 files is loaded in a few requests, and in less than 100 after 1,000 scattered commits', {
     timeout: 240_000,
   }, async () => {
-    const map = new MapStore();
+    const map = new MemoryObjectStore();
     const first = await open(map);
     await makeTree(first);
     const fresh = await open(map);
@@ -113,7 +112,7 @@ describe('Requests', () => {
   it('a directory of 20,000 entries is not rewritten for one change, and a diff reads only what differs', {
     timeout: 120_000,
   }, async () => {
-    const map = new MapStore();
+    const map = new MemoryObjectStore();
     const { fs } = await open(map);
     await fs.mkdir('/d');
     await fs.transaction(async (tx) => {

@@ -1,8 +1,7 @@
 import { asyncStorage, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 import { openTree } from './testing/open-tree.js';
 
 /** Requests after which an endless loop is stopped. */
@@ -13,12 +12,12 @@ const PART_BYTES = 300_000;
 const CONTRACT = 'a store must not reuse the buffer';
 
 describe('An object store that returns every object in the same buffer', () => {
-  let store: MapStore;
+  let store: MemoryObjectStore;
   let gets: number;
 
   const reusing = (): ObjectStore => {
     const buffer = new Uint8Array(2 ** 21);
-    return altered(store, {
+    return alteredStore(store, {
       get: async (name, offset, length) => {
         gets += 1;
         if (gets > MAX_GETS) throw new Error('The loop does not end');
@@ -32,7 +31,7 @@ describe('An object store that returns every object in the same buffer', () => {
   const openReusing = async (): Promise<FileSystem> => (await openTree(reusing())).fs;
 
   beforeEach(async () => {
-    store = new MapStore();
+    store = new MemoryObjectStore();
     gets = 0;
     const { fs } = await openTree(store);
     await fs.writeFile('/file', new Uint8Array(PART_BYTES).fill(1));

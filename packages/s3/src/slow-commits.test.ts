@@ -1,9 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ObjectStore } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { expect, it, vi } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
 const MEBI = 2 ** 20;
@@ -12,7 +11,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 it('Contents read while a commit is in progress are not kept longer than others', async () => {
-  const store: ObjectStore = new MapStore();
+  const store: ObjectStore = new MemoryObjectStore();
   const writer = await open(store);
   for (let i = 0; i < 40; i++) await writer.fs.writeFile(`/f${i}`, new Uint8Array(MEBI).fill(i));
   let isHeld = false;
@@ -23,7 +22,7 @@ it('Contents read while a commit is in progress are not kept longer than others'
   /** The contents that are still referenced. */
   const answers: WeakRef<Uint8Array>[] = [];
   const { fs } = await open(
-    altered(store, {
+    alteredStore(store, {
       get: async (...what) => {
         const bytes = await store.get(...what);
         if (bytes !== undefined && bytes.length > MEBI / 2) answers.push(new WeakRef(bytes));

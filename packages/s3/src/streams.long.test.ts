@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { FileSystem } from '@scratchfs/core';
+import { alteredStore } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
-import { altered } from './testing/altered-store.js';
 import { openTree as open } from './testing/open-tree.js';
 import { SparseStore } from './testing/sparse-store.js';
 
@@ -109,7 +109,7 @@ describe('A large file', () => {
       const abort = new AbortController();
       let puts = 0;
       const { fs, backend } = await open(
-        altered(store, {
+        alteredStore(store, {
           put: async (name, bytes) => {
             await store.put(name, bytes);
             puts += 1;

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '@scratchfs/core/object-tree';
+import { alteredStore } from '@scratchfs/testkit';
 import { expect, it } from 'vitest';
-import { altered } from './testing/altered-store.js';
 import { runTreeModel } from './testing/tree-model.js';
 
 const RUNS = 25;
@@ -23,7 +23,7 @@ it('a filesystem, its checkpoints and forks match the model, whichever client co
 
 it('the model notices a collector that deletes the objects of forks', async () => {
   const forgetful = (store: ObjectStore): ObjectStore =>
-    altered(store, {
+    alteredStore(store, {
       list: async (prefix, cursor) => {
         const page = await store.list(prefix, cursor);
         if (prefix === 'forks/') await store.delete(page.names);

@@ -1,8 +1,7 @@
 import type { FileSystem } from '@scratchfs/core';
 import type { ObjectStore } from '@scratchfs/core/object-tree';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { altered } from './testing/altered-store.js';
-import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
 /** Returns a promise that others wait for, and its resolver. */
@@ -22,9 +21,9 @@ describe('A store that returns the whole head even if the client knows it', () =
   let beforeHead: () => Promise<void>;
 
   beforeEach(async () => {
-    store = new MapStore();
+    store = new MemoryObjectStore();
     beforeSwap = beforeHead = async () => {};
-    const whole = altered(store, {
+    const whole = alteredStore(store, {
       readHead: async () => {
         const head = await store.readHead(undefined);
         await beforeHead();

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asyncStorage, type FileSystem, openFileSystem, StorageError } from '@scratchfs/core';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { type Dump, Random } from '@scratchfs/testkit';
-import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
-import { type TurnScheduler, UnrulyStore } from '../../../packages/s3/src/testing/unruly-store.js';
+import { type Dump, MemoryObjectStore, Random, type TurnScheduler, UnrulyStore } from '@scratchfs/testkit';
 import { changesOf, clock, dumpWithCheckpoints, plantCheckpointedScene } from '../../faults/harness.js';
 import { type AbortTarget, type LineSpeed, SLOW_REQUEST_MS, type ThrottledLine } from '../../faults/remote/abort.js';
 import { followUp } from '../../faults/remote/trial.js';
@@ -15,7 +13,7 @@ const TIMEOUT_MS = 30_000;
  * @param names of the changes to run; default all
  */
 export async function abortGround(names?: readonly string[]): Promise<AbortTarget> {
-  const original = new MapStore();
+  const original = new MemoryObjectStore();
   await withClient(original, new Line(), plantCheckpointedScene);
   return {
     before: await stateAt(original),
@@ -73,7 +71,7 @@ class Line implements ThrottledLine, TurnScheduler {
   }
 }
 
-async function withClient<T>(store: MapStore, line: Line, work: (fs: FileSystem) => Promise<T>): Promise<T> {
+async function withClient<T>(store: MemoryObjectStore, line: Line, work: (fs: FileSystem) => Promise<T>): Promise<T> {
   const plan = () => {
     line.begin();
     return 'none' as const;
@@ -90,12 +88,12 @@ async function withClient<T>(store: MapStore, line: Line, work: (fs: FileSystem)
   }
 }
 
-function stateAt(store: MapStore): Promise<Dump> {
+function stateAt(store: MemoryObjectStore): Promise<Dump> {
   return withClient(store, new Line(), dumpWithCheckpoints);
 }
 
-async function copyOf(store: MapStore): Promise<MapStore> {
-  const copy = new MapStore();
+async function copyOf(store: MemoryObjectStore): Promise<MemoryObjectStore> {
+  const copy = new MemoryObjectStore();
   for (const [name, bytes] of store.objects) await copy.put(name, bytes);
   const head = await store.readHead(undefined);
   if (typeof head === 'object') await copy.swapHead(head.bytes, undefined);

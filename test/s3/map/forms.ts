@@ -1,8 +1,7 @@
 import { asyncStorage, openFileSystem } from '@scratchfs/core';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { ALL_OPERATIONS } from '@scratchfs/testkit';
+import { ALL_OPERATIONS, MemoryObjectStore } from '@scratchfs/testkit';
 import { createFileSystem } from 'scratchfs';
-import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
 import type { Forms } from '../../differential/forms.js';
 
 /**
@@ -13,7 +12,7 @@ export const onTree: Forms = {
   operations: ALL_OPERATIONS,
   openSync: (clock) => createFileSystem({ clock }),
   open: (clock) => {
-    const backend = new ObjectTreeBackend(new MapStore(), { clock });
+    const backend = new ObjectTreeBackend(new MemoryObjectStore(), { clock });
     return openFileSystem(asyncStorage(backend, { clock }), { clock, closesStorage: true });
   },
 };

@@ -1,13 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { Random } from '@scratchfs/testkit';
-import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
-import {
-  MISHAPS,
-  type Mishap,
-  type TurnScheduler,
-  UnrulyStore,
-} from '../../../packages/s3/src/testing/unruly-store.js';
+import { MemoryObjectStore, MISHAPS, type Mishap, Random, type TurnScheduler, UnrulyStore } from '@scratchfs/testkit';
 import { Pool, type Worker } from '../../faults/remote/process-pool.js';
 import type { Remote } from '../../faults/remote/remote.js';
 import { type SharedJobs, sharedJobs } from '../../faults/remote/shared-jobs.js';
@@ -21,14 +14,14 @@ export interface MapPlace {
 /** Maximum number of turns of the event loop that a request takes. */
 const TURNS = 3;
 
-const stores = new Map<string, MapStore>();
+const stores = new Map<string, MemoryObjectStore>();
 const plans = new Map<string, () => Mishap>();
 let count = 0;
 
 export function freshPlace(): MapPlace {
   count += 1;
   const name = `store ${count}`;
-  stores.set(name, new MapStore());
+  stores.set(name, new MemoryObjectStore());
   return { name };
 }
 

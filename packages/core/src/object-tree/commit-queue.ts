@@ -14,7 +14,7 @@ import { encodeHead } from './head-format.js';
 import type { Current, Heads } from './heads.js';
 import { vanishedError } from './heads.js';
 import { LoadPlanner } from './load-planner.js';
-import { OBJECTS } from './object-name.js';
+import { OBJECTS, partName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { type ObjectToPut, ObjectWriter } from './object-writer.js';
 import type { RangeCache } from './range-cache.js';
@@ -104,6 +104,8 @@ export interface CommitQueueOptions {
   readonly now: () => number;
   /** Prefix of object names. */
   readonly prefix: string;
+  /** Greatest size in bytes of a stored object, and of the head. */
+  readonly partBytes: number;
 }
 
 /**
@@ -385,7 +387,7 @@ export class CommitQueue {
     items: readonly PendingOperation[],
     since: number | undefined,
   ): Steps<PreparedCommit | BytesNotLoaded> {
-    const { pages, read, versions, contents, newId, prefix } = this.#options;
+    const { pages, read, versions, contents, newId } = this.#options;
     const commit = base.head.commit + 1;
     const planner = new LoadPlanner(pages, read);
     for (const { batch } of items) if (batch !== undefined) yield* planner.batch(base.reader, batch);
@@ -401,7 +403,7 @@ export class CommitQueue {
       }
       if (!draft.isChanged) return { draft, results, head: base.head, objects: [] };
       const { epoch } = base.head;
-      const writer = new ObjectWriter({ prefix, epoch, commit, newId, versions, pages, read, compactAfter: since });
+      const writer = new ObjectWriter({ ...this.#options, epoch, commit, compactAfter: since });
       const before = { inodes: base.state.inodes, record: base.head.state };
       const { objects, ...state } =
         draft.stored === undefined
@@ -424,10 +426,14 @@ export class CommitQueue {
   }
 
   async #put(objects: readonly ObjectToPut[]): Promise<void> {
-    const { store, calls, rangeCache } = this.#options;
+    const { store, calls, rangeCache, partBytes } = this.#options;
     await inParallel(objects, MAX_CONCURRENT_PUTS, async ({ name, length, bytes: whole, pieces }) => {
       const bytes = whole();
-      await calls.retrying(undefined, (call) => store.put(name, bytes, call));
+      const parts = Array.from({ length: Math.ceil(length / partBytes) }, (_, part) => part);
+      await inParallel(parts, MAX_CONCURRENT_PUTS, (part) => {
+        const stored = parts.length === 1 ? bytes : bytes.subarray(part * partBytes, (part + 1) * partBytes);
+        return calls.retrying(undefined, (call) => store.put(partName(name, part), stored, call));
+      });
       for (const [piece, ref] of pieces) piece.stored = ref;
       if (pieces.length === 0 && length <= MAX_CACHED_OBJECT_BYTES) rangeCache.add(name, 0, bytes);
     });
@@ -439,9 +445,14 @@ export class CommitQueue {
     { head, results }: PreparedCommit,
     items: readonly PendingOperation[],
   ): Promise<boolean> {
-    const { store, calls, heads, now } = this.#options;
-    this.#sequence += 1;
+    const { store, calls, heads, now, partBytes } = this.#options;
     const bytes = encodeHead(head);
+    if (bytes.length > partBytes)
+      throw new StorageError(
+        'full',
+        `The head would have ${bytes.length} bytes, the store takes ${partBytes}: drop checkpoints, or close forks`,
+      );
+    this.#sequence += 1;
     const unsettled: Unsettled = { base, sequence: this.#sequence, items, results, mayHaveHappened: false };
     let failure: StorageError | undefined;
     for (let attempt = 0; attempt < MAX_SWAP_ATTEMPTS; attempt++) {

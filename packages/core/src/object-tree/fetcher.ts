@@ -1,6 +1,6 @@
 import { isStorageError } from '../errors.js';
 import { corrupt } from './corrupt.js';
-import { parseObjectName } from './object-name.js';
+import { parseObjectName, partName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import type { RangeCache } from './range-cache.js';
 import { isWhole, type Ref } from './ref.js';
@@ -63,13 +63,19 @@ export class Fetcher {
 
   async #fetch(refs: readonly Ref[], signal: AbortSignal | undefined): Promise<void> {
     let wanted = refs;
+    let incomplete = new Set<string>();
     for (let attempt = 0; wanted.length > 0; attempt++) {
-      if (attempt === MAX_DAMAGED_READS) throw corrupt(`${wanted[0]?.object} has other bytes than it was written with`);
+      if (attempt === MAX_DAMAGED_READS) {
+        const [{ object }] = wanted as [Ref];
+        if (incomplete.has(object)) throw new ObjectMissing(object);
+        throw corrupt(`${object} has other bytes than it was written with`);
+      }
+      incomplete = new Set();
       const ranges = planRanges(wanted, attempt > 0).map((range) => this.#ahead(range));
-      await inParallel(ranges, MAX_CONCURRENT_GETS, async ({ object, offset, end }) => {
-        const bytes = await this.#calls.retrying(signal, (call) => this.#store.get(object, offset, end - offset, call));
-        if (bytes === undefined) throw new ObjectMissing(object);
-        this.#rangeCache.add(object, offset, bytes);
+      await inParallel(ranges, MAX_CONCURRENT_GETS, async (range) => {
+        const { bytes, isIncomplete } = await this.#read(range, signal);
+        if (isIncomplete) incomplete.add(range.object);
+        this.#rangeCache.add(range.object, range.offset, bytes);
       });
       wanted = wanted.filter((ref) => {
         const bytes = this.#rangeCache.find(ref);
@@ -80,10 +86,41 @@ export class Fetcher {
     }
   }
 
+  /**
+   * Reads a range from the parts of its object. A part after the first may be missing because the object ends before it, or because
+   * the object is being deleted: then `isIncomplete`.
+   * @throws ObjectMissing
+   */
+  async #read(
+    { object, offset, end }: ByteRange,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly bytes: Uint8Array; readonly isIncomplete: boolean }> {
+    const { partBytes } = parseObjectName(object);
+    const first = Math.floor(offset / partBytes);
+    const parts: (Uint8Array | undefined)[] = [];
+    const get = async (part: number): Promise<void> => {
+      const from = Math.max(offset, part * partBytes);
+      const length = Math.min(end, (part + 1) * partBytes) - from;
+      parts[part - first] = await this.#calls.retrying(signal, (call) =>
+        this.#store.get(partName(object, part), from - part * partBytes, length, call),
+      );
+    };
+    const count = Math.max(1, Math.ceil(end / partBytes) - first);
+    await inParallel(
+      Array.from({ length: count }, (_, i) => first + i),
+      MAX_CONCURRENT_GETS,
+      get,
+    );
+    const [start] = parts;
+    if (start === undefined) throw new ObjectMissing(object);
+    if (count === 1) return { bytes: start, isIncomplete: false };
+    return { bytes: joined(parts, first * partBytes - offset, partBytes), isIncomplete: parts.includes(undefined) };
+  }
+
   #ahead(range: ByteRange): ByteRange {
     const { object, offset, end } = range;
     const isNext = this.#ends.get(object) === offset;
-    const ahead = isNext ? { ...range, end: Math.max(end, offset + MAX_RANGE_BYTES / 2) } : range;
+    const ahead = isNext ? { ...range, end: Math.max(end, withinParts(range, offset + MAX_RANGE_BYTES / 2)) } : range;
     this.#ends.delete(object);
     this.#ends.set(object, ahead.end);
     const oldest = this.#ends.keys().next().value;
@@ -116,10 +153,44 @@ function exact({ object, offset, length }: Ref): ByteRange {
 
 /** Extends a page's range to its neighbours. Parent pages are stored after a page, child pages before it. */
 function widened(ref: Ref): ByteRange {
-  const { pages } = parseObjectName(ref.object);
-  const end = ref.offset + ref.length;
+  const { pages, partBytes } = parseObjectName(ref.object);
+  const { object, offset } = ref;
+  const end = offset + ref.length;
   if (end > pages) return exact(ref);
-  if (pages <= READ_AHEAD_PAGE_BYTES) return { object: ref.object, offset: 0, end: pages + READ_AHEAD_CONTENT_BYTES };
-  const from = Math.floor(ref.offset / READ_AHEAD_PAGE_BYTES) * READ_AHEAD_PAGE_BYTES;
-  return { object: ref.object, offset: from, end: Math.max(end, Math.min(pages, from + READ_AHEAD_PAGE_BYTES)) };
+  const isSmall = pages <= READ_AHEAD_PAGE_BYTES;
+  const from = isSmall ? 0 : Math.floor(offset / READ_AHEAD_PAGE_BYTES) * READ_AHEAD_PAGE_BYTES;
+  const to = isSmall ? pages + READ_AHEAD_CONTENT_BYTES : Math.min(pages, from + READ_AHEAD_PAGE_BYTES);
+  return {
+    object,
+    offset: Math.max(from, Math.floor(offset / partBytes) * partBytes),
+    end: Math.max(end, withinParts({ object, end }, to)),
+  };
+}
+
+/** Returns how far a range can be extended up to `to` without a request for another part. */
+function withinParts({ object, end }: Pick<ByteRange, 'object' | 'end'>, to: number): number {
+  const { partBytes } = parseObjectName(object);
+  return Math.min(to, Math.ceil(end / partBytes) * partBytes);
+}
+
+/**
+ * Joins consecutive parts up to the first that is missing or shorter than a part. `lead`: the start of the first part,
+ * counted from that of the range.
+ */
+function joined(parts: readonly (Uint8Array | undefined)[], lead: number, partBytes: number): Uint8Array {
+  const whole: Uint8Array[] = [];
+  let length = 0;
+  for (const [i, bytes] of parts.entries()) {
+    if (bytes === undefined) break;
+    whole.push(bytes);
+    length += bytes.length;
+    if (bytes.length < (i === 0 ? partBytes + lead : partBytes)) break;
+  }
+  const result = new Uint8Array(length);
+  let at = 0;
+  for (const bytes of whole) {
+    result.set(bytes, at);
+    at += bytes.length;
+  }
+  return result;
 }

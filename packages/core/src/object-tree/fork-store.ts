@@ -29,6 +29,10 @@ export class ForkStore implements ObjectStore {
     this.#head = { tag: '0', bytes: encodeHead({ ...base, commit, gathered: { small: commit, large: commit } }) };
   }
 
+  get maxObjectBytes(): number | undefined {
+    return this.#store.maxObjectBytes;
+  }
+
   get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined> {
     return this.#store.get(name, offset, length, call);
   }

@@ -7,7 +7,7 @@ import { type Copying, isCopyingId, seenThrough } from './copies.js';
 import { planRanges } from './fetcher.js';
 import type { Head } from './head.js';
 import { decodeHead, encodeHead } from './head-format.js';
-import { parseObjectName, printObjectName } from './object-name.js';
+import { objectOfPart, parseObjectName, partName, printObjectName } from './object-name.js';
 import { encodeInodes } from './page-format.js';
 import { RangeCache } from './range-cache.js';
 import { hashOf, type Ref } from './ref.js';
@@ -147,16 +147,26 @@ describe('a head with a correct hash', () => {
 
 describe('the name of an object', () => {
   it('contains epoch, commit and page bytes', () => {
-    const name = { epoch: 3, commit: 2 ** 40, pages: 512, id: 'abc123' };
-    expect(parseObjectName(printObjectName('forks/x/', name))).toEqual(name);
+    for (const partBytes of [2 ** 16, 100_000, 2 ** 23]) {
+      const name = { epoch: 3, commit: 2 ** 40, pages: 512, id: 'abc123', partBytes };
+      const printed = printObjectName('forks/x/', name);
+      expect(parseObjectName(printed)).toEqual(name);
+      expect(parseObjectName(partName(printed, 17))).toEqual(name);
+      for (const part of [0, 1, 17]) expect(objectOfPart(partName(printed, part))).toBe(printed);
+    }
   });
 
-  it.each(['', 'objects/1-2-3', 'objects/1-2-x-a', 'head', 'objects/1-2-3-A', 'objects/-1-2-3-a'])(
-    'is not %j',
-    (name) => {
-      expect(() => parseObjectName(name)).toThrow('damaged');
-    },
-  );
+  it.each([
+    '',
+    'objects/1-2-3',
+    'objects/1-2-x-a',
+    'head',
+    'objects/1-2-3-A',
+    'objects/-1-2-3-a',
+    'objects/1-2-3-a-65535',
+  ])('is not %j', (name) => {
+    expect(() => parseObjectName(name)).toThrow('damaged');
+  });
 });
 
 describe('composed subtree copies', () => {

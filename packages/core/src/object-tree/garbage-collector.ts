@@ -13,7 +13,7 @@ import type { Head, StateRecord } from './head.js';
 import { type Current, type Heads, vanishedError } from './heads.js';
 import { groupNames, listNames } from './list-names.js';
 import { LoadPlanner } from './load-planner.js';
-import { FORKS, isObjectName, OBJECTS, parseObjectName } from './object-name.js';
+import { FORKS, isObjectName, OBJECTS, objectOfPart, parseObjectName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { PENDING_DELETES, type PendingDeletes, readPendingDeletes, writePendingDeletes } from './pending-deletes.js';
 import { type Ref, refKey } from './ref.js';
@@ -53,6 +53,8 @@ export interface GarbageCollectorOptions {
   readonly hold: () => () => void;
   readonly newId: () => string;
   readonly clock: () => number;
+  /** Greatest size in bytes of a stored object. */
+  readonly partBytes: number;
 }
 
 /** A page of a directory or of the inode table. */
@@ -135,7 +137,7 @@ export class GarbageCollector {
   }
 
   async #collect(head: Head, { olderThanMs = 0, signal }: StoppableOptions): Promise<Collected> {
-    const { store, calls, clock, newId } = this.#options;
+    const { store, calls, clock, newId, partBytes } = this.#options;
     const reached = await reading(this.#reach(head, signal));
     const names = [...(await this.#list(OBJECTS, signal)), ...(await this.#list(FORKS, signal))];
     const lists = await this.#list(PENDING_DELETES, signal);
@@ -145,7 +147,7 @@ export class GarbageCollector {
       classify(names, head, reached, pendingDeletes, { now, olderThanMs }),
       signal,
     );
-    if (olderThanMs > 0) await writePendingDeletes(store, calls, newId, now, fresh, signal);
+    if (olderThanMs > 0) await writePendingDeletes({ store, calls, newId, maxBytes: partBytes }, now, fresh, signal);
     signal.throwIfAborted();
     const emptied = pendingDeletes.lists.filter((list) => !list.names.some((name) => staying.has(name)));
     await this.#delete([...due, ...emptied.map((list) => list.name)], signal);
@@ -259,7 +261,7 @@ function* classify(
   for (const [i, name] of names.entries()) {
     if (i % NAMES_PER_SLICE === 0) yield;
     if (!isObjectName(name)) continue;
-    if (reached.has(name) || !isGarbage(name, head)) {
+    if (reached.has(objectOfPart(name)) || !isGarbage(name, head)) {
       live += 1;
       continue;
     }

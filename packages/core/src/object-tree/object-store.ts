@@ -17,16 +17,17 @@ export interface NamePage {
 
 /**
  * A key-value store under an object tree: immutable objects, and one small object, the head, that is replaced by
- * compare-and-swap. {@link objectTreeStorage} makes a storage of it.
+ * compare-and-swap. {@link objectTreeStorage} makes a storage of it. `objectStoreSuite` of `@scratchfs/testkit` tests
+ * it, and `MemoryObjectStore` there is one in memory.
  *
- * **Names** have at most 200 characters of `a-z`, `0-9`, `-` and `/`. An object is put once: a name never gets other
+ * **Names** have at most 200 characters of `a-z`, `0-9`, `-`, `.` and `/`. An object is put once: a name never gets other
  * bytes, not even after its deletion, and a request that is sent again carries the same bytes. The one exception is
  * the object `turn`, which is put repeatedly and may be read stale. The head has no name: the store chooses its place, so that
  * no listing contains it.
  *
- * **Sizes**: most objects have some kilobytes; large contents are cut into objects of up to 8 MiB. An object with the
- * directories of a commit can be larger if the commit changes a hundred thousand files. A head has some kilobytes, and
- * 0.5 KB more for each checkpoint and fork: some 100 KB with 200 checkpoints.
+ * **Sizes**: most objects have some kilobytes; no object is larger than `maxObjectBytes`. A head has some kilobytes, and
+ * 0.5 KB more for each checkpoint and fork: some 100 KB with 200 checkpoints. A head that would be larger than
+ * `maxObjectBytes` is a `StorageError` of kind `full`, and nothing is changed.
  *
  * **Consistency**: once `put` has resolved, every client reads the object; once `swapHead` has resolved, every
  * `readHead` that begins later returns that head or a later one. Objects whose deletion has begun may still be read.
@@ -49,6 +50,12 @@ export interface NamePage {
  * work. What it throws then is ignored.
  */
 export interface ObjectStore {
+  /**
+   * Greatest size in bytes of an object and of the head, from 65,536 on: 2,000,000 for the rows of a Durable Object, for
+   * example. What is larger is stored in parts of this size, each an object of its own. The size is a part of their
+   * names, so it may be changed later. Default 8 MiB.
+   */
+  readonly maxObjectBytes?: number | undefined;
   /**
    * Reads `length` bytes from `offset` on: fewer if the object ends before, none if `offset` is at or past its end.
    * It must not return more. Returns undefined if there is no such object.

@@ -11,7 +11,7 @@ import type {
   NodeId,
   PinnedRead,
 } from '../backend.js';
-import { checkMethods } from '../engine/arguments.js';
+import { checkInteger, checkMethods } from '../engine/arguments.js';
 import { randomId } from '../engine/defaults.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-backend/tree-reader.js';
@@ -27,7 +27,7 @@ import { ForkStore } from './fork-store.js';
 import { type Collected, type CollectOptions, GarbageCollector } from './garbage-collector.js';
 import type { Head } from './head.js';
 import { type Current, Heads } from './heads.js';
-import { FORKS, OBJECTS } from './object-name.js';
+import { DEFAULT_MAX_OBJECT_BYTES, FORKS, MIN_MAX_OBJECT_BYTES, OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { type ObjectTreeOptions, parseObjectTreeOptions } from './options.js';
 import { RangeCache } from './range-cache.js';
@@ -69,6 +69,11 @@ export class ObjectTreeBackend implements Backend {
     checkMethods(store, ['get', 'put', 'delete', 'list', 'readHead', 'swapHead'], 'An object store');
     const { create, maxStalenessMs, timeoutMs, retries, maxCacheBytes, clock, random, timer } =
       parseObjectTreeOptions(options);
+    const partBytes = checkInteger(
+      store.maxObjectBytes ?? DEFAULT_MAX_OBJECT_BYTES,
+      'maxObjectBytes',
+      MIN_MAX_OBJECT_BYTES,
+    );
     const newId = (): NodeId & string => randomId(random);
     const versions: Versions = new WeakMap();
     const rangeCache = new RangeCache(maxCacheBytes);
@@ -111,6 +116,7 @@ export class ObjectTreeBackend implements Backend {
       hold,
       newId,
       now,
+      partBytes,
       prefix: fork === undefined ? OBJECTS : `${FORKS}${fork.id}/`,
     });
     const heads = this.#heads;
@@ -120,7 +126,7 @@ export class ObjectTreeBackend implements Backend {
     };
     const forks = fork?.registry ?? new ForkRegistry(this.#commits, end);
     this.#forks = forks;
-    this.#garbage = new GarbageCollector({ store, calls, heads, forks, fetcher, pages, hold, newId, clock });
+    this.#garbage = new GarbageCollector({ store, calls, heads, forks, fetcher, pages, hold, newId, clock, partBytes });
     this.#loader = new StateLoader({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
     const enter = (call: BackendCall | undefined): void => this.#enter(call?.signal);
     const { deleteHead } = store;

@@ -32,6 +32,8 @@ export interface ObjectWriterOptions {
   readonly epoch: number;
   readonly commit: number;
   readonly newId: () => string;
+  /** Bytes per stored part of an object. */
+  readonly partBytes: number;
   readonly versions: Versions;
   readonly pages: Pages;
   /**
@@ -77,8 +79,7 @@ export class ObjectWriter implements PageContext {
     if (count > 0) yield* this.#pagesBeneath(top, levels);
     const page = count === 0 ? undefined : this.pageOf(top, levels);
     const inodes = this.#inodes(state, before);
-    const { epoch, commit, prefix, newId } = this.#options;
-    const name = printObjectName(prefix, { epoch, commit, pages: this.#pagesLength, id: newId() });
+    const name = this.#newName(this.#pagesLength);
     const { id, meta, listing, version: tree, size, files, directories, linked, height, reach } = root;
     const objects: ObjectToPut[] = this.#large.map(({ name, parts, length, pieces }) => ({
       name,
@@ -190,13 +191,7 @@ export class ObjectWriter implements PageContext {
   #placeInContentObject(piece: Piece | undefined, content: Uint8Array): ByteLocation {
     let open = this.#large.at(-1);
     if (open === undefined || open.length + content.length > MAX_CONTENT_OBJECT_BYTES) {
-      const { prefix, epoch, commit, newId } = this.#options;
-      open = {
-        name: printObjectName(prefix, { epoch, commit, pages: 0, id: newId() }),
-        parts: [],
-        length: 0,
-        pieces: [],
-      };
+      open = { name: this.#newName(0), parts: [], length: 0, pieces: [] };
       this.#large.push(open);
     }
     const ref = { object: open.name, offset: open.length, length: content.length, hash: hashOf(content) };
@@ -204,6 +199,11 @@ export class ObjectWriter implements PageContext {
     open.length += content.length;
     if (piece !== undefined) open.pieces.push([piece, ref]);
     return ref;
+  }
+
+  #newName(pages: number): string {
+    const { prefix, epoch, commit, newId, partBytes } = this.#options;
+    return printObjectName(prefix, { epoch, commit, pages, id: newId(), partBytes });
   }
 
   #inodes(

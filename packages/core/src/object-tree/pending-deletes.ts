@@ -11,6 +11,8 @@ export const PENDING_DELETES = 'trash/';
 const LIST_NAME = /^trash\/[0-9a-z]{20}$/;
 /** Maximum number of names per list. */
 const MAX_NAMES_PER_LIST = 10_000;
+/** Bytes of a list without names, at most. */
+const LIST_OVERHEAD_BYTES = 100;
 /** Upper bound of a list's size in bytes, at the greatest length of names. */
 const MAX_LIST_BYTES = 64 * 2 ** 20;
 const MAX_CONCURRENT_LISTS = 4;
@@ -51,21 +53,37 @@ export async function readPendingDeletes(
   return { lists: read, foundAt };
 }
 
+export interface PendingDeletesOptions {
+  readonly store: ObjectStore;
+  readonly calls: StoreCalls;
+  readonly newId: () => string;
+  /** Greatest size of a list in bytes. */
+  readonly maxBytes: number;
+}
+
 /** Writes as many lists as necessary. */
 export async function writePendingDeletes(
-  store: ObjectStore,
-  calls: StoreCalls,
-  newId: () => string,
+  { store, calls, newId, maxBytes }: PendingDeletesOptions,
   at: number,
   names: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const lists: PendingDeleteList[] = [];
-  for (let from = 0; from < names.length; from += MAX_NAMES_PER_LIST)
-    lists.push({ name: `${PENDING_DELETES}${newId()}`, names: names.slice(from, from + MAX_NAMES_PER_LIST) });
-  await inParallel(lists, MAX_CONCURRENT_LISTS, async ({ name, names }) => {
-    const bytes = new TextEncoder().encode(JSON.stringify({ at, names }));
-    await calls.retrying(signal, (call) => store.put(name, bytes, call));
+  const lists: string[][] = [];
+  let bytes = Infinity;
+  for (const name of names) {
+    // Quotes and a comma.
+    const added = name.length + 3;
+    if (bytes + added > maxBytes || lists.at(-1)?.length === MAX_NAMES_PER_LIST) {
+      lists.push([]);
+      bytes = LIST_OVERHEAD_BYTES;
+    }
+    lists.at(-1)?.push(name);
+    bytes += added;
+  }
+  await inParallel(lists, MAX_CONCURRENT_LISTS, async (list) => {
+    const json = new TextEncoder().encode(JSON.stringify({ at, names: list }));
+    const name = `${PENDING_DELETES}${newId()}`;
+    await calls.retrying(signal, (call) => store.put(name, json, call));
   });
 }
 

@@ -1,8 +1,17 @@
 import { asyncStorage, type FileSystem, isStorageError, OutcomeUnknownError, openFileSystem } from '@scratchfs/core';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { type Dump, differences, dump, recount, Scheduler } from '@scratchfs/testkit';
-import { MapStore } from './map-store.js';
-import { MISHAPS, type Mishap, type RequestKind, UnrulyStore } from './unruly-store.js';
+import {
+  type Dump,
+  differences,
+  dump,
+  MemoryObjectStore,
+  MISHAPS,
+  type Mishap,
+  type RequestKind,
+  recount,
+  Scheduler,
+  UnrulyStore,
+} from '@scratchfs/testkit';
 
 /** Tested operations, each starting from the same tree. */
 const OPERATIONS: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = {
@@ -58,7 +67,7 @@ export async function sweepFaults(forever: boolean): Promise<Sweep> {
 
 interface World {
   readonly scheduler: Scheduler;
-  readonly store: MapStore;
+  readonly store: MemoryObjectStore;
 }
 
 async function open({ scheduler, store }: World, unruly?: UnrulyStore): Promise<[FileSystem, ObjectTreeBackend]> {
@@ -87,7 +96,7 @@ async function stateOf(world: World): Promise<Dump> {
 }
 
 async function expected(operation: (fs: FileSystem) => Promise<unknown>): Promise<{ before: Dump; after: Dump }> {
-  const world = { scheduler: new Scheduler(1), store: new MapStore() };
+  const world = { scheduler: new Scheduler(1), store: new MemoryObjectStore() };
   return world.scheduler.run(
     (async () => {
       await prepare(world);
@@ -109,7 +118,7 @@ async function disturb(
   before: Dump,
   after: Dump,
 ): Promise<string[] | undefined> {
-  const world = { scheduler: new Scheduler(at), store: new MapStore() };
+  const world = { scheduler: new Scheduler(at), store: new MemoryObjectStore() };
   const late = new Set<Promise<void>>();
   let isOn = false;
   let requests = 0;

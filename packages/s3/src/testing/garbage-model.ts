@@ -1,8 +1,6 @@
 import { asyncStorage, type FileSystem, isFsError, isStorageError, openFileSystem } from '@scratchfs/core';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { dump, Scheduler } from '@scratchfs/testkit';
-import { MapStore } from './map-store.js';
-import { MISHAPS, UnrulyStore } from './unruly-store.js';
+import { dump, MemoryObjectStore, MISHAPS, Scheduler, UnrulyStore } from '@scratchfs/testkit';
 
 const CLIENTS = 3;
 const STEPS = 6;
@@ -29,7 +27,7 @@ export interface ModelRun {
  */
 export async function runGarbageModel(seed: number): Promise<ModelRun> {
   const scheduler = new Scheduler(seed);
-  const store = new MapStore();
+  const store = new MemoryObjectStore();
   const late = new Set<Promise<void>>();
   const { random, timer } = scheduler;
   let rate = 0.12;

@@ -1,5 +1,5 @@
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
-import { MapStore } from './map-store.js';
+import { MemoryObjectStore } from '@scratchfs/testkit';
 
 const BLOCK = 65_536;
 
@@ -11,7 +11,7 @@ export class SparseStore implements ObjectStore {
   readonly objects = new Map<string, { readonly length: number; readonly blocks: readonly Block[] }>();
   /** Number of bytes in the last response. */
   answered = 0;
-  readonly #heads = new MapStore();
+  readonly #heads = new MemoryObjectStore();
 
   /** Returns the number of bytes that take memory: all but the runs of one byte. */
   get held(): number {

@@ -8,10 +8,8 @@ import {
   openFileSystem,
 } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { Scheduler } from '@scratchfs/testkit';
-import { MapStore } from './map-store.js';
+import { MemoryObjectStore, MISHAPS, Scheduler, UnrulyStore } from '@scratchfs/testkit';
 import { isSame, partOf, randomChange, type State, stateOf } from './random-change.js';
-import { MISHAPS, UnrulyStore } from './unruly-store.js';
 
 const CLIENTS = 3;
 const STEPS = 14;
@@ -74,7 +72,7 @@ export async function runTreeModel(
 ): Promise<TreeRun> {
   const scheduler = new Scheduler(seed);
   const { random, timer } = scheduler;
-  const store = new MapStore();
+  const store = new MemoryObjectStore();
   const late = new Set<Promise<void>>();
   const problems: string[] = [];
   const counts = { changes: 0, forks: 0, rollbacks: 0, deleted: 0 };

@@ -1,6 +1,6 @@
 import { StorageError } from '@scratchfs/core';
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
-import type { Scheduler } from '@scratchfs/testkit';
+import type { Scheduler } from '../faults/scheduler.js';
 
 /**
  * Fate of a request. `none`: it is handled normally. `refused`: the store refuses it. Others: the request or its

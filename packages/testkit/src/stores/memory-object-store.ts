@@ -1,25 +1,39 @@
 import type { NamePage, ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 
-const PAGE = 1_000;
+export interface MemoryObjectStoreOptions {
+  /** Names in a page of a listing. Default 1,000. */
+  readonly namesPerPage?: number | undefined;
+  /** Greatest size in bytes of an object and of the head; larger ones are refused. Default: any. */
+  readonly maxObjectBytes?: number | undefined;
+}
+
 /** Name of the priority request, which is written repeatedly. */
 const PRIORITY_REQUEST = 'turn';
 
-/** An object tree's store in memory, shared by all that hold it. */
-export class MapStore implements ObjectStore {
+/** An object store in memory, shared by all that hold it: an example in 50 lines, and the base of other stores. */
+export class MemoryObjectStore implements ObjectStore {
   readonly objects = new Map<string, Uint8Array>();
   #head: StoredHead | undefined;
   #tags = 0;
+  readonly maxObjectBytes: number | undefined;
+  readonly #namesPerPage: number;
+
+  constructor({ namesPerPage = 1_000, maxObjectBytes }: MemoryObjectStoreOptions = {}) {
+    this.#namesPerPage = namesPerPage;
+    this.maxObjectBytes = maxObjectBytes;
+  }
 
   async get(name: string, offset: number, length: number): Promise<Uint8Array | undefined> {
     return this.objects.get(name)?.slice(offset, offset + length);
   }
 
   async put(name: string, bytes: Uint8Array): Promise<void> {
+    this.#checkSize(bytes);
     // The same request may arrive twice; a name never gets other bytes.
     const known = this.objects.get(name);
     if (name !== PRIORITY_REQUEST && known !== undefined && known.length !== bytes.length)
       throw new Error(`${name} was put with other bytes`);
-    this.objects.set(name, bytes.slice());
+    this.objects.set(name, new Uint8Array(bytes));
   }
 
   async delete(names: readonly string[]): Promise<void> {
@@ -29,12 +43,8 @@ export class MapStore implements ObjectStore {
   async list(prefix: string, cursor: string | undefined): Promise<NamePage> {
     const all = [...this.objects.keys()].filter((name) => name.startsWith(prefix)).sort();
     const left = cursor === undefined ? all : all.filter((name) => name > cursor);
-    const names = left.slice(0, PAGE);
-    return { names, cursor: left.length > PAGE ? names.at(-1) : undefined };
-  }
-
-  async deleteHead(): Promise<void> {
-    this.#head = undefined;
+    const names = left.slice(0, this.#namesPerPage);
+    return { names, cursor: left.length > names.length ? names.at(-1) : undefined };
   }
 
   async readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
@@ -42,9 +52,18 @@ export class MapStore implements ObjectStore {
   }
 
   async swapHead(bytes: Uint8Array, expected: string | undefined): Promise<string | undefined> {
+    this.#checkSize(bytes);
     if (this.#head?.tag !== expected) return undefined;
     this.#tags += 1;
-    this.#head = { tag: `tag ${this.#tags}`, bytes: bytes.slice() };
+    this.#head = { tag: `tag ${this.#tags}`, bytes: new Uint8Array(bytes) };
     return this.#head.tag;
+  }
+
+  async deleteHead(): Promise<void> {
+    this.#head = undefined;
+  }
+
+  #checkSize({ length }: Uint8Array): void {
+    if (length > (this.maxObjectBytes ?? Infinity)) throw new Error(`${length} bytes are more than the store takes`);
   }
 }

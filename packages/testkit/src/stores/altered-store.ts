@@ -1,14 +1,18 @@
 import type { ObjectStore } from '@scratchfs/core/object-tree';
 
 /** Returns a store with some of its requests replaced. */
-export function altered(store: ObjectStore, others: Partial<ObjectStore>): ObjectStore {
+export function alteredStore(store: ObjectStore, others: Partial<ObjectStore>): ObjectStore {
+  const { maxObjectBytes, deleteHead, close } = store;
   return {
+    ...(maxObjectBytes === undefined ? {} : { maxObjectBytes }),
     get: (...what) => store.get(...what),
     put: (...what) => store.put(...what),
     delete: (...what) => store.delete(...what),
     list: (...what) => store.list(...what),
     readHead: (...what) => store.readHead(...what),
     swapHead: (...what) => store.swapHead(...what),
+    ...(deleteHead === undefined ? {} : { deleteHead: (call) => deleteHead.call(store, call) }),
+    ...(close === undefined ? {} : { close: () => close.call(store) }),
     ...others,
   };
 }

@@ -1,0 +1,523 @@
+import { openFileSystem, StorageError } from '@scratchfs/core';
+import { type ObjectStore, objectTreeStorage } from '@scratchfs/core/object-tree';
+import { Random } from '../random.js';
+import { alteredStore } from '../stores/altered-store.js';
+import { equal, fail, ok } from './assert.js';
+import type { TestRunner } from './runner.js';
+
+export interface ObjectStoreSuiteOptions {
+  /** `describe` and `it` of any test runner. */
+  readonly test: TestRunner;
+  /**
+   * Opens a client of the place with this name, which is empty at first: a bucket with a prefix, a table, a directory.
+   * A test opens several clients of one place. The suite closes all of them.
+   */
+  readonly open: (place: string) => ObjectStore | Promise<ObjectStore>;
+  /**
+   * Number of objects in the test of long listings. Choose more than the store lists in one page. Default 1,100.
+   */
+  readonly listedObjects?: number | undefined;
+  /** Default `ObjectStore`. */
+  readonly name?: string | undefined;
+}
+
+/** A place in the store under test. */
+interface Place {
+  /** Opens a client. `beside`: of another place whose name begins with that of the first one. */
+  open(beside?: boolean): Promise<ObjectStore>;
+}
+
+type AddStore = (title: string, run: (store: ObjectStore, place: Place) => Promise<void>) => void;
+
+const KIB = 1024;
+/** Greatest size in bytes of an object, if the store declares none. */
+const MAX_OBJECT_BYTES = 8 * KIB * KIB;
+/** Size in bytes of a head with 200 checkpoints, 200 forks and 256 clients. */
+const LARGE_HEAD_BYTES = 256 * KIB;
+const RACERS = 6;
+const ROUNDS = 5;
+const ID = '0123456789abcdefghij';
+
+let places = 0;
+
+/**
+ * Tests that every object store must pass: what its methods return, what other clients see, races for the head, sizes,
+ * listings, and a filesystem over it whose garbage is collected while others write.
+ */
+export function objectStoreSuite(options: ObjectStoreSuiteOptions): void {
+  const { test, open, listedObjects = 1_100, name = 'ObjectStore' } = options;
+  const add: AddStore = (title, run) => {
+    test.it(title, async () => {
+      places += 1;
+      const first = `suite-${places}-${new Random(places).below(10 ** 9).toString(36)}`;
+      const opened: ObjectStore[] = [];
+      const place: Place = {
+        open: async (beside = false) => {
+          const store = await open(beside ? `${first}0` : first);
+          opened.push(store);
+          return store;
+        },
+      };
+      try {
+        await run(await place.open(), place);
+      } finally {
+        for (const store of opened) await store.close?.();
+      }
+    });
+  };
+  test.describe(name, () => {
+    test.describe('objects', () => objectCases(add));
+    test.describe('listings', () => listingCases(add, listedObjects));
+    test.describe('deletions', () => deletionCases(add));
+    test.describe('the head', () => headCases(add));
+    test.describe('races', () => raceCases(add));
+    test.describe('a filesystem over it', () => fileSystemCases(add));
+  });
+}
+
+function objectCases(add: AddStore): void {
+  add('are read as they were put, by every client', async (store, place) => {
+    const bytes = Uint8Array.from({ length: 1_000 }, (_, i) => i);
+    await store.put(objectName(1), bytes);
+    equal(await store.get(objectName(1), 0, 1_000), bytes);
+    equal(await (await place.open()).get(objectName(1), 0, 1_000), bytes);
+  });
+  add('are read in ranges', async (store) => {
+    await store.put(objectName(1), bytesOf(100));
+    const all = bytesOf(100);
+    for (const [offset, length] of [
+      [0, 1],
+      [0, 100],
+      [37, 20],
+      [99, 1],
+    ] as const)
+      equal(
+        await store.get(objectName(1), offset, length),
+        all.subarray(offset, offset + length),
+        `${offset}+${length}`,
+      );
+  });
+  add('are read up to their end, and past it there are no bytes', async (store) => {
+    await store.put(objectName(1), bytesOf(100));
+    equal(await store.get(objectName(1), 90, 1_000), bytesOf(100).subarray(90));
+    for (const offset of [100, 101, 5_000_000])
+      equal(await store.get(objectName(1), offset, 10), new Uint8Array(0), `at ${offset}`);
+  });
+  add('that were never put are undefined', async (store) => {
+    await store.put(objectName(1), bytesOf(10));
+    for (const name of [
+      objectName(2),
+      `${objectName(1)}0`,
+      objectName(1).slice(0, -1),
+      `forks/${ID}/1-1-0-${ID}`,
+      'turn',
+    ])
+      equal(await store.get(name, 0, 10), undefined, name);
+  });
+  add('may be put twice with the same bytes, and turn with others', async (store) => {
+    for (let i = 0; i < 2; i++) await store.put(objectName(1), bytesOf(100));
+    equal(await store.get(objectName(1), 0, 200), bytesOf(100));
+    await store.put('turn', bytesOf(50));
+    await store.put('turn', bytesOf(7));
+    equal((await store.get('turn', 0, 1_000))?.length, 7, 'length of turn');
+  });
+  add('have long names', async (store) => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const name = `forks/${ID}/${most}-${most}-${most}-${ID}`;
+    await store.put(name, bytesOf(3));
+    equal(await store.get(name, 0, 3), bytesOf(3));
+  });
+  add('do not change when the caller reuses its buffer', async (store) => {
+    const buffer = bytesOf(300);
+    await store.put(objectName(1), buffer.subarray(100, 200));
+    buffer.fill(0);
+    equal(await store.get(objectName(1), 0, 1_000), bytesOf(300).subarray(100, 200));
+  });
+  add('keep the bytes that were read', async (store) => {
+    for (const i of [1, 2]) await store.put(objectName(i), bytesOf(100, i));
+    const first = await store.get(objectName(1), 0, 100);
+    const second = await store.get(objectName(2), 0, 100);
+    await store.get(objectName(2), 10, 20);
+    equal([first, second], [bytesOf(100, 1), bytesOf(100, 2)]);
+  });
+  add('may be as large as the store says', async (store) => {
+    const length = store.maxObjectBytes ?? MAX_OBJECT_BYTES;
+    const bytes = bytesOf(length);
+    await store.put(objectName(1), bytes);
+    const read = await store.get(objectName(1), 0, length + 1);
+    ok(read !== undefined && read.length === length, `all of ${length} bytes are read, not ${read?.length}`);
+    ok(isSame(read, bytes), 'a large object has the bytes that were put');
+    equal(await store.get(objectName(1), length - 5, 10), bytes.subarray(-5));
+  });
+  add('appear completely or not at all', async (store, place) => {
+    const reader = await place.open();
+    const length = Math.min(store.maxObjectBytes ?? MAX_OBJECT_BYTES, KIB * KIB);
+    let isPut = false;
+    const put = store.put(objectName(1), bytesOf(length)).finally(() => {
+      isPut = true;
+    });
+    while (!isPut) {
+      const read = await reader.get(objectName(1), 0, length);
+      ok(read === undefined || read.length === length, `${read?.length} of ${length} bytes are seen during the put`);
+      await nextTurn();
+    }
+    await put;
+  });
+  add('are put concurrently', async (store) => {
+    const numbers = Array.from({ length: 40 }, (_, i) => i + 1);
+    await Promise.all(numbers.map((i) => store.put(objectName(i), bytesOf(50, i))));
+    equal(
+      await Promise.all(numbers.map((i) => store.get(objectName(i), 0, 50))),
+      numbers.map((i) => bytesOf(50, i)),
+    );
+  });
+  add('of a place whose name begins alike are others', async (store, place) => {
+    const other = await place.open(true);
+    await store.put(objectName(1), bytesOf(10));
+    await store.swapHead(bytesOf(20), undefined);
+    equal(await other.get(objectName(1), 0, 10), undefined, 'object of the other place');
+    equal(await other.readHead(undefined), undefined, 'head of the other place');
+    await other.put(objectName(2), bytesOf(10));
+    await other.swapHead(bytesOf(30), undefined);
+    equal(await listAll(store, 'objects/'), [objectName(1)], 'names of the first place');
+    equal(await listAll(other, 'objects/'), [objectName(2)], 'names of the other place');
+    await store.delete([objectName(2)]);
+    equal(await other.get(objectName(2), 0, 10), bytesOf(10));
+  });
+  add('are still read after a request that was aborted', async (store) => {
+    await store.put(objectName(1), bytesOf(10));
+    const controller = new AbortController();
+    const calls = [
+      store.get(objectName(1), 0, 10, { signal: controller.signal }),
+      store.put(objectName(2), bytesOf(10), { signal: controller.signal }),
+      store.list('objects/', undefined, { signal: controller.signal }),
+    ];
+    controller.abort(new Error('given up'));
+    await Promise.allSettled(calls);
+    equal(await store.get(objectName(1), 0, 10), bytesOf(10));
+    const late = await store.get(objectName(2), 0, 10);
+    ok(late === undefined || late.length === 10, 'an aborted put leaves nothing or everything');
+  });
+}
+
+function listingCases(add: AddStore, count: number): void {
+  add('contain every name with the prefix once or more, and no others', async (store) => {
+    const fork = `forks/${ID}/1-1-0-${ID}`;
+    const others = [fork, `trash/${ID}`, 'turn', 'objects', 'objectsx', 'object'];
+    await store.swapHead(bytesOf(20), undefined);
+    for (const name of [objectName(1), objectName(2), ...others]) await store.put(name, bytesOf(5));
+    equal(await listAll(store, 'objects/'), [objectName(1), objectName(2)]);
+    equal(await listAll(store, 'forks/'), [fork]);
+    equal(await listAll(store, 'trash/'), [`trash/${ID}`]);
+    equal(await listAll(store, 'none/'), []);
+  });
+  add('contain objects that were put after an earlier listing, and none that were deleted', async (store) => {
+    await store.put(objectName(1), bytesOf(5));
+    equal(await listAll(store, 'objects/'), [objectName(1)]);
+    await store.put(objectName(2), bytesOf(5));
+    await store.delete([objectName(1)]);
+    equal(await listAll(store, 'objects/'), [objectName(2)]);
+  });
+  add(`of ${count} objects are complete, and so are those that begin again at a cursor`, async (store) => {
+    const names = await putMany(store, count);
+    equal(await listAll(store, 'objects/'), names);
+    const first = await store.list('objects/', undefined);
+    if (first.cursor === undefined) return;
+    const again: (readonly string[])[] = [];
+    for (let i = 0; i < 2; i++) again.push([...(await store.list('objects/', first.cursor)).names].sort());
+    equal(again[0], again[1], 'a page that is requested twice');
+  });
+  add(`of ${count} objects contain all that stay, while others are deleted and put`, async (store, place) => {
+    const other = await place.open();
+    const names = await putMany(store, count);
+    const isDeleted = (name: string): boolean => names.indexOf(name) % 3 === 1;
+    const found = new Set<string>();
+    let cursor: string | undefined;
+    for (let page = 0; ; page++) {
+      const { names: listed, cursor: next } = await store.list('objects/', cursor);
+      for (const name of listed) found.add(name);
+      if (page === 0) {
+        await other.delete(names.filter(isDeleted));
+        for (let i = 0; i < 5; i++) await other.put(`objects/1-1-0-a${i}`, bytesOf(1));
+      }
+      if (next === undefined) break;
+      if (page > count + 1_000) fail('a listing has no end');
+      cursor = next;
+    }
+    const missing = names.filter((name) => !isDeleted(name) && !found.has(name));
+    equal(missing, [], 'objects that stayed and were not listed');
+  });
+}
+
+function deletionCases(add: AddStore): void {
+  add('concern the named objects, and ignore missing ones', async (store) => {
+    for (const name of [objectName(1), objectName(2), `${objectName(1)}0`, 'turn']) await store.put(name, bytesOf(5));
+    await store.delete([objectName(7), objectName(1), objectName(8), 'turn']);
+    equal(await store.get(objectName(1), 0, 5), undefined, 'the deleted object');
+    equal(await store.get('turn', 0, 5), undefined, 'the deleted turn');
+    equal(await listAll(store, 'objects/'), [objectName(2), `${objectName(1)}0`].sort());
+    await store.delete([objectName(1)]);
+    await store.delete([objectName(9)]);
+  });
+  add('may name 1,000 objects', async (store) => {
+    const names = await putMany(store, 300);
+    const missing = Array.from({ length: 700 }, (_, i) => objectName(10_000 + i));
+    await store.delete([...missing.slice(0, 350), ...names, ...missing.slice(350)]);
+    equal(await listAll(store, 'objects/'), []);
+    equal(await store.get(names.at(-1) as string, 0, 5), undefined);
+  });
+  add('of the head delete the head only, and a head that does not exist', async (store) => {
+    if (store.deleteHead === undefined) return;
+    await store.put(objectName(1), bytesOf(5));
+    await store.deleteHead();
+    await swap(store, bytesOf(20), undefined);
+    await store.deleteHead();
+    equal(await store.readHead(undefined), undefined, 'the deleted head');
+    equal(await store.get(objectName(1), 0, 5), bytesOf(5));
+  });
+}
+
+function headCases(add: AddStore): void {
+  add('does not exist at first, and is created once', async (store, place) => {
+    equal(await store.readHead(undefined), undefined, 'the head of an empty place');
+    const tag = await swap(store, bytesOf(30, 1), undefined);
+    equal(await (await place.open()).swapHead(bytesOf(30, 2), undefined), undefined, 'a second creation');
+    equal(await headOf(store), { tag, bytes: bytesOf(30, 1) });
+    equal(await headOf(await place.open()), { tag, bytes: bytesOf(30, 1) });
+  });
+  add('is replaced only if it has the expected tag', async (store, place) => {
+    const other = await place.open();
+    const first = await swap(store, bytesOf(30, 1), undefined);
+    const second = await swap(other, bytesOf(31, 2), first);
+    for (const [client, tag] of [
+      [store, first],
+      [other, first],
+      [store, undefined],
+    ] as const)
+      equal(await client.swapHead(bytesOf(32, 3), tag), undefined, `a swap that expects ${tag}`);
+    equal(await headOf(store), { tag: second, bytes: bytesOf(31, 2) });
+  });
+  add('is unchanged only as long as it has the known tag', async (store, place) => {
+    const other = await place.open();
+    const first = await swap(store, bytesOf(30, 1), undefined);
+    const known = await store.readHead(first);
+    ok(known === 'unchanged' || (typeof known === 'object' && known.tag === first), 'the head still has the known tag');
+    const second = await swap(other, bytesOf(30, 2), first);
+    equal(await store.readHead(first), { tag: second, bytes: bytesOf(30, 2) }, 'a changed head');
+    equal(await other.readHead(first), { tag: second, bytes: bytesOf(30, 2) }, 'a changed head');
+  });
+  add('never has a tag for a second time', async (store) => {
+    const tags: string[] = [];
+    for (let i = 0; i < 12; i++) tags.push(await swap(store, bytesOf(30, i), tags.at(-1)));
+    if (store.deleteHead !== undefined) {
+      for (let i = 12; i < 15; i++) {
+        await store.deleteHead();
+        equal(await store.swapHead(bytesOf(30, 99), tags.at(-1)), undefined, 'a swap of a deleted head');
+        tags.push(await swap(store, bytesOf(30, i), undefined));
+        equal(await store.swapHead(bytesOf(30, 99), tags.at(-2)), undefined, 'a swap that expects a deleted head');
+      }
+    }
+    equal(new Set(tags).size, tags.length, 'number of different tags');
+  });
+  add('may be large', async (store) => {
+    const length = Math.min(LARGE_HEAD_BYTES, store.maxObjectBytes ?? Infinity);
+    const first = await swap(store, bytesOf(30), undefined);
+    const tag = await swap(store, bytesOf(length), first);
+    const head = await headOf(store);
+    equal([head.tag, head.bytes.length], [tag, length]);
+    ok(isSame(head.bytes, bytesOf(length)), 'a large head has the bytes that were put');
+  });
+  add('does not change when buffers are reused', async (store) => {
+    const buffer = bytesOf(30, 1);
+    const tag = await swap(store, buffer, undefined);
+    buffer.fill(0);
+    const first = await headOf(store);
+    await swap(store, bytesOf(30, 2), tag);
+    await headOf(store);
+    equal(first.bytes, bytesOf(30, 1));
+  });
+  add('is the new one or an error if the same swap is sent again', async (store) => {
+    const first = await swap(store, bytesOf(30, 1), undefined);
+    const second = await swap(store, bytesOf(30, 2), first);
+    const again = await store.swapHead(bytesOf(30, 2), first).catch(() => undefined);
+    const head = await headOf(store);
+    equal(head.bytes, bytesOf(30, 2));
+    ok(again === undefined || again === head.tag, 'a swap that is sent again has lost, or names the head that it made');
+    await swap(store, bytesOf(30, 3), head.tag);
+    ok(second !== first, 'the tags differ');
+  });
+}
+
+function raceCases(add: AddStore): void {
+  add(`for the first head and for every later one have one winner among ${RACERS}`, async (store, place) => {
+    const clients = [store];
+    while (clients.length < RACERS) clients.push(await place.open());
+    let expected: string | undefined;
+    for (let round = 0; round < ROUNDS; round++) {
+      const tags = await Promise.all(
+        clients.map((client, i) => client.swapHead(bytesOf(40, round * RACERS + i), expected)),
+      );
+      const won = tags.flatMap((tag, i) => (tag === undefined ? [] : [i]));
+      equal(won.length, 1, `number of winners in round ${round}`);
+      const winner = won[0] as number;
+      equal(await headOf(clients[(winner + 1) % RACERS] as ObjectStore), {
+        tag: tags[winner],
+        bytes: bytesOf(40, round * RACERS + winner),
+      });
+      expected = tags[winner];
+    }
+  });
+  add('lose no change: each client adds to the head that it has read', async (store, place) => {
+    await swap(store, Uint8Array.of(0), undefined);
+    const client = async (number: number): Promise<void> => {
+      const own = await place.open();
+      for (let done = 0; done < 5; ) {
+        const { tag, bytes } = await headOf(own);
+        const next = Uint8Array.of((bytes[0] as number) + 1, number, done);
+        if ((await own.swapHead(next, tag)) !== undefined) done += 1;
+      }
+    };
+    await Promise.all([1, 2, 3, 4].map(client));
+    equal((await headOf(store)).bytes[0], 20, 'number of changes');
+  });
+}
+
+function fileSystemCases(add: AddStore): void {
+  const openTree = async (store: ObjectStore, maxCacheBytes = 0) => {
+    const storage = objectTreeStorage(store, { maxCacheBytes });
+    return { storage, fs: await openFileSystem(storage) };
+  };
+  add('keeps what was written, for other clients too', async (store, place) => {
+    const { fs, storage } = await openTree(store);
+    await fs.mkdir('/a/b', { recursive: true });
+    await fs.writeFile('/a/b/large', bytesOf(2_500_000));
+    await fs.writeFile('/a/text', 'old');
+    await fs.checkpoint('before');
+    await fs.writeFile('/a/text', 'new');
+    const other = await openTree(await place.open());
+    equal(await other.fs.readText('/a/text'), 'new');
+    const large = await other.fs.readFile('/a/b/large');
+    ok(isSame(large, bytesOf(2_500_000)), 'a large file has its bytes');
+    await other.fs.rollback('before');
+    equal(await fs.readText('/a/text'), 'old');
+    await other.storage.close();
+    await storage.close();
+  });
+  add('applies a write once if the reply to its swap is lost', async (store, place) => {
+    for (const isApplied of [true, false]) {
+      const own = await place.open();
+      let left = 0;
+      const { fs, storage } = await openTree(
+        alteredStore(own, {
+          swapHead: async (bytes, expected, call) => {
+            left -= 1;
+            if (left !== 0) return own.swapHead(bytes, expected, call);
+            if (isApplied) await own.swapHead(bytes, expected, call);
+            throw new StorageError('unavailable', 'The reply was lost');
+          },
+        }),
+      );
+      await fs.writeFile('/log', '');
+      left = 1;
+      await fs.appendFile('/log', 'once');
+      equal(await (await openTree(store)).fs.readText('/log'), 'once');
+      await storage.close();
+    }
+  });
+  add('loses nothing while garbage is collected, and frees what is replaced', async (store, place) => {
+    const writers = 2;
+    const { fs, storage } = await openTree(store);
+    for (let w = 0; w < writers; w++) await fs.writeFile(`/log${w}`, '');
+    let isDone = false;
+    let deleted = 0;
+    const collect = async (): Promise<void> => {
+      const collector = await openTree(await place.open());
+      while (!isDone) deleted += (await collector.storage.collectGarbage()).deleted;
+      deleted += (await collector.storage.collectGarbage()).deleted;
+      await collector.storage.close();
+    };
+    const write = async (w: number): Promise<void> => {
+      const own = await openTree(await place.open());
+      for (let i = 0; i < 8; i++) await own.fs.appendFile(`/log${w}`, `${i},`);
+      await own.storage.close();
+    };
+    const collecting = collect();
+    await Promise.all(Array.from({ length: writers }, (_, w) => write(w))).finally(() => {
+      isDone = true;
+    });
+    await collecting;
+    for (let w = 0; w < writers; w++) equal(await fs.readText(`/log${w}`), '0,1,2,3,4,5,6,7,');
+    ok(deleted > 0, 'something was deleted');
+    await storage.close();
+  });
+  add('is deleted with all its objects', async (store, place) => {
+    if (store.deleteHead === undefined) return;
+    const beside = await openTree(await place.open(true));
+    await beside.fs.writeFile('/f', 'stays');
+    const { fs, storage } = await openTree(await place.open());
+    await fs.writeFile('/f', 'x');
+    await storage.destroy();
+    const left: string[] = [];
+    for (const prefix of ['objects/', 'forks/', 'trash/', 'turn']) left.push(...(await listAll(store, prefix)));
+    equal([await store.readHead(undefined), left], [undefined, []]);
+    equal(await beside.fs.readText('/f'), 'stays');
+    await storage.close();
+    await beside.storage.close();
+  });
+}
+
+function objectName(number: number): string {
+  return `objects/1-${number}-0-${ID}`;
+}
+
+function bytesOf(length: number, first = 0): Uint8Array {
+  const bytes = new Uint8Array(length);
+  for (let i = 0; i < length; i++) bytes[i] = (i + first) % 251;
+  return bytes;
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+async function putMany(store: ObjectStore, count: number): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, i) => objectName(i));
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) await store.put(names[next++] as string, bytesOf(5));
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  return names.sort();
+}
+
+/** Returns the names of a listing, sorted, each once. */
+async function listAll(store: ObjectStore, prefix: string): Promise<string[]> {
+  const names = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < 10_000; page++) {
+    const listed = await store.list(prefix, cursor);
+    for (const name of listed.names) names.add(name);
+    if (listed.cursor === undefined) return [...names].sort();
+    cursor = listed.cursor;
+  }
+  return fail('a listing has no end');
+}
+
+/** Replaces the head, which must succeed. */
+async function swap(store: ObjectStore, bytes: Uint8Array, expected: string | undefined): Promise<string> {
+  const tag = await store.swapHead(bytes, expected);
+  ok(typeof tag === 'string', 'a swap of the head that is there returns a tag');
+  return tag;
+}
+
+async function headOf(store: ObjectStore): Promise<{ readonly tag: string; readonly bytes: Uint8Array }> {
+  const head = await store.readHead(undefined);
+  if (typeof head !== 'object') return fail(`there is a head, not ${head}`);
+  return { tag: head.tag, bytes: head.bytes };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
