@@ -25,6 +25,7 @@ export interface Executor {
     which: Checkpoint | string,
     operation: (view: View, kept: View) => R,
     signal?: AbortSignal,
+    syscall?: string,
   ): Promise<R>;
   iterate<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): AsyncIterableIterator<T>;
   /** Like `iterate`, but collects all items from one consistent snapshot. */
@@ -55,7 +56,12 @@ export interface SyncExecutor extends Executor {
   readonly kind: 'sync';
   readonly quota: LocalQuota;
   runSync<R>(context: Context, operation: (view: View) => R): R;
-  runBesideSync<R>(context: Context, which: Checkpoint | string, operation: (view: View, kept: View) => R): R;
+  runBesideSync<R>(
+    context: Context,
+    which: Checkpoint | string,
+    operation: (view: View, kept: View) => R,
+    syscall?: string,
+  ): R;
   iterateSync<T>(context: Context, start: (view: View) => Cursor<T>): IterableIterator<T>;
   checkpointSync(context: Context, name: string | undefined): Checkpoint;
   checkpointsSync(): Checkpoint[];

@@ -7,6 +7,7 @@ import type { Cursor } from './cursor.js';
 import type { Executor, SyncExecutor } from './executor.js';
 import { notInTransaction } from './not-in-transaction.js';
 import { fixedLimits } from './quota.js';
+import type { RestoredPaths } from './restore/restore-allowed.js';
 import { collectItems } from './scheduling/time-slice.js';
 import type { View } from './view.js';
 import type { ViewFunction } from './view-function.js';
@@ -40,7 +41,19 @@ export interface TrustedApi {
   /** Returns all items of a cursor, from one point in time on every storage. */
   collect<T>(start: (view: View) => Cursor<T>, options?: CallOptions): Promise<T[]>;
   compare<T>(a: Which, b: Which, start: TrustedStart<T>, options?: CallOptions): Promise<T[]>;
+  /** Runs an operation on a path, with a view of a checkpoint without guards. Absent if this filesystem cannot. */
+  runBeside?: RunBeside;
 }
+
+type RunBeside = (
+  which: Checkpoint | string,
+  path: string,
+  operation: BesideOperation,
+  options?: CallOptions,
+) => Promise<RestoredPaths>;
+
+/** Restores a path from a checkpoint. */
+export type BesideOperation = (view: View, kept: View, path: string) => RestoredPaths;
 
 /**
  * Starts a cursor over two states. `outer` translates a path of the views into one of the filesystem that was asked, and
@@ -53,6 +66,7 @@ export interface SyncTrustedApi extends TrustedApi {
   runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R;
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;
   compareSync<T>(a: Which, b: Which, start: TrustedStart<T>): T[];
+  runBesideSync?(which: Checkpoint | string, path: string, operation: BesideOperation): RestoredPaths;
 }
 
 /**
@@ -142,6 +156,21 @@ export class Internals implements SyncTrustedApi {
     this.enter('diff');
     return this.executor.compare(this.context, a, b, start, signalIn(options));
   }
+  async runBeside(
+    which: Checkpoint | string,
+    path: string,
+    operation: BesideOperation,
+    options?: CallOptions,
+  ): Promise<RestoredPaths> {
+    this.enter('restore');
+    const beside = (view: View, kept: View): RestoredPaths => operation(view, kept, path);
+    return this.executor.runBeside(this.context, which, beside, signalIn(options), 'restore');
+  }
+  runBesideSync(which: Checkpoint | string, path: string, operation: BesideOperation): RestoredPaths {
+    this.enter('restore');
+    const beside = (view: View, kept: View): RestoredPaths => operation(view, kept, path);
+    return (this.executor as SyncExecutor).runBesideSync(this.context, which, beside, 'restore');
+  }
   runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R {
     this.enter();
     return (this.executor as SyncExecutor).runSync(this.context, (view) => operation(view, ...args));
@@ -205,6 +234,12 @@ export function trustedApi(fileSystem: FileSystem): TrustedApi {
 export function trustedSyncApi(fileSystem: SyncFileSystem, name: string): SyncTrustedApi {
   if ((fileSystem as FileSystem | undefined)?.kind === 'sync') return trustedApi(fileSystem);
   throw needsSync(name);
+}
+
+/** Returns the error of a filesystem that restores no single path. */
+export function cannotRestore(): FsError {
+  const hint = 'This filesystem restores no single path: restore it in the filesystem under its layers';
+  return new FsError('ENOTSUP', { syscall: 'restore', hint });
 }
 
 /** Returns the error for a synchronous function that got an asynchronous filesystem. */

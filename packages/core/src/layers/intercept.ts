@@ -1,4 +1,11 @@
-import { keepTrustedApi, type TrustedApi, trustedApi, type UntrustedApi } from '../engine/internals.js';
+import {
+  cannotRestore,
+  keepTrustedApi,
+  type SyncTrustedApi,
+  type TrustedApi,
+  trustedApi,
+  type UntrustedApi,
+} from '../engine/internals.js';
 import { fixedLimits } from '../engine/quota.js';
 import { collectItems } from '../engine/scheduling/time-slice.js';
 import { FsError } from '../errors.js';
@@ -165,6 +172,23 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
       return 'collect' in code ? code.collect(start, given) : collectItems(code.iterate(start, given));
     });
   };
+  const besides = (args: readonly unknown[]): Call => {
+    const [which, path, operation] = args;
+    const uses = [{ path: path as string, at: 2, access: 'write', follow: false }] as const;
+    const spec: MethodSpec = { ...METHODS.run, syscall: 'restore', paths: () => uses };
+    return { on: 'fileSystem', name: 'run', spec, args: [operation, which, path], target: inner };
+  };
+  const lower = <K extends 'runBeside' | 'runBesideSync'>(name: K): NonNullable<SyncTrustedApi[K]> => {
+    if (closed) throw new FsError('EBADF', { syscall: 'restore', hint: 'The filesystem is closed' });
+    const api = trustedApi(inner as SyncFileSystem);
+    if (untrustedApi === undefined && api[name] !== undefined)
+      return api[name].bind(api) as NonNullable<SyncTrustedApi[K]>;
+    throw cannotRestore();
+  };
+  own['runBeside'] = (...args: Parameters<NonNullable<TrustedApi['runBeside']>>) =>
+    around.promise(besides(args), async () => lower('runBeside')(...args));
+  own['runBesideSync'] = (...args: Parameters<NonNullable<SyncTrustedApi['runBesideSync']>>) =>
+    around.sync(besides(args), () => lower('runBesideSync')(...args));
   keepTrustedApi(self, own as unknown as TrustedApi);
   Object.assign(layer, ownMethods(self));
   const close = async (): Promise<void> => {

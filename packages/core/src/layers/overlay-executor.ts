@@ -82,8 +82,10 @@ export class OverlayExecutor implements Executor {
     which: Checkpoint | string,
     operation: (view: View, kept: View) => R,
     signal?: AbortSignal,
+    syscall?: string,
   ): Promise<R> {
-    const attempt: Attempt<R> = (memory, again, source) => memory.runBesideSync(again, which, operation, source);
+    const attempt: Attempt<R> = (memory, again, source) =>
+      memory.runBesideSync(again, which, operation, syscall, source);
     return this.#again(context, attempt, signal);
   }
 

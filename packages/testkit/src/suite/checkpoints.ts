@@ -1,4 +1,5 @@
 import { type Checkpoint, type FileSystem, isFsError } from '@scratchfs/core';
+import { restore, withRollback } from '@scratchfs/core/checkpoints';
 import { differences, dump } from '../dump.js';
 import { equal, rejects } from './assert.js';
 import { type Add, type Context, plant } from './context.js';
@@ -22,6 +23,13 @@ async function changesNothing(fs: FileSystem, fails: Context['fails']): Promise<
   ];
   for (const change of refused) await fails(change, 'EROFS');
   await fails(() => fs.checkpoint(), 'EROFS', 'ENOTSUP');
+}
+
+/** Reports whether single paths can be restored: only in filesystems of this library, and layers over them. */
+async function restoresPaths(fs: FileSystem): Promise<boolean> {
+  if (!fs.capabilities.rollback) return false;
+  const error: unknown = await restore(fs, 'never', '/never').catch((reason: unknown) => reason);
+  return !isFsError(error, 'ENOTSUP');
 }
 
 export function checkpointCases(add: Add): void {
@@ -123,6 +131,134 @@ export function checkpointCases(add: Add): void {
     await fork.close();
     await fails(() => fs.fork({ from: checkpoint }), 'ENOENT');
   });
+
+  const restoring = (name: string, run: Parameters<Add>[1], options?: Parameters<Add>[2]): void =>
+    whereAble(name, async (context) => ((await restoresPaths(context.fs)) ? run(context) : undefined), {
+      ...options,
+      promiseOnly: true,
+    });
+
+  restoring('restore brings back one path, of any kind, and nothing else', async ({ fs, clock }) => {
+    await plant(fs, { '/a/f': 'x', '/a/sub/g': 'y', '/a/l': { to: 'f' }, '/b/h': 'z', '/gone': 'w' });
+    await fs.chmod('/a/f', 0o600);
+    await fs.utimes('/a/sub/g', 1, 2);
+    const before = await dump(fs);
+    const checkpoint = await fs.checkpoint('before');
+    clock.advance(100);
+    await fs.writeFile('/a/f', 'changed');
+    await fs.chmod('/a/f', 0o644);
+    await fs.rm('/a/sub', { recursive: true });
+    await fs.unlink('/a/l');
+    await fs.mkdir('/a/l');
+    await fs.writeFile('/a/l/new', 'new');
+    await fs.writeFile('/a/new', 'new');
+    await fs.writeFile('/b/h', 'kept');
+    await fs.unlink('/gone');
+    equal(await restore(fs, checkpoint, '/a/f'), { added: [], removed: [], changed: ['/a/f'] });
+    equal([await fs.readText('/a/f'), (await fs.stat('/a/f')).mode & 0o777], ['x', 0o600]);
+    equal(await restore(fs, checkpoint, '/a/f'), { added: [], removed: [], changed: [] });
+    equal(await restore(fs, 'before', '/a/new'), { added: [], removed: ['/a/new'], changed: [] });
+    equal(await restore(fs, checkpoint, '/a'), {
+      added: ['/a/l', '/a/sub', '/a/sub/g'],
+      removed: ['/a/l'],
+      changed: [],
+    });
+    equal(await restore(fs, checkpoint, 'gone'), { added: ['/gone'], removed: [], changed: [] });
+    equal(await fs.readText('/b/h'), 'kept', 'what is not restored');
+    await restore(fs, checkpoint, '/b');
+    const under = (state: Awaited<ReturnType<typeof dump>>) => state.entries.filter(({ path }) => path !== '/');
+    equal(
+      differences({ ...before, entries: under(before) }, { ...(await dump(fs)), entries: under(await dump(fs)) }),
+      [],
+      'the state after everything was restored',
+    );
+    equal((await fs.checkpoints()).length, 1);
+  });
+
+  restoring('restore creates missing parents as they were, and names what is in the way', async ({ fs, fails }) => {
+    await plant(fs, { '/a/b/f': 'x', '/l': { to: 'a' } });
+    await fs.chmod('/a/b', 0o700);
+    const checkpoint = await fs.checkpoint();
+    await fs.rm('/a', { recursive: true });
+    equal((await restore(fs, checkpoint, '/l/b/f')).added, ['/a', '/a/b', '/a/b/f']);
+    equal([await fs.readText('/a/b/f'), (await fs.stat('/a/b')).mode & 0o777], ['x', 0o700]);
+    await fs.rm('/a/b', { recursive: true });
+    await fs.writeFile('/a/b', 'in the way');
+    await fails(() => restore(fs, checkpoint, '/a/b/f'), 'ENOTDIR');
+    await fails(() => restore(fs, checkpoint, '/a/never'), 'ENOENT');
+    await fails(() => restore(fs, checkpoint, '/never/f'), 'ENOENT');
+    await fails(() => restore(fs, 'never', '/a/b'), 'ENOENT');
+    await fails(() => restore(fs, checkpoint, '/'), 'EBUSY');
+    await fails(() => restore(fs, checkpoint, 'a\0b'), 'ERR_INVALID_ARG_VALUE', 'EINVAL', 'TypeError');
+    await restore(fs, checkpoint, '/a/b');
+    equal(await fs.readText('/a/b/f'), 'x');
+  });
+
+  restoring(
+    'restore obeys limits, and changes nothing beyond them',
+    async ({ fs, fails }) => {
+      await plant(fs, { '/a/f': '1234567890', '/a/g': 'x' });
+      const checkpoint = await fs.checkpoint();
+      await fs.rm('/a', { recursive: true });
+      await fs.writeFile('/big', '123456789012345');
+      const { limit } = await fails(() => restore(fs, checkpoint, '/a'), 'ENOSPC');
+      equal(limit, 'maxTotalSize');
+      equal((await restore(fs, checkpoint, '/a/g')).added, ['/a', '/a/g']);
+    },
+    { limits: { maxTotalSize: 20 } },
+  );
+
+  restoring('restore keeps handles open, and files with several names together', async ({ fs }) => {
+    await plant(fs, { '/a/f': 'x', '/other': 'y' });
+    await fs.link('/a/f', '/hard');
+    const checkpoint = await fs.checkpoint();
+    const handle = await fs.open('/a/f', 'r');
+    await fs.writeFile('/a/f', 'changed');
+    equal((await restore(fs, checkpoint, '/a')).changed, ['/a/f']);
+    equal(new TextDecoder().decode(await handle.readFile()), 'x');
+    equal(await fs.readText('/hard'), 'x');
+    await handle.close();
+    await fs.unlink('/a/f');
+    await fs.writeFile('/hard', 'own');
+    await restore(fs, checkpoint, '/a/f');
+    equal([await fs.readText('/a/f'), await fs.readText('/hard')], ['x', 'own']);
+  });
+
+  whereAble(
+    'withRollback keeps work that its check accepts, and undoes the rest',
+    async ({ fs }) => {
+      if (!fs.capabilities.rollback) return;
+      await plant(fs, { '/f': 'x' });
+      const before = await dump(fs);
+      equal(await withRollback(fs, () => 5), { committed: true, result: 5 });
+      const work = async (): Promise<number> => {
+        await fs.writeFile('/f', 'changed');
+        await fs.writeFile('/new', 'new');
+        return 7;
+      };
+      const undo = async (check: (result: number) => Promise<boolean | string>, reason: string): Promise<void> => {
+        const attempt = await withRollback(fs, work, check);
+        if (attempt.committed) throw new Error('the work was kept');
+        equal(attempt.reason, reason);
+        const { added, changed } = attempt.undone ?? { added: [{ path: '/new' }], changed: [{ path: '/f' }] };
+        equal([added.map(({ path }) => path), changed.map(({ path }) => path)], [['/new'], ['/f']]);
+        await same(before, fs, 'the state after the rollback');
+      };
+      await undo(async () => false, 'The check failed');
+      await undo(async (result) => `bad ${result}`, 'bad 7');
+      await undo(async () => Promise.reject(new Error('broken')), 'broken');
+      const error = new Error('the work failed');
+      const failed = await withRollback(fs, async () => {
+        await fs.rm('/f');
+        throw error;
+      });
+      equal([failed.committed, !failed.committed && failed.error === error], [false, true]);
+      await same(before, fs, 'the state after the work failed');
+      const kept = await withRollback(fs, work, async (result) => result === 7, { name: 'attempt' });
+      equal([kept, await fs.readText('/f'), await fs.checkpoints()], [{ committed: true, result: 7 }, 'changed', []]);
+    },
+    { promiseOnly: true },
+  );
 
   whereAble('checkpoints are a list, oldest first, each with what it held', async ({ fs, clock, fails }) => {
     equal(await fs.checkpoints(), []);

@@ -132,9 +132,10 @@ export class MemoryExecutor implements SyncExecutor {
     context: Context,
     which: Checkpoint | string,
     operation: (view: View, kept: View) => R,
+    syscall = 'rollback',
     source?: Source,
   ): R {
-    const kept = this.viewOf({ ...context, guard: undefined }, which, source, 'rollback');
+    const kept = this.viewOf({ ...context, guard: undefined }, which, source, syscall);
     return this.runSync(context, (view) => operation(view, kept), source);
   }
 
@@ -143,9 +144,10 @@ export class MemoryExecutor implements SyncExecutor {
     which: Checkpoint | string,
     operation: (view: View, kept: View) => R,
     signal?: AbortSignal,
+    syscall?: string,
   ): Promise<R> {
     signal?.throwIfAborted();
-    return this.runBesideSync(context, which, operation);
+    return this.runBesideSync(context, which, operation, syscall);
   }
 
   *iterateSync<T>(context: Context, start: (view: View) => Cursor<T>): IterableIterator<T> {

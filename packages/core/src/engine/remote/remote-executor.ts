@@ -182,9 +182,10 @@ export class RemoteExecutor implements Executor {
     which: Checkpoint | string,
     operation: (view: View, kept: View) => R,
     signal?: AbortSignal,
+    syscall = 'rollback',
   ): Promise<R> {
     signal?.throwIfAborted();
-    const kept = await this.#kept(which, { ...context, guard: undefined }, 'rollback', signal);
+    const kept = await this.#kept(which, { ...context, guard: undefined }, syscall, signal);
     await kept.open(signal);
     return (await this.#change(context, (view) => operation(view, kept.view), signal, kept)).value;
   }

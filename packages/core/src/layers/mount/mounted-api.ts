@@ -1,9 +1,22 @@
-import { publicMethods, type SyncTrustedApi, type TrustedStart, trustedApi } from '../../engine/internals.js';
+import { signalIn } from '../../engine/arguments.js';
+import {
+  cannotRestore,
+  publicMethods,
+  type SyncTrustedApi,
+  type TrustedStart,
+  trustedApi,
+} from '../../engine/internals.js';
+import type { RestoredPaths } from '../../engine/restore/restore-allowed.js';
 import { FsError } from '../../errors.js';
 import type { Checkpoint, FileSystem, SyncFileSystem } from '../../file-system.js';
+import { runCalls, runCallsSync } from '../call-sequence.js';
+import type { PathUse } from '../method-table.js';
 import { onlyChangeable } from './abilities.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Mounted, Namespace } from './namespace.js';
+import { type Place, placeOf } from './resolve.js';
+import { busy, isHeld } from './rules.js';
+import { translateError } from './translate.js';
 
 type Which = Checkpoint | string | undefined;
 
@@ -31,6 +44,19 @@ export function mountedApi(
       });
     return { fileSystem, a, b, moved };
   };
+  const use = (path: string): PathUse => ({ path, at: 0, access: 'look', follow: false });
+  /** Returns the filesystem of a path to restore, and its part of the checkpoint. */
+  const partAt = (which: Checkpoint | string, place: Place) => {
+    const { fileSystem } = place.mounted;
+    if (isHeld(space, place)) throw busy({ syscall: 'restore', path: place.given });
+    const inner = trustedApi(fileSystem as SyncFileSystem);
+    if (inner.runBeside === undefined) throw cannotRestore();
+    return { inner, part: checkpoints.part(which, fileSystem, 'restore') };
+  };
+  const outside = (place: Place, { added, removed, changed }: RestoredPaths): RestoredPaths => {
+    const all = (paths: readonly string[]): string[] => paths.map((path) => space.outside(place.mounted, path));
+    return { added: all(added), removed: all(removed), changed: all(changed) };
+  };
   // Alone, the root's own code may do what it does without a mount.
   const code = space.all.length === 1 ? trustedApi(space.root.fileSystem as SyncFileSystem) : api;
   return {
@@ -45,6 +71,27 @@ export function mountedApi(
       return code.runSync(operation, args);
     },
     iterateSync: (start) => api.iterateSync(start),
+    runBeside: async (which, path, operation, options) => {
+      enter();
+      const place = await runCalls(placeOf(space, use(path), 'restore', true), signalIn(options));
+      try {
+        const { inner, part } = partAt(which, place);
+        const restored = await inner.runBeside?.(part, place.inner, operation, options);
+        return outside(place, restored as RestoredPaths);
+      } catch (error) {
+        throw translateError(error, space, [place]);
+      }
+    },
+    runBesideSync: (which, path, operation) => {
+      enter();
+      const place = runCallsSync(placeOf(space, use(path), 'restore', true));
+      try {
+        const { inner, part } = partAt(which, place);
+        return outside(place, inner.runBesideSync?.(part, place.inner, operation) as RestoredPaths);
+      } catch (error) {
+        throw translateError(error, space, [place]);
+      }
+    },
     compare: async (from, to, start, options) => {
       const { fileSystem, a, b, moved } = aim(from, to, start);
       return trustedApi(fileSystem).compare(a, b, moved, options);

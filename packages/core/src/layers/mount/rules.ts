@@ -254,7 +254,7 @@ function* named(syscall: string, from: Place, to: Place, rule: CallSequence<unkn
 const RANDOM_PART = 'XXXXXX';
 const BUSY_HINT = 'A filesystem is mounted at or under this path';
 
-function busy(details: { syscall: string; path: string; dest?: string }): FsError {
+export function busy(details: { syscall: string; path: string; dest?: string }): FsError {
   return new FsError('EBUSY', { ...details, hint: BUSY_HINT });
 }
 

@@ -2,6 +2,7 @@ import { signalIn } from '../../engine/arguments.js';
 import type { Aim, ComposedGuard, GuardedView } from '../../engine/composed-guard.js';
 import type { Access, AccessRequest, Guard, StateCall } from '../../engine/guard.js';
 import { callOutside } from '../../engine/reentrancy.js';
+import { restoreAllowed } from '../../engine/restore/restore-allowed.js';
 import { View } from '../../engine/view.js';
 import type { EntryKind } from '../../entry.js';
 import { FsError, type FsErrorDetails, isFsError } from '../../errors.js';
@@ -9,7 +10,6 @@ import type { FileSystemStats } from '../../limits.js';
 import { joinPath, normalizePath } from '../../paths.js';
 import { DIRECTORY, FILE, kindName, type Node } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
-import { restoreAllowed } from './restore-allowed.js';
 import { shownError } from './shown-error.js';
 import { visibleStats } from './visible-stats.js';
 

@@ -127,6 +127,10 @@ function guardedApi(inside: Internals): SyncTrustedApi {
     run: (operation, args, options) => shownPromise(inside.run(operation, args, options), show(options)),
     iterate: (start, options) => shownItems(inside.iterate(start, options), show(options)),
     collect: (start, options) => shownPromise(inside.collect(start, options), show(options)),
+    runBeside: (which, path, operation, options) =>
+      shownPromise(inside.runBeside(which, path, operation, options), show(which, path, options)),
+    runBesideSync: (which, path, operation) =>
+      shownResult(() => inside.runBesideSync(which, path, operation), show(which, path)),
     compare: (a, b, start, options) => shownPromise(inside.compare(a, b, start, options), show(a, b, options)),
     runSync: (operation, args) => shownResult(() => inside.runSync(operation, args), show()),
     iterateSync: (start) => shownItemsSync(inside.iterateSync(start), show()),

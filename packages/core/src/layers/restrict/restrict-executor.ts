@@ -71,10 +71,11 @@ export class RestrictExecutor {
     which: Checkpoint | string,
     operation: Beside<R>,
     signal?: AbortSignal,
+    syscall = 'rollback',
   ): Promise<R> {
     this.#enter();
-    if (this.#all.hides) this.#requireSeen([which], 'rollback', await this.#inner.checkpoints(signal));
-    return this.#inner.runBeside(context, which, operation, signal);
+    if (this.#all.hides) this.#requireSeen([which], syscall, await this.#inner.checkpoints(signal));
+    return this.#inner.runBeside(context, which, operation, signal, syscall);
   }
   iterate<T>(context: Context, start: Start<T>, signal?: AbortSignal): AsyncIterableIterator<T> {
     this.#enter();
@@ -143,10 +144,10 @@ export class RestrictExecutor {
     this.#enter();
     return this.#inner.runSync(context, operation);
   }
-  runBesideSync<R>(context: Context, which: Checkpoint | string, operation: Beside<R>): R {
+  runBesideSync<R>(context: Context, which: Checkpoint | string, operation: Beside<R>, syscall = 'rollback'): R {
     this.#enter();
-    if (this.#all.hides) this.#requireSeen([which], 'rollback', this.#inner.checkpointsSync());
-    return this.#inner.runBesideSync(context, which, operation);
+    if (this.#all.hides) this.#requireSeen([which], syscall, this.#inner.checkpointsSync());
+    return this.#inner.runBesideSync(context, which, operation, syscall);
   }
   iterateSync<T>(context: Context, start: Start<T>): IterableIterator<T> {
     this.#enter();

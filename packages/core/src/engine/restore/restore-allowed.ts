@@ -1,16 +1,17 @@
 import type { Metadata, NodeId } from '../../backend.js';
-import type { ComposedGuard } from '../../engine/composed-guard.js';
-import type { Access } from '../../engine/guard.js';
-import { isSameBeneath, isSameContent } from '../../engine/remote/same-stored.js';
-import { fileBytes, loadedFile } from '../../engine/view/contents.js';
-import { checkFileSize, reserve } from '../../engine/view/limits.js';
-import { loadTree } from '../../engine/view/loading.js';
-import type { View } from '../../engine/view.js';
 import { FsError } from '../../errors.js';
 import { compareNames, joinPath } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
+import type { Entries } from '../../tree/entries.js';
 import { DIRECTORY, DirectoryNode, FILE, FileNode, LINKED, type Node, type TreeNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
+import type { ComposedGuard } from '../composed-guard.js';
+import type { Access } from '../guard.js';
+import { isSameBeneath, isSameContent } from '../remote/same-stored.js';
+import { fileBytes, loadedFile } from '../view/contents.js';
+import { checkFileSize, reserve } from '../view/limits.js';
+import { loadTree } from '../view/loading.js';
+import type { View } from '../view.js';
 import { linkGroups } from './link-groups.js';
 
 /** A name on one side of the comparison, with its node if it counts. */
@@ -29,7 +30,8 @@ interface Met {
   readonly entry: TreeNode | undefined;
 }
 
-interface Pair {
+/** A directory now and then, as far as it exists. */
+export interface Pair {
   readonly path: string;
   readonly now: Location | undefined;
   readonly wanted: Location | undefined;
@@ -40,14 +42,36 @@ interface Pair {
  * compared and checked, parents before their entries; then superfluous names and those of another kind are removed, and
  * missing ones are created. If anything is refused or exceeds a limit, nothing has changed.
  */
-export function restoreAllowed(
+export function restoreAllowed(view: View, guard: RestoreGuard, wanted: View, syscall: string, isWhole: boolean): void {
+  view.atomic(() => new Restore(view, guard, wanted, syscall, isWhole).run());
+}
+
+/**
+ * Like {@link restoreAllowed}, for one name in a directory, and everything under it. `way`: the directories on its path,
+ * from the root. Those that are missing are created as they were.
+ */
+export function restoreName(
   view: View,
-  guard: ComposedGuard,
+  guard: RestoreGuard,
   wanted: View,
   syscall: string,
-  isWhole: boolean,
-): void {
-  view.atomic(() => new Restore(view, guard, wanted, syscall, isWhole).run());
+  way: readonly Pair[],
+  name: string,
+): RestoredPaths {
+  return view.atomic(() => new Restore(view, guard, wanted, syscall, false).runAt(way, name));
+}
+
+/** The questions that a restore asks guards. */
+export type RestoreGuard = Pick<ComposedGuard, 'check' | 'allows' | 'isVisible' | 'checkTree'>;
+
+/** The paths that a restore has changed. */
+export interface RestoredPaths {
+  /** Created entries. */
+  readonly added: readonly string[];
+  /** Removed entries; a directory stands for everything that was in it. */
+  readonly removed: readonly string[];
+  /** Entries that got other content or metadata. */
+  readonly changed: readonly string[];
 }
 
 class Restore {
@@ -55,6 +79,8 @@ class Restore {
   readonly #groups: ReadonlyMap<string, string>;
   readonly #groupsWanted: ReadonlyMap<string, string>;
   readonly #removals: string[] = [];
+  readonly #added: string[] = [];
+  readonly #changed: string[] = [];
   readonly #steps: (() => void)[] = [];
   readonly #metas: { readonly path: string; readonly meta: Metadata }[] = [];
   /** Paths of created files with several names, by their id in the other state. */
@@ -63,7 +89,7 @@ class Restore {
 
   constructor(
     readonly view: View,
-    readonly guard: ComposedGuard,
+    readonly guard: RestoreGuard,
     readonly wanted: View,
     readonly syscall: string,
     readonly isWhole: boolean,
@@ -76,7 +102,27 @@ class Restore {
     const { view } = this;
     const top = { path: '/', now: view.tree.rootLocation, wanted: this.wanted.tree.rootLocation };
     this.#directory('/', top.now.directory, top.wanted.directory);
-    for (let level: Pair[] = [top]; level.length > 0; ) level = this.#compare(level);
+    this.#compareAll([top]);
+    this.#apply();
+  }
+
+  runAt(way: readonly Pair[], name: string): RestoredPaths {
+    for (const { path, now, wanted } of way) {
+      if (now !== undefined || wanted === undefined) continue;
+      this.#check(path, 'write', wanted.directory);
+      this.#create(path, wanted.directory, wanted.directory);
+    }
+    this.#compareAll(this.#compare(way.slice(-1), name));
+    this.#apply();
+    return { added: this.#added, removed: this.#removals, changed: this.#changed };
+  }
+
+  #compareAll(level: readonly Pair[]): void {
+    for (let next = level; next.length > 0; ) next = this.#compare(next);
+  }
+
+  #apply(): void {
+    const { view } = this;
     for (const path of this.#removals) view.remove(...this.#place(path));
     for (const step of this.#steps) step();
     for (const { path, meta } of this.#metas) view.restoreMeta(this.#locationOf(path), meta);
@@ -97,9 +143,10 @@ class Restore {
     this.guard.check(path, access, this.syscall, path, node);
   }
 
-  #compare(level: readonly Pair[]): Pair[] {
-    const listed = this.view.all(level, ({ now }) => now && this.view.list(now));
-    const listedWanted = this.wanted.all(level, ({ wanted }) => wanted && this.wanted.list(wanted));
+  /** Compares directories, or only one name of each. */
+  #compare(level: readonly Pair[], only?: string): Pair[] {
+    const listed = this.view.all(level, ({ now }) => now && listing(this.view, now, only));
+    const listedWanted = this.wanted.all(level, ({ wanted }) => wanted && listing(this.wanted, wanted, only));
     const met: Met[] = [];
     for (const [i, pair] of level.entries()) {
       const [now, wanted] = [listed[i], listedWanted[i]];
@@ -172,6 +219,7 @@ class Restore {
   #directory(path: string, before: DirectoryNode, after: DirectoryNode): boolean {
     this.view.relyOnMeta(before);
     this.wanted.relyOnMeta(after);
+    if (isOther(before.meta, after.meta)) this.#changed.push(path);
     if (this.guard.allows(path, 'write', this.syscall, before)) this.#metas.push({ path, meta: after.meta });
     else if (isOther(before.meta, after.meta)) this.#check(path, 'write', before);
     if (before.linked > 0) return true;
@@ -193,6 +241,7 @@ class Restore {
     const group = this.#groups.get(path) ?? path;
     if (this.#updated.has(group)) return;
     this.#updated.add(group);
+    this.#changed.push(path);
     this.#steps.push(() => this.#write(path, after));
   }
 
@@ -222,6 +271,7 @@ class Restore {
 
   #create(path: string, node: Node, entry: TreeNode): void {
     const { view } = this;
+    this.#added.push(path);
     if (node.kind === DIRECTORY) {
       this.#steps.push(() => this.#insert(path, DirectoryNode.empty(view.tree.owner, view.context.newId(), node.meta)));
       this.#metas.push({ path, meta: node.meta });
@@ -279,6 +329,13 @@ class Restore {
     }
     return location;
   }
+}
+
+/** Returns the names in a directory, or only one of them. */
+function listing(view: View, location: Location, only: string | undefined): Pick<Entries<TreeNode>, 'names' | 'get'> {
+  if (only === undefined) return view.list(location);
+  const entry = view.lookup(location, only);
+  return { names: () => (entry === undefined ? [] : [only]), get: () => entry };
 }
 
 function side(view: View, parent: Location | undefined, name: string, entry: TreeNode | undefined): Side {

@@ -1,8 +1,8 @@
 import type { NodeId } from '../../backend.js';
-import type { View } from '../../engine/view.js';
 import { joinPath } from '../../paths.js';
 import { DIRECTORY, LINKED, type Node } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
+import type { View } from '../view.js';
 
 /**
  * Returns for each name of a file with several all of its names that count, as one text. Only visits directories with

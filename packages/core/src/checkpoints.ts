@@ -1,0 +1,7 @@
+export { type RestoredPaths, restore, restoreSync } from './checkpoints/restore.js';
+export {
+  type Committed,
+  type RollbackOptions,
+  type RolledBack,
+  withRollback,
+} from './checkpoints/with-rollback.js';
