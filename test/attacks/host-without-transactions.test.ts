@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -20,6 +21,7 @@ import { applyPatch } from '@scratchfs/tools';
 import { createFileSystem, type FileSystem } from 'scratchfs';
 import { packTar } from 'scratchfs/tar';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { interceptSteps } from './host-steps.js';
 
 let top: string;
 let root: string;
@@ -87,19 +89,94 @@ describe('packTar() of a directory of the host', () => {
 });
 
 describe('applyPatch() on a directory of the host', () => {
-  const both = ['*** Begin Patch', '*** Delete File: /src/a.txt', '*** Delete File: /missing', '*** End Patch'];
-  it('refuses several changes and leaves the directory as it is, and applies one', async () => {
+  const approve = () => true;
+  const everything = { check: () => undefined, isVisible: () => true };
+  const patch = (...lines: string[]): string => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
+  const update = (path: string, before: string): string[] => [`*** Update File: ${path}`, '@@', `-${before}`, '+new'];
+  const several = patch(
+    ...update('/src/a.txt', 'one'),
+    '*** Add File: /new/deep/b.txt',
+    '+b',
+    '*** Delete File: /src/second',
+    '*** Update File: /src/run.sh',
+    '*** Move to: /bin/run.sh',
+    '@@',
+    '-old',
+    '+new',
+  );
+  beforeEach(() => writeFileSync(join(root, 'src/run.sh'), 'old\n', { mode: 0o755 }));
+
+  it.each<[string, (fileSystem: FileSystem) => FileSystem]>([
+    ['itself', (fileSystem) => fileSystem],
+    ['through restrict', (fileSystem) => restrict(fileSystem, everything)],
+    ['through observe', (fileSystem) => observe(fileSystem, () => undefined)],
+  ])('makes several changes, %s', async (_, layer) => {
+    await using disk = hostFileSystem(root);
+    const sandbox = new Sandbox(layer(disk), { root: { root: '/' } });
+    expect(await applyPatch(sandbox, several, { approve })).toMatchObject({ isError: false });
+    expect(readFileSync(join(root, 'src/a.txt'), 'utf8')).toBe('new\n');
+    expect(readFileSync(join(root, 'new/deep/b.txt'), 'utf8')).toBe('b');
+    expect(readFileSync(join(root, 'bin/run.sh'), 'utf8')).toBe('new\n');
+    expect(lstatSync(join(root, 'bin/run.sh')).mode & 0o777).toBe(0o755);
+    expect(readdirSync(join(root, 'src')).sort()).toEqual(['a.txt', 'empty', 'large']);
+    // The filesystem goes on with what it has written.
+    expect(await disk.readText('/src/a.txt')).toBe('new\n');
+    await disk.appendFile('/new/deep/b.txt', '!');
+    expect(await disk.readText('/new/deep/b.txt')).toBe('b!');
+    expect(
+      await applyPatch(sandbox, patch(...update('/src/a.txt', 'new'), ...update('/bin/run.sh', 'new'))),
+    ).toMatchObject({
+      isError: true,
+    });
+  });
+
+  it.each([
+    ['a missing file, as the last one', ['*** Delete File: /src/a.txt', '*** Delete File: /missing']],
+    ['a file of a repository', [...update('/src/a.txt', 'one'), '*** Add File: /.git/hooks/pre-commit', '+x']],
+    ['a file in place of a directory', [...update('/src/a.txt', 'one'), '*** Add File: /src/large/x', '+x']],
+  ])('changes nothing if one change fails: %s', async (_, lines) => {
+    await using disk = hostFileSystem(root);
+    const before = told(root);
+    const sandbox = new Sandbox(disk, { root: { root: '/' } });
+    expect(await applyPatch(sandbox, patch(...lines), { approve })).toMatchObject({ isError: true });
+    expect(told(root)).toEqual(before);
+  });
+
+  it('undoes everything if a step fails, and runs again if another process changes a file in between', async () => {
     await using disk = hostFileSystem(root);
     const sandbox = new Sandbox(disk, { root: { root: '/' } });
-    const before = told(root);
-    const approve = () => true;
-    const result = await applyPatch(sandbox, both.join('\n'), { approve });
-    expect(result).toMatchObject({
-      isError: true,
-      text: expect.stringContaining('this filesystem has no transactions'),
+    const contents = () =>
+      readdirSync(join(root, 'src')).map((name) => [
+        name,
+        lstatSync(join(root, 'src', name)).isFile() && readFileSync(join(root, 'src', name), 'latin1'),
+      ]);
+    const before = contents();
+    let renames = 0;
+    let takeBack = await interceptSteps(({ name, run }) => {
+      if (name === 'rename' && ++renames === 4) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+      return run();
     });
-    expect(told(root)).toEqual(before);
-    expect(await applyPatch(sandbox, both.toSpliced(2, 1).join('\n'), { approve })).toMatchObject({ isError: false });
-    expect(readdirSync(join(root, 'src')).sort()).toEqual(['empty', 'large', 'second']);
+    try {
+      expect(await applyPatch(sandbox, several, { approve })).toMatchObject({ isError: true });
+    } finally {
+      takeBack();
+    }
+    expect(renames).toBeGreaterThan(4);
+    expect(contents()).toEqual(before);
+    expect(readdirSync(root).filter((name) => !name.startsWith('.scratchfs-tmp-'))).toEqual(['src']);
+    let hasEdited = false;
+    takeBack = await interceptSteps(({ name, run }) => {
+      if (name === 'rename' && !hasEdited) {
+        hasEdited = true;
+        writeFileSync(join(root, 'src/a.txt'), 'zero\none\n');
+      }
+      return run();
+    });
+    try {
+      expect(await applyPatch(sandbox, several, { approve })).toMatchObject({ isError: false });
+    } finally {
+      takeBack();
+    }
+    expect(readFileSync(join(root, 'src/a.txt'), 'utf8')).toBe('zero\nnew\n');
   });
 });

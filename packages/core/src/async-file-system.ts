@@ -3,7 +3,7 @@ import type { Dir } from './dir.js';
 import { captureArgument, captureContent, checkOneOf, checkOptions, signalIn } from './engine/arguments.js';
 import { inTransaction } from './engine/capabilities.js';
 import { checkpointContext } from './engine/checkpoint-guard.js';
-import type { Context } from './engine/context.js';
+import { type Context, IN_STEPS } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
 import { Internals, type InternalsOptions, keepInternals, type UntrustedApi } from './engine/internals.js';
@@ -327,7 +327,7 @@ export class AsyncFileSystem implements FileSystem {
     const { executor, context, signal } = this.#whole('transaction', options);
     const { create = asyncFileSystem, untrustedApi } = this.#inside.options;
     return executor.transaction(
-      context,
+      isInSteps(options) ? { ...context, inSteps: true } : context,
       async (inner) => {
         const fileSystem = create(inner, context, { inTransaction: true, untrustedApi });
         try {
@@ -448,6 +448,10 @@ function boundMethods(fileSystem: AsyncFileSystem): FileSystemPromises {
   );
   const bound = methods.map(([name]) => [name, all[name]?.bind(fileSystem)]);
   return Object.freeze(Object.fromEntries(bound)) as FileSystemPromises;
+}
+
+function isInSteps(options: CallOptions & { readonly [IN_STEPS]?: boolean } = {}): boolean {
+  return options[IN_STEPS] === true;
 }
 
 function asyncFileSystem(executor: Executor, context: Context, options: InternalsOptions): FileSystem {

@@ -241,6 +241,8 @@ export interface Batch {
   readonly limits: Limits;
   /** Events for watchers, in order. A backend without `watch` ignores them. */
   readonly changes?: readonly Announcement[];
+  /** See {@link BackendCapabilities.journaled}. */
+  readonly journaled?: boolean;
 }
 
 export type CommitResult =
@@ -265,6 +267,11 @@ export interface BackendCapabilities {
    * False if other clients can see a batch of several writes half done: `transaction` is then ENOTSUP. Default true.
    */
   readonly transactions?: boolean;
+  /**
+   * True if batches marked `journaled` are applied completely or not at all, also if this process is killed, although
+   * other clients may see a part of them. Default false.
+   */
+  readonly journaled?: boolean;
   /** False if every batch with writes is refused. Default true. */
   readonly writes?: boolean;
   readonly checkpoints: boolean;

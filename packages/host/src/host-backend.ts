@@ -1,7 +1,8 @@
 import { lstatSync } from 'node:fs';
 import type { Backend, BackendCall, Batch, Check, CommitResult, LoadRequest, LoadResult } from '@scratchfs/core';
 import { FsError, StorageError } from '@scratchfs/core';
-import { recover } from './apply/apply-changes.js';
+import { carryOut, recover, recovered } from './apply/apply-changes.js';
+import { batchChanges } from './apply/batch-changes.js';
 import { JOURNAL } from './apply/journal.js';
 import { ConfinedRoot, type Trail } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
@@ -16,7 +17,13 @@ const MAX_OUTCOMES = 1_000;
 
 /** A directory of the host as a backend of the engine. Other processes may change it at any time. */
 export class HostBackend implements Backend {
-  readonly capabilities = { checkpoints: false, forks: false, sharedWatch: false, transactions: false };
+  readonly capabilities = {
+    checkpoints: false,
+    forks: false,
+    sharedWatch: false,
+    transactions: false,
+    journaled: true,
+  };
   readonly root: ConfinedRoot;
   readonly #ids = new NodeIds();
   readonly #reader: HostReader;
@@ -108,13 +115,16 @@ export class HostBackend implements Backend {
     if (this.#recovery !== undefined) await this.#recovery;
     const known = this.#outcomes.get(batch.operationId);
     if (known !== undefined) return known;
+    const isJournaled = batch.journaled === true && batch.writes.length > 1 && !this.readonly;
+    if (isJournaled) await recovered(this.#writes, call?.signal);
     const failed = await this.#failedOf(batch.checks);
     if (failed.length > 0) return { kind: 'conflict', checks: failed };
     call?.signal?.throwIfAborted();
     if (batch.writes.length > 0) {
       if (this.readonly) throw new FsError('EROFS');
       await this.#checkEmpty(batch);
-      await this.#writes.apply(batch.writes);
+      if (!isJournaled) await this.#writes.apply(batch.writes);
+      else if (!(await this.#applyJournaled(batch.writes))) return { kind: 'conflict', checks: [] };
     }
     // The host has its own version of each file. This one only tells the engine to look them up.
     const result: CommitResult = { kind: 'ok', version: `written-${++this.#commits}` };
@@ -124,6 +134,19 @@ export class HostBackend implements Backend {
       this.#outcomes.delete(oldest);
     }
     return result;
+  }
+
+  /** Returns false if another process changed one of the paths, with nothing changed. */
+  async #applyJournaled(writes: Batch['writes']): Promise<boolean> {
+    await this.#writes.checkProtection(writes);
+    const { changes, ids } = await batchChanges(this.root, this.#ids, writes);
+    const { changed } = await carryOut(this.#writes, changes, undefined);
+    if (changed !== undefined) return false;
+    for (const [path, id] of ids) {
+      using trail = this.root.walk(path);
+      if (trail.complete) this.#ids.give(trail.last.stat, id);
+    }
+    return true;
   }
 
   /** Refuses to remove a directory that looks empty but holds entries that are not shown, such as a pipe. */

@@ -69,7 +69,7 @@ export class HostWrites {
   }
 
   async apply(writes: readonly Write[]): Promise<void> {
-    await this.#checkProtection(writes);
+    await this.checkProtection(writes);
     for (let i = 0; i < writes.length; i++) {
       const write = writes[i] as Write;
       try {
@@ -87,7 +87,7 @@ export class HostWrites {
   }
 
   /** Checks all writes before the first is applied, so that a refused batch changes nothing. */
-  async #checkProtection(writes: readonly Write[]): Promise<void> {
+  async checkProtection(writes: readonly Write[]): Promise<void> {
     const batch = this.protection?.forBatch();
     if (batch === undefined) return;
     for (const write of writes) {

@@ -1,4 +1,5 @@
 import { type FileSystem, isFsError, parentPath, type Stats } from '@scratchfs/core';
+import { IN_STEPS } from '@scratchfs/core/internal';
 import type { ToolCallOptions } from './tool.js';
 
 /**
@@ -23,6 +24,22 @@ export async function inTransaction<T>(
     if (hasBegun || !isFsError(error, 'ENOTSUP')) throw error;
     return without(fileSystem);
   }
+}
+
+/**
+ * Runs work that makes several changes: in a transaction, or, in a directory of the host, in steps that other processes
+ * may see, but that happen completely or not at all.
+ *
+ * @param without called instead of the work if the filesystem has neither
+ */
+export function inOnePiece<T>(
+  fileSystem: FileSystem,
+  work: (fileSystem: FileSystem) => Promise<T>,
+  call: ToolCallOptions,
+  without: () => Promise<T>,
+): Promise<T> {
+  const stepwise: ToolCallOptions & { readonly [IN_STEPS]: true } = { ...call, [IN_STEPS]: true };
+  return inTransaction(fileSystem, work, call, () => inTransaction(fileSystem, work, stepwise, without));
 }
 
 /**

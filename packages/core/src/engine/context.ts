@@ -14,7 +14,16 @@ export interface Context {
   /** The current limits, which another client may change. */
   readonly quota: { readonly limits: Limits };
   readonly guard: ComposedGuard | undefined;
+  /** True in a transaction that other clients may see half done; see {@link IN_STEPS}. */
+  readonly inSteps?: boolean;
 }
+
+/**
+ * Option of `transaction` for this library's own code: the changes take effect completely or not at all, also if the
+ * process is killed, but other clients may see a part of them for a moment. A backend whose batches are `journaled` can
+ * do that without transactions.
+ */
+export const IN_STEPS: unique symbol = Symbol.for('scratchfs.inSteps');
 
 export interface ContextOptions {
   /**

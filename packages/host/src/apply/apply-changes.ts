@@ -11,7 +11,7 @@ import type { Recovery } from '../merge/stage.js';
 import { StagingDirectory } from '../staging-directory.js';
 import { ChangeJournal, type KeptEntry, PathChanged } from './change-journal.js';
 import { type KnownChange, knownChanges, type PathChange } from './path-change.js';
-import { type ApplyConflict, type ChangePlan, planChanges } from './plan-changes.js';
+import { type ApplyConflict, type ChangePlan, type PlannedChange, planChanges } from './plan-changes.js';
 
 export interface ApplyOptions {
   /**
@@ -196,68 +196,79 @@ class Application {
     const { dryRun, onConflict, signal } = this.options;
     let last = '';
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (!dryRun) await this.#recovered();
+      if (!dryRun) await recovered(this.target, signal);
       const { root, protection } = this.target;
       const overwrites = onConflict === 'overwrite';
       const plan = await planChanges(root, protection, this.changes, { overwrites, signal });
       const result = { ...resultOf(plan, onConflict), kept: this.#kept };
       if (dryRun || result.applied.length === 0) return result;
-      const changed = await this.#carryOut(plan);
+      const { changed, kept } = await carryOut(this.target, plan.changes, signal);
+      this.#kept.push(...kept);
       if (changed === undefined) return result;
       last = changed;
     }
     const hint = `Other processes keep changing it; nothing was written`;
     throw new FsError('EBUSY', { syscall: 'apply', path: last, hint });
   }
+}
 
-  /** Undoes interrupted changes, and waits for those of other calls. */
-  async #recovered(): Promise<void> {
-    const until = performance.now() + WAIT_MS;
-    while ((await recover(this.target)) === 'busy') {
-      if (performance.now() > until) throw atWork();
-      await pause(PAUSE_MS, undefined, { signal: this.options.signal }).catch(() =>
-        this.options.signal?.throwIfAborted(),
-      );
-    }
+/** Undoes interrupted changes, and waits for those of other calls. @throws FsError EBUSY after some seconds */
+export async function recovered(target: ApplyTarget, signal: AbortSignal | undefined): Promise<void> {
+  const until = performance.now() + WAIT_MS;
+  while ((await recover(target)) === 'busy') {
+    if (performance.now() > until) throw atWork();
+    await pause(PAUSE_MS);
+    signal?.throwIfAborted();
   }
+}
 
-  /** Returns a path that another process has changed, with everything undone; undefined after success. */
-  async #carryOut({ changes }: ChangePlan): Promise<string | undefined> {
-    const { root, staging } = this.target;
-    let begun: ChangeJournal | undefined;
-    try {
-      begun = await ChangeJournal.begin(root, staging, changes, this.options.signal);
-    } catch (error) {
-      this.options.signal?.throwIfAborted();
-      throw hostError(error, 'apply', '/');
-    }
-    if (begun === undefined) return '/';
-    using journal = begun;
-    try {
-      await journal.perform(changes);
-    } catch (error) {
-      const reason = error instanceof PathChanged ? error : hostError(error, 'apply', '/');
-      await this.#undo(journal, reason);
-      if (reason instanceof PathChanged) return reason.path;
-      throw reason;
-    }
-    // All changes are made. If the journal cannot be removed now, the next call removes it.
-    await journal.finish().catch(() => journal.release());
-    return undefined;
+/** Outcome of an attempt to make changes. */
+export interface Attempt {
+  /** A path that another process has changed, so that everything was undone. Undefined after success. */
+  readonly changed: string | undefined;
+  readonly kept: readonly KeptEntry[];
+}
+
+/** Makes all changes, or none of them. */
+export async function carryOut(
+  { root, staging }: ApplyTarget,
+  changes: readonly PlannedChange[],
+  signal: AbortSignal | undefined,
+): Promise<Attempt> {
+  let begun: ChangeJournal | undefined;
+  try {
+    begun = await ChangeJournal.begin(root, staging, changes, signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw hostError(error, 'apply', '/');
   }
+  if (begun === undefined) return { changed: '/', kept: [] };
+  using journal = begun;
+  try {
+    await journal.perform(changes);
+  } catch (error) {
+    const reason = error instanceof PathChanged ? error : hostError(error, 'apply', '/');
+    const kept = await undo(journal, reason);
+    if (reason instanceof PathChanged) return { changed: reason.path, kept };
+    throw reason;
+  }
+  // All changes are made. If the journal cannot be removed now, the next call removes it.
+  await journal.finish().catch(() => journal.release());
+  return { changed: undefined, kept: [] };
+}
 
-  async #undo(journal: ChangeJournal, { message }: Error): Promise<void> {
-    try {
-      this.#kept.push(...(await journal.undo()));
-      await journal.finish();
-    } catch (error) {
-      await journal.release();
-      const why = `${message}; undoing failed too: ${hostError(error, 'undo', '/').message}`;
-      throw new StorageError(
-        'unavailable',
-        `A part of the changes may be in the directory, and recoverDirectory can undo it. ${why}`,
-      );
-    }
+async function undo(journal: ChangeJournal, { message }: Error): Promise<KeptEntry[]> {
+  try {
+    const kept = await journal.undo();
+    await journal.finish();
+    return kept;
+  } catch (error) {
+    await journal.release();
+    const why = `${message}; undoing failed too: ${hostError(error, 'undo', '/').message}`;
+    throw new StorageError(
+      'unavailable',
+      `A part of the changes may be in the directory, and recoverDirectory can undo it. ${why}`,
+    );
   }
 }
 

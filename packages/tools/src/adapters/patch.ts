@@ -1,6 +1,6 @@
 import { type FileSystem, isFsError, quote } from '@scratchfs/core';
 import type { Authorizer } from '../authorizer.js';
-import { entryAt, inTransaction, withParents } from '../in-transaction.js';
+import { entryAt, inOnePiece, inTransaction, withParents } from '../in-transaction.js';
 import { InputError } from '../input.js';
 import { readTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
@@ -88,7 +88,8 @@ export async function applyOperations(
     }
   };
   const hasOneChange = operations.length === 1 && operations.every(isOneChange);
-  await inTransaction(sandbox.fileSystem, applyAll, call, hasOneChange ? applyAll : refuse);
+  if (hasOneChange) await inTransaction(sandbox.fileSystem, applyAll, call);
+  else await inOnePiece(sandbox.fileSystem, applyAll, call, refuse);
   return operations.map((operation) => `${describe(operation)}: done.`).join('\n');
 }
 
@@ -99,7 +100,7 @@ function isOneChange(operation: PatchOperation): boolean {
 
 async function refuse(): Promise<never> {
   throw new InputError(
-    'Nothing was changed: this filesystem has no transactions (as a directory of the host or a mount), so a patch of several changes could be applied in part. Send one change at a time: a patch that creates, updates, deletes or moves one file.',
+    'Nothing was changed: this filesystem has no transactions (as a mount of several), so a patch of several changes could be applied in part. Send one change at a time: a patch that creates, updates, deletes or moves one file.',
   );
 }
 

@@ -263,6 +263,7 @@ export class RemoteExecutor implements Executor {
       writes,
       limits,
       changes: transaction.changes,
+      ...(this.#isJournaled(transaction.context) && { journaled: true }),
     });
     let needed: readonly Check[];
     if (checks.length <= MAX_LINEAR_CHECKS) needed = preconditionsOfFew(checks);
@@ -494,7 +495,7 @@ export class RemoteExecutor implements Executor {
   }
 
   async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    if (!this.capabilities.transactions)
+    if (!this.capabilities.transactions && !this.#isJournaled(context))
       throw new FsError('ENOTSUP', {
         syscall: 'transaction',
         hint: 'This storage has no transactions; use an overlay',
@@ -533,6 +534,10 @@ export class RemoteExecutor implements Executor {
       await this.#client.pause(attempt, signal);
     }
     throw gaveUp(MAX_TRANSACTIONS);
+  }
+
+  #isJournaled({ inSteps = false }: Context): boolean {
+    return inSteps && this.#backend.capabilities.journaled === true;
   }
 
   async destroy(signal?: AbortSignal): Promise<void> {
