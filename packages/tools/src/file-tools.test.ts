@@ -88,7 +88,6 @@ describe('read_file', () => {
       firstLine: 2,
       lastLine: 2,
       totalLines: 3,
-      totalChars: 43,
       nextOffset: 3,
     });
   });

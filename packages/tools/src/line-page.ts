@@ -74,7 +74,7 @@ function cut(text: string, start: number, end: number): string {
 }
 
 /** Counts the code points before a position, without an array of them. */
-export function codePoints(text: string, end = text.length): number {
+function codePoints(text: string, end: number): number {
   let count = end;
   for (let at = 0; at < end; at++) {
     const unit = text.charCodeAt(at);

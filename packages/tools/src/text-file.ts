@@ -1,9 +1,13 @@
 import { type FileSystem, quote } from '@scratchfs/core';
+import { nextTurn } from '@scratchfs/core/internal';
 import { InputError } from './input.js';
 import type { Media, ToolCallOptions } from './tool.js';
 
 /** Bytes probed for NUL, as in git and in diffs of this library. */
 const BINARY_PROBE_BYTES = 8_000;
+
+/** Size of a text whose processing is divided. Decoding takes some 3 ms per million bytes. */
+const LONG_TEXT_BYTES = 1_000_000;
 
 /** Kinds of files by their first bytes, written as Latin-1, the offset of those bytes, and the media type of images. */
 const SIGNATURES: readonly (readonly [start: string, kind: string, offset?: number, mediaType?: Media['type']])[] = [
@@ -83,7 +87,10 @@ export async function readTextFile(
   const bytes = await fileSystem.readFile(place, call);
   if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) throw notText(given, bytes, BINARY);
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    // Work on the text takes as long as its decoding. Other tasks get a turn in between.
+    if (bytes.length > LONG_TEXT_BYTES) await nextTurn();
+    return text;
   } catch {
     throw notText(given, bytes, OTHER_ENCODING);
   }

@@ -15,10 +15,10 @@ export interface ReadFileData {
   readonly firstLine?: number | undefined;
   readonly lastLine?: number | undefined;
   readonly totalLines?: number | undefined;
-  /** Unicode code points of the whole file. */
-  readonly totalChars: number;
   /** The `offset` to continue with: a line. Undefined at the end of the file. */
   readonly nextOffset?: number | undefined;
+  /** Unicode code points of the whole file, for a piece that was read by characters. */
+  readonly totalChars?: number | undefined;
   /** The `char_offset` to continue with, for a piece that was read by characters. */
   readonly nextCharOffset?: number | undefined;
 }

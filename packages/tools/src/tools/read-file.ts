@@ -1,7 +1,7 @@
 import { pieceOf, type ReadOptions, type ReadResult } from '@scratchfs/sandbox';
 import type { Authorizer } from '../authorizer.js';
 import { InputError } from '../input.js';
-import { codePoints, pageOfLines } from '../line-page.js';
+import { pageOfLines } from '../line-page.js';
 import type { ToolOutput } from '../run-tool.js';
 import { NotTextError, readTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
@@ -76,11 +76,10 @@ async function readLines(
   call: ToolCallOptions,
 ): Promise<ToolOutput<ReadFileData>> {
   const text = await inWordsOf(authorizer, () => readWhole(authorizer.plain, file, call), file);
-  const totalChars = codePoints(text);
   const first = Math.max(1, offset ?? 1);
   const page = pageOfLines(text, { first, limit, maxLength });
   const { last, total: totalLines } = page;
-  const base = { path: file, totalLines, totalChars };
+  const base = { path: file, totalLines };
   if (last < first) {
     const note =
       text === '' ? '[The file is empty.]' : `[The file has ${totalLines} lines: line ${first} is past its end.]`;
