@@ -18,7 +18,7 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
   'who may touch what': [
     'packages/core/src/layers/restrict/guard-chain.ts',
     'packages/core/src/layers/path-walk.ts',
-    'packages/sandbox/src/{sandbox-root,config,derive,errors,find,namespace,plain-data,policy,policy-guard,read-result}.ts',
+    'packages/sandbox/src/{sandbox-root,config,deny-list,deny-patterns,derive,errors,find,namespace,plain-data,policy,policy-guard,read-result}.ts',
   ],
   'the walk along paths of the host': [
     'packages/host/src/{path-handle,confined-root,directory-handle,is-path-safe}.ts',

@@ -23,12 +23,20 @@ export const groups = [
   },
   {
     name: 'policy',
-    mutate: ['sandbox-root', 'namespace', 'policy', 'policy-guard', 'derive', 'find'].map(
+    mutate: ['sandbox-root', 'namespace', 'policy', 'policy-guard', 'deny-list', 'derive', 'find'].map(
       (file) => `packages/sandbox/src/${file}.ts`,
     ),
-    tests: ['namespace', 'policy', 'policy-guard', 'derive', 'find', 'sandbox', 'sandbox-rules', 'write-only'].map(
-      (file) => `packages/sandbox/src/${file}.test.ts`,
-    ),
+    tests: [
+      'namespace',
+      'policy',
+      'policy-guard',
+      'deny',
+      'derive',
+      'find',
+      'sandbox',
+      'sandbox-rules',
+      'write-only',
+    ].map((file) => `packages/sandbox/src/${file}.test.ts`),
     percent: 90,
   },
   {

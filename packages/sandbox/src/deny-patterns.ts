@@ -33,9 +33,8 @@ const pattern: Reader<string> = (value, field) => {
   try {
     ruleOf(given);
   } catch (cause) {
-    if (!(cause instanceof Error)) throw cause;
     const Kind = cause instanceof TypeError ? TypeError : RangeError;
-    throw new Kind(`${field} is no pattern: ${cause.message}`, { cause });
+    throw new Kind(`${field} is no pattern: ${(cause as Error).message}`, { cause });
   }
   return given;
 };

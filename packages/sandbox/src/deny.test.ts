@@ -171,6 +171,11 @@ describe('patterns that hide', () => {
     expect(await list(['/notes/key'])).toEqual(['all/src/b.ts', 'all/src/key', 'notes/a.md']);
     expect(await list(['/all/notes/key'])).toEqual(['all/src/b.ts', 'all/src/key', 'notes/a.md']);
     expect(await list(['key'])).toEqual(['all/src/b.ts', 'notes/a.md']);
+    // A root in a hidden directory is hidden with it.
+    const inner = new Sandbox(memory(files), { paths, deny: ['/all/notes'] });
+    expect([inner.readableRoots, inner.fileSystem.readdirSync('/w')]).toEqual([['all'], ['src']]);
+    const child = await new Sandbox(memory(files), { root: '/' }).derive({ allowRead: '/w/notes', deny: ['/w'] });
+    expect([child.readableRoots, child.fileSystem.readdirSync('/')]).toEqual([[], []]);
     const sandbox = new Sandbox(memory(files), { paths, deny: ['all'] });
     expect([sandbox.readableRoots, await sandbox.listFiles()]).toEqual([[], []]);
   });
@@ -182,10 +187,18 @@ describe('patterns that hide', () => {
     ['//', 'A pattern must not be empty'],
     [5, 'must be a string, not 5'],
     ['a'.repeat(5_000), 'A pattern may have 4096 characters'],
+    ['a\0', 'is no pattern'],
+    ['\ud800', 'is no pattern'],
   ])('are refused with the name of the field: %s', (given, text) => {
     const parse = () => parseSandboxConfig({ root: '/', deny: ['x', given] });
     expect(parse).toThrow('sandbox.deny[1]');
     expect(parse).toThrow(text);
+  });
+
+  it('hold for more paths than are remembered', () => {
+    const paths = Array.from({ length: 2_500 }, (_, i) => `/d${i % 50}/${i % 2 === 0 ? 'key' : 'file'}${i}`);
+    expect(see(paths, ['key*'])).toHaveLength(1_250);
+    expect(see(paths, ['d0'])).toHaveLength(2_450);
   });
 
   it('are inherited by children, which can only add some', async () => {
