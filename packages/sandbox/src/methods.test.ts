@@ -27,6 +27,7 @@ const WHOLE: Partial<Record<PublicName, string>> = {
   checkpoints: 'checkpoints of others are invisible',
   rollback: 'rollback changes only writable entries, and nothing if it would need more',
   drop: 'checkpoints of others are invisible',
+  at: 'the state of a checkpoint has the same policy',
   fork: 'a fork has the same policy',
   transaction: 'a transaction has the same policy',
   run: 'operations and cursors of untrusted code see only readable entries',

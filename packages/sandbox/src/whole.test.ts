@@ -180,6 +180,18 @@ describe.each(Object.keys(BENEATH))('operations on the whole filesystem, over %s
     expect(await refusal(() => again.readText('/secret/key'))).toBe('PathNotInSandboxError');
   });
 
+  it('the state of a checkpoint has the same policy', async () => {
+    const { beneath, fileSystem } = await open();
+    await fileSystem.checkpoint('mine');
+    await beneath.checkpoint('theirs');
+    const state = await fileSystem.at('mine');
+    expect(await state.readText('/jail/pub/ok.txt')).toBe('ok');
+    expect(await refusal(() => state.readText('/secret/key'))).toBe('PathNotInSandboxError');
+    expect(await state.readdir('/jail')).toEqual(['pub']);
+    expect(await refusal(() => state.writeFile('/jail/pub/rw/x', 'x'))).toBe('EROFS');
+    expect(await refusal(() => fileSystem.at('theirs'))).toBe('ENOENT');
+  });
+
   it('a transaction has the same policy', async () => {
     const { beneath, fileSystem } = await open();
     const before = tell(await dump(beneath));
