@@ -8,17 +8,31 @@ export const mayImport: Record<string, readonly string[]> = {
   'node-fs': ['@scratchfs/core', '@scratchfs/memory', 'just-bash'],
   redis: ['@scratchfs/core', 'ioredis'],
   s3: ['@scratchfs/core', '@aws-sdk/client-s3'],
+  disk: ['@scratchfs/core'],
   sandbox: ['@scratchfs/core'],
   tools: ['@scratchfs/core', '@scratchfs/sandbox', 're2js'],
   // `?` is a module named at run time: the package of a storage that a URL asks for.
-  scratchfs: ['@scratchfs/core', '@scratchfs/memory', '@scratchfs/redis', '@scratchfs/s3', 'modern-tar', '?'],
+  scratchfs: [
+    '@scratchfs/core',
+    '@scratchfs/memory',
+    '@scratchfs/disk',
+    '@scratchfs/redis',
+    '@scratchfs/s3',
+    'modern-tar',
+    '?',
+  ],
 };
 
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
 export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', 's3'];
 
 /** Folders that may import Node's own modules. Other code of these packages runs everywhere. */
-export const needsNode = ['packages/node-fs/src/node/', 'packages/host/src/', 'packages/redis/src/'];
+export const needsNode = [
+  'packages/node-fs/src/node/',
+  'packages/disk/src/',
+  'packages/host/src/',
+  'packages/redis/src/',
+];
 
 /**
  * Examples and READMEs for authors of adapters. All others import `scratchfs`, which is what their reader has

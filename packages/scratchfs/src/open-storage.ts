@@ -8,11 +8,13 @@ interface Provider {
   readonly needs: readonly string[];
 }
 
+const DISK: Provider = { packageName: '@scratchfs/disk', className: 'DiskStorage', needs: [] };
 const REDIS: Provider = { packageName: '@scratchfs/redis', className: 'RedisStorage', needs: ['ioredis'] };
 const S3: Provider = { packageName: '@scratchfs/s3', className: 'S3Storage', needs: ['@aws-sdk/client-s3'] };
 
 /** Providers by URL scheme. */
 const PROVIDERS: ReadonlyMap<string, Provider> = new Map([
+  ['file:', DISK],
   ['redis:', REDIS],
   ['rediss:', REDIS],
   ['s3:', S3],

@@ -1,0 +1,35 @@
+import { isStorageError, StorageError, type StorageErrorKind } from '@scratchfs/core';
+
+const KINDS: Readonly<Record<string, StorageErrorKind>> = {
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+  EFBIG: 'full',
+  EACCES: 'denied',
+  EPERM: 'denied',
+  EROFS: 'denied',
+};
+
+const HINTS: Partial<Record<StorageErrorKind, string>> = {
+  full: 'free some space and try again',
+  denied: 'check the owner and the mode of the directory',
+};
+
+/** Errors of a request that was refused before it could change anything. */
+const REFUSED = new Set(['EMFILE', 'ENFILE', 'EAGAIN', ...Object.keys(KINDS)]);
+
+export function hasCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === code;
+}
+
+/** Returns the failure for an error of the disk. A call that failed with one of the `REFUSED` has changed nothing. */
+export function toStorageError(error: unknown): unknown {
+  if (isStorageError(error)) return error;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  const kind = KINDS[code] ?? 'unavailable';
+  const hint = HINTS[kind];
+  return new StorageError(kind, `The disk failed: ${syscall ?? 'a call'} returned ${code}${hint ? `; ${hint}` : ''}`, {
+    cause: error,
+    mayHaveHappened: !REFUSED.has(code),
+  });
+}

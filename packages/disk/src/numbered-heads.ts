@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { link, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StorageError } from '@scratchfs/core';
+import type { StoredHead } from '@scratchfs/core/object-tree';
+import { hasCode } from './disk-errors.js';
+import type { StoreDirectory } from './store-directory.js';
+
+/** Older heads kept besides the current one. */
+const KEPT_HEADS = 32;
+/** Commits between two deletions of older heads. */
+const CLEANING_INTERVAL = 16;
+/** Attempts to read a head while others replace it. */
+const MAX_ATTEMPTS = 100;
+
+const FORMAT_VERSION = 1;
+/** First line of a head: format, version, kind, and a random text that no other head has. */
+const FIRST_LINE = /^scratchfs-disk (\d{1,9}) (head|deleted) ([0-9a-f]{32})\n/;
+const FIRST_LINE_BYTES = 80;
+
+interface Current {
+  readonly number: number;
+  /** Random text of this head. */
+  readonly id: string;
+  /** Undefined if the filesystem was deleted. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+/**
+ * The heads of a filesystem: files named 1, 2, 3 …; the greatest number is the current one. The file n + 1 is created
+ * by `link`, which fails if the name exists, so of several writers that have seen n only one succeeds. No lock is
+ * needed, and no writer that was killed or stopped can block others.
+ *
+ * Older heads are deleted, which could let a writer that slept create a number for the second time. It cannot pass
+ * that off as a success: heads are deleted in ascending order, so as long as n is there, n + 1 was never deleted. The
+ * writer therefore looks for n, with its random text, after it has created n + 1. If n is gone, the outcome is unknown,
+ * and the caller reads the current head to learn it. The file 1 is never deleted, nor is the last one: deleting a
+ * filesystem creates a head that says so.
+ */
+export class NumberedHeads {
+  readonly #directory: StoreDirectory;
+
+  constructor(directory: StoreDirectory) {
+    this.#directory = directory;
+  }
+
+  async read(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
+    const current = await this.#current();
+    if (current?.bytes === undefined) return undefined;
+    const tag = tagOf(current);
+    return tag === known ? 'unchanged' : { tag, bytes: current.bytes };
+  }
+
+  /** See `ObjectStore.swapHead`. */
+  async swap(bytes: Uint8Array, expected: string | undefined): Promise<string | undefined> {
+    if (expected !== undefined) return this.#append(parseTag(expected), 'head', bytes);
+    const current = await this.#current();
+    if (current?.bytes !== undefined) return undefined;
+    return this.#append(current, 'head', bytes);
+  }
+
+  async delete(): Promise<void> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const current = await this.#current();
+      if (current?.bytes === undefined) return;
+      if ((await this.#append(current, 'deleted', new Uint8Array(0))) !== undefined) return;
+    }
+    throw new StorageError('conflict', 'Other processes replaced the head each time before it could be deleted');
+  }
+
+  /** Creates the head after `previous`, and returns its tag; undefined if another writer has created one. */
+  async #append(
+    previous: Omit<Current, 'bytes'> | undefined,
+    kind: 'head' | 'deleted',
+    bytes: Uint8Array,
+  ): Promise<string | undefined> {
+    await this.#directory.create();
+    const number = (previous?.number ?? 0) + 1;
+    const id = randomBytes(16).toString('hex');
+    const line = Buffer.from(`scratchfs-disk ${FORMAT_VERSION} ${kind} ${id}\n`);
+    const path = this.#path(number);
+    const isCreated = await this.#directory.write(this.#directory.heads, [line, bytes], async (temporary) => {
+      try {
+        await link(temporary, path);
+        return true;
+      } catch (error) {
+        // A network filesystem may repeat a call whose reply was lost, and finds the name that it has created.
+        if (hasCode(error, 'EEXIST')) return (await this.#idOf(number)) === id;
+        throw error;
+      }
+    });
+    if (!isCreated) return undefined;
+    if (previous !== undefined && (await this.#idOf(previous.number)) !== previous.id) {
+      throw new StorageError('unavailable', 'Other processes have replaced the head many times during this commit', {
+        retryable: false,
+        mayHaveHappened: true,
+      });
+    }
+    if (number % CLEANING_INTERVAL === 0) await this.#clean(number);
+    return tagOf({ number, id });
+  }
+
+  async #current(): Promise<Current | undefined> {
+    if (!(await this.#directory.exists())) return undefined;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const number = Math.max(0, ...(await this.#numbers()));
+      if (number === 0) return undefined;
+      try {
+        return parseHead(number, await readFile(this.#path(number)));
+      } catch (error) {
+        // Many commits have happened since the listing.
+        if (!hasCode(error, 'ENOENT')) throw error;
+      }
+    }
+    throw new StorageError('unavailable', 'Other processes replaced the head each time before it could be read', {
+      mayHaveHappened: false,
+    });
+  }
+
+  async #numbers(): Promise<number[]> {
+    try {
+      const names = await readdir(this.#directory.heads);
+      return names.filter((name) => /^[1-9]\d{0,15}$/.test(name)).map(Number);
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return [];
+      throw error;
+    }
+  }
+
+  /** Returns the random text of a head; undefined if it does not exist. */
+  async #idOf(number: number): Promise<string | undefined> {
+    try {
+      const file = await open(this.#path(number), 'r');
+      try {
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(FIRST_LINE_BYTES), 0, FIRST_LINE_BYTES, 0);
+        return FIRST_LINE.exec(buffer.toString('latin1', 0, bytesRead))?.[3];
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Deletes older heads, in ascending order. */
+  async #clean(current: number): Promise<void> {
+    try {
+      const old = (await this.#numbers()).filter((number) => number !== 1 && number < current - KEPT_HEADS);
+      for (const number of old.sort((a, b) => a - b)) {
+        await unlink(this.#path(number)).catch((error: unknown) => {
+          if (!hasCode(error, 'ENOENT')) throw error;
+        });
+      }
+    } catch {
+      // The commit has succeeded; a later one deletes them.
+    }
+  }
+
+  #path(number: number): string {
+    return join(this.#directory.heads, String(number));
+  }
+}
+
+const tagOf = ({ number, id }: Omit<Current, 'bytes'>): string => `${number}-${id}`;
+
+function parseTag(tag: string): Omit<Current, 'bytes'> {
+  const [number, id = ''] = tag.split('-');
+  return { number: Number(number), id };
+}
+
+/** @throws StorageError `unsupported` for a newer format, `corrupt` for anything else */
+function parseHead(number: number, file: Buffer): Current {
+  const found = FIRST_LINE.exec(file.toString('latin1', 0, FIRST_LINE_BYTES));
+  if (found === null) throw new StorageError('corrupt', `The head ${number} of the filesystem is damaged`);
+  if (Number(found[1]) !== FORMAT_VERSION) {
+    throw new StorageError(
+      'unsupported',
+      `The filesystem has format ${found[1]} of the disk storage; this version reads format ` +
+        `${FORMAT_VERSION}. Update @scratchfs/disk`,
+    );
+  }
+  const bytes = found[2] === 'deleted' ? undefined : new Uint8Array(file.subarray(found[0].length));
+  return { number, id: found[3] as string, bytes };
+}

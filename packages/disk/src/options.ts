@@ -1,0 +1,88 @@
+import { fileURLToPath } from 'node:url';
+import { quote } from '@scratchfs/core';
+import { checkOptions } from '@scratchfs/core/internal';
+import { OBJECT_TREE_OPTIONS, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+
+export interface DiskStorageOptions extends ObjectTreeOptions {
+  /**
+   * Name of the filesystem; a directory holds any number of them. 1 to 100 characters of `a-z`, `0-9`, `-`, `_` and
+   * `.`, beginning with a letter or digit. Default `default`.
+   */
+  readonly name?: string | undefined;
+  /**
+   * What a completed write survives. `fsync`: a power failure; every commit waits for the disk. `process`: the end of
+   * the process, also by kill -9; after a power failure the newest commits may be missing or damaged. Default `fsync`.
+   */
+  readonly durability?: 'fsync' | 'process' | undefined;
+}
+
+/** Checked options with their defaults; those of the object tree are checked there. */
+export interface Settings {
+  /** Absolute path of the directory that holds the filesystems. */
+  readonly directory: string;
+  readonly name: string;
+  readonly isFlushed: boolean;
+  readonly tree: ObjectTreeOptions;
+}
+
+/** Letters in lower case only, because some disks do not distinguish case. */
+const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+
+/** Reports whether a text can be the name of a filesystem. */
+export function isFileSystemName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/**
+ * Checks what a caller has given; own properties only.
+ * @throws TypeError for a wrong type, an unknown option or a URL that is not one of a directory
+ */
+export function parseOptions(target: unknown, options: DiskStorageOptions | undefined): Settings {
+  const known = ['name', 'durability', ...OBJECT_TREE_OPTIONS];
+  const { name, durability, ...tree } = checkOptions<DiskStorageOptions>(options, known, 'DiskStorage', false);
+  const { directory, parameters } = parseTarget(target);
+  const settings = { name: name ?? parameters.get('name'), durability: durability ?? parameters.get('durability') };
+  return { directory, name: checkName(settings.name), isFlushed: isFlushed(settings.durability), tree };
+}
+
+/** Returns the directory that a path or a `file:` URL names, and the parameters of the URL. */
+export function parseTarget(target: unknown): { readonly directory: string; readonly parameters: URLSearchParams } {
+  const isUrl = target instanceof URL || (typeof target === 'string' && /^file:/i.test(target));
+  if (!isUrl) {
+    if (typeof target !== 'string' || target === '' || target.includes('\0'))
+      throw new TypeError('The directory of a DiskStorage must be a path or a file: URL');
+    return { directory: target, parameters: new URLSearchParams() };
+  }
+  let url: URL;
+  try {
+    url = new URL(target);
+    const directory = fileURLToPath(new URL(url.pathname, `file://${url.host}`));
+    for (const [key] of url.searchParams)
+      if (key !== 'name' && key !== 'durability')
+        throw new TypeError(`The URL has an unknown parameter ${quote(key)}. Known are name, durability`);
+    return { directory, parameters: url.searchParams };
+  } catch (error) {
+    if (error instanceof TypeError && /unknown parameter/.test(error.message)) throw error;
+    throw new TypeError('The URL of a DiskStorage must look like file:///path/of/a/directory?name=main', {
+      cause: error,
+    });
+  }
+}
+
+function checkName(name: unknown): string {
+  if (name === undefined || name === null) return 'default';
+  if (typeof name !== 'string') throw new TypeError(`name must be a text, not ${typeof name}`);
+  if (!isFileSystemName(name)) {
+    throw new TypeError(
+      `${quote(name)} cannot be the name of a filesystem. Allowed are 1 to 100 characters of a-z, 0-9, "-", "_" and ` +
+        '".", beginning with a letter or digit',
+    );
+  }
+  return name;
+}
+
+function isFlushed(durability: unknown): boolean {
+  if (durability === undefined || durability === null || durability === 'fsync') return true;
+  if (durability === 'process') return false;
+  throw new TypeError(`durability must be "fsync" or "process", not ${quote(String(durability))}`);
+}

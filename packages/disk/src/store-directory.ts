@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { quote, StorageError } from '@scratchfs/core';
+import { hasCode } from './disk-errors.js';
+
+/** Age in milliseconds at which a temporary file was left behind by a process that has ended. */
+const ABANDONED_MS = 3_600_000;
+
+/**
+ * The directory of one filesystem: `heads`, `objects`, and `temporary` for files that are being written. It is created
+ * by the first write, with mode 0700. A directory that vanishes or is replaced while it is in use is an error: writing
+ * on would mix two filesystems.
+ */
+export class StoreDirectory {
+  readonly heads: string;
+  readonly objects: string;
+  readonly #directory: string;
+  readonly #parent: string;
+  readonly #temporary: string;
+  readonly #isFlushed: boolean;
+  /** Device and inode of the directory in use. */
+  #identity: string | undefined;
+
+  constructor(parent: string, name: string, isFlushed: boolean) {
+    this.#parent = resolve(parent);
+    this.#directory = join(this.#parent, name);
+    this.heads = join(this.#directory, 'heads');
+    this.objects = join(this.#directory, 'objects');
+    this.#temporary = join(this.#directory, 'temporary');
+    this.#isFlushed = isFlushed;
+  }
+
+  /**
+   * Reports whether the directory exists.
+   * @throws StorageError `denied` if another user could write to it; `lost` if it is not the one used before
+   */
+  async exists(): Promise<boolean> {
+    const identity = await identityOf(this.#directory);
+    if (identity !== undefined && identity === this.#identity) return true;
+    if (this.#identity !== undefined) {
+      const what = identity === undefined ? 'no longer exists' : 'was replaced by another directory';
+      throw new StorageError('lost', `${quote(this.#directory)} ${what} while the storage was in use`);
+    }
+    if (identity === undefined) return false;
+    await this.#checkOwner();
+    await this.#sweep();
+    this.#identity = identity;
+    return true;
+  }
+
+  /** Creates the directory if it does not exist. */
+  async create(): Promise<void> {
+    if (await this.exists()) return;
+    await this.#checkOwner();
+    await mkdir(this.#parent, { recursive: true, mode: 0o700 });
+    for (const folder of [this.heads, this.objects, this.#temporary])
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (this.#isFlushed) for (const folder of [this.#directory, this.#parent]) await flushDirectory(folder);
+    await this.exists();
+  }
+
+  /**
+   * Writes a temporary file, passes its path to `place`, which gives it its name in `folder`, and removes the temporary
+   * name. Once it has resolved, the file and its name survive what the durability promises.
+   */
+  async write<T>(folder: string, parts: readonly Uint8Array[], place: (path: string) => Promise<T>): Promise<T> {
+    const path = join(this.#temporary, randomBytes(12).toString('hex'));
+    const file = await this.#createFile(path);
+    try {
+      try {
+        await file.writev(parts as Uint8Array[]);
+        if (this.#isFlushed) await file.sync();
+      } finally {
+        await file.close();
+      }
+      const result = await place(path);
+      if (this.#isFlushed) await flushDirectory(folder);
+      return result;
+    } finally {
+      await unlink(path).catch(() => {});
+    }
+  }
+
+  async #createFile(path: string): Promise<FileHandle> {
+    try {
+      return await open(path, 'wx', 0o600);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+      await this.create();
+      return open(path, 'wx', 0o600);
+    }
+  }
+
+  /** Stores an object under its file name. */
+  async writeObject(file: string, bytes: Uint8Array): Promise<void> {
+    const path = join(this.objects, file);
+    await this.write(this.objects, [bytes], (temporary) => rename(temporary, path));
+  }
+
+  async #checkOwner(): Promise<void> {
+    const uid = process.getuid?.();
+    for (const path of [this.#parent, this.#directory]) {
+      const found = await stat(path).catch((error: unknown) => {
+        if (hasCode(error, 'ENOENT')) return undefined;
+        throw error;
+      });
+      if (found === undefined) return;
+      if (!found.isDirectory()) throw new StorageError('denied', `${quote(path)} is not a directory`);
+      if (uid === undefined) continue;
+      if (found.uid !== uid) {
+        throw new StorageError(
+          'denied',
+          `${quote(path)} belongs to user ${found.uid}, not to this process (user ${uid}): use a directory of your own`,
+        );
+      }
+      if ((found.mode & 0o022) !== 0) {
+        throw new StorageError(
+          'denied',
+          `Other users can write to ${quote(path)} (mode ${(found.mode & 0o777).toString(8)}): chmod 700 it, or use ` +
+            'another directory',
+        );
+      }
+    }
+  }
+
+  /** Removes temporary files of processes that were killed. */
+  async #sweep(): Promise<void> {
+    const names = await readdir(this.#temporary).catch(() => []);
+    for (const name of names) {
+      const path = join(this.#temporary, name);
+      const found = await lstat(path).catch(() => undefined);
+      if (found !== undefined && Date.now() - found.mtimeMs > ABANDONED_MS) await unlink(path).catch(() => {});
+    }
+  }
+}
+
+async function identityOf(path: string): Promise<string | undefined> {
+  try {
+    const { dev, ino } = await stat(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+/** Waits until names that were created in a directory are on the disk. Windows does so by itself. */
+async function flushDirectory(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
