@@ -91,6 +91,16 @@ export const campaigns = [
     minutes: 2,
     run: tested('long', 'packages/s3/src/streams.long.test.ts', 1_024, { size: 'LARGE_FILE_MB' }),
   },
+  {
+    name: 'disk/writers',
+    proves: '16 processes increment one counter 100 times each, and none is lost.',
+    run: tested('long', 'packages/disk/src/processes.long.test.ts', 16, { size: 'DISK_WRITERS' }),
+  },
+  {
+    name: 'disk/kills',
+    proves: 'No acknowledged change is lost when two writing processes are killed (kill -9) 300 times.',
+    run: tested('long', 'packages/disk/src/processes.long.test.ts', 300, { size: 'DISK_KILLS' }),
+  },
   { name: 'redis/forms', proves: FORMS, minutes: 4, run: scripted(REDIS, 'forms') },
   { name: 'redis/faults', proves: FAULTS, minutes: 30, run: scripted(REDIS, 'faults') },
   { name: 'redis/linearizability', proves: LINEARIZABILITY, minutes: 20, run: scripted(REDIS, 'linearizability') },

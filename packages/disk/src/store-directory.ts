@@ -69,7 +69,8 @@ export class StoreDirectory {
     const file = await this.#createFile(path);
     try {
       try {
-        await file.writev(parts as Uint8Array[]);
+        // Unlike `writev`, it goes on after a short write, so that a full disk is an error.
+        for (const part of parts) await file.writeFile(part);
         if (this.#isFlushed) await file.sync();
       } finally {
         await file.close();
