@@ -1,5 +1,13 @@
 import { AsyncFileSystem } from './async-file-system.js';
-import { checkBoolean, checkOptions, contentBytes, copyBytes, describe, isBytes } from './engine/arguments.js';
+import {
+  checkBoolean,
+  checkInteger,
+  checkOptions,
+  contentBytes,
+  copyBytes,
+  describe,
+  isBytes,
+} from './engine/arguments.js';
 import { checkRecord } from './engine/check-record.js';
 import { type Context, type ContextOptions, makeContext } from './engine/context.js';
 import { rootMeta, systemClock } from './engine/defaults.js';
@@ -7,6 +15,7 @@ import type { Executor, SyncExecutor } from './engine/executor.js';
 import { executorOf } from './engine/executor-of.js';
 import { MemoryExecutor } from './engine/memory/memory-executor.js';
 import { setMany } from './engine/operations/entries.js';
+import { setPending } from './engine/operations/settle.js';
 import type { NewEntry } from './entry.js';
 import { isStorageError, quote } from './errors.js';
 import type { Content, FileSystem, SyncFileSystem } from './file-system.js';
@@ -16,13 +25,39 @@ import { compareNames, normalizePath, parentPath } from './paths.js';
 import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
 import { type FileRecord, fromBase64 } from './to-record.js';
 
-/** Initial files: path → text, bytes, or what `toJSON` writes for bytes, links and empty directories. */
+/** Returns the content of a file: called when the file is first read, and again only if it failed. */
+export type FileFunction = () => Content | Promise<Content>;
+
+/**
+ * A file whose content a function returns. Its size in bytes is known from the start if it is given; then a content of
+ * another size is EIO.
+ */
+export interface FunctionFile {
+  readonly load: FileFunction;
+  readonly size?: number | undefined;
+}
+
+export type InitialFile = FileRecord | Content | FileFunction | FunctionFile;
+
+/**
+ * Initial files: path → text, bytes, what `toJSON` writes for bytes, links and empty directories, or in a new memory a
+ * function that returns the content at the first read.
+ */
 export type InitialFiles =
-  | Readonly<Record<string, FileRecord | Content>>
-  | Iterable<readonly [path: string, content: FileRecord | Content]>;
+  | Readonly<Record<string, InitialFile>>
+  | Iterable<readonly [path: string, content: InitialFile]>;
 
 export interface FileSystemOptions extends ContextOptions {
-  /** Created together with the filesystem, with missing parents; they count against the limits. */
+  /**
+   * Created together with the filesystem, with missing parents; they count against the limits.
+   *
+   * A function returns its file's content at the first read, once. `stat`, opening, appending, editing and copying the
+   * file load it too; `readdir`, `walk`, `entries`, `rename`, `link`, `chmod`, `rm`, checkpoints, forks and a write of the
+   * whole file do not. Before that, listings show the given size or 0. Reading takes a promise method if the function is
+   * asynchronous: a synchronous one fails with EAGAIN until the content is loaded. If the function fails, the read fails
+   * with EIO, whose `cause` is the error, and the next read calls it again. The loaded size counts against the limits
+   * (ENOSPC, EFBIG). Functions need a filesystem in a memory of its own, without `storage`.
+   */
   readonly files?: InitialFiles | undefined;
   /** Let `close()` close the storage too, for a storage that only this filesystem uses. Default false. */
   readonly closesStorage?: boolean | undefined;
@@ -43,6 +78,9 @@ export function openFileSystem(
 ): SyncFileSystem | Promise<FileSystem> {
   const executor: Executor = executorOf(storage);
   const { closes, ...opening } = prepare(executor, options);
+  const [lazy] = opening.functions.keys();
+  if (lazy !== undefined)
+    throw new TypeError(`The content of ${quote(lazy)} is a function, which needs a filesystem without a storage`);
   const onClose = closes ? async () => storage.close() : undefined;
   return executor.kind === 'sync'
     ? openSync(executor as SyncExecutor, opening, onClose)
@@ -69,6 +107,7 @@ interface Opening {
   readonly context: Context;
   readonly limits: Limits;
   readonly entries: readonly NewEntry[];
+  readonly functions: ReadonlyMap<string, FunctionFile>;
 }
 
 function prepare(executor: Executor, options: FileSystemOptions): Opening & { readonly closes: boolean | undefined } {
@@ -77,17 +116,23 @@ function prepare(executor: Executor, options: FileSystemOptions): Opening & { re
   const context = makeContext(given, executor);
   const limits = givenLimits(given.limits);
   const closes = checkBoolean(given.closesStorage, 'closesStorage');
-  return { context, limits, closes, entries: given.files === undefined ? [] : initialEntries(given.files) };
+  const functions = new Map<string, FunctionFile>();
+  const entries = given.files === undefined ? [] : initialEntries(given.files, functions);
+  return { context, limits, closes, entries, functions };
 }
 
 function openSync(
   executor: SyncExecutor,
-  { context, limits, entries }: Opening,
+  { context, limits, entries, functions }: Opening,
   onClose: (() => Promise<void>) | undefined,
 ): SyncFileSystem {
   executor.quota.open(limits);
   try {
-    if (entries.length > 0) executor.runSync(context, (view) => setMany(view, entries));
+    if (entries.length > 0)
+      executor.runSync(context, (view) => {
+        setMany(view, entries);
+        for (const [path, { load, size }] of functions) setPending(view, path, load, size);
+      });
   } catch (error) {
     executor.quota.withdraw(limits);
     throw error;
@@ -128,7 +173,7 @@ async function openAsync(
   return new AsyncFileSystem(executor, context, { onClose, setsLimits: true });
 }
 
-function initialEntries(files: InitialFiles): NewEntry[] {
+function initialEntries(files: InitialFiles, functions: Map<string, FunctionFile>): NewEntry[] {
   if (typeof files !== 'object' || files === null)
     throw new TypeError(`files must be a record or an iterable of pairs, not ${describe(files)}`);
   const pairs = Symbol.iterator in files ? [...files] : Object.entries(files);
@@ -137,7 +182,10 @@ function initialEntries(files: InitialFiles): NewEntry[] {
     if (!Array.isArray(pair) || pair.length !== 2) throw new TypeError('files must be pairs of path and content');
     const path = normalizePath(pair[0] as string);
     if (entries.has(path)) throw new TypeError(`files names ${quote(path)} twice`);
-    entries.set(path, { path, ...contentOf(pair[1] as FileRecord | Content, path) });
+    const content = pair[1] as InitialFile;
+    const lazy = path === '/' ? undefined : functionIn(content, path);
+    if (lazy !== undefined) functions.set(path, lazy);
+    entries.set(path, { path, ...(lazy ? EMPTY_FILE : contentOf(content as FileRecord | Content, path)) });
   }
   for (const path of [...entries.keys()].sort(compareNames)) {
     for (let parent = parentPath(path); parent !== '/' && !entries.has(parent); parent = parentPath(parent)) {
@@ -145,6 +193,18 @@ function initialEntries(files: InitialFiles): NewEntry[] {
     }
   }
   return [...entries.values()].filter((entry) => entry.path !== '/');
+}
+
+const EMPTY_FILE = { kind: 'file', content: '' } as const;
+
+/** Returns the function of a file, or undefined for other contents. */
+function functionIn(content: InitialFile, path: string): FunctionFile | undefined {
+  if (typeof content === 'function') return { load: content };
+  if (typeof content !== 'object' || content === null || !('load' in content)) return undefined;
+  const { load, size } = content;
+  if (typeof load !== 'function')
+    throw new TypeError(`load of ${quote(path)} must be a function that returns text or bytes, not ${describe(load)}`);
+  return { load, size: size === undefined ? undefined : checkInteger(size, `size of ${path}`, 0) };
 }
 
 function contentOf(content: FileRecord | Content, path: string): Omit<NewEntry, 'path'> {
@@ -155,6 +215,6 @@ function contentOf(content: FileRecord | Content, path: string): Omit<NewEntry, 
   if (typeof content === 'object' && 'symlink' in content) return { kind: 'symlink', target: content.symlink };
   if (typeof content === 'object' && 'base64' in content) return { kind: 'file', content: fromBase64(content.base64) };
   throw new TypeError(
-    `The content of ${quote(path)} must be text, bytes, null, { base64 } or { symlink }, not ${describe(content)}`,
+    `The content of ${quote(path)} must be text, bytes, null, { base64 }, { symlink }, a function or { load, size }, not ${describe(content)}`,
   );
 }

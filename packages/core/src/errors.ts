@@ -14,6 +14,7 @@ const REASONS = {
   EEXIST: [-17, 'file already exists'],
   EFBIG: [-27, 'file too large'],
   EINVAL: [-22, 'invalid argument'],
+  EIO: [-5, 'i/o error'],
   EISDIR: [-21, 'illegal operation on a directory'],
   ELOOP: [-40, 'too many symbolic links encountered'],
   EMLINK: [-31, 'too many links'],

@@ -3,8 +3,11 @@ export type * from './backend.js';
 export { isWholeWrite, UNKNOWN_VERSION } from './backend.js';
 export { type AsyncStorageOptions, BackendStorage } from './backend-storage.js';
 export {
+  type FileFunction,
   type FileSystemOptions,
+  type FunctionFile,
   fileSystemOn,
+  type InitialFile,
   type InitialFiles,
   openFileSystem,
   openInMemory,

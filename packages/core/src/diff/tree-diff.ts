@@ -1,7 +1,8 @@
 import type { Cursor } from '../engine/cursor.js';
+import { PendingContent } from '../engine/pending-content.js';
 import { isSameBeneath, isSameContent } from '../engine/remote/same-stored.js';
 import { NotLoaded } from '../engine/source.js';
-import { loadedFile, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
+import { loadedFile, loadedIfPending, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { compareNames, joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
@@ -199,6 +200,10 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   }
 
   #sameBytes(before: FileNode, after: FileNode): boolean {
+    if (before.data instanceof PendingContent || after.data instanceof PendingContent) {
+      if (before.data === after.data) return true;
+      return this.#sameBytes(loadedIfPending(this.before, before), loadedIfPending(this.after, after));
+    }
     if (before.size !== after.size) return false;
     if (isSameContent(before, after)) return true;
     // Content that cannot be loaded as one array is not compared: it counts as changed.

@@ -67,6 +67,11 @@ class CheckpointGuard implements ComposedGuard {
   }
 }
 
+/** Reports whether a context is that of a filesystem which shows the state of a checkpoint. */
+export function isOfCheckpoint({ guard }: Context): boolean {
+  return guard?.guards.includes(REFUSE_CHANGES) === true;
+}
+
 /** Returns the context of a filesystem that shows the state of a checkpoint. */
 export function checkpointContext(context: Context, quota: Context['quota']): Context {
   return { ...context, quota, guard: context.guard?.and(REFUSE_CHANGES) ?? new CheckpointGuard() };

@@ -6,6 +6,7 @@ import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { Executor, SyncExecutor } from './executor.js';
 import { notInTransaction } from './not-in-transaction.js';
+import { afterLoading } from './pending-content.js';
 import { fixedLimits } from './quota.js';
 import type { RestoredPaths } from './restore/restore-allowed.js';
 import { collectItems } from './scheduling/time-slice.js';
@@ -118,7 +119,11 @@ export class Internals implements SyncTrustedApi {
       return this.executor.run(this.context, operation, signal);
     }
     signal?.throwIfAborted();
-    return this.change(operation);
+    try {
+      return this.change(operation);
+    } catch (error) {
+      return afterLoading(error, () => this.change(operation), signal);
+    }
   }
 
   /** Returns a view for reading, of a filesystem in memory. */

@@ -23,7 +23,8 @@ export function recordOf(path: string, stats: Stats, target: string | undefined)
 
 /** Returns the record of a listed entry, or undefined if only `lstat` tells which file it is. */
 export function recordOfEntry(info: EntryInfo): NodeRecord | undefined {
-  if (info.links > 1 && info.kind !== 'directory') return undefined;
+  // A listing does not know the size of a file whose content a function returns: it says 0.
+  if ((info.links > 1 || info.size === 0) && info.kind !== 'directory') return undefined;
   const meta: Metadata = {
     mode: info.mode,
     uid: info.uid,

@@ -5,19 +5,22 @@ import { keepKind } from '../engine/keep-kind.js';
 const BATCH_ITEMS = 64;
 
 /**
- * Batches the items of a cursor over memory: a step of an async iterator costs more than most items. A cursor that
- * throws to load something would lose the items before it.
+ * Batches the items of a cursor over memory: a step of an async iterator costs more than most items. If the cursor throws
+ * because something is not loaded, the items before it are in the batch of the next call.
  */
 export class Batches<T> implements Cursor<readonly T[]> {
+  #items: T[] = [];
+
   constructor(readonly source: Cursor<T>) {}
 
   next(): readonly T[] | undefined {
-    const items: T[] = [];
+    const items = this.#items;
     while (items.length < BATCH_ITEMS) {
       const item = this.source.next();
       if (item === undefined) break;
       items.push(item);
     }
+    this.#items = [];
     return items.length === 0 ? undefined : items;
   }
 }

@@ -1,7 +1,7 @@
 import type { Cursor } from '../engine/cursor.js';
 import { keepKind } from '../engine/keep-kind.js';
 import { PREFETCH_BYTES, withContents } from '../engine/remote/prefetch.js';
-import { loadedFile, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
+import { loadedFile, loadedIfPending, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { type Step, TreeWalk } from '../engine/walk.js';
 import { FsError } from '../errors.js';
@@ -63,11 +63,12 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     }
   }
 
-  #entry({ path, depth, name, entry, node }: Step): SourceEntry {
+  #entry({ path, depth, name, entry, node: found }: Step): SourceEntry {
     if (entry.kind === LINKED) {
-      const first = this.#numbers.get(node.id);
+      const first = this.#numbers.get(found.id);
       if (first !== undefined) return { kind: 'link', depth, name, first };
     }
+    const node = loadedIfPending(this.#view, found);
     if (node.kind === DIRECTORY) this.#view.relyOnMeta(node);
     else this.#rely(path, name, node);
     const body = node.kind === FILE && node.size > 0 ? this.#writer(node, path) : undefined;

@@ -13,6 +13,7 @@ import { errorOfLimit, exceededLimit, type Limited } from '../exceeded-limit.js'
 import type { SyncExecutor } from '../executor.js';
 import type { StateCall } from '../guard.js';
 import type { OpenFiles } from '../open-files.js';
+import { afterLoading } from '../pending-content.js';
 import { LocalQuota } from '../quota.js';
 import { isCallingOutside } from '../reentrancy.js';
 import { unlessAborted } from '../scheduling/deadline.js';
@@ -125,7 +126,11 @@ export class MemoryExecutor implements SyncExecutor {
 
   async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
     signal?.throwIfAborted();
-    return this.runSync(context, operation);
+    try {
+      return this.runSync(context, operation);
+    } catch (error) {
+      return afterLoading(error, () => this.runSync(context, operation), signal);
+    }
   }
 
   runBesideSync<R>(

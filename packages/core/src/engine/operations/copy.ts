@@ -22,6 +22,7 @@ import { learnMeta, loadTree } from '../view/loading.js';
 import type { View } from '../view.js';
 import { DIRECTORY_MODE, makePath } from './names.js';
 import { present } from './read.js';
+import { settledHere } from './settle.js';
 
 /** `copyFile`: copies the content of one file into another, following links on both sides. */
 export function copyFile(
@@ -37,7 +38,7 @@ export function copyFile(
 }
 
 function copyContent(view: View, source: string, destination: string, exclusive: boolean): void {
-  const from = present(view.find(source, true, 'read', 'copyfile'), 'copyfile', source);
+  const from = settledHere(view, present(view.find(source, true, 'read', 'copyfile'), 'copyfile', source), source);
   const fromPath = view.at.path();
   if (from.kind === DIRECTORY) throw new FsError('EISDIR');
   const file = from as FileNode;
@@ -77,7 +78,7 @@ export function cp(view: View, source: string, destination: string, options?: Cp
 }
 
 function copyAll(view: View, source: string, destination: string, copy: Copy): void {
-  const from = present(view.find(source, false, 'read', 'cp'), 'cp', source);
+  const from = settledHere(view, present(view.find(source, false, 'read', 'cp'), 'cp', source), source);
   const fromPath = view.at.path();
   const fromLocation = from.kind === DIRECTORY ? view.at.location(from) : undefined;
   if (from.kind === DIRECTORY && !copy.recursive) fail('EISDIR', 'Pass { recursive: true } to copy a directory');

@@ -11,6 +11,7 @@ import { fileBytes, fileText } from '../view/contents.js';
 import { checkFileSize, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
 import { expectVersion, present } from './read.js';
+import { settled } from './settle.js';
 import { fill, modified, replaceContent, writable } from './write.js';
 
 /** Arguments of an edit besides the path. */
@@ -67,8 +68,9 @@ function placeOf(view: View, path: string, edit: Edit): Place {
   const node = present(view.find(path, true, 'write', 'open'), 'open', path);
   const { parent, name } = view.at;
   view.context.guard?.check(view.at.path(), 'read', 'open', path, node);
-  const file = writable(node, false, path);
-  expectVersion(view, file, ifVersion, 'open', path);
+  const found = writable(node, false, path);
+  expectVersion(view, found, ifVersion, 'open', path);
+  const file = settled(view, parent, name, found, path);
   checkWellFormed(edit.search, 'search', path);
   checkWellFormed(edit.replacement, 'replacement', path);
   return { file, parent, name, all };

@@ -11,6 +11,7 @@ import { checkArraySize, fileBytes, readFileRange } from '../view/contents.js';
 import type { View } from '../view.js';
 import { checkOwner, ownedBy } from './metadata.js';
 import { makeStats } from './read.js';
+import { settled } from './settle.js';
 import { createFile, FILE_MODE, patched, resized } from './write.js';
 
 /** Access that an open file allows. */
@@ -61,6 +62,7 @@ export function open(view: View, path: string, how: OpenMode, mode?: Mode): Open
   }
   const opened = { id: node.id, path: view.at.path(), ...allows };
   if (truncate) view.setContent(parent, name, node, resized(view, node, 0, path), []);
+  else settled(view, parent, name, node, path);
   return opened;
 }
 

@@ -20,6 +20,7 @@ import { LONG_TEXT } from '../scheduling/long-text.js';
 import { checkNameEncoding, codecOf } from '../text-encodings.js';
 import { fileBytes, fileText } from '../view/contents.js';
 import type { View } from '../view.js';
+import { settledHere, sizedHere } from './settle.js';
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -36,11 +37,11 @@ export function isDirectory(view: View, path: string): boolean {
 }
 
 export function stat(view: View, path: string): Stats {
-  return statsOf(view, present(view.find(path, true, 'look', 'stat'), 'stat', path));
+  return statsOf(view, sizedHere(view, present(view.find(path, true, 'look', 'stat'), 'stat', path), path));
 }
 
 export function lstat(view: View, path: string): Stats {
-  return statsOf(view, present(view.find(path, false, 'look', 'lstat'), 'lstat', path));
+  return statsOf(view, sizedHere(view, present(view.find(path, false, 'look', 'lstat'), 'lstat', path), path));
 }
 
 export function access(view: View, path: string, mode = 0): void {
@@ -196,7 +197,7 @@ export function visibleNames(view: View, path: string, entries: Entries<TreeNode
 }
 
 export function getEntry(view: View, path: string): FileEntry {
-  const node = present(view.find(path, false, 'read', 'open'), 'open', path);
+  const node = settledHere(view, present(view.find(path, false, 'read', 'open'), 'open', path), path);
   const entry = view.at.name === '' ? node : (view.at.parent.directory.entries.get(view.at.name) as TreeNode);
   return withContentOf(view, infoOf(view, view.at.path(), view.at.name, entry), node);
 }
@@ -213,7 +214,7 @@ export function stats(view: View): FileSystemStats {
 function findFile(view: View, path: string): FileNode {
   const node = present(view.find(path, true, 'read', 'open'), 'open', path);
   if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall: 'read', path });
-  return node as FileNode;
+  return settledHere(view, node as FileNode, path);
 }
 
 export function present<N>(node: N | undefined, syscall: string, path: string, dest?: string): N {

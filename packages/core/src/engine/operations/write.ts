@@ -20,6 +20,7 @@ import { loadedFile } from '../view/contents.js';
 import { checkFileSize, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
 import { expectVersion, present } from './read.js';
+import { settled } from './settle.js';
 
 export const FILE_MODE = 0o644;
 const FLAGS = ['w', 'wx', 'r+', 'a', 'ax', 'w+', 'wx+', 'a+', 'ax+'] as const;
@@ -84,7 +85,7 @@ function put(
   const file = writable(node, flag === 'wx', path);
   expectVersion(view, file, ifVersion, 'open', path);
   if (flag === 'r+') {
-    patch(view, parent, name, file, toBytes(data), 0, path);
+    patch(view, parent, name, settled(view, parent, name, file, path), toBytes(data), 0, path);
     return;
   }
   const next = new FileNode(file.id, modified(view, file.meta));
@@ -138,8 +139,9 @@ function append(
     if (ifVersion !== undefined) throw new FsError('ENOENT', { syscall: 'open', path });
     createFile(view, parent, name, data, mode, path);
   } else {
-    const file = writable(node, exclusive, path);
-    expectVersion(view, file, ifVersion, 'open', path);
+    const found = writable(node, exclusive, path);
+    expectVersion(view, found, ifVersion, 'open', path);
+    const file = settled(view, parent, name, found, path);
     patch(view, parent, name, file, toBytes(data), file.size, path);
   }
 }
@@ -189,7 +191,8 @@ export function truncate(view: View, path: string, length = 0): void {
   checkSize(length, 'truncate', path);
   const node = present(view.find(path, true, 'write', 'open'), 'open', path);
   const { parent, name } = view.at;
-  const file = writable(node, false, path);
+  const found = writable(node, false, path);
+  const file = length === 0 ? found : settled(view, parent, name, found, path);
   const next = resized(view, file, length, path);
   view.setContent(parent, name, file, next, NO_PARTS);
 }

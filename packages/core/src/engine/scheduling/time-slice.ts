@@ -1,4 +1,5 @@
 import type { Cursor } from '../cursor.js';
+import { afterLoading } from '../pending-content.js';
 
 /** Milliseconds that work may hold the event loop before other work gets a turn. */
 export const SLICE_MS = 8;
@@ -65,7 +66,14 @@ export async function runInSlices<T>(steps: Steps<T>, signal: AbortSignal | unde
 /** Iterates over a cursor in slices, however fast the consumer is. @throws the signal's reason */
 export async function* inSlices<T>(cursor: Cursor<T>, signal?: AbortSignal): AsyncGenerator<T, void, undefined> {
   const yielder = new Yielder(signal);
-  for (let item = cursor.next(); item !== undefined; item = cursor.next()) {
+  for (;;) {
+    let item: T | undefined;
+    try {
+      item = cursor.next();
+    } catch (error) {
+      item = await afterLoading(error, () => cursor.next(), signal);
+    }
+    if (item === undefined) return;
     yield item;
     if (yielder.isDue) await yielder.pause();
   }
