@@ -98,7 +98,7 @@ export function diffSync(
     .at(-1) as FileSystemDiff;
 }
 
-function withContents(options: DiffOptions | undefined): boolean {
+export function withContents(options: DiffOptions | undefined): boolean {
   return checkBoolean(checkOptions(options, ['contents'], 'diff').contents, 'contents');
 }
 
@@ -176,7 +176,7 @@ const SLICE_TEXT_LENGTH = 2 ** 16;
 const SLICE_BYTES = 2 ** 20;
 
 /** Sorts the changes by type. Yields null for pauses, and the diff as its last item. */
-class DiffCursor implements Cursor<FileSystemDiff | null> {
+export class DiffCursor implements Cursor<FileSystemDiff | null> {
   readonly #changes: TreeDiff;
   /** Change whose content may not be loaded yet. */
   #held: TreeChange | undefined;
@@ -223,8 +223,7 @@ class DiffCursor implements Cursor<FileSystemDiff | null> {
   #entry(view: View, node: Node, { path }: TreeChange): DiffEntry {
     const entry = entryOf(node);
     if (!this.contents || node.kind !== FILE) return entry;
-    const { guard } = this.after.context;
-    if (guard !== undefined && !guard.allows(path, 'read', 'diff', node)) return entry;
+    if (!mayRead(view, path, node)) return entry;
     return { ...entry, data: fileBytes(view, node, path) };
   }
 }
@@ -305,9 +304,7 @@ class DiffTexts implements Cursor<string> {
   }
 
   #mayRead({ path, before, after }: TreeChange): boolean {
-    const { guard } = this.after.context;
-    if (guard === undefined) return true;
-    return [before, after].every((node) => node === undefined || guard.allows(path, 'read', 'diff', node));
+    return mayRead(this.before, path, before) && mayRead(this.after, path, after);
   }
 
   #print(files: readonly DiffFile[]): void {
@@ -337,6 +334,10 @@ class DiffTexts implements Cursor<string> {
       newMode: b && gitMode(b),
     };
   }
+}
+
+function mayRead({ context: { guard } }: View, path: string, node: Node | undefined): boolean {
+  return node === undefined || guard === undefined || guard.allows(path, 'read', 'diff', node);
 }
 
 function* printAll(files: readonly DiffFile[], format: UnifiedFormat): Steps<string> {

@@ -69,6 +69,8 @@ export class TreeDiff implements Cursor<TreeChange | null> {
    * searched for such files.
    */
   readonly #sameInodes: boolean;
+  /** True if both are states of one storage, whose versions can be compared. */
+  readonly #areRelated: boolean;
 
   constructor(
     readonly before: View,
@@ -76,6 +78,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     readonly outer?: Outer,
   ) {
     this.#sameInodes = before.tree.inodes === after.tree.inodes;
+    this.#areRelated = before.tree.shared === after.tree.shared;
     const [a, b] = [before.tree.rootLocation, after.tree.rootLocation];
     if (!this.#mayDiffer(a.directory, b.directory)) return;
     this.#pending = { path: '/', before: a, after: b };
@@ -137,16 +140,23 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   #frame(path: string, before: Location | undefined, after: Location | undefined): Frame {
     const a = before && { location: before, entries: this.before.list(before) };
     const b = after && { location: after, entries: this.after.list(after) };
-    const guard = this.after.context.guard;
     const { outer } = this;
     const names = this.#names(a?.entries, b?.entries);
-    if (guard === undefined && outer === undefined) return { path, before: a, after: b, names, at: 0 };
-    const isVisible = (name: string): boolean =>
-      (outer === undefined || outer(joinPath(path, name)) !== undefined) &&
-      [this.before.tree.resolve(a?.entries.get(name)), this.after.tree.resolve(b?.entries.get(name))].some(
-        (node) => node !== undefined && (guard === undefined || guard.isVisible(joinPath(path, name), node)),
-      );
+    const isGuarded = this.before.context.guard !== undefined || this.after.context.guard !== undefined;
+    if (!isGuarded && outer === undefined) return { path, before: a, after: b, names, at: 0 };
+    const isVisible = (name: string): boolean => {
+      const at = joinPath(path, name);
+      if (outer !== undefined && outer(at) === undefined) return false;
+      return isShown(this.before, at, a?.entries.get(name)) || isShown(this.after, at, b?.entries.get(name));
+    };
     return { path, before: a, after: b, names: names.filter(isVisible), at: 0 };
+  }
+
+  /** Returns the node under a name of one side. If the sides have guards of their own, each hides what it does not show. */
+  #nodeOf(view: View, side: Side | undefined, name: string, path: string): Node | undefined {
+    const entry = side?.entries.get(name);
+    const haveOneGuard = this.before.context.guard === this.after.context.guard;
+    return haveOneGuard || isShown(view, path, entry) ? view.tree.resolve(entry) : undefined;
   }
 
   /** Returns the names, in order, whose nodes are not identical on both sides. */
@@ -167,15 +177,15 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   }
 
   #mayDiffer(a: TreeNode, b: TreeNode): boolean {
-    if (a !== b) return a.kind !== DIRECTORY || b.kind !== DIRECTORY || !isSameBeneath(a, b);
+    if (a !== b) return a.kind !== DIRECTORY || b.kind !== DIRECTORY || !this.#areRelated || !isSameBeneath(a, b);
     if (this.#sameInodes) return false;
     return a.kind === LINKED || (a.kind === DIRECTORY && a.linked > 0);
   }
 
   #compare(frame: Frame, name: string): TreeChange | undefined {
-    const before = this.before.tree.resolve(frame.before?.entries.get(name));
-    const after = this.after.tree.resolve(frame.after?.entries.get(name));
     const path = joinPath(frame.path, name);
+    const before = this.#nodeOf(this.before, frame.before, name, path);
+    const after = this.#nodeOf(this.after, frame.after, name, path);
     const change = this.#changeOf(path, before, after);
     const a = childOf(this.before, frame.before, name, before);
     const b = childOf(this.after, frame.after, name, after);
@@ -205,7 +215,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
       return this.#sameBytes(loadedIfPending(this.before, before), loadedIfPending(this.after, after));
     }
     if (before.size !== after.size) return false;
-    if (isSameContent(before, after)) return true;
+    if (this.#areRelated && isSameContent(before, after)) return true;
     // Content that cannot be loaded as one array is not compared: it counts as changed.
     if (before.size > MAX_ARRAY_BYTES && (before.data instanceof Unloaded || after.data instanceof Unloaded))
       return false;
@@ -213,6 +223,11 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     const right: ContentNode = loadedFile(this.after, after);
     return this.after.tree.shared.contents.equal(left, right);
   }
+}
+
+function isShown(view: View, path: string, entry: TreeNode | undefined): boolean {
+  const node = view.tree.resolve(entry);
+  return node !== undefined && (view.context.guard?.isVisible(path, node) ?? true);
 }
 
 function missingFrom(view: View, locations: readonly Location[]): NotLoaded | undefined {

@@ -1,0 +1,166 @@
+import { checkFileSystem } from '../check-file-system.js';
+import { signalIn } from '../engine/arguments.js';
+import type { Cursor } from '../engine/cursor.js';
+import { trustedApi, trustedSyncApi } from '../engine/internals.js';
+import { collectItems, inSlices, Yielder } from '../engine/scheduling/time-slice.js';
+import type { View } from '../engine/view.js';
+import { WalkCursor } from '../engine/walk.js';
+import type { EntryInfo } from '../entry.js';
+import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
+import { compareNames } from '../paths.js';
+import {
+  type AddedOrRemoved,
+  type Changed,
+  DiffCursor,
+  type DiffEntry,
+  type DiffOptions,
+  type FileSystemDiff,
+  withContents,
+} from './diff.js';
+
+/**
+ * Returns the changes that lead from one filesystem to another, as `diff` returns them: from a parent to its fork, from
+ * `at(checkpoint)` to a fork, or between any two. Each shows what its layers let see.
+ *
+ * Two synchronous filesystems are compared as they are at the call. If they share parts, as a filesystem in memory, its
+ * forks and its checkpoints do, that costs as much as the changes. Otherwise all entries of both are listed, each side at
+ * one point in time, then files of equal size are read: nothing should write meanwhile.
+ *
+ * @throws FsError as reading the filesystems does; with `contents`, EFBIG for a file of 2 GiB or more
+ * @example
+ * ```ts
+ * import { createFileSystem } from 'scratchfs';
+ * import { diffFileSystems } from 'scratchfs/diff';
+ *
+ * const fs = createFileSystem({ files: { '/a.txt': 'one' } });
+ * const attempt = await fs.fork();
+ * await attempt.writeFile('/b.txt', 'two');
+ * console.log((await diffFileSystems(fs, attempt)).added.map(({ path }) => path)); // → [ '/b.txt' ]
+ * ```
+ */
+export async function diffFileSystems(
+  before: FileSystem,
+  after: FileSystem,
+  options?: DiffOptions & CallOptions,
+): Promise<FileSystemDiff> {
+  checkBoth(before, after);
+  const contents = withContents(options);
+  const signal = signalIn(options);
+  signal?.throwIfAborted();
+  if (before.kind === 'async' || after.kind === 'async') return diffEntries(before, after, contents, signal);
+  const cursor = cursorOver(before as SyncFileSystem, after as SyncFileSystem, contents);
+  return (await collectItems(inSlices(cursor, signal))).at(-1) as FileSystemDiff;
+}
+
+/** Like {@link diffFileSystems}, for two synchronous filesystems. */
+export function diffFileSystemsSync(
+  before: SyncFileSystem,
+  after: SyncFileSystem,
+  options?: DiffOptions,
+): FileSystemDiff {
+  checkBoth(before, after);
+  const cursor = cursorOver(before, after, withContents(options));
+  for (;;) {
+    const found = cursor.next();
+    if (found) return found;
+  }
+}
+
+function checkBoth(before: FileSystem, after: FileSystem): void {
+  checkFileSystem(before, 'before');
+  checkFileSystem(after, 'after');
+}
+
+function cursorOver(before: SyncFileSystem, after: SyncFileSystem, contents: boolean): Cursor<FileSystemDiff | null> {
+  const [a, b] = [trustedSyncApi(before, 'diffFileSystemsSync'), trustedSyncApi(after, 'diffFileSystemsSync')];
+  const start = (left: View): Cursor<FileSystemDiff | null> =>
+    asCursor(b.iterateSync((right) => new DiffCursor(left, right, contents)));
+  return asCursor(a.iterateSync(start));
+}
+
+function asCursor<T>(items: IterableIterator<T>): Cursor<T> {
+  return { next: () => items.next().value as T | undefined };
+}
+
+/** Compares any two filesystems by their entries. */
+async function diffEntries(
+  before: FileSystem,
+  after: FileSystem,
+  contents: boolean,
+  signal: AbortSignal | undefined,
+): Promise<FileSystemDiff> {
+  const [left, right] = await Promise.all([new Entries(before, signal).load(), new Entries(after, signal).load()]);
+  const added: AddedOrRemoved[] = [];
+  const removed: AddedOrRemoved[] = [];
+  const changed: Changed[] = [];
+  const yielder = new Yielder(signal);
+  for (const path of [...new Set([...left.paths, ...right.paths])].sort(comparePaths)) {
+    await yielder.pauseIfDue();
+    const [a, b] = await Promise.all([left.entry(path), right.entry(path)]);
+    const content = a === undefined || b === undefined || !(await haveSameContent(left, right, path, a, b));
+    if (!content && a.mode === b.mode && a.uid === b.uid && a.gid === b.gid) continue;
+    const [one, two] = contents ? [await left.withData(path, a), await right.withData(path, b)] : [a, b];
+    if (one === undefined) added.push({ path, ...(two as DiffEntry) });
+    else if (two === undefined) removed.push({ path, ...one });
+    else changed.push({ path, before: one, after: two, content });
+  }
+  return { added, removed, changed };
+}
+
+/** The entries of one filesystem, by path. */
+class Entries {
+  readonly #fileSystem: FileSystem;
+  readonly #signal: AbortSignal | undefined;
+  #infos: ReadonlyMap<string, EntryInfo> = new Map();
+
+  constructor(fileSystem: FileSystem, signal: AbortSignal | undefined) {
+    this.#fileSystem = fileSystem;
+    this.#signal = signal;
+  }
+
+  async load(): Promise<this> {
+    const signal = this.#signal;
+    const infos = await trustedApi(this.#fileSystem).collect((view) => new WalkCursor(view, '/'), { signal });
+    this.#infos = new Map(infos.map((info) => [info.path, info]));
+    return this;
+  }
+
+  get paths(): Iterable<string> {
+    return this.#infos.keys();
+  }
+
+  async entry(path: string): Promise<DiffEntry | undefined> {
+    const info = this.#infos.get(path);
+    if (info === undefined) return undefined;
+    const { kind, size, mode, uid, gid } = info;
+    const entry = { kind, size: kind === 'directory' ? 0 : size, mode, uid, gid };
+    if (kind !== 'symlink') return entry;
+    return { ...entry, target: await this.#fileSystem.readlink(path, { signal: this.#signal }) };
+  }
+
+  async withData(path: string, entry: DiffEntry | undefined): Promise<DiffEntry | undefined> {
+    return entry?.kind === 'file' ? { ...entry, data: await this.bytes(path) } : entry;
+  }
+
+  bytes(path: string): Promise<Uint8Array> {
+    return this.#fileSystem.readFile(path, { signal: this.#signal });
+  }
+}
+
+async function haveSameContent(
+  left: Entries,
+  right: Entries,
+  path: string,
+  a: DiffEntry,
+  b: DiffEntry,
+): Promise<boolean> {
+  if (a.kind !== b.kind || a.size !== b.size || a.target !== b.target) return false;
+  if (a.kind !== 'file' || a.size === 0) return true;
+  const [one, two] = await Promise.all([left.bytes(path), right.bytes(path)]);
+  return one.length === two.length && one.every((byte, i) => byte === two[i]);
+}
+
+/** Sorts parents before their entries, and siblings by UTF-8 bytes. */
+function comparePaths(a: string, b: string): number {
+  return compareNames(a.replaceAll('/', '\0'), b.replaceAll('/', '\0'));
+}
