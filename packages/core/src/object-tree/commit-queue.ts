@@ -1,4 +1,4 @@
-import type { Batch, CommitResult } from '../backend.js';
+import type { Announcement, Batch, CommitResult } from '../backend.js';
 import { withMayHaveHappened } from '../engine/remote/may-have-happened.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-backend/tree-reader.js';
@@ -15,7 +15,7 @@ import type { Current, Heads } from './heads.js';
 import { vanishedError } from './heads.js';
 import { LoadPlanner } from './load-planner.js';
 import { OBJECTS, partName } from './object-name.js';
-import type { ObjectStore } from './object-store.js';
+import type { ObjectStore, StoredObject } from './object-store.js';
 import { type ObjectToPut, ObjectWriter } from './object-writer.js';
 import type { RangeCache } from './range-cache.js';
 import { BytesNotLoaded, type Ref, refKey } from './ref.js';
@@ -36,6 +36,9 @@ const MAX_HEAD_AGE_MS = 20_000;
 /** Number of times that a swap of the head is sent. */
 const MAX_SWAP_ATTEMPTS = 4;
 const MAX_CONCURRENT_PUTS = 4;
+/** Maximum number of objects, and their bytes, that are put in one step with the swap of the head. */
+const MAX_ONE_STEP_OBJECTS = 16;
+const MAX_ONE_STEP_BYTES = 2 ** 20;
 /** Milliseconds for the requests of a commit up to which a store is near. */
 const MAX_NEAR_COMMIT_MS = 10;
 const MAX_REMEMBERED_OUTCOMES = 10_000;
@@ -68,7 +71,16 @@ interface PendingOperation {
   isWithdrawn: boolean;
 }
 
+/** An object with its bytes, as it is stored. */
+interface WholeObject {
+  readonly object: ObjectToPut;
+  readonly bytes: Uint8Array;
+  readonly parts: readonly StoredObject[];
+}
+
 interface PreparedCommit {
+  /** Events of the batches that were applied. */
+  readonly changes: readonly Announcement[];
   readonly draft: Draft;
   readonly results: readonly unknown[];
   readonly head: Head;
@@ -84,7 +96,7 @@ interface Unsettled {
   readonly base: Current;
   readonly sequence: number;
   readonly items: readonly PendingOperation[];
-  readonly results: readonly unknown[];
+  readonly prepared: PreparedCommit;
   /** True if an attempt has replaced the head, or still may: its response was lost. `retryable` says nothing about that. */
   mayHaveHappened: boolean;
 }
@@ -106,6 +118,8 @@ export interface CommitQueueOptions {
   readonly prefix: string;
   /** Greatest size in bytes of a stored object, and of the head. */
   readonly partBytes: number;
+  /** Called for each commit before its callers get their results. `base`: the head on which it was prepared. */
+  readonly onCommitted: (base: Head, head: Head, changes: readonly Announcement[]) => void;
 }
 
 /**
@@ -284,11 +298,12 @@ export class CommitQueue {
         // Objects that no caller waits for any more are not put.
         if (items.some((item) => item.isWithdrawn)) continue;
         const sentAt = now();
+        const whole = this.#inOneStep(prepared.objects);
         const isOld = !isFresh && prepared.objects.length > 0 && heads.age > MAX_HEAD_AGE_MS;
         const [isLater, newest]: readonly [boolean, Current, unknown] = await Promise.all([
           prepared.objects.length > 0 && this.#backoff.mustYield(base),
           isOld ? heads.refresh() : base,
-          this.#put(prepared.objects),
+          whole === undefined ? this.#put(prepared.objects) : undefined,
         ]);
         isFresh ||= isOld;
         if (isLater || newest.tag !== base.tag) {
@@ -297,8 +312,9 @@ export class CommitQueue {
         }
         if (items.some((item) => item.isWithdrawn)) continue;
         this.#isSwapping = true;
-        if (await this.#swapHead(base, prepared, items)) {
+        if (await this.#swapHead(base, prepared, items, whole)) {
           this.#isNear = now() - sentAt < MAX_NEAR_COMMIT_MS;
+          this.#announce(base.head, prepared);
           this.#resolveAll(items, prepared.results);
           this.#backoff.won(prepared.head.commit);
           return;
@@ -397,11 +413,14 @@ export class CommitQueue {
     try {
       const draft = new Draft(base, new CommitSharedStore(contents, commit, newId), versions, pages);
       const results: unknown[] = [];
+      const changes: Announcement[] = [];
       for (const { batch, work } of items) {
-        results.push(batch === undefined ? work?.(draft) : yield* draft.apply(batch));
+        const result = batch === undefined ? work?.(draft) : yield* draft.apply(batch);
+        results.push(result);
+        if (batch?.changes !== undefined && (result as CommitResult).kind === 'ok') changes.push(...batch.changes);
         yield;
       }
-      if (!draft.isChanged) return { draft, results, head: base.head, objects: [] };
+      if (!draft.isChanged) return { draft, changes, results, head: base.head, objects: [] };
       const { epoch } = base.head;
       const writer = new ObjectWriter({ ...this.#options, epoch, commit, compactAfter: since });
       const before = { inodes: base.state.inodes, record: base.head.state };
@@ -409,7 +428,7 @@ export class CommitQueue {
         draft.stored === undefined
           ? yield* writer.write(draft.tree.freeze(), before)
           : { ...draft.stored, objects: [] };
-      return { draft, results, head: this.#headOf(draft, state, since), objects };
+      return { draft, changes, results, head: this.#headOf(draft, state, since), objects };
     } catch (error) {
       if (error instanceof BytesNotLoaded) return error;
       throw error;
@@ -426,25 +445,55 @@ export class CommitQueue {
   }
 
   async #put(objects: readonly ObjectToPut[]): Promise<void> {
-    const { store, calls, rangeCache, partBytes } = this.#options;
-    await inParallel(objects, MAX_CONCURRENT_PUTS, async ({ name, length, bytes: whole, pieces }) => {
-      const bytes = whole();
-      const parts = Array.from({ length: Math.ceil(length / partBytes) }, (_, part) => part);
-      await inParallel(parts, MAX_CONCURRENT_PUTS, (part) => {
-        const stored = parts.length === 1 ? bytes : bytes.subarray(part * partBytes, (part + 1) * partBytes);
-        return calls.retrying(undefined, (call) => store.put(partName(name, part), stored, call));
-      });
-      for (const [piece, ref] of pieces) piece.stored = ref;
-      if (pieces.length === 0 && length <= MAX_CACHED_OBJECT_BYTES) rangeCache.add(name, 0, bytes);
+    const { store, calls } = this.#options;
+    await inParallel(objects, MAX_CONCURRENT_PUTS, async (object) => {
+      const whole = this.#assemble(object);
+      await inParallel(whole.parts, MAX_CONCURRENT_PUTS, ({ name, bytes }) =>
+        calls.retrying(undefined, (call) => store.put(name, bytes, call)),
+      );
+      this.#isStored(whole);
     });
+  }
+
+  #assemble(object: ObjectToPut): WholeObject {
+    const { partBytes } = this.#options;
+    const bytes = object.bytes();
+    const parts = Array.from({ length: Math.ceil(bytes.length / partBytes) }, (_, part) => ({
+      name: partName(object.name, part),
+      bytes: bytes.length <= partBytes ? bytes : bytes.subarray(part * partBytes, (part + 1) * partBytes),
+    }));
+    return { object, bytes, parts };
+  }
+
+  /** Returns the objects to put and swap in one step. Undefined if the store cannot, or they are many or large. */
+  #inOneStep(objects: readonly ObjectToPut[]): readonly WholeObject[] | undefined {
+    const { store, partBytes } = this.#options;
+    if (store.commit === undefined || objects.length === 0) return undefined;
+    const bytes = objects.reduce((sum, { length }) => sum + length, 0);
+    const parts = objects.reduce((sum, { length }) => sum + Math.ceil(length / partBytes), 0);
+    if (bytes > MAX_ONE_STEP_BYTES || parts > MAX_ONE_STEP_OBJECTS) return undefined;
+    return objects.map((object) => this.#assemble(object));
+  }
+
+  #isStored({ object: { name, length, pieces }, bytes }: WholeObject): void {
+    for (const [piece, ref] of pieces) piece.stored = ref;
+    if (pieces.length === 0 && length <= MAX_CACHED_OBJECT_BYTES) this.#options.rangeCache.add(name, 0, bytes);
+  }
+
+  /** Reports the changes of a commit to watchers. */
+  #announce(base: Head, { draft, head, changes }: PreparedCommit): void {
+    const isRestored = draft.stored !== undefined && draft.stored !== base.state;
+    this.#options.onCommitted(base, head, isRestored ? [{ type: 'reset', path: '/' }] : changes);
   }
 
   /** Reports whether the head is this client's now. @throws StorageError if that cannot be determined now */
   async #swapHead(
     base: Current,
-    { head, results }: PreparedCommit,
+    prepared: PreparedCommit,
     items: readonly PendingOperation[],
+    whole: readonly WholeObject[] | undefined,
   ): Promise<boolean> {
+    const { head } = prepared;
     const { store, calls, heads, now, partBytes } = this.#options;
     const bytes = encodeHead(head);
     if (bytes.length > partBytes)
@@ -453,16 +502,26 @@ export class CommitQueue {
         `The head would have ${bytes.length} bytes, the store takes ${partBytes}: drop checkpoints, or close forks`,
       );
     this.#sequence += 1;
-    const unsettled: Unsettled = { base, sequence: this.#sequence, items, results, mayHaveHappened: false };
+    const unsettled: Unsettled = { base, sequence: this.#sequence, items, prepared, mayHaveHappened: false };
     let failure: StorageError | undefined;
     for (let attempt = 0; attempt < MAX_SWAP_ATTEMPTS; attempt++) {
       if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
       this.#unsettled = unsettled;
       const sentAt = now();
       try {
-        const tag = await calls.once(undefined, (call) => store.swapHead(bytes, base.tag, call));
+        const tag = await calls.once(undefined, (call) =>
+          whole === undefined || store.commit === undefined
+            ? store.swapHead(bytes, base.tag, call)
+            : store.commit(
+                whole.flatMap(({ parts }) => parts),
+                bytes,
+                base.tag,
+                call,
+              ),
+        );
         if (tag !== undefined) {
           this.#unsettled = undefined;
+          for (const object of whole ?? []) this.#isStored(object);
           await heads.adopt(head, tag, sentAt);
           return true;
         }
@@ -479,6 +538,7 @@ export class CommitQueue {
       if (fate === 'unknown') throw outcomeForgotten(failure);
       if (fate !== 'open') {
         this.#unsettled = undefined;
+        if (fate === 'won') for (const object of whole ?? []) this.#isStored(object);
         return fate === 'won';
       }
       if (failure?.retryable === false) throw failure;
@@ -503,8 +563,9 @@ export class CommitQueue {
       const fate = this.#fateOf(unsettled, now);
       if (fate !== 'open') {
         for (const [i, { id }] of unsettled.items.entries())
-          this.#remember(id, fate === 'won' ? (unsettled.results[i] as CommitResult) : fate);
+          this.#remember(id, fate === 'won' ? (unsettled.prepared.results[i] as CommitResult) : fate);
         this.#unsettled = undefined;
+        if (fate === 'won') this.#announce(unsettled.base.head, unsettled.prepared);
         return;
       }
       if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));

@@ -15,6 +15,12 @@ export interface NamePage {
   readonly cursor: string | undefined;
 }
 
+/** An object to be stored. */
+export interface StoredObject {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
 /**
  * A key-value store under an object tree: immutable objects, and one small object, the head, that is replaced by
  * compare-and-swap. {@link objectTreeStorage} makes a storage of it. `objectStoreSuite` of `@scratchfs/testkit` tests
@@ -103,6 +109,23 @@ export interface ObjectStore {
    * undefined: the earlier request may have put that other head there.
    */
   swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined>;
+  /**
+   * Puts objects and swaps the head in one atomic step: a store with transactions saves a request for each small write.
+   * Returns as `swapHead` does, and fails as it does; if another head was there, none of the objects has to be stored. It gets up to 16
+   * objects with 1 MiB in total; larger commits are put first and then swapped. Without this method, all are.
+   */
+  commit?(
+    objects: readonly StoredObject[],
+    head: Uint8Array,
+    expected: string,
+    call?: BackendCall,
+  ): Promise<string | undefined>;
+  /**
+   * Calls `changed` soon after any client has replaced the head, this one included, and possibly more often: the head
+   * is read then. Calls `fail` once if it can no longer tell. The returned function ends it. With this method, watchers
+   * hear of the changes of other clients, as the event `overflow`; without, only of those of their own client.
+   */
+  watch?(changed: () => void, fail: (error: unknown) => void): () => void;
   /** Deletes the head; does nothing if there is none. A store without this method cannot delete its filesystem. */
   deleteHead?(call?: BackendCall): Promise<void>;
   /**

@@ -26,6 +26,7 @@ import { ForkRegistry } from './fork-registry.js';
 import { ForkStore } from './fork-store.js';
 import { type Collected, type CollectOptions, GarbageCollector } from './garbage-collector.js';
 import type { Head } from './head.js';
+import { HeadWatch } from './head-watch.js';
 import { type Current, Heads } from './heads.js';
 import { DEFAULT_MAX_OBJECT_BYTES, FORKS, MIN_MAX_OBJECT_BYTES, OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
@@ -47,8 +48,10 @@ const FRESH_HEAD_MS = 50;
  * fork are one record in the head.
  */
 export class ObjectTreeBackend implements Backend {
-  readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
+  readonly capabilities: BackendCapabilities;
   readonly checkpointStore: CheckpointStore;
+  /** Undefined for a fork, and if the store cannot tell of new heads. */
+  readonly watch?: NonNullable<Backend['watch']>;
   /** Undefined for a fork, and if the store cannot delete its head. */
   readonly destroy?: NonNullable<Backend['destroy']>;
   readonly limitStore: LimitStore;
@@ -63,6 +66,7 @@ export class ObjectTreeBackend implements Backend {
   readonly #newId: () => NodeId & string;
   readonly #fork: ForkContext | undefined;
   readonly #forks: ForkRegistry;
+  readonly #headWatch: HeadWatch | undefined;
   #isClosed = false;
 
   constructor(store: ObjectStore, options?: ObjectTreeOptions, fork?: ForkContext) {
@@ -117,9 +121,15 @@ export class ObjectTreeBackend implements Backend {
       newId,
       now,
       partBytes,
+      onCommitted: (base, head, changes) => this.#headWatch?.committed(base, head, changes),
       prefix: fork === undefined ? OBJECTS : `${FORKS}${fork.id}/`,
     });
     const heads = this.#heads;
+    const headWatch =
+      store.watch && new HeadWatch(heads, store.watch.bind(store), (head) => this.#commits.wasLast(head));
+    this.#headWatch = headWatch;
+    if (headWatch !== undefined) this.watch = (tell, fail) => headWatch.watch(tell, fail);
+    this.capabilities = { checkpoints: true, forks: true, sharedWatch: headWatch !== undefined };
     const end = async (): Promise<void> => {
       await heads.close();
       await store.close?.();
@@ -240,6 +250,7 @@ export class ObjectTreeBackend implements Backend {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#headWatch?.close();
     await this.#garbage.close();
     await this.#commits.close();
     // Forks use the filesystem's heads, so only a fork closes its own.

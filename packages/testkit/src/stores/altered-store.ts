@@ -2,7 +2,7 @@ import type { ObjectStore } from '@scratchfs/core/object-tree';
 
 /** Returns a store with some of its requests replaced. */
 export function alteredStore(store: ObjectStore, others: Partial<ObjectStore>): ObjectStore {
-  const { maxObjectBytes, deleteHead, close } = store;
+  const { maxObjectBytes, commit, watch, deleteHead, close } = store;
   return {
     ...(maxObjectBytes === undefined ? {} : { maxObjectBytes }),
     get: (...what) => store.get(...what),
@@ -11,6 +11,8 @@ export function alteredStore(store: ObjectStore, others: Partial<ObjectStore>): 
     list: (...what) => store.list(...what),
     readHead: (...what) => store.readHead(...what),
     swapHead: (...what) => store.swapHead(...what),
+    ...(commit === undefined ? {} : { commit: (...what) => commit.call(store, ...what) }),
+    ...(watch === undefined ? {} : { watch: (...what) => watch.call(store, ...what) }),
     ...(deleteHead === undefined ? {} : { deleteHead: (call) => deleteHead.call(store, call) }),
     ...(close === undefined ? {} : { close: () => close.call(store) }),
     ...others,

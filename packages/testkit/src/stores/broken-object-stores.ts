@@ -313,6 +313,23 @@ const MISTAKES: Readonly<Record<string, Spoil>> = {
       },
     });
   },
+  'commits to any head': (store) =>
+    alteredStore(store, {
+      commit: async (objects, head, _expected, call) => {
+        const now = await store.readHead(undefined);
+        return store.commit?.(objects, head, typeof now === 'object' ? now.tag : '', call);
+      },
+    }),
+  'commits a head without its objects': (store) =>
+    alteredStore(store, { commit: (_objects, head, expected, call) => store.swapHead(head, expected, call) }),
+  'tells no other client of a new head': (store) => alteredStore(store, { watch: () => () => {} }),
+  'tells of new heads without end': (store) =>
+    alteredStore(store, {
+      watch: (changed, fail) => {
+        store.watch?.(changed, fail);
+        return () => {};
+      },
+    }),
   'does not delete its head': (store) => alteredStore(store, { deleteHead: async () => {} }),
   'deletes its objects with its head': (store) =>
     alteredStore(store, {

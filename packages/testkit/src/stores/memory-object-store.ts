@@ -1,10 +1,14 @@
-import type { NamePage, ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
+import type { NamePage, ObjectStore, StoredHead, StoredObject } from '@scratchfs/core/object-tree';
 
 export interface MemoryObjectStoreOptions {
   /** Names in a page of a listing. Default 1,000. */
   readonly namesPerPage?: number | undefined;
   /** Greatest size in bytes of an object and of the head; larger ones are refused. Default: any. */
   readonly maxObjectBytes?: number | undefined;
+  /** Put objects and swap the head in one step. Default false. */
+  readonly transactions?: boolean | undefined;
+  /** Tell clients of new heads. Default false. */
+  readonly watches?: boolean | undefined;
 }
 
 /** Name of the priority request, which is written repeatedly. */
@@ -16,11 +20,16 @@ export class MemoryObjectStore implements ObjectStore {
   #head: StoredHead | undefined;
   #tags = 0;
   readonly maxObjectBytes: number | undefined;
+  readonly commit?: NonNullable<ObjectStore['commit']>;
+  readonly watch?: NonNullable<ObjectStore['watch']>;
   readonly #namesPerPage: number;
+  readonly #watchers = new Set<{ readonly changed: () => void }>();
 
-  constructor({ namesPerPage = 1_000, maxObjectBytes }: MemoryObjectStoreOptions = {}) {
-    this.#namesPerPage = namesPerPage;
-    this.maxObjectBytes = maxObjectBytes;
+  constructor(options: MemoryObjectStoreOptions = {}) {
+    this.#namesPerPage = options.namesPerPage ?? 1_000;
+    this.maxObjectBytes = options.maxObjectBytes;
+    if (options.transactions === true) this.commit = (objects, head, expected) => this.#commit(objects, head, expected);
+    if (options.watches === true) this.watch = (changed) => this.#watch(changed);
   }
 
   async get(name: string, offset: number, length: number): Promise<Uint8Array | undefined> {
@@ -56,11 +65,24 @@ export class MemoryObjectStore implements ObjectStore {
     if (this.#head?.tag !== expected) return undefined;
     this.#tags += 1;
     this.#head = { tag: `tag ${this.#tags}`, bytes: new Uint8Array(bytes) };
+    for (const { changed } of [...this.#watchers]) queueMicrotask(changed);
     return this.#head.tag;
   }
 
   async deleteHead(): Promise<void> {
     this.#head = undefined;
+  }
+
+  async #commit(objects: readonly StoredObject[], head: Uint8Array, expected: string): Promise<string | undefined> {
+    if (this.#head?.tag !== expected) return undefined;
+    for (const { name, bytes } of objects) void this.put(name, bytes);
+    return this.swapHead(head, expected);
+  }
+
+  #watch(changed: () => void): () => void {
+    const watcher = { changed };
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
   }
 
   #checkSize({ length }: Uint8Array): void {

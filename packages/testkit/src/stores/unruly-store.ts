@@ -10,7 +10,7 @@ import type { Scheduler } from '../faults/scheduler.js';
 export type Mishap = 'none' | 'refused' | (typeof MISHAPS)[number];
 export const MISHAPS = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'] as const;
 
-export type RequestKind = 'get' | 'put' | 'delete' | 'list' | 'readHead' | 'swapHead';
+export type RequestKind = 'get' | 'put' | 'delete' | 'list' | 'readHead' | 'swapHead' | 'commit';
 
 /** Decides the fate of the next request. */
 export type Plan = (kind: RequestKind) => Mishap;
@@ -24,6 +24,8 @@ const LATE_TURNS = 150;
 /** A store behind a network that loses, delays, repeats and damages, in an order determined by a seed. */
 export class UnrulyStore implements ObjectStore {
   requests = 0;
+  /** Present if the store has it. */
+  readonly commit?: NonNullable<ObjectStore['commit']>;
   readonly #store: ObjectStore;
   readonly #scheduler: TurnScheduler;
   readonly #plan: Plan;
@@ -35,6 +37,10 @@ export class UnrulyStore implements ObjectStore {
     this.#scheduler = scheduler;
     this.#plan = plan;
     this.#late = late;
+    const { commit } = store;
+    if (commit !== undefined)
+      this.commit = (objects, head, expected) =>
+        this.#send('commit', () => commit.call(store, objects, head, expected));
   }
 
   get(name: string, offset: number, length: number): Promise<Uint8Array | undefined> {

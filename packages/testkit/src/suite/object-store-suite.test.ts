@@ -31,7 +31,7 @@ async function failuresOf(
 }
 
 // Small pages and objects, so that each of the many runs takes milliseconds.
-const SMALL = { namesPerPage: 20, maxObjectBytes: 131_072 };
+const SMALL = { namesPerPage: 20, maxObjectBytes: 131_072, transactions: true, watches: true };
 
 describe('objectStoreSuite', () => {
   it.each([{}, SMALL])('passes a store in memory, with %j', async (options) => {

@@ -70,6 +70,7 @@ export function objectStoreSuite(options: ObjectStoreSuiteOptions): void {
     test.describe('listings', () => listingCases(add, listedObjects));
     test.describe('deletions', () => deletionCases(add));
     test.describe('the head', () => headCases(add));
+    test.describe('a commit', () => commitCases(add));
     test.describe('races', () => raceCases(add));
     test.describe('a filesystem over it', () => fileSystemCases(add));
   });
@@ -348,6 +349,65 @@ function headCases(add: AddStore): void {
   });
 }
 
+function commitCases(add: AddStore): void {
+  add('puts objects and swaps the head, or does neither to the head', async (store, place) => {
+    if (store.commit === undefined) return;
+    const other = await place.open();
+    const first = await swap(store, bytesOf(30, 1), undefined);
+    const objects = [1, 2].map((i) => ({ name: objectName(i), bytes: bytesOf(50, i) }));
+    const tag = await store.commit(objects, bytesOf(30, 2), first);
+    equal(await headOf(other), { tag, bytes: bytesOf(30, 2) });
+    equal(await Promise.all([1, 2].map((i) => other.get(objectName(i), 0, 50))), [bytesOf(50, 1), bytesOf(50, 2)]);
+    const late = [{ name: objectName(3), bytes: bytesOf(50, 3) }];
+    equal(await store.commit(late, bytesOf(30, 3), first), undefined, 'a commit that expects an old head');
+    equal(await headOf(store), { tag, bytes: bytesOf(30, 2) });
+  });
+  add(`has one winner among ${RACERS}, whose objects are read`, async (store, place) => {
+    if (store.commit === undefined) return;
+    let expected = await swap(store, bytesOf(30, 250), undefined);
+    for (let round = 0; round < ROUNDS; round++) {
+      const tags = await Promise.all(
+        Array.from({ length: RACERS }, async (_, i) => {
+          const number = round * RACERS + i;
+          const object = { name: objectName(number), bytes: bytesOf(50, number) };
+          return (await place.open()).commit?.([object], bytesOf(40, number), expected);
+        }),
+      );
+      const won = tags.flatMap((tag, i) => (tag === undefined ? [] : [i]));
+      equal(won.length, 1, `number of winners in round ${round}`);
+      const number = round * RACERS + (won[0] as number);
+      equal((await headOf(store)).bytes, bytesOf(40, number));
+      equal(await store.get(objectName(number), 0, 50), bytesOf(50, number));
+      expected = tags[won[0] as number] as string;
+    }
+  });
+  add('tells watchers of new heads, until they end it', async (store, place) => {
+    if (store.watch === undefined) return;
+    const other = await place.open();
+    let changes = 0;
+    const stop = store.watch(
+      () => {
+        changes += 1;
+      },
+      (error) => fail(`watching failed: ${String(error)}`),
+    );
+    try {
+      let tag = await swap(other, bytesOf(30, 1), undefined);
+      await until(() => changes > 0);
+      const before = changes;
+      tag = await swap(other, bytesOf(30, 2), tag);
+      await until(() => changes > before);
+      stop();
+      const ended = changes;
+      await swap(other, bytesOf(30, 3), tag);
+      await nextTurn();
+      equal(changes, ended, 'number of calls after the end');
+    } finally {
+      stop();
+    }
+  });
+}
+
 function raceCases(add: AddStore): void {
   add(`for the first head and for every later one have one winner among ${RACERS}`, async (store, place) => {
     const clients = [store];
@@ -407,14 +467,17 @@ function fileSystemCases(add: AddStore): void {
     for (const isApplied of [true, false]) {
       const own = await place.open();
       let left = 0;
+      const losing = async (swap: () => Promise<string | undefined>): Promise<string | undefined> => {
+        left -= 1;
+        if (left !== 0) return swap();
+        if (isApplied) await swap();
+        throw new StorageError('unavailable', 'The reply was lost');
+      };
+      const commit = own.commit?.bind(own);
       const { fs, storage } = await openTree(
         alteredStore(own, {
-          swapHead: async (bytes, expected, call) => {
-            left -= 1;
-            if (left !== 0) return own.swapHead(bytes, expected, call);
-            if (isApplied) await own.swapHead(bytes, expected, call);
-            throw new StorageError('unavailable', 'The reply was lost');
-          },
+          swapHead: (...what) => losing(() => own.swapHead(...what)),
+          ...(commit === undefined ? {} : { commit: (...what) => losing(() => commit(...what)) }),
         }),
       );
       await fs.writeFile('/log', '');
@@ -516,6 +579,14 @@ async function headOf(store: ObjectStore): Promise<{ readonly tag: string; reado
   const head = await store.readHead(undefined);
   if (typeof head !== 'object') return fail(`there is a head, not ${head}`);
   return { tag: head.tag, bytes: head.bytes };
+}
+
+/** Waits up to five seconds. */
+async function until(isTrue: () => boolean): Promise<void> {
+  for (const end = performance.now() + 5_000; !isTrue(); ) {
+    if (performance.now() > end) fail('no watcher was called within five seconds');
+    await nextTurn();
+  }
 }
 
 function nextTurn(): Promise<void> {

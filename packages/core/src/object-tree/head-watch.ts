@@ -1,0 +1,92 @@
+import type { Announcement } from '../backend.js';
+import type { Head } from './head.js';
+import type { Heads } from './heads.js';
+import type { ObjectStore } from './object-store.js';
+
+const RESET: readonly Announcement[] = [{ type: 'reset', path: '/' }];
+
+interface Watcher {
+  readonly tell: (changes: readonly Announcement[]) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Reports changes to watchers: those of this client one by one, those of other clients as `reset`, because the head
+ * does not tell which they are.
+ */
+export class HeadWatch {
+  readonly #heads: Heads;
+  readonly #watch: NonNullable<ObjectStore['watch']>;
+  /** Reports whether this client wrote a head: then it reports the changes itself. */
+  readonly #isOwn: (head: Head) => boolean;
+  readonly #watchers = new Set<Watcher>();
+  /** The newest head whose changes were reported. */
+  #reported: Head | undefined;
+  #stop: (() => void) | undefined;
+
+  constructor(heads: Heads, watch: NonNullable<ObjectStore['watch']>, isOwn: (head: Head) => boolean) {
+    this.#heads = heads;
+    this.#watch = watch;
+    this.#isOwn = isOwn;
+  }
+
+  watch(tell: Watcher['tell'], fail: Watcher['fail']): () => void {
+    const watcher = { tell, fail };
+    this.#watchers.add(watcher);
+    if (this.#watchers.size === 1) {
+      this.#reported = this.#heads.known?.head;
+      this.#stop = this.#watch(
+        () => void this.#look(),
+        (error) => this.#fail(error),
+      );
+      void this.#look();
+    }
+    return () => {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size === 0) this.close();
+    };
+  }
+
+  /** Reports the changes of an own commit. `base`: the head on which it was prepared. */
+  committed(base: Head, head: Head, changes: readonly Announcement[]): void {
+    const reported = this.#reported;
+    if (this.#watchers.size === 0 || (reported !== undefined && reported.commit >= head.commit)) return;
+    this.#reported = head;
+    if (reported !== undefined && !isSameState(reported, base)) this.#tell(RESET);
+    if (changes.length > 0) this.#tell(changes);
+  }
+
+  /** Ends all reports. */
+  close(): void {
+    this.#watchers.clear();
+    const stop = this.#stop;
+    this.#stop = undefined;
+    stop?.();
+  }
+
+  async #look(): Promise<void> {
+    // If the head cannot be read now, the next change is reported together with this one.
+    const current = await this.#heads.refresh().catch(() => undefined);
+    if (current === undefined || this.#watchers.size === 0) return;
+    const { head } = current;
+    const reported = this.#reported;
+    if (reported !== undefined && (head.commit <= reported.commit || this.#isOwn(head))) return;
+    this.#reported = head;
+    if (reported !== undefined && !isSameState(reported, head)) this.#tell(RESET);
+  }
+
+  #tell(changes: readonly Announcement[]): void {
+    for (const { tell } of [...this.#watchers]) tell(changes);
+  }
+
+  #fail(error: unknown): void {
+    const watchers = [...this.#watchers];
+    this.close();
+    for (const { fail } of watchers) fail(error);
+  }
+}
+
+/** Reports whether two heads have the same files: a checkpoint or a collection changes only the head. */
+function isSameState({ state: a }: Head, { state: b }: Head): boolean {
+  return a.version === b.version && a.listing === b.listing && a.tree === b.tree;
+}
