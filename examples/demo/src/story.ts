@@ -2,6 +2,7 @@ import { createFileSystem } from 'scratchfs';
 import { arrive } from './chapters/arrive.js';
 import { attempts } from './chapters/attempts.js';
 import { changes } from './chapters/changes.js';
+import { folder as backToFolder } from './chapters/folder.js';
 import { quota } from './chapters/quota.js';
 import { risk } from './chapters/risk.js';
 import { save } from './chapters/save.js';
@@ -30,6 +31,7 @@ export async function tell({ folder, terminal, create = createFileSystem, storag
   await risk(workshop);
   const kept = await attempts(workshop);
   await changes(stage.fs, kept, report);
+  await backToFolder(stage.fs, kept, report);
   await versions(folder, report);
   await quota(kept.fs, report);
   await save(kept.fs, report);

@@ -1,7 +1,19 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { applyChanges } from './apply/apply-changes.js';
+import type { PathChange } from './apply/path-change.js';
 import { hostFileSystem } from './host-file-system.js';
 
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-users-'));
@@ -41,6 +53,32 @@ describe.skipIf(process.getuid?.() !== 0)('a user who is not root (only root can
     });
     for (const name of ['moved', 'moved/f', 'moved/x', 'x']) expect(statSync(join(root, name)).uid).toBe(NOBODY);
     for (const name of ['moved/x', 'x']) expect(statSync(join(root, name)).mode & 0o777).toBe(0o755);
+  });
+
+  it('applies changes to read-only directories of its own, and undoes all if one path is refused', async () => {
+    const root = join(top, 'applied');
+    mkdirSync(join(root, 'd/closed'), { recursive: true });
+    mkdirSync(join(root, 'e'));
+    writeFileSync(join(root, 'd/f'), 'f');
+    writeFileSync(join(root, 'e/g'), 'g');
+    for (const path of [root, join(root, 'd'), join(root, 'd/closed')]) chownSync(path, NOBODY, NOBODY);
+    chmodSync(join(root, 'd/closed'), 0o555);
+    const closed: PathChange = { path: '/d/closed', before: { kind: 'directory' } };
+    const file: PathChange = {
+      path: '/d/f',
+      before: { kind: 'file', data: 'f' },
+      after: { kind: 'file', data: 'F' },
+    };
+    await asNobody(async () => {
+      // The directory of root may not be written to.
+      const changes = [closed, file, { ...file, path: '/e/g', before: { kind: 'file', data: 'g' } } as const];
+      await expect(applyChanges(changes, root)).rejects.toMatchObject({ code: 'EACCES', path: '/e/g' });
+      expect(readFileSync(join(root, 'd/f'), 'utf8')).toBe('f');
+      expect(statSync(join(root, 'd/closed')).mode & 0o777).toBe(0o555);
+      expect(await applyChanges([closed, file], root)).toMatchObject({ success: true });
+      expect(readdirSync(join(root, 'd'))).toEqual(['f']);
+      expect(readFileSync(join(root, 'd/f'), 'utf8')).toBe('F');
+    });
   });
 
   it('is refused, and nothing changes, if another user owns the file', async () => {
