@@ -1,5 +1,8 @@
 import type { CallOptions } from './call-options.js';
 
+/** Decides what `cp` takes, by the paths of an entry and its copy. */
+export type CopyFilter = (source: string, destination: string) => unknown;
+
 /** Permission bits; text is octal, such as `'755'`. */
 export type Mode = number | string;
 

@@ -16,12 +16,13 @@ import * as metadata from './engine/operations/metadata.js';
 import * as naming from './engine/operations/names.js';
 import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
+import { driveAsync } from './engine/scheduling/both-forms.js';
 import { decoded, decodedLines, encoded, LONG_TEXT } from './engine/scheduling/long-text.js';
 import { runInSlices } from './engine/scheduling/time-slice.js';
 import { codecOf } from './engine/text-encodings.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
-import { ListCursor, WalkCursor } from './engine/walk.js';
+import { WalkCursor } from './engine/walk.js';
 import type { Dirent, EntryInfo, FileEntry, Stats } from './entry.js';
 import { FsError } from './errors.js';
 import type { FileHandle } from './file-handle.js';
@@ -127,9 +128,8 @@ export class AsyncFileSystem implements FileSystem {
   async readdir(path: Path, options?: ReaddirOptions | NameEncoding): Promise<string[] | Dirent[]> {
     const at = pathOf(path);
     const { isTyped, isRecursive, call } = reading.checkListing(options);
-    return isRecursive
-      ? ((await this.#inside.collect((view) => new ListCursor(view, at, isTyped), call)) as string[] | Dirent[])
-      : this.#do(call, (view) => reading.readdir(view, at, isTyped));
+    if (!isRecursive) return this.#do(call, (view) => reading.readdir(view, at, isTyped));
+    return reading.listedAll(at, await this.#inside.collect((view) => new WalkCursor(view, at), call), isTyped);
   }
   async opendir(path: Path, options?: OpendirOptions | NameEncoding): Promise<Dir> {
     return opendir(this, path, options);
@@ -157,13 +157,11 @@ export class AsyncFileSystem implements FileSystem {
   ): Promise<Uint8Array<ArrayBuffer> | string> {
     const at = pathOf(path);
     const encoding = reading.encodingOfRead(options);
-    const signal = signalIn(options);
-    const isText = encoding !== undefined;
-    const codec = isText ? codecOf(encoding) : undefined;
-    const read = isText && codec === undefined ? reading.readTextOrBytes : reading.readBytes;
-    const content = await this.#do({ signal }, (view) => read(view, at));
-    if (!isText || typeof content === 'string') return content;
-    return runInSlices(decoded(content, codec), signal);
+    const call = { signal: signalIn(options) };
+    const codec = encoding === undefined ? undefined : codecOf(encoding);
+    if (encoding !== undefined && codec === undefined) return this.readText(at, call);
+    const bytes = await this.#do(call, (view) => reading.readBytes(view, at));
+    return codec === undefined ? bytes : runInSlices(decoded(bytes, codec), call.signal);
   }
   async readText(path: Path, options?: CallOptions): Promise<string> {
     const content = await this.#at('readText', path, options, reading.readTextOrBytes);
@@ -235,8 +233,16 @@ export class AsyncFileSystem implements FileSystem {
     return this.#at('rmdir', path, options, naming.rmdir);
   }
   async cp(source: Path, destination: Path, options?: CpOptions): Promise<void> {
-    const to = pathOf(destination);
-    return this.#with(source, options, (view, from, given) => copying.cp(view, from, to, given));
+    const [from, to] = [pathOf(source), pathOf(destination)];
+    const list = (path: string) => this.readdir(path, { withFileTypes: true });
+    const taken =
+      options?.filter === undefined
+        ? undefined
+        : await driveAsync(
+            copying.accepted((path) => this.lstat(path), list, from, to, options),
+            (value) => value,
+          );
+    return this.#with(from, options, (view, at, given) => copying.cp(view, at, to, given, taken));
   }
   async copyFile(
     source: Path,
@@ -391,9 +397,10 @@ export class AsyncFileSystem implements FileSystem {
     options: WriteArgument | undefined,
   ): Promise<void> {
     const at = pathOf(path);
-    const isLong = typeof data === 'string' && data.length >= LONG_TEXT && writing.writesUtf8(options);
+    const plain = writing.encodedContent(data, typeof options === 'string' ? options : options?.encoding);
+    const isLong = typeof plain === 'string' && plain.length >= LONG_TEXT;
     const given = isLong ? captureArgument(options) : this.#given(options);
-    const content = isLong ? await runInSlices(encoded(data), signalIn(given)) : this.#capture(data);
+    const content = isLong ? await runInSlices(encoded(plain), signalIn(given)) : this.#capture(plain);
     return this.#do(given, (view) => operation(view, at, content, given));
   }
 

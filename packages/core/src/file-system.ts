@@ -1,4 +1,4 @@
-import type { BytesOptions, Mode, ReadFileOptions, TextEncoding, TimeLike } from './argument-types.js';
+import type { BytesOptions, CopyFilter, Mode, ReadFileOptions, TextEncoding, TimeLike } from './argument-types.js';
 import type { CallOptions } from './call-options.js';
 import type { Content } from './content.js';
 import type { Dir } from './dir.js';
@@ -10,7 +10,7 @@ import type { FileHandle, SyncFileHandle } from './file-handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
 import type { Path } from './paths.js';
 
-export type { BytesOptions, CallOptions, Content, Mode, Path, ReadFileOptions, TextEncoding, TimeLike };
+export type { BytesOptions, CallOptions, Content, CopyFilter, Mode, Path, ReadFileOptions, TextEncoding, TimeLike };
 
 /** Open flags as in `node:fs`: `x` fails if the file exists, `a` always writes at the end. */
 export type OpenFlag = 'r' | 'r+' | 'w' | 'wx' | 'w+' | 'wx+' | 'a' | 'ax' | 'a+' | 'ax+';
@@ -98,6 +98,12 @@ export interface RmOptions extends CallOptions, VersionOptions {
   readonly retryDelay?: number | undefined;
 }
 export interface CpOptions extends CallOptions {
+  /**
+   * Called for each entry before anything is copied, parents first. An entry for which it returns a false value is left
+   * out with everything under it. It may return a promise, except in `cpSync`. What appears after it was called is left
+   * out too, and directories get new times. Default: everything is copied.
+   */
+  readonly filter?: CopyFilter | undefined;
   /** Copy a directory with everything in it. Default false. */
   readonly recursive?: boolean | undefined;
   /** Replace existing files. Default true. */

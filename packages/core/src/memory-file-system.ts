@@ -15,9 +15,10 @@ import * as metadata from './engine/operations/metadata.js';
 import * as naming from './engine/operations/names.js';
 import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
+import { driveSync, notLater } from './engine/scheduling/both-forms.js';
 import type { View } from './engine/view.js';
 import type { ViewFunction } from './engine/view-function.js';
-import { ListCursor, WalkCursor } from './engine/walk.js';
+import { WalkCursor } from './engine/walk.js';
 import type { Dirent, EntryInfo, FileEntry, Stats } from './entry.js';
 import type { SyncFileHandle } from './file-handle.js';
 import type {
@@ -102,7 +103,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     const at = pathOf(path);
     const { isTyped, isRecursive } = reading.checkListing(options);
     return isRecursive
-      ? ([...this.#inside.iterateSync((view) => new ListCursor(view, at, isTyped))] as string[] | Dirent[])
+      ? reading.listedAll(at, [...this.walkSync(at)], isTyped)
       : reading.readdir(this.#inside.view(), at, isTyped);
   }
   opendirSync(path: Path, options?: OpendirOptions | NameEncoding): Dir {
@@ -167,7 +168,16 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     this.#inside.change((view) => naming.rmdir(view, pathOf(path)));
   }
   cpSync(source: Path, destination: Path, options?: CpOptions): void {
-    this.#inside.change((view) => copying.cp(view, pathOf(source), pathOf(destination), options));
+    const [from, to] = [pathOf(source), pathOf(destination)];
+    const list = (path: string) => this.readdirSync(path, { withFileTypes: true });
+    const taken =
+      options?.filter === undefined
+        ? undefined
+        : driveSync(
+            copying.accepted((path) => this.lstatSync(path), list, from, to, options),
+            notLater,
+          );
+    this.#inside.change((view) => copying.cp(view, from, to, options, taken));
   }
   copyFileSync(source: Path, destination: Path, options?: { readonly exclusive?: boolean | undefined } | number): void {
     this.#inside.change((view) => copying.copyFile(view, pathOf(source), pathOf(destination), options));

@@ -1,5 +1,5 @@
 import { Dir } from './dir.js';
-import { checkInteger, checkOptions } from './engine/arguments.js';
+import { checkOptions } from './engine/arguments.js';
 import type { FileSystem, OpendirOptions, ReaddirOptions, SyncFileSystem } from './file-system.js';
 import { type Path, pathOf } from './paths.js';
 
@@ -17,7 +17,6 @@ export function opendirSync(fileSystem: SyncFileSystem, path: Path, options?: Ar
 
 function listingOptions(options: Argument | undefined): ReaddirOptions & { readonly withFileTypes: true } {
   const known = ['encoding', 'recursive', 'bufferSize'];
-  const { bufferSize, ...rest } = checkOptions<OpendirOptions>(options, known, 'opendir');
-  checkInteger(bufferSize ?? 1, 'bufferSize', 1);
+  const { bufferSize: _, ...rest } = checkOptions<OpendirOptions>(options, known, 'opendir');
   return { ...rest, withFileTypes: true };
 }

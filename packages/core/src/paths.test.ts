@@ -75,7 +75,7 @@ describe('normalizePath', () => {
       [5, 'number'],
       [{}, 'object'],
     ] as const) {
-      const message = `The path must be a string, a file: URL without host, %2F and %5C, or bytes, not ${kind}`;
+      const message = `The path must be a string, a local file: URL or bytes of valid UTF-8, not ${kind}`;
       expect(refusal(() => normalizePath(value as unknown as string))).toEqual({ type: 'TypeError', message });
     }
     for (const path of ['\0', '/a\0b', '/a/\0']) {

@@ -184,9 +184,7 @@ function nameBounds(path: string): { readonly bounds: ArrayLike<number>; readonl
 /** @throws TypeError if it is not a string or contains NUL, FsError EINVAL for lone surrogates */
 export function checkText(text: string, what: string, syscall?: string): void {
   if (typeof text !== 'string') {
-    if ((text as unknown) instanceof Uint8Array)
-      throw new FsError('EINVAL', { syscall, hint: `The ${what} is given as bytes that are not UTF-8` });
-    const allowed = what === 'path' ? 'a string, a file: URL without host, %2F and %5C, or bytes' : 'a string';
+    const allowed = what === 'path' ? 'a string, a local file: URL or bytes of valid UTF-8' : 'a string';
     throw new TypeError(`The ${what} must be ${allowed}, not ${text === null ? 'null' : typeof text}`);
   }
   if (text.includes('\0')) throw new TypeError(`The ${what} must be a string without null bytes`);

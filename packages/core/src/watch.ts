@@ -20,7 +20,6 @@ export function watchChanges(
   const known = ['encoding', 'recursive', 'maxQueue', 'persistent'];
   const given = checkOptions<WatchOptions>(options, known, 'watch');
   checkNameEncoding(given.encoding);
-  checkBoolean(given.persistent, 'persistent');
   const root = normalizePath(path, 'watch');
   const recursive = checkBoolean(given.recursive, 'recursive');
   const maxQueue = given.maxQueue === undefined ? MAX_QUEUED_EVENTS : checkInteger(given.maxQueue, 'maxQueue', 1);

@@ -188,6 +188,16 @@ const OTHERS: readonly Habit[] = [
   ({ p, at }) => p.cp(at('dir'), at('copy'), { recursive: true }),
   ({ p, at }) => p.cp(at('dir'), at('copy'), { recursive: true, force: false, errorOnExist: true }),
   ({ fs, at }) => fs.cpSync(at('dir'), at('copy'), { recursive: true, preserveTimestamps: true }),
+  ({ p, at }) => p.cp(at('.'), at('../copies'), { recursive: true, filter: () => false }),
+  ({ p, at }) => p.cp(at('dir'), at('copy'), { recursive: true, filter: async (source) => !source.endsWith('sub') }),
+  ({ fs, at }) => {
+    const asked: string[] = [];
+    const filter = (source: string, destination: string): boolean => asked.push(`${source} ${destination}`) !== 2;
+    fs.cpSync(at('dir'), at('copy'), { recursive: true, filter: (from) => fs.statSync(from).isDirectory() });
+    fs.cpSync(at('file.txt'), at('again.txt'), { filter });
+    return asked;
+  },
+  ({ fs, at }) => fs.cpSync(at('dir'), at('copy'), { recursive: true, filter: (async () => true) as never }),
   ({ p, at }) => p.rename(at('file.txt'), at('renamed.txt')),
   ({ p, at }) => p.rename(at('missing'), at('renamed.txt')),
   ({ p, at }) => p.rename(pathToFileURL(at('file.txt')), Buffer.from(at('renamed.txt'))),

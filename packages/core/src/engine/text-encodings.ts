@@ -1,4 +1,4 @@
-import { describe } from './arguments.js';
+import { checkOneOf, describe } from './arguments.js';
 
 /** Converts between bytes and text. Cutting bytes at a multiple of six cuts the text too, without other changes. */
 export interface Codec {
@@ -15,17 +15,15 @@ export function addCodecs(codecs: Readonly<Record<string, Codec>>): void {
 
 /** Returns the codec of an encoding; undefined for UTF-8. @throws TypeError for an encoding that is not known */
 export function codecOf(encoding: unknown): Codec | undefined {
-  const name = String(encoding).toLowerCase();
-  if (name === 'utf8' || name === 'utf-8') return undefined;
-  const codec = typeof encoding === 'string' ? CODECS.get(name) : undefined;
-  if (codec !== undefined) return codec;
-  const more = CODECS.size > 0 ? [...CODECS.keys()].join(', ') : "with import 'scratchfs/encodings' others of node";
-  throw new TypeError(`encoding must be utf8, or ${more}, not ${describe(encoding)}`);
+  const name = typeof encoding === 'string' ? encoding.toLowerCase() : '';
+  const codec = CODECS.get(name);
+  if (codec !== undefined || name === 'utf8' || name === 'utf-8') return codec;
+  throw new TypeError(
+    `Unknown encoding ${describe(encoding)}: it is utf8, or with import 'scratchfs/encodings' one of node`,
+  );
 }
 
 /** Checks the encoding of names, which are text. @throws TypeError */
-export function checkNameEncoding(encoding: unknown): void {
-  const name = encoding ?? 'utf8';
-  if (name === 'utf8' || name === 'utf-8') return;
-  throw new TypeError(`encoding of names must be utf8, not ${describe(encoding)}`);
+export function checkNameEncoding(encoding: 'utf8' | 'utf-8' | null | undefined): void {
+  checkOneOf(encoding ?? 'utf8', ['utf8', 'utf-8'], 'encoding');
 }

@@ -1,13 +1,13 @@
-import type { Dirent, EntryInfo } from '../entry.js';
+import type { EntryInfo } from '../entry.js';
 import { FsError } from '../errors.js';
 import type { WalkOptions } from '../file-system.js';
 import { joinPath } from '../paths.js';
-import { DIRECTORY, kindName, type Node, type TreeNode } from '../tree/node.js';
+import { DIRECTORY, type Node, type TreeNode } from '../tree/node.js';
 import type { Location } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import type { Cursor } from './cursor.js';
 import { keepKind } from './keep-kind.js';
-import { infoOf, listed, present } from './operations/read.js';
+import { infoOf, present } from './operations/read.js';
 import { type Siblings, siblingAt, siblingsIn } from './siblings.js';
 import type { View } from './view.js';
 
@@ -129,29 +129,6 @@ export class WalkCursor implements Cursor<EntryInfo> {
     // The default is shared, because V8 would compile a function per walk into the walk, and compile again for the next
     // one.
     return new TreeWalk(this.view, start, most === Number.POSITIVE_INFINITY ? everywhere : ({ depth }) => depth < most);
-  }
-}
-
-/** The cursor of `readdir` with `recursive`. */
-export class ListCursor implements Cursor<string | Dirent> {
-  #walk: TreeWalk | undefined;
-  #top = '';
-
-  constructor(
-    readonly view: View,
-    readonly path: string,
-    readonly isTyped: boolean,
-  ) {}
-
-  next(): string | Dirent | undefined {
-    if (this.#walk === undefined) {
-      const start = directoryAt(this.view, this.path);
-      this.#top = joinPath(start.path, '');
-      this.#walk = new TreeWalk(this.view, start);
-    }
-    const step = this.#walk.next();
-    if (step === undefined) return undefined;
-    return listed(this.path, step.path.slice(this.#top.length), step.name, kindName(step.node), this.isTyped);
   }
 }
 

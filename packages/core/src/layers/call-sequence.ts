@@ -1,7 +1,8 @@
 import { signalIn } from '../engine/arguments.js';
 import { needsSync } from '../engine/internals.js';
 import { driveAsync, driveSync, type Procedure } from '../engine/scheduling/both-forms.js';
-import type { FileSystem } from '../file-system.js';
+import type { CopyFilter, FileSystem } from '../file-system.js';
+import { joinPath } from '../paths.js';
 import type { MethodName } from './method-table.js';
 
 /** A call of a method that exists in both forms, `stat` and `statSync`. */
@@ -58,6 +59,27 @@ function perform(request: MethodCall | ActionInBothForms, signal: AbortSignal | 
   const { fileSystem, name, args, options } = request;
   const methods = fileSystem as unknown as Methods;
   return options === undefined ? methods[name]?.(...args) : methods[name]?.(...args, { ...options, signal });
+}
+
+/**
+ * Returns the options of `cp` for other paths of the same entries: its filter is called with the paths that the caller
+ * gave.
+ */
+export function withFilterFor(options: unknown, from: PathPair, to: PathPair): unknown {
+  const { filter } = Object(options) as { readonly filter?: CopyFilter };
+  if (typeof filter !== 'function') return options;
+  const shown = (path: string, { given, inner }: PathPair): string =>
+    path === inner ? given : joinPath(given, path.slice(inner === '/' ? 1 : inner.length + 1));
+  return {
+    ...(options as object),
+    filter: (source: string, destination: string) => filter(shown(source, from), shown(destination, to)),
+  };
+}
+
+/** A path as the caller gave it, and as the lower filesystem gets it. */
+interface PathPair {
+  readonly given: string;
+  readonly inner: string;
 }
 
 /** The signal among the arguments of a promise method. */

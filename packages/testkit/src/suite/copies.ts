@@ -15,6 +15,31 @@ export function copyCases(add: Add): void {
     equal(await fs.readText('/a'), 'content!');
   });
 
+  add('cp takes what a filter accepts, and asks it about nothing under what it refuses', async ({ fs, fails }) => {
+    await plant(fs, { '/d/a': '1', '/d/b.js': '2', '/d/e/c': '3', '/d/skip/x': '4', '/d/l': { to: 'a' } });
+    const asked: string[] = [];
+    const filter = (from: string, to: string): boolean => {
+      asked.push(`${from} ${to}`);
+      return !from.endsWith('skip') && !from.endsWith('.js');
+    };
+    await fs.cp('/d', '/new/copy', { recursive: true, filter });
+    const names = ['', '/a', '/b.js', '/e', '/e/c', '/l', '/skip'];
+    equal(
+      asked.sort(),
+      names.map((name) => `/d${name} /new/copy${name}`),
+    );
+    equal(await fs.readdir('/new/copy', { recursive: true }), ['a', 'e', 'e/c', 'l']);
+    equal([await fs.readText('/new/copy/e/c'), await fs.readlink('/new/copy/l')], ['3', 'a']);
+    await fs.cp('/d', '/none', { recursive: true, filter: () => false });
+    equal(await fs.exists('/none'), false);
+    await fs.cp('/d/a', '/one', { filter: () => 1 });
+    equal(await fs.readText('/one'), '1');
+    await fails(() => fs.cp('/d', '/d/e/new', { recursive: true, filter: () => true }), 'EINVAL');
+    await fails(() => fs.cp('/missing', '/x', { filter: () => true }), 'ENOENT');
+    await fails(() => fs.cp('/d/a', '/x', { filter: 'a' as never }), 'TypeError');
+    equal(await fs.exists('/x'), false);
+  });
+
   add('cp keeps the times with preserveTimestamps', async ({ fs, clock }) => {
     await fs.writeFile('/a', 'x');
     await fs.utimes('/a', 100, 200);

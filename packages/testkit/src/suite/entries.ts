@@ -166,6 +166,61 @@ export function entryCases(add: Add): void {
     await fails(() => fs.readdir('/d/b', { withFileTypes: true }), 'ENOTDIR');
   });
 
+  add('readdir with recursive lists everything under a directory, without entering links', async ({ fs, fails }) => {
+    await plant(fs, { '/d/b/x': '', '/d/b/y/z': '', '/d/a': '', '/d/l': { to: 'b' }, '/ld': { to: 'd' }, '/e': null });
+    const names = ['a', 'b', 'b/x', 'b/y', 'b/y/z', 'l'];
+    for (const path of ['/d', '/ld', 'd/']) {
+      equal(await fs.readdir(path, { recursive: true }), names);
+      const dirents = await fs.readdir(path, { recursive: true, withFileTypes: true });
+      const top = path.replace(/\/$/, '');
+      equal(
+        dirents.map(({ parentPath, name }) => `${parentPath.replace(/\/$/, '')}/${name}`),
+        names.map((name) => `${top}/${name}`),
+      );
+      equal(
+        dirents.map((dirent) => dirent.isDirectory()),
+        [false, true, false, true, false, false],
+      );
+    }
+    equal((await fs.readdir('/', { recursive: true })).slice(0, 3), ['d', 'd/a', 'd/b']);
+    equal(await fs.readdir('/e', { recursive: true }), []);
+    await fails(() => fs.readdir('/missing', { recursive: true }), 'ENOENT');
+    await fails(() => fs.readdir('/d/a', { recursive: true }), 'ENOTDIR');
+  });
+
+  add('opendir reads the entries of the time when it was called', async ({ fs, fails }) => {
+    await plant(fs, { '/d/a': '', '/d/b': null });
+    const dir = await fs.opendir('/d');
+    await fs.rm('/d/b', { recursive: true });
+    const names = [(await dir.read())?.name];
+    for await (const dirent of dir) names.push(`${dirent.parentPath} ${dirent.name} ${dirent.isDirectory()}`);
+    equal(names, ['a', '/d b true']);
+    await fails(() => dir.read(), 'EBADF');
+    await fails(() => fs.opendir('/missing'), 'ENOENT');
+  });
+
+  add('paths are also file: URLs, and bytes of UTF-8', async ({ fs, fails }) => {
+    const utf8 = (path: string): Uint8Array => new TextEncoder().encode(path);
+    await fs.mkdir(new URL('file:///d%20e'));
+    await fs.writeFile(utf8('/d e/ä'), 'x');
+    equal(await fs.readFile(new URL('file:///d e/ä'), 'utf8'), 'x');
+    await fs.rename(utf8('/d e/ä'), new URL('file:///d e/b'));
+    await fs.cp(new URL('file:///d e/b'), utf8('/c'));
+    await fs.symlink(utf8('c'), new URL('file:///l'));
+    equal(await fs.readdir(utf8('/')), ['c', 'd e', 'l']);
+    equal([await fs.readlink(utf8('/l')), await fs.realpath(new URL('file:///l'))], ['c', '/c']);
+    equal(
+      (await collect(fs.walk(utf8('/d e')))).map(({ path }) => path),
+      ['/d e/b'],
+    );
+    equal((await fs.readdir(new URL('file:///d e/'), { withFileTypes: true }))[0]?.parentPath, '/d e/');
+    for (const url of ['https://a/c', 'file://host/c', 'file:///d%2fc', 'file:///d%5Cc', 'file:///%ff'])
+      await fails(() => fs.stat(new URL(url)), 'TypeError');
+    await fails(() => fs.stat(new Uint8Array([0x2f, 0xff])), 'TypeError');
+    await fails(() => fs.stat(new URL('file:///a%00')), 'TypeError');
+    await fails(() => fs.stat(utf8('/missing')), 'ENOENT');
+  });
+
   add('entries returns everything about each entry, also with content', async ({ fs, fails }) => {
     await plant(fs, { '/d/b': 'bytes', '/d/a/deep': '', '/d/l': { to: 'b' }, '/ld': { to: 'd' } });
     const entries = await fs.entries('/d');

@@ -1,4 +1,5 @@
 import type { Metadata } from '../../backend.js';
+import type { Dirent, Stats } from '../../entry.js';
 import { FsError, type FsErrorCode, isFsError, withBothPaths } from '../../errors.js';
 import type { CpOptions } from '../../file-system.js';
 import { checkText, isWithin, joinPath, normalizePath, parentPath } from '../../paths.js';
@@ -16,11 +17,12 @@ import {
 } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 import { checkBoolean, checkExclusive, checkOptions } from '../arguments.js';
+import type { Procedure } from '../scheduling/both-forms.js';
 import { fileBytes, loadedFile } from '../view/contents.js';
 import { checkFileSize, checkReach, reserve } from '../view/limits.js';
 import { learnMeta, loadTree } from '../view/loading.js';
 import type { View } from '../view.js';
-import { DIRECTORY_MODE, makePath } from './names.js';
+import { DIRECTORY_MODE, makeDirectory, makePath } from './names.js';
 import { present } from './read.js';
 import { settledHere } from './settle.js';
 
@@ -64,8 +66,14 @@ interface Copy {
  * `cp`: copies files, links and directories; a directory merges into an existing one. Everything is checked before
  * anything changes.
  */
-export function cp(view: View, source: string, destination: string, options?: CpOptions): void {
-  const given = checkOptions(options, ['recursive', 'force', 'errorOnExist', 'preserveTimestamps'], 'cp');
+export function cp(
+  view: View,
+  source: string,
+  destination: string,
+  options?: CpOptions,
+  accepted?: readonly string[],
+): void {
+  const given = checkCpOptions(options);
   const copy: Copy = {
     recursive: checkBoolean(given.recursive, 'recursive'),
     force: given.force === undefined ? true : checkBoolean(given.force, 'force'),
@@ -74,7 +82,60 @@ export function cp(view: View, source: string, destination: string, options?: Cp
   };
   checkText(source, 'path', 'cp');
   checkText(destination, 'path', 'cp');
-  view.atomic(() => withBothPaths('cp', source, destination, () => copyAll(view, source, destination, copy)));
+  view.atomic(() =>
+    withBothPaths('cp', source, destination, () => {
+      if (accepted === undefined) copyAll(view, source, destination, copy);
+      else for (const at of accepted) copyOne(view, source + at, destination + at, copy);
+    }),
+  );
+}
+
+export function checkCpOptions(options: CpOptions | undefined): Partial<CpOptions> {
+  const given = checkOptions(options, ['recursive', 'force', 'errorOnExist', 'preserveTimestamps', 'filter'], 'cp');
+  const { filter } = given;
+  if (filter !== undefined && typeof filter !== 'function') throw new TypeError('filter must be a function');
+  return given;
+}
+
+/**
+ * Asks a filter about everything that `cp` would copy. Yields what the filter and `fileSystem` return, and returns the
+ * accepted paths from the source on, parents first; undefined without a filter.
+ */
+export function* accepted(
+  look: (path: string) => unknown,
+  list: (path: string) => unknown,
+  source: string,
+  destination: string,
+  options: CpOptions | undefined,
+): Procedure<unknown, string[] | undefined> {
+  const { filter, recursive } = checkCpOptions(options);
+  if (filter === undefined) return undefined;
+  const taken: string[] = [];
+  const pending: (readonly [string, Pick<Dirent, 'isDirectory'>])[] = [['', (yield look(source)) as Stats]];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const [at, entry] = next;
+    if (!(yield filter(source + at, destination + at))) continue;
+    taken.push(at);
+    if (recursive !== true || !entry.isDirectory()) continue;
+    for (const dirent of ((yield list(source + at)) as Dirent[]).reverse())
+      pending.push([`${at}/${dirent.name}`, dirent]);
+  }
+  return taken;
+}
+
+/** Copies an entry; of a directory the directory itself. */
+function copyOne(view: View, source: string, destination: string, copy: Copy): void {
+  const from = present(view.find(source, false, 'read', 'cp'), 'cp', source);
+  if (from.kind !== DIRECTORY || !copy.recursive) {
+    copyAll(view, source, destination, copy);
+    return;
+  }
+  const fromPath = view.at.path();
+  makeParents(view, parentPath(normalizePath(destination, 'cp', false)));
+  const to = view.find(destination, false, 'write', 'cp', 'directory');
+  if (isWithin(view.at.path(), fromPath)) fail('EINVAL', 'A directory cannot be copied into itself');
+  if (to === undefined) makeDirectory(view, view.at.parent, view.at.name, from.meta.mode, destination);
+  else if (to.kind !== DIRECTORY) fail('ENOTDIR');
 }
 
 function copyAll(view: View, source: string, destination: string, copy: Copy): void {

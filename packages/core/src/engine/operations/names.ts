@@ -4,7 +4,7 @@ import type { MkdirOptions, Mode, NameArgument, RenameOptions, RmOptions } from 
 import { checkName, checkText, isWithin, joinPath, normalizePath, pathSegments, utf8Length } from '../../paths.js';
 import { DIRECTORY, DirectoryNode, type FileNode, kindName, type Node, type SymlinkNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
-import { checkBoolean, checkInteger, checkMode, checkOptions, checkVersion } from '../arguments.js';
+import { checkBoolean, checkMode, checkOptions, checkVersion } from '../arguments.js';
 import type { Aim } from '../composed-guard.js';
 import type { Access } from '../guard.js';
 import { checkFileSize, checkReach, reserve } from '../view/limits.js';
@@ -122,8 +122,6 @@ export function rm(view: View, path: string, options?: RmOptions): void {
   const recursive = checkBoolean(given.recursive, 'recursive');
   const force = checkBoolean(given.force, 'force');
   checkVersion(given.ifVersion);
-  checkInteger(given.maxRetries ?? 0, 'maxRetries');
-  checkInteger(given.retryDelay ?? 0, 'retryDelay');
   const node = findToRemove(view, path, force);
   if (node === undefined) {
     if (force) return;

@@ -88,7 +88,7 @@ export function encodingOfRead(options: ReadFileOptions | TextEncoding | null | 
 }
 
 export function checkNameOptions(options: NameArgument | undefined, method: string): void {
-  if (options !== undefined) checkNameEncoding(checkOptions<NameOptions>(options, ['encoding'], method).encoding);
+  checkNameEncoding(checkOptions<NameOptions>(options, ['encoding'], method).encoding);
 }
 
 export function readBytes(view: View, path: string): Uint8Array<ArrayBuffer> {
@@ -138,7 +138,15 @@ export function checkListing(options: ReaddirOptions | string | null | undefined
   };
 }
 
-/** Returns an entry found under a listed directory, as `readdir` with `recursive` does. `beneath`: its path from there. */
+/** Returns what `readdir` with `recursive` does, of the entries that a walk of the directory found. */
+export function listedAll(path: string, infos: readonly EntryInfo[], isTyped: boolean): string[] | Dirent[] {
+  // The first entry is directly in the directory.
+  const [first] = infos;
+  const start = first === undefined ? 0 : first.path.length - first.name.length;
+  return infos.map(({ path: at, name, kind }) => listed(path, at.slice(start), name, kind, isTyped)) as string[];
+}
+
+/** Returns an entry found under a listed directory. `beneath`: its path from there. */
 export function listed(
   path: string,
   beneath: string,
@@ -147,8 +155,11 @@ export function listed(
   isTyped: boolean,
 ): string | Dirent {
   if (!isTyped) return beneath;
-  const directory = beneath.slice(0, -name.length - 1);
-  return new Dirent(name, directory === '' ? path : `${path.replace(/\/+$/, '')}/${directory}`, kind);
+  return new Dirent(
+    name,
+    beneath === name ? path : `${path.replace(/\/+$/, '')}/${beneath}`.slice(0, -name.length - 1),
+    kind,
+  );
 }
 
 /** Returns everything about each entry of a directory, and with `content` also the contents. */

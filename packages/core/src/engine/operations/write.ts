@@ -5,16 +5,7 @@ import { utf8Length } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, FileNode, type Node, Unloaded } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
-import {
-  checkBoolean,
-  checkMode,
-  checkOneOf,
-  checkOptions,
-  checkSize,
-  checkVersion,
-  contentBytes,
-  copyBytes,
-} from '../arguments.js';
+import { checkMode, checkOneOf, checkOptions, checkSize, checkVersion, contentBytes, copyBytes } from '../arguments.js';
 import { codecOf } from '../text-encodings.js';
 import { loadedFile } from '../view/contents.js';
 import { checkFileSize, reserve } from '../view/limits.js';
@@ -44,7 +35,6 @@ function writeWith(
   const mode = checkMode(given.mode, FILE_MODE);
   const { ifVersion } = given;
   checkVersion(ifVersion);
-  checkBoolean(given.flush, 'flush');
   const content = encodedContent(data, given.encoding);
   const exclusive = flag.includes('x');
   if (flag[0] === 'a') append(view, path, content, exclusive, mode, ifVersion);
@@ -59,12 +49,6 @@ export function appendFile(view: View, path: string, data: Content, options?: Wr
 export function encodedContent(data: Content, encoding: string | null | undefined): Content {
   const codec = codecOf(encoding ?? 'utf8');
   return typeof data === 'string' && codec !== undefined ? codec.encode(data) : data;
-}
-
-/** Reports whether text of a write is encoded as UTF-8. An unknown encoding is refused later. */
-export function writesUtf8(options: WriteArgument | undefined): boolean {
-  const encoding = typeof options === 'string' ? options : options?.encoding;
-  return encoding === undefined || encoding === null || encoding === 'utf8' || encoding === 'utf-8';
 }
 
 function put(

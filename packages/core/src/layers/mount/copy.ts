@@ -1,8 +1,12 @@
-import { checkBoolean, checkExclusive, checkOptions } from '../../engine/arguments.js';
+import type { CopyFilter } from '../../argument-types.js';
+import { checkBoolean, checkExclusive } from '../../engine/arguments.js';
+import { checkCpOptions } from '../../engine/operations/copy.js';
+import { notLater } from '../../engine/scheduling/both-forms.js';
 import type { FileEntry, Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
+import type { CpOptions } from '../../file-system.js';
 import { isWithin, joinPath, normalizePath, parentPath } from '../../paths.js';
-import type { CallSequence } from '../call-sequence.js';
+import { type CallSequence, withFilterFor } from '../call-sequence.js';
 import type { Place } from './resolve.js';
 import type { RuleOf } from './rule.js';
 
@@ -12,6 +16,7 @@ type Rules = Record<
 >;
 
 interface Options {
+  readonly filter: CopyFilter | undefined;
   readonly recursive: boolean;
   readonly force: boolean;
   readonly errorOnExist: boolean;
@@ -46,7 +51,14 @@ export function* copyAcross(rules: Rules, source: Place, destination: Place, giv
     fail('EINVAL', 'A directory cannot be copied into itself');
   if (to !== undefined && isDirectory && to.kind !== 'directory') fail('ENOTDIR');
   if (to !== undefined && !isDirectory && to.kind === 'directory') fail('EISDIR');
-  const work = yield* plan(rules, { from: source.path, to: destination.path, stats: from }, to, options);
+  const { filter, ...rest } = options;
+  const shown = withFilterFor(
+    { filter },
+    { given: source.given, inner: source.path },
+    { given: destination.given, inner: destination.path },
+  ) as Pick<Options, 'filter'>;
+  const top = { from: source.path, to: destination.path, stats: from };
+  const work = yield* plan(rules, top, to, { ...rest, ...shown });
   const parent = parentPath(normalizePath(destination.given, 'cp', false));
   yield* rules.mkdir([parent, { recursive: true }]);
   for (const item of work) yield* make(rules, item);
@@ -89,6 +101,11 @@ function* plan(
   for (let i = 0; i < pending.length; i++) {
     const { from, to, stats, there: inTheWay } = pending[i] as (typeof pending)[number];
     const details = { syscall: 'cp', path: from, dest: to };
+    const asked = options.filter;
+    if (asked !== undefined) {
+      const isTaken = yield { sync: () => notLater(asked(from, to)), async: async () => asked(from, to) };
+      if (!isTaken) continue;
+    }
     if (stats.kind !== 'directory') {
       if (inTheWay?.kind === 'directory') throw new FsError('EISDIR', details);
       if (inTheWay !== undefined && !options.force) {
@@ -124,16 +141,13 @@ function* make(rules: Rules, item: Work): CallSequence<void> {
 }
 
 function checkCopyOptions(given: unknown): Options {
-  const options = checkOptions(
-    given as Partial<Record<'recursive' | 'force' | 'errorOnExist' | 'preserveTimestamps', boolean>> | undefined,
-    ['recursive', 'force', 'errorOnExist', 'preserveTimestamps'],
-    'cp',
-  );
+  const { filter, recursive, force, errorOnExist, preserveTimestamps } = checkCpOptions(given as CpOptions | undefined);
   return {
-    recursive: checkBoolean(options?.recursive, 'recursive'),
-    force: options?.force === undefined ? true : checkBoolean(options.force, 'force'),
-    errorOnExist: checkBoolean(options?.errorOnExist, 'errorOnExist'),
-    preserve: checkBoolean(options?.preserveTimestamps, 'preserveTimestamps'),
+    filter,
+    recursive: checkBoolean(recursive, 'recursive'),
+    force: force === undefined ? true : checkBoolean(force, 'force'),
+    errorOnExist: checkBoolean(errorOnExist, 'errorOnExist'),
+    preserve: checkBoolean(preserveTimestamps, 'preserveTimestamps'),
   };
 }
 

@@ -6,7 +6,7 @@ import { FsError, isFsError } from '../../errors.js';
 import type { Checkpoint, EntriesOptions, ReaddirOptions } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { baseName, compareNames, joinPath, normalizePath, parentPath } from '../../paths.js';
-import { type CallSequence, invoke } from '../call-sequence.js';
+import { type CallSequence, invoke, withFilterFor } from '../call-sequence.js';
 import type { Own } from '../intercept.js';
 import { METHODS, type MethodName, type PathUse } from '../method-table.js';
 import { renamed } from '../rename-error.js';
@@ -197,7 +197,8 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
       // Resolved for reading only, because the copy itself creates missing directories.
       const from = yield* placeOf(space, source, 'cp');
       const to = yield* placeOf(space, { ...destination, access: 'look' }, 'cp');
-      if (from.mounted === to.mounted && !isHeld(space, from) && !isHeld(space, to)) return yield* at('cp')(args);
+      if (from.mounted === to.mounted && !isHeld(space, from) && !isHeld(space, to))
+        return yield* at('cp')([args[0], args[1], withFilterFor(args[2], from, to), ...args.slice(3)]);
       return yield* named('cp', from, to, copyAcross(rules, from, to, args[2]));
     },
     *copyFile(args) {

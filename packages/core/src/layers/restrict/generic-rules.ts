@@ -2,7 +2,7 @@ import { checkBoolean, checkInteger, checkOptions } from '../../engine/arguments
 import { noCheckpoint, wantedCheckpoint } from '../../engine/checkpoints.js';
 import type { Aim } from '../../engine/composed-guard.js';
 import type { Access } from '../../engine/guard.js';
-import { checkListing, listed } from '../../engine/operations/read.js';
+import { checkListing, listed, listedAll } from '../../engine/operations/read.js';
 import type { Dirent, EntryInfo, FileEntry, Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
 import type {
@@ -17,7 +17,7 @@ import type {
 } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath, normalizePath, parentPath } from '../../paths.js';
-import { type CallSequence, invoke } from '../call-sequence.js';
+import { type CallSequence, invoke, withFilterFor } from '../call-sequence.js';
 import type { Call } from '../intercept.js';
 import type { MethodName, PathUse } from '../method-table.js';
 import { type Arrival, arrive, askAbout } from './generic-path.js';
@@ -162,11 +162,7 @@ export class GenericRules {
     const { args, places } = yield* this.#plain(call);
     const [{ path, given }] = places as [Place];
     const { isTyped, isRecursive } = checkListing(args[1] as ReaddirOptions | undefined);
-    if (isRecursive) {
-      const start = joinPath(path, '').length;
-      const found = yield* this.walk(call.target, path);
-      return { value: found.map((info) => listed(given, info.path.slice(start), info.name, info.kind, isTyped)) };
-    }
+    if (isRecursive) return { value: listedAll(given, yield* this.walk(call.target, path), isTyped) };
     const dirents = yield* invoke<Dirent[]>(call.target, 'readdir', [path], { withFileTypes: true });
     return { value: this.#visible(path, dirents).map(({ name, kind }) => listed(given, name, name, kind, isTyped)) };
   }
@@ -253,7 +249,9 @@ export class GenericRules {
     for (const path of to.missing) askAbout(this.#guards, path, aim, undefined);
     yield* this.#tree(call, from, 'read', from);
     yield* this.#tree(call, from, 'write', to);
-    return { args: [from.path, to.path, ...call.args.slice(2)], places: [from, to] };
+    const [, , options, ...rest] = call.args;
+    const given = withFilterFor(options, { ...from, inner: from.path }, { ...to, inner: to.path });
+    return { args: [from.path, to.path, given, ...rest], places: [from, to] };
   }
 
   /** Checks everything under a directory, at its current or future place. */
