@@ -1,3 +1,5 @@
+import type { ReadFileOptions } from '../argument-types.js';
+import { encodedContent } from '../engine/operations/write.js';
 import { utf8Length } from '../paths.js';
 import type { Call } from './intercept.js';
 
@@ -38,11 +40,12 @@ export function bytesOf(call: Call, result: unknown): number | undefined {
   const [first, second] = call.args;
   if (call.on === 'handle') {
     if (call.name === 'read' || call.name === 'write') return result as number;
-    if (call.name === 'readFile') return sizeOf(result);
-    return call.name === 'writeFile' ? sizeOf(first) : undefined;
+    if (call.name === 'readFile') return sizeIn(first, result);
+    return call.name === 'writeFile' ? sizeIn(second, first) : undefined;
   }
   switch (call.name) {
     case 'readFile':
+      return sizeIn(second, result);
     case 'readText':
       return sizeOf(result);
     case 'readLines':
@@ -51,12 +54,19 @@ export function bytesOf(call: Call, result: unknown): number | undefined {
       return sizeOf((result as { content: unknown }).content);
     case 'writeFile':
     case 'appendFile':
-      return sizeOf(second);
+      return sizeIn(call.args[2], second);
     case 'writeLines':
       return Array.isArray(second) ? sum(second as string[], (line) => utf8Length(line) + 1) : undefined;
     default:
       return undefined;
   }
+}
+
+/** Returns the bytes of content that is text in the encoding of a method's options. */
+function sizeIn(options: unknown, content: unknown): number | undefined {
+  if (typeof content !== 'string') return sizeOf(content);
+  const encoding = typeof options === 'string' ? options : (Object(options) as ReadFileOptions).encoding;
+  return sizeOf(encodedContent(content, encoding));
 }
 
 function sizeOf(content: unknown): number | undefined {

@@ -21,7 +21,7 @@ import {
   type MethodName,
   type MethodSpec,
   namesOf,
-  withTextPaths,
+  textPaths,
 } from './method-table.js';
 import { Watchers } from './watchers.js';
 import { withFailures } from './with-failures.js';
@@ -103,8 +103,9 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
 
   for (const name of namesOf(METHODS)) {
     const spec: MethodSpec = METHODS[name];
+    const textOf = textPaths(name);
     const callOf = (given: readonly unknown[]): Call => {
-      return { on: 'fileSystem', name, spec, args: withTextPaths(name, given), target: inner };
+      return { on: 'fileSystem', name, spec, args: textOf(given), target: inner };
     };
     const plain = (on: Methods, key: string, args: readonly unknown[]): unknown => {
       if (closed) throw new FsError('EBADF', { syscall: spec.syscall, hint: 'The filesystem is closed' });

@@ -57,6 +57,9 @@ function option(args: Args, at: number, key: string): unknown {
 
 /** Reports whether flags with an `x` create the last name and therefore do not follow it. */
 const exclusive = (flags: unknown): boolean => typeof flags === 'string' && flags.includes('x');
+/** Reports whether `copyFile` creates the last name: by its option, or by COPYFILE_EXCL in node's mode. */
+const isExclusiveCopy = (options: unknown): boolean =>
+  typeof options === 'number' ? (options & 1) === 1 : option([options], 0, 'exclusive') === true;
 const isHow = (flags: unknown): flags is OpenHow => typeof flags === 'object' && flags !== null;
 
 function call(syscall: string, paths: MethodSpec['paths'], rest: Partial<MethodSpec> = {}): MethodSpec {
@@ -130,7 +133,7 @@ export const METHODS = {
   cp: call('cp', (args) => [use(args, 0, 'read', false), use(args, 1, 'write', false)]),
   copyFile: call('copyfile', (args) => [
     use(args, 0, 'read', true),
-    use(args, 1, 'write', option(args, 2, 'exclusive') !== true && (Number(args[2]) & 1) === 0, 'file'),
+    use(args, 1, 'write', !isExclusiveCopy(args[2]), 'file'),
   ]),
   rename: call('rename', (args) => [use(args, 0, 'remove', false), use(args, 1, 'write', false)]),
   symlink: call('symlink', (args) => [use(args, 1, 'write', false, 'symlink')]),
@@ -161,11 +164,16 @@ export const METHODS = {
 /** Methods whose first two arguments are paths. Of the others at most the first one is. */
 const PAIRS: ReadonlySet<string> = new Set(['cp', 'copyFile', 'rename', 'symlink', 'link'] satisfies MethodName[]);
 
-/** Returns the arguments of a method with its paths as text, so that a layer sees what the lower filesystem will use. */
-export function withTextPaths(name: MethodName, args: readonly unknown[]): readonly unknown[] {
-  const isPair = PAIRS.has(name);
-  if (typeof args[0] !== 'object' && !(isPair && typeof args[1] === 'object')) return args;
-  return args.map((arg, at) => (at === 0 || (at === 1 && isPair) ? pathOf(arg as Path) : arg));
+/**
+ * Returns the function that makes the paths among a method's arguments text, so that a layer sees what the lower
+ * filesystem will use.
+ */
+export function textPaths(name: MethodName): (args: readonly unknown[]) => readonly unknown[] {
+  const count = PAIRS.has(name) ? 2 : 1;
+  return (args) =>
+    typeof args[0] !== 'object' && (count === 1 || typeof args[1] !== 'object')
+      ? args
+      : args.map((arg, at) => (at < count ? pathOf(arg as Path) : arg));
 }
 
 /** A method's effect on an open file. */

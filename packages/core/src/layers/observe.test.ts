@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { codeOf, promises, sample } from '../testing/sample-file-system.js';
 import { type OperationEvent, observe } from './observe.js';
 import { readonly } from './readonly.js';
+import '../encodings.js';
 
 function watched(files: Readonly<Record<string, string>> = {}) {
   const events: OperationEvent[] = [];
@@ -42,6 +43,15 @@ describe('observe', () => {
     expect(events[0]?.startedAt).toBeLessThan(1100);
     expect(events[0]?.durationMs).toBeGreaterThan(0);
     expect(Object.isFrozen(events[0])).toBe(true);
+  });
+
+  it('shows paths as text, counts bytes of text in any encoding, and reports opendir as readdir', async () => {
+    const { fs, events, told } = watched({ '/d/e': '' });
+    fs.writeFileSync(new URL('file:///a%20b'), '686f6c61', 'hex');
+    await fs.promises.readFile(new TextEncoder().encode('/a b'), { encoding: 'base64' });
+    await fs.opendir('/d');
+    expect(events.map(({ bytes }) => bytes)).toEqual([4, 4, undefined]);
+    expect(told()).toEqual(['writeFile /a b', 'readFile /a b', 'readdir /d']);
   });
 
   it('reports the operations of handles and streams', async () => {

@@ -127,8 +127,18 @@ export function readdir(view: View, path: string, withFileTypes = false): string
   });
 }
 
-/** Checks the options of `readdir`, which are booleans. */
-export function checkListing(options: ReaddirOptions | string | null | undefined) {
+interface ListingOptions {
+  readonly isTyped: boolean;
+  readonly isRecursive: boolean;
+  /** The options as given. */
+  readonly call: ReaddirOptions | undefined;
+}
+
+const NAMES_ONLY: ListingOptions = { isTyped: false, isRecursive: false, call: undefined };
+
+/** Checks the options of `readdir`. */
+export function checkListing(options: ReaddirOptions | string | null | undefined): ListingOptions {
+  if (options === undefined) return NAMES_ONLY;
   const given = checkOptions<ReaddirOptions>(options, ['encoding', 'withFileTypes', 'recursive'], 'readdir');
   checkNameEncoding(given.encoding);
   return {

@@ -23,7 +23,7 @@ import { toRecord } from '../../to-record.js';
 import { runCalls, runCallsSync, signalOf } from '../call-sequence.js';
 import { captureArguments } from '../capture.js';
 import { type Own, ownMethods } from '../intercept.js';
-import { METHODS, type MethodSpec, namesOf, withTextPaths } from '../method-table.js';
+import { METHODS, type MethodSpec, namesOf, textPaths } from '../method-table.js';
 import { overlay } from '../overlay.js';
 import { readonly } from '../readonly.js';
 import { Watchers } from '../watchers.js';
@@ -86,16 +86,17 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     const rule = rules[name];
     if (rule === undefined) continue;
     const { forms }: MethodSpec = METHODS[name];
+    const textOf = textPaths(name);
     layer[name] = async (...given: Args) => {
       begin(name);
-      const args = withTextPaths(name, given);
+      const args = textOf(given);
       const captured = captureArguments(name, args);
       return runCalls(rule(captured), signalOf(args));
     };
     if (isSync && forms === 'both') {
       layer[`${name}Sync`] = (...args: Args) => {
         begin(name);
-        return runCallsSync(rule(withTextPaths(name, args)));
+        return runCallsSync(rule(textOf(args)));
       };
     }
   }

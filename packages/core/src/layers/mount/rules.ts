@@ -106,19 +106,25 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
   };
 
   /** Lists a directory; names that lead to mount points are looked up by `lead`. */
-  const listing = <E extends Dirent | EntryInfo>(
+  const listing = <E extends string | Dirent | EntryInfo>(
     name: 'readdir' | 'entries',
     convert: (item: E, place: Place) => E,
     lead: (path: string, options: unknown) => CallSequence<E>,
   ): ((args: Args) => CallSequence<E[]>) =>
     function* (args) {
       const [place] = (yield* places(name, args)) as [Place];
-      const found = (yield* forward(name, args, [place], keep)) as readonly E[];
+      const found = (yield* forward(name, args, [place], keep)) as E[];
       const leads = space.leads(place.path);
-      const all = found.filter((item) => !leads.includes(item.name)).map((item) => convert(item, place));
+      if (leads.length === 0) return found.map((item) => convert(item, place));
+      const all = found.filter((item) => !leads.includes(nameOf(item))).map((item) => convert(item, place));
       for (const each of leads) all.push(yield* lead(joinPath(place.path, each), args[1]));
-      return leads.length === 0 ? all : all.sort((a, b) => compareNames(a.name, b.name));
+      return all.sort((a, b) => compareNames(nameOf(a), nameOf(b)));
     };
+
+  // biome-ignore lint/correctness/useYield: nothing has to be looked up
+  function* leadName(path: string): CallSequence<string> {
+    return baseName(path);
+  }
 
   function* leadEntry(path: string, options: unknown): CallSequence<EntryInfo> {
     const { content, ...info } = (yield* rules.getEntry([path])) as FileEntry;
@@ -129,11 +135,13 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
     return new Dirent(baseName(path), '', ((yield* rules.lstat([path])) as Stats).kind);
   }
 
+  const names = listing<string>('readdir', (name) => name, leadName);
   const dirents = listing<Dirent>('readdir', (item) => item, leadDirent);
 
   /** Lists names with their kinds, and with `recursive` those under subdirectories, parents first. */
   function* readdir([path, options, ...rest]: Args): CallSequence<unknown> {
     const { isTyped, isRecursive, call } = checkListing(options as ReaddirOptions | undefined);
+    if (!isTyped && !isRecursive) return yield* names([path, options, ...rest]);
     const given = path as string;
     const typed = { ...call, recursive: false, withFileTypes: true };
     const found: (string | Dirent)[] = [];
@@ -263,3 +271,5 @@ export function busy(details: { syscall: string; path: string; dest?: string }):
 export function isHeld(space: Namespace, { path }: Place): boolean {
   return space.isPoint(path) || space.isWay(path);
 }
+
+const nameOf = (item: string | Dirent | EntryInfo): string => (typeof item === 'string' ? item : item.name);

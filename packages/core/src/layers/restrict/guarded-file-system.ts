@@ -10,7 +10,7 @@ import {
 } from '../../engine/internals.js';
 import type { FileSystem } from '../../file-system.js';
 import { MemoryFileSystem } from '../../memory-file-system.js';
-import { METHODS, type MethodName, type MethodSpec, namesOf, withTextPaths } from '../method-table.js';
+import { METHODS, type MethodName, type MethodSpec, namesOf, textPaths } from '../method-table.js';
 import { withFailures } from '../with-failures.js';
 import { shownItems, shownItemsSync, shownPromise, shownResult } from './error-boundary.js';
 import type { GuardChain } from './guard-chain.js';
@@ -19,12 +19,17 @@ type Args = readonly unknown[];
 type Method = (this: FileSystem, ...args: Args) => unknown;
 type Methods = Record<string, Method>;
 
-type Form = (method: Method) => Method;
+/** Returns arguments with paths as text, as errors name them. */
+type Texts = (args: Args) => Args;
+type Form = (method: Method, texts: Texts) => Method;
 /** Forms of the methods that do not return a promise, or a value in their `…Sync` form. */
 const FORMS: Partial<Record<MethodName, readonly [promise: Form, sync: Form]>> = {
   walk: [asItems, asItemsSync],
   watch: [asItems, asItemsSync],
-  transaction: [(method) => asPromise(withWork(method)), (method) => asValue(withWork(method))],
+  transaction: [
+    (method, texts) => asPromise(withWork(method), texts),
+    (method, texts) => asValue(withWork(method), texts),
+  ],
 };
 
 /** A guarded filesystem of the engine: every error that leaves a method is shown as the guards allow. */
@@ -55,11 +60,8 @@ export function guardedFileSystem(executor: Executor, context: Context, options:
 /** Overrides the methods. Handles show their errors themselves, and streams work through handles. */
 function guardMethods(prototype: object, isSync: boolean): void {
   const methods = prototype as Methods;
-  const override = (name: string, form: (method: Method) => Method): void => {
-    const inner = form(methods[name] as Method);
-    const value: Method = function (...args) {
-      return inner.apply(this, withTextPaths(name.replace(/Sync$/, '') as MethodName, args) as unknown[]);
-    };
+  const override = (name: string, form: Form, texts: Texts): void => {
+    const value = form(methods[name] as Method, texts);
     Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
   };
   for (const name of namesOf(METHODS)) {
@@ -68,38 +70,39 @@ function guardMethods(prototype: object, isSync: boolean): void {
     const isRunAbove = whole === 'code' && answers === 'plain';
     if (shape === 'value' || shape === 'own' || isRunAbove) continue;
     const [promise, sync] = FORMS[name] ?? [asPromise, asValue];
-    if (forms !== 'sync') override(name, promise);
-    if (isSync && forms !== 'promise') override(forms === 'sync' ? name : `${name}Sync`, sync);
+    const texts = textPaths(name);
+    if (forms !== 'sync') override(name, promise, texts);
+    if (isSync && forms !== 'promise') override(forms === 'sync' ? name : `${name}Sync`, sync, texts);
   }
 }
 
-function asPromise(method: Method): Method {
+function asPromise(method: Method, texts: Texts): Method {
   return function (...args) {
-    return shownPromise(method.call(this, ...args) as Promise<unknown>, showFor(this, args));
+    return shownPromise(method.call(this, ...args) as Promise<unknown>, showFor(this, texts(args)));
   };
 }
 
-function asValue(method: Method): Method {
+function asValue(method: Method, texts: Texts): Method {
   return function (...args) {
     try {
       return method.call(this, ...args);
     } catch (error) {
-      throw showFor(this, args)(error);
+      throw showFor(this, texts(args))(error);
     }
   };
 }
 
-function asItems(method: Method): Method {
+function asItems(method: Method, texts: Texts): Method {
   return function (...args) {
-    const items = asValue(method).call(this, ...args) as AsyncIterableIterator<unknown>;
-    return shownItems(items, showFor(this, args));
+    const items = asValue(method, texts).call(this, ...args) as AsyncIterableIterator<unknown>;
+    return shownItems(items, showFor(this, texts(args)));
   };
 }
 
-function asItemsSync(method: Method): Method {
+function asItemsSync(method: Method, texts: Texts): Method {
   return function (...args) {
-    const items = asValue(method).call(this, ...args) as Iterable<unknown>;
-    return shownItemsSync(items, showFor(this, args));
+    const items = asValue(method, texts).call(this, ...args) as Iterable<unknown>;
+    return shownItemsSync(items, showFor(this, texts(args)));
   };
 }
 
