@@ -24,8 +24,8 @@ export const benchmarks = [
   },
   {
     name: 'remote',
-    measures: 'Redis and S3 beside raw clients and unstorage, on the built packages',
-    options: 'redis | s3, <rounds>',
+    measures: 'the disk, Redis and S3 beside raw clients and unstorage, on the built packages',
+    options: 'disk | redis | s3, <rounds>',
     script: 'test/bench/remote.ts',
     needsBuild: true,
   },
