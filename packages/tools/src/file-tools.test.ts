@@ -219,6 +219,10 @@ describe('list_files and search_files', () => {
     expect(await call('search_files', { pattern: '*.ts' })).toBe('/src/a.ts\n/src/lib/b.ts');
     expect(await call('search_files', { pattern: 'lib/*', path: 'src' })).toBe('/src/lib/b.ts');
     expect(await call('search_files', { pattern: 'zzz' })).toBe('No files.');
+    expect(await call('search_files', { pattern: '*', exclude: '{lib,.*}' })).toBe('/docs/x.md\n/empty\n/src/a.ts');
+    expect(await call('list_files', { exclude: '@(src|empty)' })).toBe('dir  /docs/\n 47  /docs/x.md');
+    expect(await call('list_files', { path: '/src', exclude: 'src' })).toContain('/src/lib/b.ts');
+    expect(await call('list_files', { path: '/src', exclude: '!(lib)' })).toMatch(/!\(…\).*exclude/);
   });
 
   it('return pages', async () => {
@@ -267,6 +271,9 @@ describe('grep', () => {
     expect(await call('grep', { pattern: 'const', path: '/src', glob: 'b.*' })).toBe(
       '/src/lib/b.ts:1: export const b = 2;',
     );
+    expect(await call('grep', { pattern: 'const', exclude: 'lib' })).not.toContain('/src/lib');
+    expect(await call('grep', { pattern: 'const', exclude: 'lib' })).toContain('/src/a.ts');
+    expect(await call('grep', { pattern: 'secret', exclude: '.env' })).toBe('No matches.');
     expect(await call('grep', { pattern: 'secret' })).toBe('/src/.env:1: KEY=secret');
     expect(await call('grep', { pattern: 'nowhere' })).toBe('No matches.');
     expect(await call('grep', { pattern: 'const', limit: 1 })).toContain('To go on, call grep with offset 1.');

@@ -6,11 +6,13 @@ import { type LinearMatcher, linearMatcher, SearchStopped } from '../linear-matc
 import { formatPage } from '../pages.js';
 import type { ToolCallOptions } from '../tool.js';
 import { type Definition, inWordsOf, limit, offset, path, quote, yes } from './define.js';
+import { anywhere, exclude } from './exclusion.js';
 
 interface Input {
   readonly pattern: string;
   readonly path?: string;
   readonly glob?: string;
+  readonly exclude?: string;
   readonly literal: boolean;
   readonly ignore_case: boolean;
   readonly context: number;
@@ -27,6 +29,7 @@ export const grep: Definition<'grep'> = {
     pattern: path('What to search for.'),
     path: path("A file, or a directory to search whole. Default '.', all that may be read."),
     glob: path('Only files whose name looks like this, such as *.ts.'),
+    exclude,
     literal: yes('The pattern is plain text, not an expression. Default false.'),
     ignore_case: yes('Upper and lower case are the same. Default false.'),
     context: {
@@ -58,7 +61,8 @@ export const grep: Definition<'grep'> = {
     const { total, isCounted } = found;
     const page = formatPage({ lines: named.map(blockOf), total, isCounted }, start, 'matches', 'grep');
     const notes = [page.text];
-    if (found.isStopped) notes.push('[The search was stopped, because it took too long: narrow it with path or glob.]');
+    if (found.isStopped)
+      notes.push('[The search was stopped, because it took too long: narrow it with path, glob or exclude.]');
     if (matcher?.hasCut === true)
       notes.push(`[Of longer lines only the first ${matcher.maxLine} characters were searched.]`);
     const matches = named.slice(0, page.count).map(({ path: file, line }) => ({ path: file, line }));
@@ -88,7 +92,7 @@ interface Found {
 async function matchesIn(
   authorizer: Authorizer,
   top: string,
-  { pattern, glob, ignore_case: ignoreCase, context, offset: start, limit: count }: Input,
+  { pattern, glob, exclude: unwanted, ignore_case: ignoreCase, context, offset: start, limit: count }: Input,
   matcher: LinearMatcher | undefined,
   call: ToolCallOptions,
 ): Promise<Found> {
@@ -102,7 +106,8 @@ async function matchesIn(
     dot: true,
     context,
     maxMatches,
-    ...(glob === undefined ? {} : { glob: `**/${glob}` }),
+    ...(glob === undefined ? {} : { glob: anywhere(glob) }),
+    ...(unwanted === undefined ? {} : { exclude: anywhere(unwanted) }),
     ...(matcher === undefined ? { ignoreCase } : {}),
     signal: call.signal === undefined ? counting.signal : AbortSignal.any([call.signal, counting.signal]),
   };

@@ -3,10 +3,12 @@ import { shortSize } from '../short-size.js';
 import type { ListedEntryData } from '../tool-data.js';
 import { hasFileSystem } from '../tool-sandbox.js';
 import { type Definition, inWordsOf, limit, offset, path, quote } from './define.js';
+import { anywhere, exclude, exclusion } from './exclusion.js';
 
 interface Input {
   readonly path: string;
   readonly pattern: string;
+  readonly exclude?: string;
   readonly offset: number;
   readonly limit: number;
 }
@@ -22,6 +24,7 @@ export const listFiles: Definition<'list_files'> = {
   properties: {
     path: path("The directory. Default '.', the top of all that may be seen."),
     pattern: path("Which entries. Default '**/*': all at any depth; '*' only those in the directory itself."),
+    exclude,
     ...paging('entries'),
   },
   required: [],
@@ -36,7 +39,11 @@ export const listFiles: Definition<'list_files'> = {
       if (hasFileSystem(sandbox)) return sandbox.list(directory, pattern, call);
       return (await sandbox.listFiles(directory, pattern, call)).map((file) => ({ path: file }));
     };
-    const entries = await inWordsOf(authorizer, list, directory);
+    const wanted = async (): Promise<readonly ListedEntryData[]> => {
+      const isLeftOut = exclusion(input.exclude, directory);
+      return (await list()).filter((entry) => !isLeftOut(entry.path));
+    };
+    const entries = await inWordsOf(authorizer, wanted, directory);
     const page = pageOf(linesOf(entries), { offset: start, limit: count }, 'entries', 'list_files');
     const shown = entries.slice(start, start + page.count);
     return { text: page.text, structured: { entries: shown, ...page.data }, links: shown.map((entry) => entry.path) };
@@ -60,6 +67,7 @@ function linesOf(entries: readonly ListedEntryData[]): string[] {
 interface SearchInput {
   readonly pattern: string;
   readonly path?: string;
+  readonly exclude?: string;
   readonly offset: number;
   readonly limit: number;
 }
@@ -73,6 +81,7 @@ export const searchFiles: Definition<'search_files'> = {
   properties: {
     pattern: path('What the name has to look like; with a / in it, the end of the path.'),
     path: path("Where to search. Default '.', all that may be seen."),
+    exclude,
     ...paging('files'),
   },
   required: ['pattern'],
@@ -87,7 +96,11 @@ export const searchFiles: Definition<'search_files'> = {
       },
       call,
     );
-    const search = (): Promise<string[]> => authorizer.plain.listFiles(directory, `**/${pattern}`, call);
+    const search = async (): Promise<string[]> => {
+      const isLeftOut = exclusion(input.exclude, directory);
+      const found = await authorizer.plain.listFiles(directory, anywhere(pattern), call);
+      return found.filter((file) => !isLeftOut(file));
+    };
     const files = await inWordsOf(authorizer, search, directory);
     const page = pageOf(files, { offset: start, limit: count }, 'files', 'search_files');
     const paths = files.slice(start, start + page.count);
