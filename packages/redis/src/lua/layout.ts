@@ -42,7 +42,7 @@ local RECORD, STRIDE = 93, 101
 -- By name the first 32 bits of its SHA-1, as far as they are known.
 local hashes = {}
 
--- Returns the check of an object, which follows it in its stored form. It covers all of a page; of a directory all but its versions
+-- Returns the check of an object, which follows it in its stored form. The object of a directory or bucket may already have it. It covers all of a page; of a directory all but its versions
 -- and totals, which every write changes; of a bucket the names. Its records have checks of their own, so that a change of one need
 -- not read the others.
 local function checkOf(object)
@@ -73,16 +73,18 @@ local function digestField(id)
   return ('b%.0f'):format(id)
 end
 
--- Returns an object from its stored form, and its check, or nil if it is damaged or belongs to another number. A chunk ends in its
--- number, and its segments have digests, which the client verifies. A large one is stored as it was sent, because appending the
--- number would create its bytes once more; its digest lies in a field of its own.
-local function unsealed(id, stored)
+-- Returns an object from its stored form, or nil if it is damaged or belongs to another number. With its check if keepsCheck is set,
+-- which saves a copy, but a page without. A chunk ends in its number, and its segments have digests, which the client verifies. A
+-- large one is stored as it was sent, because appending the number would create its bytes once more; its digest lies in a field
+-- of its own.
+local function unsealed(id, stored, keepsCheck)
   if #stored < 10 then return nil end
-  if stored:byte() == 66 then return redis.call('HGET', KEYS[2], digestField(id)) == stored:sub(3, 18) and stored or nil end
-  if stored:byte() == 67 then return struct.unpack('>d', stored, #stored - 7) == id and stored or nil end
-  if #stored < (stored:byte() == 76 and 23 or 18) then return nil end
-  local object, check = stored:sub(1, -9), stored:sub(-8)
-  if struct.unpack('>d', object, 2) == id and checkOf(object) == check then return object, check end
+  local kind = stored:byte()
+  if kind == 66 then return redis.call('HGET', KEYS[2], digestField(id)) == stored:sub(3, 18) and stored or nil end
+  if kind == 67 then return struct.unpack('>d', stored, #stored - 7) == id and stored or nil end
+  if #stored < (kind == 76 and 23 or 18) or struct.unpack('>d', stored, 2) ~= id then return nil end
+  local object = keepsCheck and kind ~= 65 and stored or stored:sub(1, -9)
+  if checkOf(object) == stored:sub(-8) then return object end
 end
 
 local function inHundreds(list, callback)

@@ -1,7 +1,7 @@
 import type { Keys } from '../connection/keys.js';
 import { readBucket } from '../format/stored/bucket.js';
 import { isDirectory } from '../format/stored/directory.js';
-import { RECORD_STRIDE, REFERENCE_AT } from '../format/stored/record.js';
+import { CHECK_BYTES, RECORD_STRIDE, REFERENCE_AT } from '../format/stored/record.js';
 
 /** The letters `B` and `C`. */
 const [LARGE_CHUNK_LETTER, CHUNK_LETTER] = [0x42, 0x43];
@@ -46,8 +46,7 @@ export async function checkLayout(client: Reader, keys: Keys): Promise<string[]>
   for (const [id, value] of Object.entries(objects)) {
     if (value[0] === LARGE_CHUNK_LETTER) continue;
     const isChunk = value[0] === CHUNK_LETTER;
-    // Other objects end in a check of 8 bytes.
-    const refs = referencesOf(isChunk ? value : value.subarray(0, -8));
+    const refs = referencesOf(value);
     const number = value.readDoubleBE(isChunk ? value.length - 8 : 1);
     if (refs === undefined || number !== Number(id)) wrong.push(`object ${id} is malformed`);
     else for (const ref of refs) refer(ref);
@@ -69,7 +68,8 @@ function referencesOf(value: Buffer): number[] | undefined {
   if (kind === 'D') return isDirectory(value) ? [value.readDoubleBE(73)] : undefined;
   if (kind === 'A') {
     const refs: number[] = [];
-    for (let at = 11 + 33 * (value[9] as number); at + 8 <= value.length; at += 9) refs.push(value.readDoubleBE(at));
+    const end = value.length - CHECK_BYTES;
+    for (let at = 11 + 33 * (value[9] as number); at + 8 <= end; at += 9) refs.push(value.readDoubleBE(at));
     return refs;
   }
   const bucket = kind === 'L' ? readBucket(value) : undefined;

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { RECORD_BYTES, RECORD_STRIDE } from './record.js';
+import { CHECK_BYTES, RECORD_BYTES, RECORD_STRIDE } from './record.js';
 
 /**
  * A bucket holds some of a directory's names with their records: `L`, the bucket's number, the number of names (2 bytes),
- * the length of the names (4 bytes), the names, each between NUL and `/`, then the records with their checks in the same order.
+ * the length of the names (4 bytes), the names, each between NUL and `/`, then the records with their checks in the same order, and the check of the names.
  */
 const HEADER_BYTES = 15;
 /** The letter `L`. */
@@ -29,7 +29,7 @@ function isWholeRecord(bytes: Buffer, at: number, name: Buffer): boolean {
   let length = bytes.copy(checked, 0, 1, 1 + NUMBER_BYTES);
   length += name.copy(checked, length);
   length += bytes.copy(checked, length, at, at + RECORD_BYTES);
-  const check = hash('sha1', checked.subarray(0, length)).slice(0, RECORD_STRIDE - RECORD_BYTES);
+  const check = hash('sha1', checked.subarray(0, length)).slice(0, CHECK_BYTES);
   return check === bytes.toString('latin1', at + RECORD_BYTES, at + RECORD_STRIDE);
 }
 
@@ -39,7 +39,7 @@ export function readBucket(bytes: Buffer): Bucket | undefined {
   const count = bytes.readUInt16BE(9);
   const length = bytes.readUInt32BE(11);
   const recordsAt = HEADER_BYTES + length;
-  if (recordsAt + count * RECORD_STRIDE !== bytes.length) return undefined;
+  if (recordsAt + count * RECORD_STRIDE + CHECK_BYTES !== bytes.length) return undefined;
   const names: string[] = [];
   for (let at = HEADER_BYTES; at < recordsAt; ) {
     const end = bytes.indexOf(SLASH, at);

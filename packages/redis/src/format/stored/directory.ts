@@ -1,13 +1,13 @@
 import type { Metadata, Totals } from '@scratchfs/core';
-import { META_BYTES, NODE_ID_BYTES, readMeta, readNodeId } from './record.js';
+import { CHECK_BYTES, META_BYTES, NODE_ID_BYTES, readMeta, readNodeId } from './record.js';
 import { storedTransform, TRANSFORM_BYTES, type Transform } from './transform.js';
 
 /**
- * The object of a directory, 186 bytes: `D`, its number, the versions of its metadata, listing and subtree, its number of
+ * The object of a directory, 194 bytes: `D`, its number, the versions of its metadata, listing and subtree, its number of
  * names, the totals of its subtree, the reference of its buckets and their number, a transform for its subtree, metadata,
- * node id. Its check follows in its stored form.
+ * node id. Its check follows.
  */
-export const DIRECTORY_BYTES = 85 + TRANSFORM_BYTES + META_BYTES + NODE_ID_BYTES;
+export const DIRECTORY_BYTES = 85 + TRANSFORM_BYTES + META_BYTES + NODE_ID_BYTES + CHECK_BYTES;
 
 /** The letter `D`. */
 const DIRECTORY_LETTER = 0x44;

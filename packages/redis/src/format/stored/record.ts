@@ -12,8 +12,10 @@ import type { Metadata } from '@scratchfs/core';
  *     69  node      24   id as length and text; in the table of inodes: the number of names
  */
 export const RECORD_BYTES = 93;
+/** Bytes of the check of a record, a directory, a bucket or a page. */
+export const CHECK_BYTES = 8;
 /** Distance of the records in a bucket. */
-export const RECORD_STRIDE = 101;
+export const RECORD_STRIDE = RECORD_BYTES + CHECK_BYTES;
 export const META_BYTES = 44;
 export const NODE_ID_BYTES = 24;
 /** Maximum length of a node's id. */

@@ -23,7 +23,7 @@ function objects.get(id)
   if value then return value end
   value = redis.call('HGET', KEYS[2], id)
   if not value then objects.fail('LOST', 'object ' .. id .. ' is gone') end
-  value = unsealed(id, value)
+  value = unsealed(id, value, objects.keepChecks)
   if not value then objects.fail('CORRUPT', 'object ' .. id .. ' is damaged') end
   return value
 end

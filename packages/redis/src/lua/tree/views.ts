@@ -8,7 +8,8 @@ import { lua } from '../lua.js';
 export const VIEWS = lua`
 local views = {}
 
--- Nothing is written by these scripts, so objects that were read are cached.
+-- Nothing is written by these scripts, so objects that were read are cached, and they keep their checks.
+objects.keepChecks = true
 local read = objects.get
 function objects.get(id)
   local value = objects.fresh[id]
