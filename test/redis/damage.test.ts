@@ -136,6 +136,32 @@ describe.skipIf(!hasOwnServer)('Damage of a stored value', () => {
     expect(await read()).toBe(expected);
   }, 60_000);
 
+  it('of the stored limits is noticed by writes, and limits can be set anew', async () => {
+    const { control } = on.server;
+    const head = `scratchfs:{${namespace}}:m`;
+    const storage = new RedisStorage(on.server.url, { namespace });
+    const fs = await openFileSystem(storage);
+    const kind = (work: Promise<unknown>): Promise<unknown> =>
+      work.then(
+        () => 'ok',
+        (error: unknown) => (isStorageError(error) ? error.kind : error),
+      );
+    try {
+      await fs.setLimits({ maxTotalSize: 1_000_000, maxCheckpoints: 3 });
+      const limits = (await control.hgetBuffer(head, 'q')) as Buffer;
+      for (let at = 0; at < limits.length; at += 3) {
+        await control.hset(head, 'q', flipped(limits, at));
+        expect(await kind(fs.writeFile('/b', 'x')), `byte ${at}`).toBe('corrupt');
+        expect(await kind(fs.checkpoint()), `byte ${at}`).toBe('corrupt');
+      }
+      expect(await fs.readText('/d/n1')).toBe('text 1');
+      await fs.setLimits({ maxTotalSize: 1_000_000 });
+      expect(await kind(fs.writeFile('/b', 'x'))).toBe('ok');
+    } finally {
+      await storage.close();
+    }
+  });
+
   it('is noticed if one object lies in the place of another', async () => {
     const { control } = on.server;
     const all = Object.entries(values);

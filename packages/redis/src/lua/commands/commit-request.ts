@@ -28,6 +28,9 @@ local waiting = redis.call('LLEN', KEYS[4])
 local answers, results = {}, {}
 -- The stored limits as a batch begins with them; batches with others are refused. A fork belongs to one client.
 local limits = field == 's' and head[6] and head[6]:sub(1, 24)
+if limits and redis.sha1hex(head[6]:sub(1, 32)):sub(1, 8) ~= head[6]:sub(33) then
+  error({ err = 'SCRATCHFS CORRUPT the stored limits are damaged' })
+end
 
 -- Returns the reply, one text in lines: the counter; then the number of objects that wait to be freed, the cost, and the number of the
 -- entry for watchers ('0' if nothing changed, '-' if nobody watches); then one result for each batch.

@@ -7,7 +7,7 @@ import { lua } from '../lua.js';
  *
  * Fields of the head: `c/field/id` a checkpoint, `n/field/name` the id of a named one, `k/field` their number, `l/field` the
  * expiry of a leased state and `x/field` of a lock (server time in milliseconds), `w/field` the tree version on which a state
- * was staged, `q` the stored limits.
+ * was staged, `q` the stored limits with their check.
  */
 export const STATES = lua`
 redis.call('HLEN', KEYS[3])
@@ -34,18 +34,25 @@ end
 
 local actions = {}
 
--- The stored limits, -1 for none of a kind: bytes of a file, bytes in total, names, checkpoints.
-local storedLimits = field == 's' and head[6]
+-- Returns the stored limits, -1 for none of a kind: bytes of a file, bytes in total, names, checkpoints. Their check follows.
+local function storedLimits()
+  if field ~= 's' or not head[6] then return nil end
+  local limits = head[6]:sub(1, 32)
+  if redis.sha1hex(limits):sub(1, 8) ~= head[6]:sub(33) then objects.fail('CORRUPT', 'the stored limits are damaged') end
+  return limits
+end
 
 -- Returns the stored limits. Stores the given ones if there are none, or in any case.
 function actions.limits(replaces, ...)
   local given = struct.pack('>dddd', ...)
-  local isNone = given == struct.pack('>dddd', -1, -1, -1, -1)
-  if replaces == '1' or not storedLimits then
-    storedLimits = not isNone and given
-    if storedLimits then redis.call('HSET', KEYS[1], 'q', storedLimits) else redis.call('HDEL', KEYS[1], 'q') end
+  -- Damaged limits can be replaced.
+  local limits = replaces ~= '1' and storedLimits()
+  if not limits then
+    limits = given
+    if given == struct.pack('>dddd', -1, -1, -1, -1) then redis.call('HDEL', KEYS[1], 'q')
+    else redis.call('HSET', KEYS[1], 'q', given .. redis.sha1hex(given):sub(1, 8)) end
   end
-  return ('%.0f %.0f %.0f %.0f'):format(struct.unpack('>dddd', storedLimits or given))
+  return ('%.0f %.0f %.0f %.0f'):format(struct.unpack('>dddd', limits))
 end
 
 function actions.create(id, name, createdAt, max)
@@ -54,7 +61,8 @@ function actions.create(id, name, createdAt, max)
   local nameKey = name ~= '' and 'n/' .. field .. '/' .. name:sub(2)
   if nameKey and redis.call('HEXISTS', KEYS[1], nameKey) == 1 then return 'exists' end
   local count = tonumber(redis.call('HGET', KEYS[1], 'k/' .. field) or 0)
-  if storedLimits then max = struct.unpack('>d', storedLimits, 25) end
+  local limits = storedLimits()
+  if limits then max = struct.unpack('>d', limits, 25) end
   if tonumber(max) >= 0 and count >= tonumber(max) then return 'limit' end
   counter = counter + 1
   redis.call('HSET', KEYS[1], key, present .. struct.pack('>dd', tonumber(createdAt), counter) .. name, 'k/' .. field, count + 1, 'n', counter)
@@ -69,7 +77,8 @@ function actions.restore(id, maxSize, maxNodes)
   if not kept then return 'missing' end
   if not isWhole(kept) then objects.fail('CORRUPT', 'a checkpoint is damaged') end
   maxSize, maxNodes = tonumber(maxSize), tonumber(maxNodes)
-  if storedLimits then maxSize, maxNodes = struct.unpack('>dd', storedLimits, 9) end
+  local limits = storedLimits()
+  if limits then maxSize, maxNodes = struct.unpack('>dd', limits, 9) end
   local size, nodes = totalsOf(present)
   local newSize, newNodes = totalsOf(kept)
   if maxSize >= 0 and newSize > maxSize and newSize > size then
