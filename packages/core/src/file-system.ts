@@ -429,6 +429,9 @@ export interface FileSystem extends AsyncDisposable {
    * changes fail with EROFS, `checkpoint`, `rollback` and `drop` too. `fork` of it is one more view of the checkpoint.
    * Reads fail with ENOENT once the checkpoint has been dropped, except that a remote storage may still return what this
    * client has read before: to keep the state, use `fork({ from })`. `close` ends the view.
+   *
+   * Give code that you do not trust `readonly(fs.at(checkpoint))`: as on every filesystem that is no layer, callbacks of
+   * `run` and `iterate` get the tree itself, whose nodes the current state may share.
    * @throws FsError ENOENT for a checkpoint that this filesystem does not hold; EINVAL inside a transaction
    */
   at(checkpoint: Checkpoint | string, options?: CallOptions): Promise<FileSystem>;

@@ -18,8 +18,8 @@ const forms: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>> = {
   'another layer': (base) => readonly(observe(base, () => {})),
   'a mount': (base) => readonly(mount(base, { '/m': sample({ '/x': 'y' }) })),
   'a filesystem of promises': (base) => readonly(promises(base)),
-  'a checkpoint': (base) => base.atSync('before'),
-  'a checkpoint through a read-only view': (base) => readonly(base).atSync('before'),
+  'a checkpoint': (base) => readonly(base.atSync('before')),
+  'a filesystem, at a checkpoint': (base) => readonly(base).atSync('before'),
 };
 
 /** Allows no write, and reading only of `/g`. */
