@@ -24,6 +24,7 @@ export const FILES: InitialFiles = {
   '/jail/pub/chain': { symlink: 'chain2' },
   '/jail/pub/chain2': { symlink: './out/key' },
   '/jail/pub/climb': { symlink: 'dir/../../other.txt' },
+  '/jail/pub/climb-none': { symlink: 'dir/../../othex.txt' },
 };
 
 /** Pairs of an existing and a missing path outside: no result may distinguish them. */
@@ -51,7 +52,7 @@ export const LINKS_OUT: readonly (readonly [string, string])[] = [
   ['/jail/pub/out', '/jail/pub/gone'],
   ['/jail/pub/rel', '/jail/pub/rw/to-none'],
   ['/jail/pub/chain', '/jail/pub/rw/to-none'],
-  ['/jail/pub/climb', '/jail/pub/rw/to-none'],
+  ['/jail/pub/climb', '/jail/pub/climb-none'],
 ];
 
 /** Filesystems under a sandbox; all contain the same tree. */
