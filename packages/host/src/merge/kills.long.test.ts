@@ -6,7 +6,7 @@ const folders = new SampleFolders();
 afterAll(() => folders.remove());
 
 /** Number of kills for each victim. */
-const ROUNDS = Math.ceil(Number(process.env['MERGE_KILLS'] ?? 32) / VICTIMS.length) * VICTIMS.length;
+const ROUNDS = Math.ceil(Number(process.env['MERGE_KILLS'] ?? 16) / VICTIMS.length) * VICTIMS.length;
 
 it.skipIf(process.platform !== 'linux')(
   'a merge that is killed at any moment leaves the repository as it was or complete (needs /proc of Linux)',
