@@ -1,19 +1,24 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   appendFileSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { applyChanges, type PathChange, recoverDirectory } from '@scratchfs/host';
+import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { leftovers } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
@@ -103,6 +108,31 @@ describe('applyChanges() beside another process', () => {
     expect(conflicts).toBeGreaterThan(5);
   });
 
+  it('loses no write through a handle that another process holds, as long as changes are being made', async () => {
+    let isReached = true;
+    let lost = 0;
+    for (let at = 0; isReached; at++) {
+      const root = makeRoot(`${at}`);
+      const held = openSync(join(root, 'a/x'), 'a');
+      isReached = false;
+      let isLate = false;
+      const takeBack = await interceptSteps(({ index, run }) => {
+        if (index === at) {
+          isReached = true;
+          isLate = existsSync(join(root, 'c')) && readFileSync(join(root, 'c'), 'utf8') === 'C';
+          writeSync(held, 'EDIT');
+        }
+        return run();
+      });
+      const { success } = await applyChanges(CHANGES, root).finally(takeBack);
+      closeSync(held);
+      const text = readFileSync(join(root, 'a/x'), 'utf8');
+      if (isReached && !text.includes('EDIT')) lost += isLate ? 0 : 1;
+      if (!success) expect(text).toBe('xEDIT');
+    }
+    expect(lost).toBe(0);
+  });
+
   it('follows no link that replaces a directory, at whatever step', async () => {
     const outside = join(top, 'outside');
     mkdirSync(outside);
@@ -126,6 +156,36 @@ describe('applyChanges() beside another process', () => {
       ).toEqual(['x', 'y']);
       if (isReached) expect(readFileSync(join(root, 'moved/other'), 'utf8')).toBe('other');
     }
+  });
+});
+
+describe('applyChanges() of several processes', () => {
+  it('makes the changes of one of them, if they exclude each other', async () => {
+    const program = join(top, 'program.mjs');
+    const contents = `import { applyChanges } from '@scratchfs/host';
+      const file = (data) => ({ kind: 'file', data });
+      const [root, name] = process.argv.slice(2);
+      const changes = [{ path: '/' + name, after: file('') }, { path: '/last', after: file(name) }];
+      console.log((await applyChanges(changes, root)).success);`;
+    await build({
+      stdin: { contents, resolveDir: import.meta.dirname },
+      outfile: program,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      conditions: ['@scratchfs/source'],
+      logLevel: 'error',
+    });
+    const root = makeRoot('shared');
+    const names = ['n1', 'n2', 'n3'];
+    const run = promisify(execFile);
+    const told = await Promise.all(names.map((name) => run(process.execPath, [program, root, name])));
+    expect(told.map(({ stdout }) => stdout.trim()).sort()).toEqual(['false', 'false', 'true']);
+    expect(readdirSync(root).filter((name) => name.startsWith('n'))).toEqual([
+      readFileSync(join(root, 'last'), 'utf8'),
+    ]);
+    expect(leftovers(root)).toEqual([]);
   });
 });
 
