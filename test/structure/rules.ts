@@ -40,6 +40,7 @@ export const needsNode = [
  */
 export const mayNameCore = [
   'examples/custom-storage/',
+  'examples/object-store/',
   'packages/core/README.md',
   'packages/memory/README.md',
   'packages/testkit/README.md',

@@ -50,12 +50,17 @@ export function objectStoreSuite(options: ObjectStoreSuiteOptions): void {
     test.it(title, async () => {
       places += 1;
       const first = `suite-${places}-${new Random(places).below(10 ** 9).toString(36)}`;
-      const opened: ObjectStore[] = [];
+      const opened: Set<ObjectStore> = new Set();
       const place: Place = {
         open: async (beside = false) => {
           const store = await open(beside ? `${first}0` : first);
-          opened.push(store);
-          return store;
+          opened.add(store);
+          // A storage over it may have closed it already.
+          return alteredStore(store, {
+            close: async () => {
+              if (opened.delete(store)) await store.close?.();
+            },
+          });
         },
       };
       try {
