@@ -1,1 +1,1 @@
-import '@scratchfs/core/encodings';
+export { CODECS } from '@scratchfs/core/encodings';
