@@ -47,6 +47,7 @@ const CALLS: Readonly<Record<string, readonly unknown[]>> = {
   checkpoints: [],
   rollback: ['before'],
   drop: ['before'],
+  at: ['before'],
   fork: [],
   transaction: [async (inside: FileSystem) => inside.writeFile('/new', 'x')],
   run: [() => undefined, []],
