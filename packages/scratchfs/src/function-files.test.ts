@@ -113,6 +113,8 @@ describe('a file whose content a function returns', () => {
     await expect(fs.readFile('/a')).rejects.toMatchObject({ code: 'EFBIG' });
     fs.setLimitsSync({});
     expect(await fs.readText('/a')).toBe(TEXT);
+    // A content without room is not kept.
+    expect(load).toHaveBeenCalledTimes(4);
   });
 
   it('is not loaded if it is written, removed, moved, linked or copied with its directory', async () => {
@@ -202,6 +204,10 @@ describe('a file whose content a function returns', () => {
       expect(() => over.readTextSync('/dir/big')).toThrow('EAGAIN');
       expect(await over.readText('/dir/big')).toBe(TEXT);
     }
+    // An overlay that lists a directory learns the sizes of its files.
+    const listed = overlay(open(async () => TEXT));
+    expect(await listed.entries('/dir')).toMatchObject([{ size: 11 }]);
+    expect(await listed.readText('/dir/big')).toBe(TEXT);
     expect(overlay(open(() => TEXT)).readTextSync('/dir/big')).toBe(TEXT);
     expect(mount(createFileSystem(), { '/at': open(() => TEXT) }).readTextSync('/at/dir/big')).toBe(TEXT);
   });
