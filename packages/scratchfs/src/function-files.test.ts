@@ -1,4 +1,5 @@
 import type { FileFunction, FileSystem, InitialFiles } from '@scratchfs/core';
+import { withRollback } from '@scratchfs/core/checkpoints';
 import { diff } from '@scratchfs/core/diff';
 import { mount, observe, overlay, readonly } from '@scratchfs/core/layers';
 import { glob, grep } from '@scratchfs/core/search';
@@ -210,6 +211,23 @@ describe('a file whose content a function returns', () => {
     expect(await listed.readText('/dir/big')).toBe(TEXT);
     expect(overlay(open(() => TEXT)).readTextSync('/dir/big')).toBe(TEXT);
     expect(mount(createFileSystem(), { '/at': open(() => TEXT) }).readTextSync('/at/dir/big')).toBe(TEXT);
+  });
+
+  it('that fails does not keep withRollback from undoing the work', async () => {
+    const fs = open(() => Promise.reject(new Error('down')), { '/a': 'old' });
+    const error = new Error('the work failed');
+    const attempt = await withRollback(fs, async () => {
+      await fs.writeFile('/a', 'new');
+      await fs.writeFile('/dir/big', 'new');
+      throw error;
+    });
+    expect(attempt).toEqual({
+      committed: false,
+      reason: error.message,
+      error,
+      diffError: expect.objectContaining({ code: 'EIO' }),
+    });
+    expect([fs.readTextSync('/a'), fs.checkpointsSync()]).toEqual(['old', []]);
   });
 
   it('ends the wait for it when the call is aborted', async () => {

@@ -24,8 +24,13 @@ export interface RolledBack {
   readonly reason: string;
   /** What the work or the check has thrown. */
   readonly error?: unknown;
-  /** The changes that were undone. Undefined for a filesystem that does not declare `capabilities.diff`. */
+  /**
+   * The changes that were undone. Undefined for a filesystem that does not declare `capabilities.diff`, and if the
+   * comparison failed.
+   */
   readonly undone?: FileSystemDiff;
+  /** Error of the comparison, if it failed. The changes are undone all the same. */
+  readonly diffError?: unknown;
   /** The checkpoint, if the storage failed when it was to be dropped. */
   readonly kept?: Checkpoint;
 }
@@ -43,7 +48,7 @@ type Verdict = boolean | string | undefined | void;
  *
  * Rejects if the checkpoint or the rollback fails; after a failed rollback the checkpoint stays, to try again.
  *
- * @throws FsError as `checkpoint`, `diff` and `rollback`: ENOTSUP if the filesystem does not declare
+ * @throws FsError as `checkpoint` and `rollback`: ENOTSUP if the filesystem does not declare
  *   `capabilities.checkpoints` and `rollback`, ENOSPC at `maxCheckpoints`
  * @throws TypeError if `work` or `check` is not a function
  * @example
@@ -77,7 +82,7 @@ export async function withRollback<T>(
   if ('result' in failure)
     return { committed: true, result: failure.result, ...(await dropped(fileSystem, checkpoint)) };
   // The signal no longer counts: a caller that aborts wants the changes undone.
-  const undone = fileSystem.capabilities.diff ? { undone: await diff(fileSystem, checkpoint) } : {};
+  const undone = fileSystem.capabilities.diff ? await changesSince(fileSystem, checkpoint) : {};
   await fileSystem.rollback(checkpoint);
   return { committed: false, ...failure, ...undone, ...(await dropped(fileSystem, checkpoint)) };
 }
@@ -96,6 +101,18 @@ async function failureOf<T>(
     throw new TypeError(`The check must return true, false, a reason or nothing, not ${describe(verdict)}`);
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error), error };
+  }
+}
+
+/** Returns the changes, or the error of the comparison: it must not prevent the rollback. */
+async function changesSince(
+  fileSystem: FileSystem,
+  checkpoint: Checkpoint,
+): Promise<Pick<RolledBack, 'undone' | 'diffError'>> {
+  try {
+    return { undone: await diff(fileSystem, checkpoint) };
+  } catch (diffError) {
+    return { diffError };
   }
 }
 
