@@ -26,6 +26,10 @@ export function toStorageError(error: unknown): unknown {
   if (isStorageError(error)) return error;
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === undefined) return error;
+  if (syscall === 'link' && (code === 'EPERM' || code === 'ENOTSUP' || code === 'EOPNOTSUPP'))
+    return new StorageError('unsupported', 'The disk has no hard links, which this storage needs: use another disk', {
+      cause: error,
+    });
   const kind = KINDS[code] ?? 'unavailable';
   const hint = HINTS[kind];
   return new StorageError(kind, `The disk failed: ${syscall ?? 'a call'} returned ${code}${hint ? `; ${hint}` : ''}`, {

@@ -92,8 +92,8 @@ export class DiskObjectStore implements ObjectStore {
 }
 
 /** Stands for a slash in the name of a file; names of objects do not contain it. */
-const SLASH = '.';
-const NAME = /^[a-z0-9-][a-z0-9/-]{0,199}$/;
+const SLASH = '_';
+const NAME = /^[a-z0-9-][a-z0-9./-]{0,249}$/;
 
 function fileOf(name: string): string {
   if (!NAME.test(name))

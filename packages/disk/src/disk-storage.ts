@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { ObjectTreeStorage } from '@scratchfs/core/object-tree';
 import { hasCode, toStorageError } from './disk-errors.js';
@@ -20,21 +21,31 @@ export class DiskStorage extends ObjectTreeStorage {
   }
 
   /**
-   * Returns the names of the filesystems in a directory, sorted; none if it does not exist.
-   * @throws StorageError `denied` if it cannot be read
+   * Returns the names of the filesystems in a directory, sorted; none if it does not exist. Those that this version
+   * cannot read are among them.
+   * @throws StorageError `denied` if the directory cannot be read
    */
   static async list(directory: string | URL): Promise<string[]> {
     const path = parseTarget(directory).directory;
-    let names: string[];
+    let entries: Dirent[];
     try {
-      names = await readdir(path);
+      entries = await readdir(path, { withFileTypes: true });
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return [];
       throw toStorageError(error);
     }
     const found: string[] = [];
-    for (const name of names.filter(isFileSystemName).sort())
-      if ((await new DiskObjectStore(path, name, false).readHead(undefined)) !== undefined) found.push(name);
-    return found;
+    for (const entry of entries)
+      if (entry.isDirectory() && isFileSystemName(entry.name) && (await isFileSystem(path, entry.name)))
+        found.push(entry.name);
+    return found.sort();
+  }
+}
+
+async function isFileSystem(directory: string, name: string): Promise<boolean> {
+  try {
+    return (await new DiskObjectStore(directory, name, false).readHead(undefined)) !== undefined;
+  } catch {
+    return true;
   }
 }

@@ -34,8 +34,8 @@ interface Current {
  * Older heads are deleted, which could let a writer that slept create a number for the second time. It cannot pass
  * that off as a success: heads are deleted in ascending order, so as long as n is there, n + 1 was never deleted. The
  * writer therefore looks for n, with its random text, after it has created n + 1. If n is gone, the outcome is unknown,
- * and the caller reads the current head to learn it. The file 1 is never deleted, nor is the last one: deleting a
- * filesystem creates a head that says so.
+ * and the caller reads the current head to learn it. The last head is never deleted: deleting a filesystem creates a
+ * head that says so.
  */
 export class NumberedHeads {
   readonly #directory: StoreDirectory;
@@ -74,30 +74,48 @@ export class NumberedHeads {
     kind: 'head' | 'deleted',
     bytes: Uint8Array,
   ): Promise<string | undefined> {
-    await this.#directory.create();
+    await this.#directory.exists();
     const number = (previous?.number ?? 0) + 1;
     const id = randomBytes(16).toString('hex');
     const line = Buffer.from(`scratchfs-disk ${FORMAT_VERSION} ${kind} ${id}\n`);
     const path = this.#path(number);
-    const isCreated = await this.#directory.write(this.#directory.heads, [line, bytes], async (temporary) => {
-      try {
-        await link(temporary, path);
-        return true;
-      } catch (error) {
-        // A network filesystem may repeat a call whose reply was lost, and finds the name that it has created.
-        if (hasCode(error, 'EEXIST')) return (await this.#idOf(number)) === id;
-        throw error;
-      }
-    });
-    if (!isCreated) return undefined;
-    if (previous !== undefined && (await this.#idOf(previous.number)) !== previous.id) {
-      throw new StorageError('unavailable', 'Other processes have replaced the head many times during this commit', {
+    let isSent = false;
+    try {
+      const isCreated = await this.#directory.write(
+        this.#directory.heads,
+        Buffer.concat([line, bytes]),
+        async (temporary) => {
+          try {
+            await link(temporary, path);
+            isSent = true;
+            return true;
+          } catch (error) {
+            if (!hasCode(error, 'EEXIST')) throw error;
+            isSent = true;
+            // A network filesystem may repeat a call whose reply was lost, and finds the name that it has created.
+            return (await this.#idOf(number)) === id;
+          }
+        },
+      );
+      if (!isCreated) return undefined;
+      if (!(await this.#wasNeverDeleted(number, previous))) throw new Error('Many other commits happened meanwhile');
+    } catch (error) {
+      if (!isSent) throw error;
+      throw new StorageError('unavailable', 'It is unknown whether the head of the filesystem was replaced', {
         retryable: false,
         mayHaveHappened: true,
+        cause: error,
       });
     }
     if (number % CLEANING_INTERVAL === 0) await this.#clean(number);
     return tagOf({ number, id });
+  }
+
+  /** Reports whether a head that was just created had certainly never existed before. */
+  async #wasNeverDeleted(number: number, previous: Omit<Current, 'bytes'> | undefined): Promise<boolean> {
+    if (previous !== undefined) return (await this.#idOf(previous.number)) === previous.id;
+    // The first deletion happens when there are more heads than are kept.
+    return Math.max(number, ...(await this.#numbers())) <= KEPT_HEADS;
   }
 
   async #current(): Promise<Current | undefined> {
@@ -146,7 +164,7 @@ export class NumberedHeads {
   /** Deletes older heads, in ascending order. */
   async #clean(current: number): Promise<void> {
     try {
-      const old = (await this.#numbers()).filter((number) => number !== 1 && number < current - KEPT_HEADS);
+      const old = (await this.#numbers()).filter((number) => number < current - KEPT_HEADS);
       for (const number of old.sort((a, b) => a - b)) {
         await unlink(this.#path(number)).catch((error: unknown) => {
           if (!hasCode(error, 'ENOENT')) throw error;

@@ -12,6 +12,7 @@ export interface DiskStorageOptions extends ObjectTreeOptions {
   /**
    * What a completed write survives. `fsync`: a power failure; every commit waits for the disk. `process`: the end of
    * the process, also by kill -9; after a power failure the newest commits may be missing or damaged. Default `fsync`.
+   * All clients of a filesystem must use `fsync` for its promise to hold.
    */
   readonly durability?: 'fsync' | 'process' | undefined;
 }
@@ -56,6 +57,7 @@ export function parseTarget(target: unknown): { readonly directory: string; read
   let url: URL;
   try {
     url = new URL(target);
+    if (url.hash !== '' || !/^file:\/\/(localhost)?\//i.test(String(target))) throw new TypeError('not absolute');
     const directory = fileURLToPath(new URL(url.pathname, `file://${url.host}`));
     for (const [key] of url.searchParams)
       if (key !== 'name' && key !== 'durability')

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { quote, StorageError } from '@scratchfs/core';
 import { hasCode } from './disk-errors.js';
 
@@ -21,6 +21,7 @@ export class StoreDirectory {
   readonly #isFlushed: boolean;
   /** Device and inode of the directory in use. */
   #identity: string | undefined;
+  #isSwept = false;
 
   constructor(parent: string, name: string, isFlushed: boolean) {
     this.#parent = resolve(parent);
@@ -44,19 +45,26 @@ export class StoreDirectory {
     }
     if (identity === undefined) return false;
     await this.#checkOwner();
-    await this.#sweep();
     this.#identity = identity;
     return true;
   }
 
-  /** Creates the directory if it does not exist. */
+  /** Creates what is missing of the directory. */
   async create(): Promise<void> {
-    if (await this.exists()) return;
-    await this.#checkOwner();
-    await mkdir(this.#parent, { recursive: true, mode: 0o700 });
-    for (const folder of [this.heads, this.objects, this.#temporary])
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (this.#isFlushed) for (const folder of [this.#directory, this.#parent]) await flushDirectory(folder);
+    if (!(await this.exists())) await this.#checkOwner();
+    const created: string[] = [];
+    for (const folder of [this.heads, this.objects, this.#temporary]) {
+      const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (first !== undefined) created.push(first);
+    }
+    const [first] = created;
+    if (this.#isFlushed && first !== undefined) {
+      // The names of new directories are in the directories above them.
+      for (let path = this.#directory; ; path = dirname(path)) {
+        await flushDirectory(path);
+        if (path === dirname(first) || path === dirname(path)) break;
+      }
+    }
     await this.exists();
   }
 
@@ -64,13 +72,14 @@ export class StoreDirectory {
    * Writes a temporary file, passes its path to `place`, which gives it its name in `folder`, and removes the temporary
    * name. Once it has resolved, the file and its name survive what the durability promises.
    */
-  async write<T>(folder: string, parts: readonly Uint8Array[], place: (path: string) => Promise<T>): Promise<T> {
+  async write<T>(folder: string, bytes: Uint8Array, place: (path: string) => Promise<T>): Promise<T> {
     const path = join(this.#temporary, randomBytes(12).toString('hex'));
     const file = await this.#createFile(path);
+    if (!this.#isSwept) void this.#sweep();
     try {
       try {
         // Unlike `writev`, it goes on after a short write, so that a full disk is an error.
-        for (const part of parts) await file.writeFile(part);
+        await file.writeFile(bytes);
         if (this.#isFlushed) await file.sync();
       } finally {
         await file.close();
@@ -87,7 +96,7 @@ export class StoreDirectory {
     try {
       return await open(path, 'wx', 0o600);
     } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error;
+      if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) throw error;
       await this.create();
       return open(path, 'wx', 0o600);
     }
@@ -96,7 +105,7 @@ export class StoreDirectory {
   /** Stores an object under its file name. */
   async writeObject(file: string, bytes: Uint8Array): Promise<void> {
     const path = join(this.objects, file);
-    await this.write(this.objects, [bytes], (temporary) => rename(temporary, path));
+    await this.write(this.objects, bytes, (temporary) => rename(temporary, path));
   }
 
   async #checkOwner(): Promise<void> {
@@ -127,6 +136,7 @@ export class StoreDirectory {
 
   /** Removes temporary files of processes that were killed. */
   async #sweep(): Promise<void> {
+    this.#isSwept = true;
     const names = await readdir(this.#temporary).catch(() => []);
     for (const name of names) {
       const path = join(this.#temporary, name);

@@ -129,6 +129,35 @@ describe('A store that tells of new heads', () => {
     expect(events.filter((event) => event.includes('other'))).toEqual([]);
   });
 
+  it('looks again if the head could not be read after a change', async () => {
+    const store = new MemoryObjectStore({ watches: true });
+    let failures = 0;
+    const flaky = alteredStore(store, {
+      readHead: async (known) => {
+        if (failures > 0) throw new StorageError('unavailable', `not now ${failures--}`);
+        return store.readHead(known);
+      },
+    });
+    const fs = await openFileSystem(objectTreeStorage(flaky, { retries: 0 }));
+    const other = await open(store);
+    const next = fs.watch('/', { recursive: true })[Symbol.asyncIterator]().next();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    failures = 1;
+    await other.writeFile('/other', '1');
+    expect(await next).toMatchObject({ value: { type: 'overflow' } });
+  });
+
+  it('ends watchers if the filesystem is gone', async () => {
+    const store = new MemoryObjectStore({ watches: true });
+    const fs = await open(store);
+    const storage = objectTreeStorage(store);
+    await openFileSystem(storage);
+    const next = fs.watch('/')[Symbol.asyncIterator]().next();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await storage.destroy();
+    await expect(Promise.all([next, open(store)])).rejects.toMatchObject({ kind: 'lost' });
+  });
+
   it('ends watchers if it can no longer tell', async () => {
     const store = new MemoryObjectStore();
     let fail: (error: unknown) => void = () => {};

@@ -1,4 +1,5 @@
 import type { Announcement } from '../backend.js';
+import { isStorageError } from '../errors.js';
 import type { Head } from './head.js';
 import type { Heads } from './heads.js';
 import type { ObjectStore } from './object-store.js';
@@ -23,8 +24,19 @@ export class HeadWatch {
   /** The newest head whose changes were reported. */
   #reported: Head | undefined;
   #stop: (() => void) | undefined;
+  #isLooking = false;
+  /** True if the head may have changed since the last look at it. */
+  #mustLook = false;
+  /** Waits before another look at a head that could not be read. */
+  readonly #pause: () => Promise<void>;
 
-  constructor(heads: Heads, watch: NonNullable<ObjectStore['watch']>, isOwn: (head: Head) => boolean) {
+  constructor(
+    heads: Heads,
+    watch: NonNullable<ObjectStore['watch']>,
+    isOwn: (head: Head) => boolean,
+    pause: () => Promise<void>,
+  ) {
+    this.#pause = pause;
     this.#heads = heads;
     this.#watch = watch;
     this.#isOwn = isOwn;
@@ -65,10 +77,31 @@ export class HeadWatch {
   }
 
   async #look(): Promise<void> {
-    // If the head cannot be read now, the next change is reported together with this one.
-    const current = await this.#heads.refresh().catch(() => undefined);
-    if (current === undefined || this.#watchers.size === 0) return;
-    const { head } = current;
+    this.#mustLook = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      while (this.#mustLook && this.#watchers.size > 0) {
+        this.#mustLook = false;
+        await this.#lookOnce();
+      }
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    let head: Head;
+    try {
+      head = (await this.#heads.refresh()).head;
+    } catch (error) {
+      if (isStorageError(error) && error.retryable) {
+        await this.#pause();
+        this.#mustLook = true;
+      } else this.#fail(error);
+      return;
+    }
+    if (this.#watchers.size === 0) return;
     const reported = this.#reported;
     if (reported !== undefined && (head.commit <= reported.commit || this.#isOwn(head))) return;
     this.#reported = head;

@@ -41,6 +41,8 @@ import { Pages } from './stored-page.js';
 
 /** Age in milliseconds up to which a head counts as just read. */
 const FRESH_HEAD_MS = 50;
+/** Time in milliseconds before another look at a head that watchers wait for and that could not be read. */
+const HEAD_WATCH_PAUSE_MS = 1_000;
 
 /**
  * A filesystem in a key-value store: immutable objects, one per commit, and a head that is replaced by
@@ -125,8 +127,9 @@ export class ObjectTreeBackend implements Backend {
       prefix: fork === undefined ? OBJECTS : `${FORKS}${fork.id}/`,
     });
     const heads = this.#heads;
-    const headWatch =
-      store.watch && new HeadWatch(heads, store.watch.bind(store), (head) => this.#commits.wasLast(head));
+    const isOwn = (head: Head): boolean => this.#commits.wasLast(head);
+    const pause = (): Promise<void> => calls.pause(HEAD_WATCH_PAUSE_MS);
+    const headWatch = store.watch && new HeadWatch(heads, store.watch.bind(store), isOwn, pause);
     this.#headWatch = headWatch;
     if (headWatch !== undefined) this.watch = (tell, fail) => headWatch.watch(tell, fail);
     this.capabilities = { checkpoints: true, forks: true, sharedWatch: headWatch !== undefined };

@@ -41,6 +41,14 @@ const onList = (
   });
 
 const MISTAKES: Readonly<Record<string, Spoil>> = {
+  'takes a dot in a name for a slash': (store) =>
+    alteredStore(store, {
+      list: async (...what) => {
+        const page = await store.list(...what);
+        return { ...page, names: page.names.map((name) => name.replaceAll('.', '/')) };
+      },
+    }),
+
   'is the same for all places': (store, shared) => {
     shared.first ??= store;
     return shared.first;

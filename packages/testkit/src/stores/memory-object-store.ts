@@ -75,7 +75,10 @@ export class MemoryObjectStore implements ObjectStore {
 
   async #commit(objects: readonly StoredObject[], head: Uint8Array, expected: string): Promise<string | undefined> {
     if (this.#head?.tag !== expected) return undefined;
-    for (const { name, bytes } of objects) void this.put(name, bytes);
+    this.#checkSize(head);
+    for (const { bytes } of objects) this.#checkSize(bytes);
+    // Nothing fails or waits from here on, so that all of it is one step.
+    for (const { name, bytes } of objects) this.objects.set(name, new Uint8Array(bytes));
     return this.swapHead(head, expected);
   }
 

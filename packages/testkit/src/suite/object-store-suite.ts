@@ -88,6 +88,15 @@ function objectCases(add: AddStore): void {
     equal(await store.get(objectName(1), 0, 1_000), bytes);
     equal(await (await place.open()).get(objectName(1), 0, 1_000), bytes);
   });
+  add('may be parts of one, whose names have a dot', async (store) => {
+    const [first, second] = [`${objectName(1)}.1`, `${objectName(1)}.2`] as const;
+    for (const [i, name] of [objectName(1), first, second].entries()) await store.put(name, bytesOf(10 + i));
+    equal(await store.get(second, 0, 100), bytesOf(12));
+    equal(await listAll(store, `${objectName(1)}.`), [first, second]);
+    await store.delete([first]);
+    equal(await store.get(first, 0, 100), undefined);
+    equal(await store.get(objectName(1), 0, 100), bytesOf(10));
+  });
   add('are read in ranges', async (store) => {
     await store.put(objectName(1), bytesOf(100));
     const all = bytesOf(100);
