@@ -1,4 +1,4 @@
-import { type FileSystem, quote } from '@scratchfs/core';
+import { type FileSystem, FsError, isFsError, quote, type VersionOptions } from '@scratchfs/core';
 import { nextTurn } from '@scratchfs/core/internal';
 import { InputError } from './input.js';
 import type { Media, ToolCallOptions } from './tool.js';
@@ -8,6 +8,9 @@ const BINARY_PROBE_BYTES = 8_000;
 
 /** Size of a text whose processing is divided. Decoding takes some 3 ms per million bytes. */
 const LONG_TEXT_BYTES = 1_000_000;
+
+/** Attempts to change a file that other clients change too. */
+const MAX_ATTEMPTS = 5;
 
 /** Kinds of files by their first bytes, written as Latin-1, the offset of those bytes, and the media type of images. */
 const SIGNATURES: readonly (readonly [start: string, kind: string, offset?: number, mediaType?: Media['type']])[] = [
@@ -94,6 +97,48 @@ export async function readTextFile(
   } catch {
     throw notText(given, bytes, OTHER_ENCODING);
   }
+}
+
+/**
+ * Changes the text of a file and writes it, unless it stays the same. If another client changes the file in between,
+ * `change` is called again with the new text, up to 5 times in all, so that no change is lost.
+ * @throws FsError ECHANGED if the file does not have the version `ifVersion`, and what the change throws
+ */
+export async function changeTextFile<R extends { readonly text: string }>(
+  fileSystem: FileSystem,
+  place: string,
+  given: string,
+  change: (before: string) => R,
+  options: ToolCallOptions & VersionOptions,
+): Promise<R> {
+  const { ifVersion, ...call } = options;
+  for (let attempt = 1; ; attempt++) {
+    const before = await readTextFile(fileSystem, place, given, call);
+    const changed = change(before);
+    if (changed.text === before) return changed;
+    try {
+      // Each is one atomic step on every filesystem. `editFile` cannot search for an empty text.
+      if (before === '') await fillEmptyFile(fileSystem, place, changed.text, options);
+      else await fileSystem.editFile(place, before, changed.text, options);
+      return changed;
+    } catch (error) {
+      const isRefused = isFsError(error, 'EINVAL') || (ifVersion === undefined && isFsError(error, 'ECHANGED'));
+      const isChanged = isRefused && (await readTextFile(fileSystem, place, given, call)) !== before;
+      if (!isChanged || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Writes a file that must be empty. @throws FsError ECHANGED if it is not */
+async function fillEmptyFile(
+  fileSystem: FileSystem,
+  place: string,
+  text: string,
+  { ifVersion, ...call }: ToolCallOptions & VersionOptions,
+): Promise<void> {
+  const { size, version } = await fileSystem.stat(place, call);
+  if (size > 0) throw new FsError('ECHANGED', { syscall: 'open', path: place });
+  await fileSystem.writeFile(place, text, { ifVersion: ifVersion ?? version, ...call });
 }
 
 function notText(given: string, bytes: Uint8Array, otherwise: string): NotTextError {

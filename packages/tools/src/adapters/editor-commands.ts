@@ -2,7 +2,7 @@ import { type EntryInfo, type FileSystem, isFsError, joinPath, quote } from '@sc
 import type { Authorizer, PathUse, ToolAction } from '../authorizer.js';
 import { entryAt, inTransaction, withParents } from '../in-transaction.js';
 import { checkPath, InputError } from '../input.js';
-import { readTextFile } from '../text-file.js';
+import { changeTextFile, readTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
 import { inWordsOf } from '../tools/define.js';
 import { inserted, numbered, placesOf, placesText, snippet } from './numbered-lines.js';
@@ -124,24 +124,14 @@ export class EditorCommands {
     );
   }
 
-  /** Reads, changes and writes a text file atomically, if the filesystem has transactions. */
-  async #change<R extends { readonly text: string }>(
+  /** Reads, changes and writes a text file. No change of another client is lost. */
+  #change<R extends { readonly text: string }>(
     given: string,
     path: string,
     call: ToolCallOptions,
     change: (text: string) => R,
   ): Promise<R> {
-    return this.#on(given, path, (fileSystem, place) =>
-      inTransaction(
-        fileSystem,
-        async (branch) => {
-          const changed = change(await readTextFile(branch, place, given, call));
-          await branch.writeFile(place, changed.text, call);
-          return changed;
-        },
-        call,
-      ),
-    );
+    return this.#on(given, path, (fileSystem, place) => changeTextFile(fileSystem, place, given, change, call));
   }
 
   /** Works on a path in the filesystem. Errors name the path as the model wrote it. */

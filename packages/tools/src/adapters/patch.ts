@@ -2,7 +2,7 @@ import { type FileSystem, isFsError, quote } from '@scratchfs/core';
 import type { Authorizer } from '../authorizer.js';
 import { entryAt, inOnePiece, inTransaction, withParents } from '../in-transaction.js';
 import { InputError } from '../input.js';
-import { readTextFile } from '../text-file.js';
+import { changeTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
 import { applyUpdate, createdText } from './v4a.js';
 
@@ -115,8 +115,8 @@ async function applyOne(
   if (operation.type === 'create_file') return create(fileSystem, path, operation, call);
   const { diff, moveTo } = operation;
   if (diff.trim() !== '') {
-    const before = await readTextFile(fileSystem, path, operation.path, call);
-    await fileSystem.writeFile(path, applyUpdate(before, diff), call);
+    const update = (before: string) => ({ text: applyUpdate(before, diff) });
+    await changeTextFile(fileSystem, path, operation.path, update, call);
   } else if (moveTo === undefined)
     throw new InputError(`The patch says nothing of what to change in ${quote(operation.path)}.`);
   if (moveTo === undefined) return;

@@ -60,6 +60,41 @@ describe.each(CASES)('applyPatch() without transactions, through %s', (_, open) 
   });
 });
 
+describe.each(CASES)('concurrent changes of one file without transactions, through %s', (_, open) => {
+  const LINES = ['one', 'two', 'three', 'four'];
+  const setUp = async () => {
+    const fs = await open();
+    await fs.writeFile('/a', `${LINES.join('\n')}\n`);
+    await fs.writeFile('/empty', '');
+    return { fs, sandbox: whole(fs) };
+  };
+  const change = (line: string): string => patch('*** Update File: /a', '@@', `-${line}`, `+${line.toUpperCase()}`);
+
+  it('by applyPatch() are all kept', async () => {
+    const { fs, sandbox } = await setUp();
+    const applied = ['one', 'four'].map((line) => applyPatch(sandbox, change(line), { approve: yes }));
+    for (const { isError } of await Promise.all(applied)) expect(isError).toBe(false);
+    expect(await fs.readText('/a')).toBe('ONE\ntwo\nthree\nFOUR\n');
+  });
+
+  it('by applyPatch() are all kept if the file is empty', async () => {
+    const { fs, sandbox } = await setUp();
+    const texts = ['one', 'two'].map((line) => patch('*** Update File: /empty', '@@', `+${line}`));
+    const applied = await Promise.all(texts.map((text) => applyPatch(sandbox, text, { approve: yes })));
+    expect(applied.map(({ isError }) => isError)).toEqual([false, false]);
+    expect((await fs.readText('/empty')).split('\n').filter(Boolean).sort()).toEqual(['one', 'two']);
+  });
+
+  it('by the text editor are all kept', async () => {
+    const { fs, sandbox } = await setUp();
+    const { call } = textEditor(sandbox, { approve: yes });
+    const replace = (line: string) =>
+      call({ command: 'str_replace', path: '/a', old_str: line, new_str: line.toUpperCase() });
+    for (const { isError } of await Promise.all(['one', 'four'].map(replace))) expect(isError).toBe(false);
+    expect(await fs.readText('/a')).toBe('ONE\ntwo\nthree\nFOUR\n');
+  });
+});
+
 describe('tools without transactions', () => {
   it('leave no new directories if a file in them cannot be created or moved', async () => {
     const limits = { maxFileSize: 10 };

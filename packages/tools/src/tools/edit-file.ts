@@ -3,7 +3,7 @@ import { replaceExact } from '@scratchfs/core/internal';
 import type { Authorizer } from '../authorizer.js';
 import { changeDiff } from '../change-diff.js';
 import { InputError } from '../input.js';
-import { readTextFile } from '../text-file.js';
+import { changeTextFile, readTextFile } from '../text-file.js';
 import type { PropertySchema, ToolCallOptions } from '../tool.js';
 import { checkAccess } from '../tool-sandbox.js';
 import { counted, type Definition, inWordsOf, path, quote, some, text, yes } from './define.js';
@@ -23,9 +23,6 @@ interface Input extends Partial<Edit> {
 /** Maximum length of the diff that is returned with an edit, and of a preview, in UTF-16 code units. */
 const MAX_DIFF_LENGTH = 6_000;
 const MAX_PREVIEW_LENGTH = 30_000;
-
-/** Attempts to apply edits to a file that other clients change. */
-const MAX_ATTEMPTS = 5;
 
 const EDIT: Readonly<Record<keyof Edit, PropertySchema>> = {
   old_text: some('The text to replace, exactly as it stands in the file, white space and line ends included.'),
@@ -135,21 +132,13 @@ async function edited(
   edits: readonly Edit[],
   options: ToolCallOptions & VersionOptions,
 ): Promise<Edited> {
-  const { ifVersion: _, ...call } = options;
   const place = locate.call(sandbox, file);
-  for (let attempt = 1; ; attempt++) {
-    const before = await readTextFile(fileSystem, place, file, call);
+  if (dryRun) return apply(await readTextFile(fileSystem, place, file, options), edits);
+  const change = (before: string) => {
     const result = apply(before, edits);
-    if (dryRun || result.after === before) return result;
-    try {
-      // One atomic step on every filesystem: it fails if the text that the edits were made for is no longer there.
-      await fileSystem.editFile(place, before, result.after, options);
-      return result;
-    } catch (error) {
-      const isChanged = isFsError(error, 'EINVAL') && (await readTextFile(fileSystem, place, file, call)) !== before;
-      if (!isChanged || attempt === MAX_ATTEMPTS) throw error;
-    }
-  }
+    return { ...result, text: result.after };
+  };
+  return changeTextFile(fileSystem, place, file, change, options);
 }
 
 function apply(before: string, edits: readonly Edit[]): Edited {
