@@ -18,6 +18,7 @@ import {
   isSameEntry,
   JOURNAL,
   type Journal,
+  JournalDirectory,
   journalFile,
   MAX_STEPS_BYTES,
   openJournal,
@@ -39,6 +40,9 @@ export class PathChanged extends Error {
   }
 }
 
+/** Directory in a journal directory with entries that could not get their paths back. */
+const KEPT = 'kept';
+
 /** Age in milliseconds below which an entry may have been changed twice with the same time. */
 const RACY_MS = 2_000;
 
@@ -59,7 +63,7 @@ export class ChangeJournal implements Disposable {
   private constructor(
     readonly root: ConfinedRoot,
     readonly staging: StagingDirectory,
-    readonly directory: PathHandle,
+    readonly directory: JournalDirectory,
     readonly journal: Journal,
     readonly lock: string,
   ) {}
@@ -75,10 +79,9 @@ export class ChangeJournal implements Disposable {
     signal: AbortSignal | undefined,
   ): Promise<ChangeJournal | undefined> {
     const draft = await staging.place();
-    let directory: PathHandle | undefined;
+    let directory: JournalDirectory | undefined;
     try {
-      await mkdir(draft, { mode: 0o700 });
-      for (const name of ['new', 'old', 'undone']) await mkdir(join(draft, name), { mode: 0o700 });
+      await JournalDirectory.create(draft);
       for (let at = 0; at < changes.length; at += FILES_AT_ONCE) {
         signal?.throwIfAborted();
         const some = changes.slice(at, at + FILES_AT_ONCE);
@@ -91,7 +94,7 @@ export class ChangeJournal implements Disposable {
       await writeDurably(join(draft, name), content);
       const lock = (await acquireProcessLock(draft, journal.id)) as string;
       for (const part of ['new', '']) await settle(join(draft, part));
-      directory = PathHandle.at(draft);
+      directory = JournalDirectory.open(PathHandle.at(draft)) as JournalDirectory;
       signal?.throwIfAborted();
       // The rename cannot replace another journal: only one can exist.
       await rename(draft, root.child(JOURNAL));
@@ -101,8 +104,8 @@ export class ChangeJournal implements Disposable {
     } catch (error) {
       // The rename may have happened all the same.
       const there = lstatSync(root.child(JOURNAL), { bigint: true, throwIfNoEntry: false });
-      if (directory !== undefined && there?.ino === directory.stat.ino) await rename(root.child(JOURNAL), draft);
-      directory?.close();
+      if (directory !== undefined && there?.ino === directory.top.stat.ino) await rename(root.child(JOURNAL), draft);
+      directory?.[Symbol.dispose]();
       await staging.clear(draft);
       if (isCode(error, 'ENOTEMPTY', 'EEXIST')) return undefined;
       throw error;
@@ -115,17 +118,17 @@ export class ChangeJournal implements Disposable {
     const found = openJournal(place);
     if (found === undefined) return undefined;
     const { directory, journal } = found;
-    const lock = await acquireProcessLock(directory.path, journal.id);
+    const lock = await acquireProcessLock(directory.top.path, journal.id);
     const now = lstatSync(place, { bigint: true, throwIfNoEntry: false });
-    if (lock !== undefined && now?.ino === directory.stat.ino)
+    if (lock !== undefined && now?.ino === directory.top.stat.ino)
       return new ChangeJournal(root, staging, directory, journal, lock);
-    directory.close();
+    directory[Symbol.dispose]();
     return now === undefined ? undefined : 'busy';
   }
 
   /** True if all changes were made. */
   get isDone(): boolean {
-    return this.directory.look(DONE) !== undefined;
+    return this.directory.top.look(DONE) !== undefined;
   }
 
   /**
@@ -151,50 +154,50 @@ export class ChangeJournal implements Disposable {
       if (taken !== undefined && !isSameEntry(taken, fingerprintOf(this.#look(this.#old(step)) as BigIntStats)))
         throw new PathChanged(step.path);
     }
-    await writeDurably(this.directory.child(DONE), '');
-    await settle(this.directory.path);
+    await writeDurably(this.directory.top.child(DONE), '');
+    await settle(this.directory.top.path);
   }
 
   /**
    * Undoes the changes as far as they were made. Entries that another process has created or changed since stay, and the
-   * old ones there are kept under other names. Can be repeated if it fails midway.
+   * old ones there are kept under other names. Can be repeated if it fails midway; returns what earlier attempts kept,
+   * too.
    */
   async undo(): Promise<KeptEntry[]> {
-    const kept: KeptEntry[] = [];
     if (this.isDone) {
-      await unlink(this.directory.child(DONE));
-      await settle(this.directory.path);
+      await unlink(this.directory.top.child(DONE));
+      await settle(this.directory.top.path);
     }
-    for (const step of this.journal.steps.toReversed()) {
+    for (const [i, step] of [...this.journal.steps.entries()].reverse()) {
       if (isTurnDue()) await nextTurn();
       try {
-        if (step.kind === 'put') await this.#undoPut(step, kept);
-        else if (step.kind === 'take') await this.#undoTake(step, kept);
+        if (step.kind === 'put') await this.#undoPut(step, i);
+        else if (step.kind === 'take') await this.#undoTake(step, i);
         else await this.#undoMode(step);
       } catch (error) {
         throw hostError(error, 'undo', step.path);
       }
     }
     await this.#settleAll();
-    return kept;
+    return this.#showKept();
   }
 
   /** Removes the journal. */
   async finish(): Promise<void> {
     const place = await this.staging.place();
     await rename(this.root.child(JOURNAL), place);
-    this.directory.close();
+    this.directory[Symbol.dispose]();
     await this.staging.clear(place);
   }
 
   /** Leaves the journal, if it still exists, to the next call. */
   [Symbol.dispose](): void {
-    this.directory.close();
+    this.directory[Symbol.dispose]();
   }
 
   /** Lets the next call undo the changes, if this one could not. */
   async release(): Promise<void> {
-    await rm(this.directory.child(this.lock), { force: true }).catch(() => undefined);
+    await rm(this.directory.top.child(this.lock), { force: true }).catch(() => undefined);
   }
 
   async #take(step: Extract<Step, { kind: 'take' }>, { current, mayReplace }: PlannedChange): Promise<void> {
@@ -225,7 +228,7 @@ export class ChangeJournal implements Disposable {
 
   async #put(step: Extract<Step, { kind: 'put' }>): Promise<void> {
     await this.#at(step.path, async (to) => {
-      const place = this.directory.child(`new/${step.number}`);
+      const place = this.directory.parts.new.child(String(step.number));
       if (!(await giveName(place, to))) throw new PathChanged(step.path);
     });
   }
@@ -236,9 +239,9 @@ export class ChangeJournal implements Disposable {
     });
   }
 
-  async #undoPut(step: Extract<Step, { kind: 'put' }>, kept: KeptEntry[]): Promise<void> {
+  async #undoPut(step: Extract<Step, { kind: 'put' }>, i: number): Promise<void> {
     const { path, is } = step;
-    const undone = this.directory.child(`undone/${step.number}`);
+    const undone = this.directory.parts.undone.child(String(step.number));
     await this.#atIfThere(path, async (place) => {
       const now = this.#look(place);
       if (now === undefined || String(now.ino) !== is.ino) return;
@@ -250,13 +253,13 @@ export class ChangeJournal implements Disposable {
     // Another process may have changed or replaced it just before it was moved, also in an earlier attempt to undo.
     const moved = this.#look(undone);
     if (moved === undefined || isSameEntry(fingerprintOf(moved), is)) return;
-    await this.#giveBack(path, undone, kept);
+    await this.#giveBack(path, undone, i);
   }
 
-  async #undoTake(step: Extract<Step, { kind: 'take' }>, kept: KeptEntry[]): Promise<void> {
+  async #undoTake(step: Extract<Step, { kind: 'take' }>, i: number): Promise<void> {
     const { path, is } = step;
     const old = this.#old(step);
-    if (this.#look(old) !== undefined) await this.#giveBack(path, old, kept);
+    if (this.#look(old) !== undefined) await this.#giveBack(path, old, i);
     // Its mode may have been changed so that it could be moved.
     if (isDirectoryMode(is.mode))
       await this.#atIfThere(path, async (place) => void (await setModeOf(place, is.ino, Number(is.mode) & 0o7777)));
@@ -270,24 +273,60 @@ export class ChangeJournal implements Disposable {
     });
   }
 
-  /** Gives an entry its path again. If that is taken, keeps the entry in a directory at the top of the root. */
-  async #giveBack(path: string, place: string, kept: KeptEntry[]): Promise<void> {
+  /** Gives an entry its path again. If that is taken, keeps the entry in the journal directory, by the step's number. */
+  async #giveBack(path: string, place: string, i: number): Promise<void> {
     const { ino } = this.#look(place) as BigIntStats;
     let isBack = false;
     await this.#atIfThere(path, async (to) => {
       isBack = this.#look(to)?.ino === ino || (await giveName(place, to));
     });
     if (isBack) return;
-    const directory = `.scratchfs-kept-${this.journal.id}`;
-    await mkdir(this.root.child(directory)).catch(unless('EEXIST'));
-    const name = `${kept.length}-${baseName(path)}`;
-    const keptAt = Buffer.byteLength(name) > 255 ? String(kept.length) : name;
-    await rename(place, this.root.child(`${directory}/${keptAt}`));
-    kept.push({ path, keptAt: `/${directory}/${keptAt}` });
+    const { top } = this.directory;
+    await mkdir(top.child(KEPT)).catch(unless('EEXIST'));
+    using kept = PathHandle.at(top.child(KEPT));
+    if (kept.kind !== 'directory') throw new FsError('ENOTDIR', { syscall: 'undo', path });
+    const name = `${i}-${baseName(path)}`;
+    const isUsable = Buffer.byteLength(name) <= 255 && kept.look(name) === undefined;
+    await rename(place, kept.child(isUsable ? name : `${i}-${newMergeId()}`));
+  }
+
+  /**
+   * Moves the kept entries to the top of the root, all in one step. The name comes from the journal, so an untrusted
+   * person may have taken it: `rename` follows no link there, and fails if anything but an empty directory is there.
+   */
+  async #showKept(): Promise<KeptEntry[]> {
+    const { root, directory } = this;
+    let name = `.scratchfs-kept-${this.journal.id}`;
+    // An attempt that failed later has moved them already.
+    const shown = await this.#keptIn(name);
+    if (directory.top.look(KEPT) === undefined) return shown;
+    try {
+      await rename(directory.top.child(KEPT), root.child(name));
+    } catch (error) {
+      if (!isCode(error, 'EEXIST', 'ENOTEMPTY', 'ENOTDIR')) throw error;
+      name = `.scratchfs-kept-${newMergeId()}`;
+      await rename(directory.top.child(KEPT), root.child(name));
+    }
+    await settle(root.child(name));
+    await settle(root.path);
+    return [...shown, ...(await this.#keptIn(name))];
+  }
+
+  /** Returns the kept entries in a directory at the top of the root, in the order of their steps, the last one first. */
+  async #keptIn(name: string): Promise<KeptEntry[]> {
+    using directory = PathHandle.find(this.root.child(name));
+    if (directory?.kind !== 'directory') return [];
+    const numbered = (await directory.names()).map((entry) => ({ entry, i: Number.parseInt(entry, 10) }));
+    return numbered
+      .sort((a, b) => b.i - a.i)
+      .flatMap(({ entry, i }) => {
+        const path = this.journal.steps[i]?.path;
+        return path === undefined ? [] : [{ path, keptAt: `/${name}/${entry}` }];
+      });
   }
 
   #old({ number }: Extract<Step, { kind: 'take' }>): string {
-    return this.directory.child(`old/${number}`);
+    return this.directory.parts.old.child(String(number));
   }
 
   #look(place: string): BigIntStats | undefined {

@@ -1,11 +1,15 @@
 import { type BigIntStats, lstatSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { checkName, normalizePath, pathSegments } from '@scratchfs/core';
 import { TEMPORARY } from '../confined-root.js';
-import { isCode } from '../host-error.js';
 import { PathHandle } from '../path-handle.js';
 
 /** Name of the journal directory at the top of the root. Only one can exist. */
 export const JOURNAL = `${TEMPORARY}journal`;
+
+/** Directories in a journal directory: prepared entries, old entries, and new entries that were undone. */
+const PARTS = ['new', 'old', 'undone'] as const;
 
 /** File in a journal directory after which its changes count. */
 export const DONE = 'done';
@@ -52,31 +56,74 @@ export function journalFile({ id, steps }: Journal): { readonly name: string; re
   return { name: STEPS, content: JSON.stringify({ id, steps }) };
 }
 
+/** An open journal directory. Its parts are open too, so that no other process can swap them for links. */
+export class JournalDirectory implements Disposable {
+  private constructor(
+    readonly top: PathHandle,
+    readonly parts: Readonly<Record<(typeof PARTS)[number], PathHandle>>,
+  ) {}
+
+  /** Creates the parts in an empty directory. */
+  static async create(place: string): Promise<void> {
+    await mkdir(place, { mode: 0o700 });
+    for (const name of PARTS) await mkdir(join(place, name), { mode: 0o700 });
+  }
+
+  /** Opens a journal directory, which is closed with the result. Undefined if a part is missing or is a link. */
+  static open(top: PathHandle): JournalDirectory | undefined {
+    if (top.kind !== 'directory') return undefined;
+    const opened: PathHandle[] = [];
+    try {
+      for (const name of PARTS) {
+        const part = top.enter(name);
+        if (part !== undefined) opened.push(part);
+        if (part?.kind !== 'directory') break;
+      }
+      const [prepared, old, undone] = opened;
+      if (undone?.kind === 'directory') return new JournalDirectory(top, { new: prepared, old, undone } as never);
+    } catch (error) {
+      for (const part of opened) part.close();
+      throw error;
+    }
+    for (const part of opened) part.close();
+    return undefined;
+  }
+
+  [Symbol.dispose](): void {
+    for (const part of Object.values(this.parts)) part.close();
+    this.top.close();
+  }
+}
+
 /**
  * Opens the journal directory of a root. Undefined if there is none.
  * @throws Error if no `applyChanges` can have made it: an untrusted person may have prepared the directory
  */
-export function openJournal(place: string): { readonly directory: PathHandle; readonly journal: Journal } | undefined {
-  const directory = PathHandle.find(place);
-  if (directory === undefined) return undefined;
+export function openJournal(
+  place: string,
+): { readonly directory: JournalDirectory; readonly journal: Journal } | undefined {
+  const top = PathHandle.find(place);
+  if (top === undefined) return undefined;
+  let directory: JournalDirectory | undefined;
   try {
-    return { directory, journal: readJournal(directory) };
+    directory = JournalDirectory.open(top);
+    const journal = directory && readJournal(top);
+    if (directory !== undefined && journal !== undefined) return { directory, journal };
+    throw new Error(`No call of applyChanges has left what lies in ${JOURNAL} at the top of the directory: remove it`);
   } catch (error) {
-    directory.close();
-    if (isCode(error, 'ENOENT') && lstatSync(place, { throwIfNoEntry: false }) === undefined) return undefined;
+    // Its own process may have just removed it, and another one may have put its own there.
+    const isSame = lstatSync(place, { bigint: true, throwIfNoEntry: false })?.ino === top.stat.ino;
+    directory?.[Symbol.dispose]();
+    top.close();
+    if (!isSame) return openJournal(place);
     throw error;
   }
 }
 
-function readJournal(directory: PathHandle): Journal {
-  if (directory.kind === 'directory') {
-    using file = PathHandle.find(directory.child(STEPS));
-    const isFile = file?.kind === 'file' && file.stat.size <= BigInt(MAX_STEPS_BYTES);
-    const parts = ['new', 'old'].every((name) => directory.look(name)?.isDirectory() === true);
-    const value = isFile && parts ? parsed(readFileSync(file.path, 'utf8')) : undefined;
-    if (value !== undefined) return value;
-  }
-  throw new Error(`No call of applyChanges has left what lies in ${JOURNAL} at the top of the directory: remove it`);
+function readJournal(top: PathHandle): Journal | undefined {
+  using file = top.enter(STEPS);
+  const isFile = file?.kind === 'file' && file.stat.size <= BigInt(MAX_STEPS_BYTES);
+  return isFile ? parsed(readFileSync(file.path, 'utf8')) : undefined;
 }
 
 function parsed(text: string): Journal | undefined {

@@ -107,6 +107,34 @@ describe('changes that a killed process has left', () => {
     expect(readFileSync(join(root, kept[0]?.keptAt as string), 'utf8')).toBe('old a');
   });
 
+  it('keep what each of several attempts could not give back', async () => {
+    mkdirSync(join(root, 'd'));
+    mkdirSync(join(journal, 'undone/0'));
+    writeFileSync(join(root, 'd/a'), 'new d, by another process');
+    writeFileSync(join(journal, 'old/1'), 'old d');
+    leave([
+      { kind: 'take', path: '/a', number: 0, is: is('old/0') },
+      { kind: 'put', path: '/a', number: 0, is: is('../a') },
+      { kind: 'take', path: '/d/a', number: 1, is: is('old/1') },
+    ]);
+    await expect(recoverDirectory(root)).rejects.toThrow();
+    rmSync(join(journal, 'undone/0'), { recursive: true });
+    writeFileSync(join(root, 'a'), 'new a, edited');
+    const { kept } = await recoverDirectory(root);
+    const texts = kept.map(({ path, keptAt }) => `${path} ${readFileSync(join(root, keptAt), 'utf8')}`);
+    expect(texts).toEqual(['/d/a old d', '/a old a']);
+  });
+
+  it('keep entries in no directory that a link leads to', async () => {
+    const outside = `${root}-outside`;
+    mkdirSync(outside);
+    symlinkSync(outside, join(root, '.scratchfs-kept-0123456789abcdef01234567'));
+    writeFileSync(join(root, 'a'), 'new a, edited');
+    const { kept } = await recoverDirectory(root);
+    expect(readdirSync(outside)).toEqual([]);
+    expect(readFileSync(join(root, kept[0]?.keptAt as string), 'utf8')).toBe('old a');
+  });
+
   it.each<[string, () => void]>([
     [
       'names a path in .git',
@@ -127,6 +155,15 @@ describe('changes that a killed process has left', () => {
       () => {
         rmSync(join(journal, 'old'), { recursive: true });
         symlinkSync(top, join(journal, 'old'));
+      },
+    ],
+    [
+      'has a link for the directory of undone entries',
+      () => {
+        mkdirSync(`${root}-outside`);
+        writeFileSync(join(`${root}-outside`, '0'), 'secret');
+        rmSync(join(journal, 'undone'), { recursive: true });
+        symlinkSync(`${root}-outside`, join(journal, 'undone'));
       },
     ],
   ])('are refused, and nothing changes, if their list %s', async (_, plant) => {
