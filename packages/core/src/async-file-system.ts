@@ -387,7 +387,7 @@ export class AsyncFileSystem implements FileSystem {
   #with<O, R>(path: Path, options: O, operation: (view: View, path: string, options: O) => R): R | Promise<R> {
     const at = pathOf(path);
     const given = this.#given(options);
-    return this.#do(given, (view) => operation(view, at, given));
+    return this.#do(given, (view, options) => operation(view, at, options));
   }
 
   async #write(
@@ -401,7 +401,7 @@ export class AsyncFileSystem implements FileSystem {
     const isLong = typeof plain === 'string' && plain.length >= LONG_TEXT;
     const given = isLong ? captureArgument(options) : this.#given(options);
     const content = isLong ? await runInSlices(encoded(plain), signalIn(given)) : this.#capture(plain);
-    return this.#do(given, (view) => operation(view, at, content, given));
+    return this.#do(given, (view, options, data) => operation(view, at, data, options), content);
   }
 
   /** Runs an operation that takes no options of its own. */
@@ -410,8 +410,12 @@ export class AsyncFileSystem implements FileSystem {
   }
 
   /** Runs an operation that checks its options itself. */
-  #do<R>(options: unknown, operation: (view: View) => R): R | Promise<R> {
-    return this.#inside.do(options, operation);
+  #do<R, O, D extends Content | undefined>(
+    options: O,
+    operation: (view: View, options: O, content: D) => R,
+    content?: D,
+  ): R | Promise<R> {
+    return this.#inside.do(options, operation, content);
   }
 
   /** Captures options if the operation runs later, or repeatedly. */
@@ -434,7 +438,7 @@ export class AsyncFileSystem implements FileSystem {
     return untrustedApi(this);
   }
 
-  /** Captures content if the operation runs later, or repeatedly. In memory it is copied immediately anyway. */
+  /** Captures content if the operation runs later, or repeatedly. In memory it is copied when it is written. */
   #capture(data: Content): Content {
     return this.kind === 'sync' ? data : captureContent(data);
   }

@@ -57,6 +57,9 @@ export interface FileSystemOptions extends ContextOptions {
    * asynchronous: a synchronous one fails with EAGAIN until the content is loaded. If the function fails, the read fails
    * with EIO, whose `cause` is the error, and the next read calls it again. The loaded size counts against the limits
    * (ENOSPC, EFBIG). Functions need a filesystem in a memory of its own, without `storage`.
+   *
+   * A call that waits for a function takes effect after that. A later call may not have to wait and then takes effect
+   * first, even on the same file: if the order matters, await each call.
    */
   readonly files?: InitialFiles | undefined;
   /** Let `close()` close the storage too, for a storage that only this filesystem uses. Default false. */

@@ -153,6 +153,28 @@ describe('a file whose content a function returns', () => {
     }
   });
 
+  it('is changed by the arguments of the call, whatever the caller does with them while it is loaded', async () => {
+    for (const [change, expected] of [
+      [(fs: FileSystem, data: Uint8Array) => fs.appendFile('/dir/big', data), `${TEXT}THE`],
+      [(fs: FileSystem, data: Uint8Array, options: object) => fs.writeFile('/dir/big', data, options), 'THE content'],
+    ] as const) {
+      const fs = open(later());
+      const data = new TextEncoder().encode('THE');
+      const options = { flag: 'r+' };
+      const changed = change(fs, data, options);
+      data.fill(0);
+      options.flag = 'w';
+      await changed;
+      expect(await fs.readText('/dir/big')).toBe(expected);
+    }
+    const fs = open(later(), { '/copy': 'old' });
+    const options = { force: true };
+    const copied = fs.cp('/dir/big', '/copy', options);
+    options.force = false;
+    await copied;
+    expect(fs.readTextSync('/copy')).toBe(TEXT);
+  });
+
   it('is shared by forks, checkpoints and transactions, and loaded once for all', async () => {
     const load = later();
     const fs = open(load);

@@ -1,12 +1,12 @@
 import { FsError } from '../errors.js';
-import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
+import type { CallOptions, Checkpoint, Content, FileSystem, SyncFileSystem } from '../file-system.js';
 import { type Limits, parseLimits } from '../limits.js';
-import { checkOptions, signalIn } from './arguments.js';
+import { captureArgument, captureContent, checkOptions, signalIn } from './arguments.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { Executor, SyncExecutor } from './executor.js';
 import { notInTransaction } from './not-in-transaction.js';
-import { afterLoading } from './pending-content.js';
+import { afterLoading, isLoading } from './pending-content.js';
 import { fixedLimits } from './quota.js';
 import type { RestoredPaths } from './restore/restore-allowed.js';
 import { collectItems } from './scheduling/time-slice.js';
@@ -111,18 +111,28 @@ export class Internals implements SyncTrustedApi {
     return true;
   }
 
-  /** Runs a method's operation, which checks everything before it writes. */
-  do<R>(options: unknown, operation: (view: View) => R): R | Promise<R> {
+  /**
+   * Runs a method's operation, which checks everything before it writes. In memory it gets the caller's own options and
+   * content, and copies of them if it has to wait for the content of a file.
+   */
+  do<R, O, D extends Content | undefined>(
+    options: O,
+    operation: (view: View, options: O, content: D) => R,
+    content?: D,
+  ): R | Promise<R> {
     const signal = signalIn(options);
     if (this.executor.kind === 'async') {
       this.enter();
-      return this.executor.run(this.context, operation, signal);
+      return this.executor.run(this.context, (view) => operation(view, options, content as D), signal);
     }
     signal?.throwIfAborted();
     try {
-      return this.change(operation);
+      return this.change(operation, options, content);
     } catch (error) {
-      return afterLoading(error, () => this.change(operation), signal);
+      if (!isLoading(error)) throw error;
+      const given = captureArgument(options);
+      const copy = content === undefined ? content : (captureContent(content) as D);
+      return afterLoading(error, () => this.change(operation, given, copy), signal);
     }
   }
 
@@ -132,9 +142,9 @@ export class Internals implements SyncTrustedApi {
     return (this.executor as SyncExecutor).enter(this.context);
   }
 
-  change<R>(operation: (view: View) => R): R {
+  change<R, O, D>(operation: (view: View, options: O, content: D) => R, options?: O, content?: D): R {
     const view = this.view();
-    const result = operation(view);
+    const result = operation(view, options as O, content as D);
     (this.executor as SyncExecutor).leave(view);
     return result;
   }

@@ -83,22 +83,30 @@ function failed(path: string | undefined, hint: string, cause?: unknown): FsErro
   return new FsError('EIO', { syscall: 'read', path, hint, cause });
 }
 
+/** Returns what an operation waits for that failed because a content is not loaded; undefined for other errors. */
+function loadingOf(failure: unknown): Promise<void> | undefined {
+  if (!(failure instanceof FsError)) return undefined;
+  return LOADING.get(failure) ?? LOADING.get(failure.cause as object);
+}
+
+/** Reports whether work failed because a content is not loaded yet. */
+export function isLoading(failure: unknown): failure is FsError {
+  return loadingOf(failure) !== undefined;
+}
+
 /** Waits until the content is loaded whose lack made an operation fail. Rethrows every other error. */
 async function loaded(failure: unknown, signal: AbortSignal | undefined): Promise<void> {
-  const error = failure instanceof FsError ? failure : undefined;
-  const loading = LOADING.get(error ?? NO_ERROR) ?? LOADING.get((error?.cause ?? NO_ERROR) as object);
-  if (error === undefined || loading === undefined) throw failure;
+  const loading = loadingOf(failure);
+  if (loading === undefined) throw failure;
   try {
     await unlessAborted(signal, loading);
   } catch (reason) {
     signal?.throwIfAborted();
     const { hint = FAILED, cause } = reason as FsError;
-    throw failed(error.path, hint, cause);
+    throw failed((failure as FsError).path, hint, cause);
   }
   signal?.throwIfAborted();
 }
-
-const NO_ERROR = {};
 
 /** Repeats work that failed because a content is not loaded, once it is. @throws every other error */
 export async function afterLoading<T>(
