@@ -47,9 +47,9 @@ export interface FsErrorDetails {
   readonly requested?: number | undefined;
   /** The limit's value. */
   readonly allowed?: number | undefined;
-  /** Of ECHANGED: the version given as `ifVersion`. */
+  /** With ECHANGED: the version given as `ifVersion`. */
   readonly expected?: string | undefined;
-  /** Of ECHANGED: the version that the entry has. */
+  /** With ECHANGED: the version that the entry has. */
   readonly actual?: string | undefined;
   readonly cause?: unknown;
 }

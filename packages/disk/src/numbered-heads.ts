@@ -98,7 +98,7 @@ export class NumberedHeads {
         },
       );
       if (!isCreated) return undefined;
-      if (!(await this.#wasNeverDeleted(number, previous))) throw new Error('Many other commits happened meanwhile');
+      if (!(await this.#wasNeverDeleted(number, previous))) throw new Error('Many other commits have happened since');
     } catch (error) {
       if (!isSent) throw error;
       throw new StorageError('unavailable', 'It is unknown whether the head of the filesystem was replaced', {

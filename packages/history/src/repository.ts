@@ -59,7 +59,7 @@ export interface PruneCall extends RepositoryCall {
   readonly dryRun: boolean;
 }
 
-/** What was deleted. */
+/** Counts of deleted objects. */
 export interface Pruned {
   /** Number of deleted objects. */
   readonly objects: number;

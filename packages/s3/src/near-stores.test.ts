@@ -60,7 +60,7 @@ describe('A commit', () => {
     expect(turns).toBeGreaterThan(2);
   });
 
-  it('on a near store is shared by callers that write again almost at once', async () => {
+  it('on a near store is shared by callers that write again almost immediately', async () => {
     const store = new CountingStore(new MemoryObjectStore());
     const fs = await openFileSystem(objectTreeStorage(store));
     await write(fs, 1);

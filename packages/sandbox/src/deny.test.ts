@@ -30,9 +30,9 @@ const BACKENDS: Record<string, (files: InitialFiles) => FileSystem | Promise<Fil
 
 describe.each(Object.entries(BACKENDS))('a path that patterns hide, over %s,', (name, create) => {
   const root = name === 'a mount' ? '/w' : '/';
-  const open = async (files = FILES): Promise<{ beneath: FileSystem; sandbox: Sandbox }> => {
-    const beneath = await create(files);
-    return { beneath, sandbox: new Sandbox(beneath, { root, deny: DENY }) };
+  const open = async (files = FILES): Promise<{ lower: FileSystem; sandbox: Sandbox }> => {
+    const lower = await create(files);
+    return { lower, sandbox: new Sandbox(lower, { root, deny: DENY }) };
   };
   const at = (path: string): string => `${root === '/' ? '' : root}${path}`;
 
@@ -69,7 +69,7 @@ describe.each(Object.entries(BACKENDS))('a path that patterns hide, over %s,', (
   });
 
   it('cannot be created, and nothing can be given its name', async () => {
-    const { sandbox, beneath } = await open();
+    const { sandbox, lower } = await open();
     for (const path of ['/new/.env', '/.env', '/keys/new', '/keys'])
       expect(await refusal(() => sandbox.write(path, 'x')), path).toBe('PathDeniedError');
     expect(await refusal(() => sandbox.check('/new/.env', 'write'))).toBe('PathDeniedError');
@@ -83,13 +83,13 @@ describe.each(Object.entries(BACKENDS))('a path that patterns hide, over %s,', (
       () => fs.writeFile(at('/.env'), 'x'),
     ])
       expect(await refusal(attempt)).toBe('ENOENT');
-    expect(await beneath.readText(at('/.env'))).toBe('TOKEN=1');
-    expect(await beneath.exists(at('/new'))).toBe(false);
-    expect(await beneath.readText(at('/docs/a.md'))).toBe('a');
+    expect(await lower.readText(at('/.env'))).toBe('TOKEN=1');
+    expect(await lower.exists(at('/new'))).toBe(false);
+    expect(await lower.readText(at('/docs/a.md'))).toBe('a');
   });
 
   it('refuses the removal, the move and the copy of a directory that contains it', async () => {
-    const { sandbox, beneath } = await open();
+    const { sandbox, lower } = await open();
     const { fileSystem: fs } = sandbox;
     for (const attempt of [
       () => fs.rm(at('/app'), { recursive: true }),
@@ -97,11 +97,11 @@ describe.each(Object.entries(BACKENDS))('a path that patterns hide, over %s,', (
       () => fs.cp(at('/app'), at('/copy'), { recursive: true }),
     ])
       expect(await refusal(attempt)).toBe('PathDeniedError');
-    expect(await beneath.readText(at('/app/main.ts'))).toBe('main');
-    expect(await beneath.exists(at('/copy'))).toBe(false);
+    expect(await lower.readText(at('/app/main.ts'))).toBe('main');
+    expect(await lower.exists(at('/copy'))).toBe(false);
     await fs.unlink(at('/app/main.ts'));
     expect(await refusal(() => fs.rmdir(at('/app')))).not.toBeUndefined();
-    expect(await beneath.readText(at('/app/.env.local'))).toBe('TOKEN=2');
+    expect(await lower.readText(at('/app/.env.local'))).toBe('TOKEN=2');
   });
 
   it('reads the same whether it exists or not, by every method', async () => {
@@ -212,14 +212,14 @@ describe('patterns that hide', () => {
   });
 
   it('hold in transactions, forks, handles and for names that appear later', async () => {
-    const beneath = memory(FILES);
-    const { fileSystem: fs } = new Sandbox(beneath, { root: '/', deny: DENY });
+    const lower = memory(FILES);
+    const { fileSystem: fs } = new Sandbox(lower, { root: '/', deny: DENY });
     expect(await refusal(() => fs.transaction((branch) => branch.readText('/.env')))).toBe('ENOENT');
     expect(fs.forkSync().existsSync('/keys/a.pem')).toBe(false);
     const handle = fs.openSync('/docs/a.md', 'r');
-    beneath.renameSync('/docs/a.md', '/keys/a.md');
+    lower.renameSync('/docs/a.md', '/keys/a.md');
     expect(await refusal(() => handle.readFileSync())).not.toBeUndefined();
-    beneath.writeFileSync('/docs/.env', 'late');
+    lower.writeFileSync('/docs/.env', 'late');
     expect(fs.readdirSync('/docs')).toEqual(['gone.md', 'link.md']);
     expect(isFsError(await fs.readText('/docs/.env').catch((error: unknown) => error), 'ENOENT')).toBe(true);
   });

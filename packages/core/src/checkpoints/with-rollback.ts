@@ -22,7 +22,7 @@ export interface RolledBack {
   readonly committed: false;
   /** Why: what the check returned, or the message of the error. */
   readonly reason: string;
-  /** What the work or the check has thrown. */
+  /** The error that the work or the check has thrown. */
   readonly error?: unknown;
   /**
    * The changes that were undone. Undefined for a filesystem that does not declare `capabilities.diff`, and if the

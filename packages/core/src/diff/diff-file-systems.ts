@@ -24,7 +24,7 @@ import {
  *
  * Two synchronous filesystems are compared as they are at the call. If they share parts, as a filesystem in memory, its
  * forks and its checkpoints do, that costs as much as the changes. Otherwise all entries of both are listed, each side at
- * one point in time, then files of equal size are read: nothing should write meanwhile.
+ * one point in time, then files of equal size are read: nothing should write during the call.
  *
  * @throws FsError as reading the filesystems does; with `contents`, EFBIG for a file of 2 GiB or more
  * @example

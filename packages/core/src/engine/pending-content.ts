@@ -76,7 +76,7 @@ const FAILED = 'The function that returns the content of this file failed';
 const NOT_LOADED =
   'The content comes from an asynchronous function and is not loaded yet: call `await fs.readFile(path)` first';
 
-/** What the errors wait for that report a content which is not loaded. */
+/** Loads that an error about a content which is not loaded waits for. */
 const LOADING = new WeakMap<object, Promise<void>>();
 
 function failed(path: string | undefined, hint: string, cause?: unknown): FsError {

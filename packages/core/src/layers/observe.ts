@@ -42,7 +42,7 @@ export interface OperationEvent {
 }
 
 export interface ObserveOptions {
-  /** Who uses the returned filesystem: each event carries it. Default: nothing. */
+  /** Name of the user of the returned filesystem; each event carries it. Default: none. */
   readonly actor?: string | undefined;
   /**
    * Report the versions of a changed entry before and after the call. Each call that changes an entry then looks it up
@@ -147,7 +147,7 @@ class Observer implements Around {
   async promise(call: Call, next: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown> {
     const startedAt = this.shared.clock();
     const looks = this.shared.versions ? looksOf(call) : undefined;
-    // The call begins after the first look, so that its arguments must not change meanwhile.
+    // The call begins after the first look, so that its arguments must not change until then.
     const args = looks && capturedArguments(call);
     const before = looks && (await versionOf(looks.before));
     let result: unknown;

@@ -18,7 +18,7 @@ interface Look {
   sync(): Stats;
 }
 
-/** How to look up the entry that a call changes, before and after it; undefined if it changes no single entry. */
+/** Lookups of the entry that a call changes, before and after it; undefined unless it changes a single entry. */
 interface Looks {
   readonly before: Look;
   /** Undefined if the entry is then gone. */

@@ -83,7 +83,7 @@ export interface ObjectStore {
   /**
    * Lists names that begin with `prefix`, in any order. `cursor` is that of the previous page, undefined for the first
    * one: an opaque text for the caller, who may send it again. Other clients put and delete objects during a listing: it contains
-   * every object that exists from its beginning to its end at least once; those put or deleted meanwhile may be missing.
+   * every object that exists from its beginning to its end at least once; those put or deleted during it may be missing.
    *
    * A page may contain any number of names, also none if more pages follow. A thousand pages in a row without a new
    * name end the listing with an error.

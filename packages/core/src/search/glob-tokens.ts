@@ -159,7 +159,7 @@ function pairs(raw: readonly Raw[]): ReadonlyMap<number, Role> {
         openOf[last.pair].pop();
       } while (last.pair !== token.pair);
       roles.set(last.at, { end: at, separators: last.separators });
-      // What separates alternatives of a bracket around this one is not inside it.
+      // A separator of alternatives of a bracket around this one is not inside it.
       for (const { separators } of [openOf['{}'].at(-1), openOf['()'].at(-1)].filter((around) => around !== undefined))
         while ((separators.at(-1) ?? -1) > last.at) separators.pop();
     }

@@ -68,7 +68,7 @@ function commonDirectories(bases: readonly string[]): string {
   return names.join('/');
 }
 
-/** What the patterns say about a directory. */
+/** The decision of the patterns about a directory. */
 interface Entered {
   /** State of the patterns within it. */
   readonly state: GlobState;

@@ -150,7 +150,7 @@ export class DirectoryNode {
   /** Versions as in `DirectoryRecord`: of everything at and under it, and of its own listing. */
   version: Version = 0;
   listing: Version = 0;
-  /** Of its metadata and its names. */
+  /** Version of its metadata and its names. */
   changeId: ChangeId = 0;
   /** True if every name is known; an unknown name is looked up at the origin. */
   complete = true;

@@ -298,7 +298,7 @@ export class Connection {
       };
       let isSent = false;
       const close = (): void => {
-        const message = 'The storage was closed before the server had answered';
+        const message = 'The storage was closed before the server had replied';
         fail(new StorageError('closed', message, { mayHaveHappened: isSent }));
       };
       this.#inFlight.add(close);

@@ -28,7 +28,7 @@ export function worlds(backends: Backends, layers: readonly string[]): World[] {
   return Object.entries(backends).flatMap(([backend, create]) =>
     Object.keys(POLICIES).flatMap((policy) =>
       layers.flatMap((layer) =>
-        // What patterns hide is missing for an overlay, which creates files of its own there.
+        // Names that patterns hide are missing for an overlay, which creates files of its own there.
         policy === PATTERNS && layer === OVERLAID ? [] : [{ backend, create, policy, layer }],
       ),
     ),
