@@ -121,6 +121,52 @@ describe.each(STORAGES)('file tools on %s', (_, create) => {
     for (const path of ['/d/f', '/g']) expect(await call('write_file', { path, content: 'new' })).toMatch(/^Wrote/);
   });
 
+  it('do not replace a file by a move if it has changed since the model read it', async () => {
+    const { fileSystem, call } = await setUp({ '/f': 'old', '/g': 'mine' });
+    await call('read_file', { path: '/f' });
+    await fileSystem.writeFile('/f', 'theirs');
+    const move = () => call('move_file', { from: '/g', to: '/f' });
+    for (let i = 0; i < 2; i++) expect(await move()).toBe(CHANGED);
+    expect([await fileSystem.readText('/f'), await fileSystem.readText('/g')]).toEqual(['theirs', 'mine']);
+    await call('read_file', { path: '/f' });
+    expect(await move()).toMatch(/^Moved/);
+  });
+
+  it('do not delete a directory if a file in it has changed since the model read it', async () => {
+    const { fileSystem, call } = await setUp({ '/d/e/f': 'old', '/d/g': 'g', '/d/gone': 'x', '/db': 'b' });
+    for (const path of ['/d/e/f', '/d/g', '/d/gone', '/db']) await call('read_file', { path });
+    await fileSystem.writeFile('/d/e/f', 'theirs');
+    await fileSystem.writeFile('/db', 'theirs');
+    await fileSystem.rm('/d/gone');
+    const remove = () => call('delete_file', { path: '/d', recursive: true });
+    for (let i = 0; i < 2; i++) expect(await remove()).toBe(CHANGED.replace('/f', '/d/e/f'));
+    expect(await fileSystem.readText('/d/g')).toBe('g');
+    await call('read_file', { path: '/d/e/f' });
+    expect(await remove()).toMatch(/^Deleted/);
+  });
+
+  it('take calls for a file and for its directory or its new name at once for no change by others', async () => {
+    const { fileSystem, call } = await setUp({ '/d/f': 'f', '/g': 'g' });
+    for (const path of ['/d/f', '/g']) await call('read_file', { path });
+    await fileSystem.writeFile('/h', 'h');
+    const results = await Promise.all([
+      call('write_file', { path: '/d/f', content: 'mine' }),
+      call('delete_file', { path: '/d', recursive: true }),
+      call('write_file', { path: '/g', content: 'mine' }),
+      call('move_file', { from: '/h', to: '/g' }),
+    ]);
+    expect(results.map((text) => text.split(' ')[0])).toEqual(['Wrote', 'Deleted', 'Wrote', 'Moved']);
+    expect(await fileSystem.readText('/g')).toBe('h');
+  });
+
+  it('do not call a file moved or deleted because a move has a target without a directory', async () => {
+    const { fileSystem, call } = await setUp();
+    await call('read_file', { path: '/f' });
+    expect(await call('move_file', { from: '/f', to: '/none/f' })).toMatch(/^ENOENT/);
+    await fileSystem.appendFile('/f', ' theirs');
+    expect(await call('write_file', { path: '/f', content: 'mine' })).toBe(CHANGED);
+  });
+
   it('refuse a file that a rollback has taken back', async () => {
     const { call } = await setUp();
     await call('checkpoint', { name: 'before' });

@@ -1,8 +1,9 @@
-import { isFsError, isWithin, quote, type Stats, type VersionOptions } from '@scratchfs/core';
+import { type FileSystem, isFsError, isWithin, quote, type Stats, type VersionOptions } from '@scratchfs/core';
 import type { FileSandbox, FileSystemSandbox } from '@scratchfs/sandbox';
+import { entryAt } from './in-transaction.js';
 import { InputError } from './input.js';
 import type { ToolCallOptions } from './tool.js';
-import { hasFileSystem } from './tool-sandbox.js';
+import { hasFileSystem, shownPath } from './tool-sandbox.js';
 
 /** Maximum number of files whose versions are remembered. The one read or written longest ago is forgotten first. */
 const MAX_FILES = 10_000;
@@ -15,6 +16,9 @@ interface Place {
   /** Path in the filesystem, without links. */
   readonly path: string;
 }
+
+/** Throws an InputError if a file is not as the model has read it. To run in the transaction of the change. */
+export type VersionCheck = (fileSystem: FileSystem) => Promise<void>;
 
 /**
  * The versions of the files that a model has read, so that it does not overwrite what others have written since. A file
@@ -40,7 +44,7 @@ export class ReadVersions {
    * version that it began with.
    */
   async reading<T>(path: string, call: ToolCallOptions, read: () => Promise<T>, isRest = false): Promise<T> {
-    return this.#inTurn(path, true, call, async (place) => {
+    return this.#inTurn([path], true, call, async ([place]) => {
       const version = place && (await versionAt(place, call));
       const result = await read();
       if (place !== undefined && version !== undefined)
@@ -60,37 +64,49 @@ export class ReadVersions {
     call: ToolCallOptions,
     change: (condition: VersionOptions) => Promise<string | undefined>,
   ): Promise<void> {
-    await this.#inTurn(path, true, call, async (place) => {
+    await this.#inTurn([path], true, call, async ([place]) => {
       const content = await this.#checked(path, place, place && this.#known.get(place.path), change);
       // The call has succeeded: what follows must not fail because it is aborted.
       if (place !== undefined && content !== undefined) await this.#learn(place, content);
     });
   }
 
-  /** Removes an entry, a link itself, under the same condition. @throws InputError if it has changed since */
+  /**
+   * Removes an entry, a link itself, under the same condition. `check` concerns the files under a directory; undefined
+   * if the model has read none of them.
+   * @throws InputError if it has changed since
+   */
   async removing(
     path: string,
     call: ToolCallOptions,
-    remove: (condition: VersionOptions) => Promise<void>,
+    remove: (condition: VersionOptions, check: VersionCheck | undefined) => Promise<void>,
   ): Promise<void> {
-    await this.#inTurn(path, false, call, async (place) => {
-      await this.#checked(path, place, place && this.#known.get(place.path), remove);
+    await this.#inTurn([path], false, call, async ([place]) => {
+      const check =
+        place && this.#checkOf(place.sandbox, (file) => file !== place.path && isWithin(file, place.path), call);
+      const known = place && this.#known.get(place.path);
+      await this.#checked(path, place, known, (condition) => remove(condition, check));
       if (place !== undefined) this.#forgetUnder(place.path);
     });
   }
 
-  /** Moves an entry, a link itself, under the same condition. @throws InputError if it has changed since */
+  /**
+   * Moves an entry, a link itself, under the same condition. `check` concerns the file that it replaces; undefined if
+   * the model has not read it.
+   * @throws InputError if one of them has changed since
+   */
   async moving<T>(
     from: string,
     to: string,
     call: ToolCallOptions,
-    move: (condition: VersionOptions) => Promise<T>,
+    move: (condition: VersionOptions, check: VersionCheck | undefined) => Promise<T>,
   ): Promise<T> {
-    return this.#inTurn(from, false, call, async (source) => {
+    return this.#inTurn([from, to], false, call, async ([source, target]) => {
       const known = source && this.#known.get(source.path);
       const before = source && (await statsAt(source, call));
-      const result = await this.#checked(from, source, known, move);
-      const target = source && (await this.#place(to, false, {}).catch(() => undefined));
+      const isReplacing = target !== undefined && target.path !== source?.path;
+      const check = isReplacing ? this.#checkOf(target.sandbox, (file) => file === target.path, call) : undefined;
+      const result = await this.#checked(from, source, known, (condition) => move(condition, check));
       if (source === undefined || target === undefined || source.path === target.path) return result;
       this.#forgetUnder(target.path);
       const moved = [...this.#known].filter(([path]) => path !== source.path && isWithin(path, source.path));
@@ -113,11 +129,9 @@ export class ReadVersions {
     try {
       return await change({ ifVersion: known });
     } catch (error) {
-      const again = this.offered.has('read_file') ? 'Call read_file, then decide again.' : 'Read it again first.';
-      if (isFsError(error, 'ECHANGED'))
-        throw new InputError(`${quote(path)} has changed since you read it, so nothing was done. ${again}`);
+      if (isFsError(error, 'ECHANGED')) throw this.#changed(path);
       // It is gone, so that there is nothing left to protect.
-      if (isFsError(error, 'ENOENT')) {
+      if (isFsError(error, 'ENOENT') && (await statsAt(place, {})) === undefined) {
         this.#known.delete(place.path);
         throw new InputError(
           `${quote(path)} was moved or deleted since you read it, so nothing was done. To create it anew, try again.`,
@@ -125,6 +139,28 @@ export class ReadVersions {
       }
       throw error;
     }
+  }
+
+  /** Returns a check of those files that the model has read; undefined if there are none. */
+  #checkOf(
+    sandbox: FileSystemSandbox,
+    isChecked: (path: string) => boolean,
+    call: ToolCallOptions,
+  ): VersionCheck | undefined {
+    const versions = [...this.#known].filter(([path]) => isChecked(path));
+    if (versions.length === 0) return undefined;
+    return async (fileSystem) => {
+      for (const [path, version] of versions) {
+        const stats = await entryAt(fileSystem, path, call);
+        // If it is gone, there is nothing left to protect.
+        if (stats !== undefined && stats.version !== version) throw this.#changed(shownPath(sandbox, path) ?? path);
+      }
+    };
+  }
+
+  #changed(path: string): InputError {
+    const again = this.offered.has('read_file') ? 'Call read_file, then decide again.' : 'Read it again first.';
+    return new InputError(`${quote(path)} has changed since you read it, so nothing was done. ${again}`);
   }
 
   /** Remembers the version of a file that was just written, if it still holds what was written. */
@@ -155,24 +191,29 @@ export class ReadVersions {
     return { sandbox, path: await sandbox.resolve(path, { follow, ...call }) };
   }
 
-  /** Runs the calls for one file one after the other: a model may make several at once, and none is a change by others. */
+  /**
+   * Runs the calls for one file, or for a directory and what is under it, one after the other: a model may make several
+   * at once, and none is a change by others.
+   */
   async #inTurn<T>(
-    path: string,
+    paths: readonly string[],
     follow: boolean,
     call: ToolCallOptions,
-    work: (place: Place | undefined) => Promise<T>,
+    work: (places: readonly (Place | undefined)[]) => Promise<T>,
   ): Promise<T> {
     // What cannot be resolved is refused by the work itself, with a better message.
-    const place = await this.#place(path, follow, call).catch(() => undefined);
+    const places = await Promise.all(paths.map((path) => this.#place(path, follow, call).catch(() => undefined)));
     call.signal?.throwIfAborted();
-    if (place === undefined) return work(undefined);
-    const turn = (this.#turns.get(place.path) ?? Promise.resolve()).then(() => work(place));
+    const taken = places.flatMap((place) => place?.path ?? []);
+    const isBefore = (path: string) => taken.some((own) => isWithin(path, own) || isWithin(own, path));
+    const before = [...this.#turns].flatMap(([path, turn]) => (isBefore(path) ? [turn] : []));
+    const turn = Promise.all(before).then(() => work(places));
     const settled = turn.catch(() => undefined);
-    this.#turns.set(place.path, settled);
+    for (const path of taken) this.#turns.set(path, settled);
     try {
       return await turn;
     } finally {
-      if (this.#turns.get(place.path) === settled) this.#turns.delete(place.path);
+      for (const path of taken) if (this.#turns.get(path) === settled) this.#turns.delete(path);
     }
   }
 }

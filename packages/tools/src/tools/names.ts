@@ -1,5 +1,6 @@
 import { type FileSystem, FsError, isFsError, type Stats, type VersionOptions } from '@scratchfs/core';
 import { entryAt, inTransaction } from '../in-transaction.js';
+import type { VersionCheck } from '../read-versions.js';
 import { counted, type Definition, inWordsOf, path, quote, yes } from './define.js';
 
 const RECURSIVE_HINT = 'Set recursive to true to delete a directory with all that is in it';
@@ -30,16 +31,21 @@ export const deleteFile: Definition<'delete_file'> = {
       call,
     );
     const { sandbox } = authorizer;
-    const remove = async (condition: VersionOptions): Promise<void> => {
+    const remove = async (fileSystem: FileSystem, condition: VersionOptions): Promise<void> => {
       const place = sandbox.locate(name);
       try {
-        await sandbox.fileSystem.rm(place, { recursive, ...condition, ...call });
+        await fileSystem.rm(place, { recursive, ...condition, ...call });
       } catch (error) {
         if (!isFsError(error, 'EISDIR')) throw error;
         throw new FsError('EISDIR', { syscall: 'rm', path: place, hint: RECURSIVE_HINT });
       }
     };
-    await inWordsOf(authorizer, () => authorizer.versions.removing(name, call, remove), name);
+    const removing = (condition: VersionOptions, check: VersionCheck | undefined): Promise<void> => {
+      if (check === undefined) return remove(sandbox.fileSystem, condition);
+      const work = (branch: FileSystem) => check(branch).then(() => remove(branch, condition));
+      return inTransaction(sandbox.fileSystem, work, call);
+    };
+    await inWordsOf(authorizer, () => authorizer.versions.removing(name, call, removing), name);
     return { text: `Deleted ${quote(name)}.`, structured: { path: name } };
   },
 };
@@ -71,15 +77,20 @@ export const moveFile: Definition<'move_file'> = {
       call,
     );
     const { sandbox } = authorizer;
-    const move = async (fileSystem: FileSystem, condition: VersionOptions): Promise<Stats | undefined> => {
+    const move = async (
+      fileSystem: FileSystem,
+      condition: VersionOptions,
+      check: VersionCheck | undefined,
+    ): Promise<Stats | undefined> => {
+      await check?.(fileSystem);
       const [source, target] = [sandbox.locate(from), sandbox.locate(to)];
       const before = await entryAt(fileSystem, target, call);
       const moved = before && (await entryAt(fileSystem, source, call));
       await fileSystem.rename(source, target, { ...condition, ...call });
       return before === undefined || isSame(before, moved) ? undefined : before;
     };
-    const moving = (condition: VersionOptions): Promise<Stats | undefined> =>
-      inTransaction(sandbox.fileSystem, (branch) => move(branch, condition), call);
+    const moving = (condition: VersionOptions, check: VersionCheck | undefined): Promise<Stats | undefined> =>
+      inTransaction(sandbox.fileSystem, (branch) => move(branch, condition, check), call);
     const replaced = await inWordsOf(authorizer, () => authorizer.versions.moving(from, to, call, moving), from, to);
     const replacing = replaced === undefined ? '' : `, replacing ${described(replaced)} that was there`;
     return {
