@@ -1,6 +1,6 @@
 import type { FileFunction, FileSystem, InitialFiles } from '@scratchfs/core';
 import { withRollback } from '@scratchfs/core/checkpoints';
-import { diff } from '@scratchfs/core/diff';
+import { diff, diffFileSystems, diffFileSystemsSync } from '@scratchfs/core/diff';
 import { mount, observe, overlay, readonly } from '@scratchfs/core/layers';
 import { glob, grep } from '@scratchfs/core/search';
 import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
@@ -12,6 +12,11 @@ const TEXT = 'the content';
 const later = () => vi.fn(async () => TEXT);
 const open = (load: FileFunction, more: InitialFiles = {}) =>
   createFileSystem({ files: { '/dir/big': load, ...more }, clock: () => 1_000 });
+
+function methodOf(fs: FileSystem, key: string | symbol): unknown {
+  const value: unknown = Reflect.get(fs, key, fs);
+  return typeof value === 'function' ? value.bind(fs) : value;
+}
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
@@ -250,6 +255,29 @@ describe('a file whose content a function returns', () => {
       diffError: expect.objectContaining({ code: 'EIO' }),
     });
     expect([fs.readTextSync('/a'), fs.checkpointsSync()]).toEqual(['old', []]);
+  });
+
+  it('is loaded to compare it with a file of another filesystem', async () => {
+    const compared = async (content: string, form: (fs: FileSystem) => FileSystem, contents: boolean) => {
+      const fs = createFileSystem({ files: { '/dir/big': content, '/dir/other': later() } });
+      const found = await diffFileSystems(form(fs), open(later(), { '/dir/other': later() }), { contents });
+      return found.changed.map(({ path, after }) => [path, after.size, new TextDecoder().decode(after.data)]);
+    };
+    const forms: Readonly<Record<string, (fs: FileSystem) => FileSystem>> = {
+      memory: (fs) => fs,
+      observe: (fs) => observe(fs, () => {}),
+      asynchronous: (fs) => new Proxy(fs, { get: (_, key) => (key === 'kind' ? 'async' : methodOf(fs, key)) }),
+    };
+    for (const [name, form] of Object.entries(forms)) {
+      expect(await compared(TEXT, form, false), name).toEqual([]);
+      for (const other of ['', 'x', 'THE CONTENT']) {
+        expect(await compared(other, form, false), `${name}: ${other}`).toEqual([['/dir/big', 11, '']]);
+        expect(await compared(other, form, true), `${name}: ${other}`).toEqual([['/dir/big', 11, TEXT]]);
+      }
+    }
+    expect(() => diffFileSystemsSync(createFileSystem({ files: { '/dir/big': '' } }), open(later()))).toThrow('EAGAIN');
+    const [works, fails] = [open(() => TEXT), open(() => Promise.reject(new Error('down')))];
+    await expect(diffFileSystems(works, fails)).rejects.toMatchObject({ code: 'EIO' });
   });
 
   it('ends the wait for it when the call is aborted', async () => {

@@ -2,12 +2,17 @@ import { checkFileSystem } from '../check-file-system.js';
 import { signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
 import { trustedApi, trustedSyncApi } from '../engine/internals.js';
+import { infoOf } from '../engine/operations/read.js';
+import { isLoading } from '../engine/pending-content.js';
 import { collectItems, inSlices, Yielder } from '../engine/scheduling/time-slice.js';
+import { loadedIfPending } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
-import { WalkCursor } from '../engine/walk.js';
+import { directoryAt, MappedCursor, TreeWalk } from '../engine/walk.js';
 import type { EntryInfo } from '../entry.js';
+import { FsError } from '../errors.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import { compareNames } from '../paths.js';
+import { FILE } from '../tree/node.js';
 import {
   type AddedOrRemoved,
   type Changed,
@@ -52,7 +57,11 @@ export async function diffFileSystems(
   return (await collectItems(inSlices(cursor, signal))).at(-1) as FileSystemDiff;
 }
 
-/** Like {@link diffFileSystems}, for two synchronous filesystems. */
+/**
+ * Like {@link diffFileSystems}, for two synchronous filesystems.
+ *
+ * @throws FsError also EAGAIN for a file whose asynchronous function has not returned its content yet
+ */
 export function diffFileSystemsSync(
   before: SyncFileSystem,
   after: SyncFileSystem,
@@ -71,15 +80,37 @@ function checkBoth(before: FileSystem, after: FileSystem): void {
   checkFileSystem(after, 'after');
 }
 
+/** A cursor that can be continued after an EAGAIN, when the content that was missing is loaded. */
 function cursorOver(before: SyncFileSystem, after: SyncFileSystem, contents: boolean): Cursor<FileSystemDiff | null> {
   const [a, b] = [trustedSyncApi(before, 'diffFileSystemsSync'), trustedSyncApi(after, 'diffFileSystemsSync')];
-  const start = (left: View): Cursor<FileSystemDiff | null> =>
-    asCursor(b.iterateSync((right) => new DiffCursor(left, right, contents)));
-  return asCursor(a.iterateSync(start));
+  const items = a.iterateSync((left) =>
+    asCursor(b.iterateSync((right) => loadingAsItem(new DiffCursor(left, right, contents)))),
+  );
+  return {
+    next() {
+      const item = items.next().value as FileSystemDiff | null | FsError | undefined;
+      if (item instanceof FsError) throw item;
+      return item;
+    },
+  };
 }
 
 function asCursor<T>(items: IterableIterator<T>): Cursor<T> {
   return { next: () => items.next().value as T | undefined };
+}
+
+/** Returns the error of a content that is not loaded as an item, because a generator that throws has ended. */
+function loadingAsItem<T>(cursor: Cursor<T>): Cursor<T | FsError> {
+  return {
+    next() {
+      try {
+        return cursor.next();
+      } catch (error) {
+        if (isLoading(error)) return error;
+        throw error;
+      }
+    },
+  };
 }
 
 /** Compares any two filesystems by their entries. */
@@ -107,6 +138,22 @@ async function diffEntries(
   return { added, removed, changed };
 }
 
+/** Walks all entries. A file whose content a function returns has the size of that content. */
+class SizedWalk implements Cursor<EntryInfo> {
+  #walk: Cursor<EntryInfo> | undefined;
+
+  constructor(readonly view: View) {}
+
+  next(): EntryInfo | undefined {
+    const { view } = this;
+    this.#walk ??= new MappedCursor(new TreeWalk(view, directoryAt(view, '/')), ({ path, name, entry, node }) => {
+      const info = infoOf(view, path, name, entry);
+      return node.kind === FILE && info.size === 0 ? { ...info, size: loadedIfPending(view, node).size } : info;
+    });
+    return this.#walk.next();
+  }
+}
+
 /** The entries of one filesystem, by path. */
 class Entries {
   readonly #fileSystem: FileSystem;
@@ -120,7 +167,7 @@ class Entries {
 
   async load(): Promise<this> {
     const signal = this.#signal;
-    const infos = await trustedApi(this.#fileSystem).collect((view) => new WalkCursor(view, '/'), { signal });
+    const infos = await trustedApi(this.#fileSystem).collect((view) => new SizedWalk(view), { signal });
     this.#infos = new Map(infos.map((info) => [info.path, info]));
     return this;
   }

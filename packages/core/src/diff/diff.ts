@@ -2,7 +2,7 @@ import { checkBoolean, checkInteger, checkOptions, signalIn } from '../engine/ar
 import type { Cursor } from '../engine/cursor.js';
 import { trustedApi, trustedSyncApi } from '../engine/internals.js';
 import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
-import { fileBytes, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
+import { fileBytes, loadedIfPending, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { type EntryKind, statMode } from '../entry.js';
 import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
@@ -20,7 +20,10 @@ import {
 /** The node under a name on one side of a diff. */
 export interface DiffEntry {
   readonly kind: EntryKind;
-  /** Size in bytes; 0 for a directory. */
+  /**
+   * Size in bytes; 0 for a directory. If a function returns the content of a file and the diff has not read it, the given
+   * size or 0.
+   */
   readonly size: number;
   /** Permission bits. */
   readonly mode: number;
@@ -220,11 +223,13 @@ export class DiffCursor implements Cursor<FileSystemDiff | null> {
     return (before?.data?.length ?? 0) + (after?.data?.length ?? 0);
   }
 
-  #entry(view: View, node: Node, { path }: TreeChange): DiffEntry {
-    const entry = entryOf(node);
+  #entry(view: View, node: Node, { path, before, after, content }: TreeChange): DiffEntry {
+    // The comparison of two files has loaded both, so their sizes are known.
+    const entry = entryOf(content && before?.kind === after?.kind ? loadedIfPending(view, node) : node);
     if (!this.contents || node.kind !== FILE) return entry;
     if (!mayRead(view, path, node)) return entry;
-    return { ...entry, data: fileBytes(view, node, path) };
+    const data = fileBytes(view, node, path);
+    return { ...entry, size: data.length, data };
   }
 }
 
