@@ -39,11 +39,27 @@ const pattern: Reader<string> = (value, field) => {
   return given;
 };
 
-/** Reads a list of patterns. @throws TypeError, RangeError that name the field */
-export const patterns = list(pattern);
+/**
+ * Reads a list of patterns. A list of exceptions only is refused: it would hide nothing.
+ * @throws TypeError, RangeError that name the field
+ */
+export const patterns: Reader<readonly string[]> = (value, field) => {
+  const given = list(pattern)(value, field);
+  if (given.length > 0 && given.every((each) => each.startsWith('!'))) {
+    throw new RangeError(
+      `${field} has only exceptions, so that it hides nothing: put the patterns that they are exceptions to before them`,
+    );
+  }
+  return given;
+};
 
 /** Parses a pattern. @throws TypeError, RangeError */
 export function ruleOf(given: string): Rule {
+  if (given.startsWith('!(')) {
+    throw new RangeError(
+      "it must not begin with '!(': !(…) is not supported; deny '*' and make exceptions with '!name', and write '![(]' for a name that begins with '('",
+    );
+  }
   const isException = given.startsWith('!');
   // Upper and lower case are the same, because on some filesystems of hosts they are.
   const glob = given

@@ -189,10 +189,23 @@ describe('patterns that hide', () => {
     ['a'.repeat(5_000), 'A pattern may have 4096 characters'],
     ['a\0', 'is no pattern'],
     ['\ud800', 'is no pattern'],
+    ['!(public)', "must not begin with '!('"],
+    ['!(public|docs)/**', "deny '*' and make exceptions with '!name'"],
   ])('are refused with the name of the field: %s', (given, text) => {
     const parse = () => parseSandboxConfig({ root: '/', deny: ['x', given] });
     expect(parse).toThrow('sandbox.deny[1]');
     expect(parse).toThrow(text);
+  });
+
+  it('are refused if all are exceptions, which hide nothing', async () => {
+    const text = 'has only exceptions, so that it hides nothing';
+    expect(() => see(['/a'], ['!a', '!b'])).toThrow(`sandbox.deny ${text}`);
+    const parent = new Sandbox(memory(FILES), { root: '/' });
+    await expect(parent.derive({ inherit: true, deny: ['!a'] })).rejects.toThrow(`deny ${text}`);
+  });
+
+  it('make an exception of a name that begins with a parenthesis', () => {
+    expect(see(['/(a)', '/b'], ['*', '![(]a)'])).toEqual(['/(a)']);
   });
 
   it('hold for more paths than are remembered', () => {
