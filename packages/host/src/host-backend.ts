@@ -124,7 +124,10 @@ export class HostBackend implements Backend {
       if (this.readonly) throw new FsError('EROFS');
       await this.#checkEmpty(batch);
       if (!isJournaled) await this.#writes.apply(batch.writes);
-      else if (!(await this.#applyJournaled(batch.writes))) return { kind: 'conflict', checks: [] };
+      else {
+        const checks = await this.#applyJournaled(batch);
+        if (checks !== undefined) return { kind: 'conflict', checks };
+      }
     }
     // The host has its own version of each file. This one only tells the engine to look them up.
     const result: CommitResult = { kind: 'ok', version: `written-${++this.#commits}` };
@@ -136,17 +139,20 @@ export class HostBackend implements Backend {
     return result;
   }
 
-  /** Returns false if another process changed one of the paths, with nothing changed. */
-  async #applyJournaled(writes: Batch['writes']): Promise<boolean> {
+  /** If another process changed one of the paths, changes nothing and returns the checks that failed, if known. */
+  async #applyJournaled({ checks, writes }: Batch): Promise<readonly number[] | undefined> {
     await this.#writes.checkProtection(writes);
     const { changes, ids } = await batchChanges(this.root, this.#ids, writes);
+    // The changes replace what the disk held a moment ago, which need not be what was checked before.
+    const failed = await this.#failedOf(checks);
+    if (failed.length > 0) return failed;
     const { changed } = await carryOut(this.#writes, changes, undefined);
-    if (changed !== undefined) return false;
+    if (changed !== undefined) return [];
     for (const [path, id] of ids) {
       using trail = this.root.walk(path);
       if (trail.complete) this.#ids.give(trail.last.stat, id);
     }
-    return true;
+    return undefined;
   }
 
   /** Refuses to remove a directory that looks empty but holds entries that are not shown, such as a pipe. */

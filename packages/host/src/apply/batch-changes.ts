@@ -20,7 +20,8 @@ export interface BatchChanges {
 type Find<K extends Write['kind']> = Extract<Write, { kind: K }>;
 
 /**
- * Returns the changes that a batch of writes makes to each path, compared with the disk.
+ * Returns the changes that a batch of writes makes to each path, compared with the disk. The preconditions of the batch
+ * must be checked afterwards: another process may have changed an entry before it was compared.
  * @throws FsError ENOTSUP for writes that cannot be a change of single paths: hard links, copies, times, owners, and
  *   moves and removals of directories that are not empty
  */
@@ -68,7 +69,7 @@ class BatchOfPaths {
       if (id !== undefined) ids.set(path, id);
       const is = entry && fingerprintOf(entry.stat);
       const current = entry && is && { kind: entry.kind, mode: Number(entry.stat.mode) & 0o7777, is, names: [] };
-      // The preconditions of the batch have just been checked against this entry.
+      // The caller checks the preconditions of the batch once more, against this entry.
       const mayReplace = async (taken: PathHandle): Promise<boolean> =>
         is !== undefined && isSameEntry(is, fingerprintOf(taken.stat));
       changes.push({ path, current, after: state, mayReplace });
