@@ -71,6 +71,15 @@ export function autoRunFiles(paths: Iterable<string>): string[] {
   return [...paths].filter(isAutoRun);
 }
 
+/** Reports whether a link at a path is in place of a directory whose files other programs run, or leads to one. */
+export function isAutoRunLink(path: string): boolean {
+  const folded = `/${path}/`.toLowerCase();
+  return DIRECTORIES.some((directory) => {
+    const [first] = directory.split('/');
+    return folded.endsWith(`/${first}/`) || folded.includes(`/${directory}/`);
+  });
+}
+
 function isAutoRun(path: string): boolean {
   const folded = `/${path}`.toLowerCase();
   const name = folded.slice(folded.lastIndexOf('/') + 1);

@@ -321,6 +321,29 @@ describe('applyChanges()', () => {
     expect(readdirSync(root).filter((name) => /^n\d$/.test(name))).toHaveLength(1);
   });
 
+  it('reports links in place of directories that programs obey', async () => {
+    const link = (path: string, target: string): PathChange => ({ path, after: { kind: 'symlink', target } });
+    const run = [link('/.GitHub', 'x'), link('/.vscode', 'x'), link('/src/to', '../.husky/_')];
+    const changes = [...run, link('/src/x', 'deep'), { path: '/x/tasks.json', after: file('{}') }];
+    const { autoRun } = await applyChanges(changes, root);
+    expect(autoRun).toEqual(['/.GitHub', '/.vscode', '/src/to']);
+  });
+
+  it('sets no set-user-ID and set-group-ID bits, and keeps those of a directory', async () => {
+    chmodSync(join(root, 'src'), 0o2755);
+    chmodSync(join(root, 'a.txt'), 0o4755);
+    const changes: PathChange[] = [
+      { path: '/a.txt', before: file('one\n', 0o4755), after: file('ONE\n') },
+      { path: '/new', after: file('new', 0o6755) },
+      { path: '/dir', after: { kind: 'directory', mode: 0o2777 } },
+      { path: '/src', before: directory, after: { kind: 'directory', mode: 0o700 } },
+    ];
+    expect(await applyChanges(changes, root)).toMatchObject({ success: true });
+    const modes = ['a.txt', 'new', 'dir', 'src'].map((name) => statSync(join(root, name)).mode & 0o7777);
+    expect(modes).toEqual([0o755, 0o755, 0o777, 0o2700]);
+    expect((await applyChanges(changes, root)).applied).toEqual([]);
+  });
+
   it('refuses a journal that no call has left', async () => {
     mkdirSync(join(root, '.scratchfs-tmp-journal'));
     writeFileSync(join(root, '.scratchfs-tmp-journal/steps'), '{}');

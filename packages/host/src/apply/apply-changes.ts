@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { FsError, StorageError } from '@scratchfs/core';
 import type { FileSystemDiff } from '@scratchfs/core/diff';
 import { checkOptions } from '@scratchfs/core/internal';
-import { autoRunFiles } from '../auto-run-files.js';
+import { autoRunFiles, isAutoRunLink } from '../auto-run-files.js';
 import { ConfinedRoot } from '../confined-root.js';
 import { GitProtection } from '../git-protection.js';
 import { givenPath } from '../given-path.js';
@@ -40,7 +40,8 @@ export interface ApplyResult {
   readonly skipped: readonly string[];
   /**
    * Applied files that other programs run or obey on their own (hooks, package scripts, `.envrc`, editor tasks), for a
-   * person to review; see `autoRunFiles`.
+   * person to review; see `autoRunFiles`. Also links in place of directories with such files, and links to those. What
+   * lies behind a link is not listed.
    */
   readonly autoRun: readonly string[];
   /** Old entries that could not get their path back, because another process took it while changes were undone. */
@@ -285,13 +286,18 @@ function resultOf(plan: ChangePlan, onConflict: KnownOptions['onConflict']): Omi
       autoRun: [],
     };
   const files = changes.filter(({ after }) => after !== undefined && after.kind !== 'directory');
+  const runs = new Set(autoRunFiles(files.map(({ path }) => path)));
+  for (const { path, after } of files) {
+    if (after?.kind !== 'symlink') continue;
+    if (isAutoRunLink(path) || isAutoRunLink(after.target as string)) runs.add(path);
+  }
   return {
     success: true,
     applied,
     unchanged,
     conflicts,
     skipped,
-    autoRun: autoRunFiles(files.map(({ path }) => path)),
+    autoRun: [...runs].sort(),
   };
 }
 

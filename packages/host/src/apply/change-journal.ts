@@ -24,6 +24,7 @@ import {
   openJournal,
   type Step,
 } from './journal.js';
+import { MODE_BITS } from './path-change.js';
 import type { PlannedChange } from './plan-changes.js';
 
 /** An entry that could not get its path back, because another process has put something else there. */
@@ -370,7 +371,7 @@ async function prepare(root: ConfinedRoot, { path, current, after }: PlannedChan
   } else {
     using trail = root.walk(path);
     const replaced = trail.complete && trail.last.kind === 'file' ? trail.last : undefined;
-    const mode = after.mode ?? (current?.kind === 'file' ? current.mode : created(false));
+    const mode = after.mode ?? (current?.kind === 'file' ? current.mode & MODE_BITS : created(false));
     await fill(place, after.data as Uint8Array, mode, replaced);
   }
 }

@@ -5,12 +5,16 @@ import type { FileSystemDiff } from '@scratchfs/core/diff';
 import { isTurnDue, nextTurn } from '../event-loop.js';
 import type { PathHandle } from '../path-handle.js';
 
+/** Mode bits that changes compare and set: all but set-user-ID and set-group-ID. */
+export const MODE_BITS = 0o1777;
+
 /** State of a path before or after a change. An entry of a `diff` with contents is one. */
 export interface PathState {
   readonly kind: EntryKind;
   /**
    * Permission bits. Default: before a change, any mode; after it, that of the replaced file, or else what the umask of
-   * the process leaves of 0o666 or 0o777. Ignored for a symlink.
+   * the process leaves of 0o666 or 0o777. Ignored for a symlink. The set-user-ID and set-group-ID bits are ignored: no
+   * change sets them, and a directory keeps those that it has.
    */
   readonly mode?: number | undefined;
   /** Content of a file. Required for a file after a change. */
@@ -95,7 +99,7 @@ function knownState(state: PathState | undefined, path: string, side: 'before' |
   if (sha256 !== undefined && !hasHash) throw new TypeError(`sha256 of ${what} must be 64 digits 0-9, a-f`);
   if (kind === 'file' && bytes === undefined && (side === 'after' || !hasHash))
     throw new TypeError(`${what} has no data: make the diff with \`contents: true\``);
-  return { kind, mode: mode === undefined ? undefined : mode & 0o7777, data: bytes, sha256, target };
+  return { kind, mode: mode === undefined ? undefined : mode & MODE_BITS, data: bytes, sha256, target };
 }
 
 /** Reports whether the entry that a handle holds is in a state. */
@@ -103,7 +107,7 @@ export async function isInState(handle: PathHandle, target: () => string, state:
   const { kind, stat } = handle;
   if (kind !== state.kind) return false;
   if (kind === 'symlink') return target() === state.target;
-  if (state.mode !== undefined && (Number(stat.mode) & 0o7777) !== state.mode) return false;
+  if (state.mode !== undefined && (Number(stat.mode) & MODE_BITS) !== state.mode) return false;
   return kind === 'directory' || (await hasContent(handle, state));
 }
 

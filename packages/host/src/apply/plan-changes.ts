@@ -7,7 +7,7 @@ import { hostError } from '../host-error.js';
 import { checkTarget, RESERVED } from '../host-writes.js';
 import type { Kind, PathHandle } from '../path-handle.js';
 import { type Fingerprint, fingerprintOf } from './journal.js';
-import { isInState, type KnownChange, type KnownState } from './path-change.js';
+import { isInState, type KnownChange, type KnownState, MODE_BITS } from './path-change.js';
 
 /**
  * Reason for a conflict. `changed`: the entry is not the one that the change began from; `missing`: it was removed;
@@ -118,9 +118,11 @@ class Planner {
       this.#conflicts.set(path, entry === undefined ? 'missing' : before === undefined ? 'exists' : 'changed');
     if (!isExpected && !this.overwrites) return;
     const makesRoom = entry?.kind === 'directory' && after?.kind !== 'directory';
+    const isKept = entry?.kind === 'directory' && after?.kind === 'directory' && after.mode !== undefined;
+    const special = isKept ? Number(entry.stat.mode) & 0o7777 & ~MODE_BITS : 0;
     this.#planned.set(path, {
       path,
-      after,
+      after: isKept ? { ...after, mode: (after.mode as number) | special } : after,
       current: entry && {
         kind: entry.kind,
         mode: Number(entry.stat.mode) & 0o7777,
