@@ -64,7 +64,7 @@ function ratio(theirs: Cell | undefined, ours: Cell | undefined, unit: Unit): st
   return quotient < 10 ? quotient.toFixed(2) : String(Math.round(quotient));
 }
 
-/** Converts a figure from nanoseconds or bytes to its display unit. */
+/** Formats a figure in its display unit. Figures are in nanoseconds or bytes; those in MB/s already have that unit. */
 function amount(figure: number, unit: Unit): string {
   const scaled = figure / ({ ns: 1, µs: 1e3, ms: 1e6, 'MB/s': 1, B: 1, KB: 1e3, MB: 1e6 } as const)[unit];
   return scaled < 10 ? scaled.toFixed(2) : String(Math.round(scaled));

@@ -381,11 +381,11 @@ export interface Backend {
    */
   fork?(call?: BackendCall): Promise<Backend>;
   /**
-   * Reports, from this call on, the `changes` of each batch of every client, once and in commit order; those of this
-   * client before `commit` returns, unless the notifications cannot be reached at that time. A restored state, and
-   * possibly missed events, are reported as `reset`. If nothing can be reported any more, `fail` is called once, after
-   * the call and after all reports, and watchers end with its error. The returned function ends it. Present if
-   * `sharedWatch` is declared.
+   * From this call on, passes the `changes` of each batch of every client to `tell`, once and in commit order. Those of
+   * this client's batches are passed before `commit` returns, unless the connection for notifications is down. A
+   * restored state, or events that may have been missed, are reported as `reset`. If nothing can be reported any more,
+   * `fail` is called once, after all reports and never before this call returns; watchers then end with its error. The
+   * returned function ends the reports. Present if `sharedWatch` is declared.
    */
   watch?(tell: (changes: readonly Announcement[]) => void, fail: (error: unknown) => void): () => void;
   /** Deletes the filesystem with its checkpoints and forks. It may be called again after a failure. */

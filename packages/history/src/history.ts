@@ -250,9 +250,9 @@ export class History {
   }
 
   /**
-   * Merges two versions as `git merge` does, without changing anything. The result is a tree with a list of conflicts,
-   * to inspect, check out or commit. If there are several common ancestors, they are merged first.
-   * @param base default: the common ancestor
+   * Merges two versions as `git merge` does, but moves no branch and changes no files: only the objects of the result
+   * are stored. The result is a tree with a list of conflicts, to inspect, check out or commit.
+   * @param base default: the best common ancestor; if there are several, they are merged first
    */
   async merge(base: string | undefined, ours: string, theirs: string, options: MergeOptions = {}): Promise<Merge> {
     const [a, b] = await Promise.all([this.treeOf(ours, options), this.treeOf(theirs, options)]);

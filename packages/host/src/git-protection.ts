@@ -20,10 +20,10 @@ const HINT = "It belongs to a git repository, which can only be read here: open 
 export type Use = 'change' | 'place' | 'displace';
 
 /**
- * Refuses writes that would change a repository of the user, or a file that its configuration names: hooks and settings
- * there run code when the user calls git. Protected are names that HFS+ or NTFS reads as `.git`, existing bare
- * repositories, everything under them, and the paths of {@link ConfiguredPaths} for each repository around a path, also
- * above the root.
+ * Refuses writes that would change git's own files or a file that git's configuration names, because hooks and settings
+ * there run code when the user calls git. It protects, with everything under them: every name that HFS+ or NTFS reads as
+ * `.git`, existing git directories under other names (bare repositories, linked work trees), the user's own git settings,
+ * and the {@link ConfiguredPaths} of each repository that contains the path, also above the root.
  */
 export class GitProtection {
   readonly #configured = new ConfiguredPaths();

@@ -20,7 +20,7 @@ export interface NodeFunction<P = unknown, R = unknown> {
   readonly arity: number;
   prepare(facade: Facade, ...given: readonly unknown[]): P;
   run(facade: Facade, prepared: P): Eventual<R>;
-  /** For reads and writes: names of the count and of the buffer, which callbacks and promises return too. */
+  /** For reads and writes, whose callbacks and promises pass the buffer too: property names of count and buffer. */
   readonly moves?: Moves<P>;
   /** Converts an error for the caller, if it differs from the filesystem's. */
   readonly fail: ((error: unknown, prepared: P) => unknown) | undefined;

@@ -3,7 +3,10 @@ export type Encoding = string;
 
 /** Differences between Node and other runtimes. */
 export interface Platform {
-  /** Returns bytes in the form that callers get: a Buffer in Node. The caller owns the array. */
+  /**
+   * Returns bytes in the form that users get: a Buffer in Node. The result shares the memory of `bytes`, so pass an array
+   * that nothing else uses.
+   */
   bytes(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>;
   isEncoding(name: unknown): boolean;
   decode(bytes: Uint8Array, encoding: Encoding): string;

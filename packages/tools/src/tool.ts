@@ -26,7 +26,7 @@ export interface Media {
   readonly data: string;
 }
 
-/** Result of a tool. Failures are text too, without the other fields. */
+/** Result of a tool. A failure has only `text` and `isError`. */
 export interface ToolResult<D = unknown> {
   /** The result as the model reads it. */
   readonly text: string;

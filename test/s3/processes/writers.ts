@@ -15,7 +15,7 @@ export interface Written {
   readonly slowestMs: number;
 }
 
-/** Jobs of a process with writers. */
+/** Jobs of a test process that writes: functions that a test has it run. */
 export const writerJobs = {
   /** Does nothing: once the process has replied, it has loaded all modules. */
   async wake(_: undefined): Promise<void> {},

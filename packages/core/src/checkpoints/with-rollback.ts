@@ -13,7 +13,7 @@ export interface RollbackOptions extends CallOptions {
 export interface Committed<T> {
   readonly committed: true;
   readonly result: T;
-  /** The checkpoint, if the storage failed when it was to be dropped. */
+  /** The checkpoint, if dropping it failed. */
   readonly kept?: Checkpoint;
 }
 

@@ -3,8 +3,10 @@ import type { EntryInfo, Stats } from '../entry.js';
 import { FsError, isFsError } from '../errors.js';
 import type { Unloaded } from '../tree/node.js';
 
-/** Converts results of a filesystem's public methods to records of the tree above it. Directories have no totals. */
-
+/**
+ * Converts the stats of an entry of the lower filesystem to a record for the overlay's tree. The record of a directory
+ * lacks its `directory` part, with the totals.
+ */
 export function recordOf(path: string, stats: Stats, target: string | undefined): NodeRecord {
   const { kind, size, nlink } = stats;
   const meta: Metadata = {

@@ -57,7 +57,10 @@ function option(args: Args, at: number, key: string): unknown {
 
 /** Reports whether flags with an `x` create the last name and therefore do not follow it. */
 const exclusive = (flags: unknown): boolean => typeof flags === 'string' && flags.includes('x');
-/** Reports whether `copyFile` creates the last name: by its option, or by COPYFILE_EXCL in node's mode. */
+/**
+ * Reports whether `copyFile` must create the destination, and so does not follow a link there: by its option
+ * `exclusive`, or by COPYFILE_EXCL in node's mode.
+ */
 const isExclusiveCopy = (options: unknown): boolean =>
   typeof options === 'number' ? (options & 1) === 1 : option([options], 0, 'exclusive') === true;
 const isHow = (flags: unknown): flags is OpenHow => typeof flags === 'object' && flags !== null;
@@ -198,7 +201,10 @@ export const HANDLE_METHODS = {
   close: { access: 'nothing', shape: 'end' },
 } as const satisfies Record<HandleMethodName, HandleSpec>;
 
-/** Does not compile if a `…Sync` method has no other form of the same name, which the table would contain. */
+/**
+ * Names of `…Sync` methods without a method of the same name without `Sync`. The table has no entry for those, so the next
+ * line compiles only if there are none.
+ */
 type Unpaired = Exclude<SyncNames, `${MethodName}Sync`>;
 const ALL_PAIRED: [Unpaired] extends [never] ? true : never = true;
 

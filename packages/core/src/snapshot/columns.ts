@@ -1,6 +1,6 @@
 import { corrupt } from './corrupt.js';
 
-/** A column of the index during writing. Whole numbers are varints, 7 bits per byte, the lowest first. */
+/** Builds a column of a snapshot's index. Each number is a varint: 7 bits per byte, the lowest first. */
 export class ColumnWriter {
   #bytes = new Uint8Array(64);
   #length = 0;

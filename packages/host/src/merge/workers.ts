@@ -6,7 +6,7 @@ import { currentHost, hostKeyOf, isBeforeBoot, isRecent, mtimeOf } from './host-
 import type { Plan } from './plan.js';
 import { isProcessLock } from './process-lock.js';
 
-/** Name of the file in a stage that holds the number of the process at work on it. */
+/** Name of the file in a merge's stage to which the finisher writes its process id, which is also its process group. */
 const WORKER = 'worker';
 
 /** Milliseconds that a merge waits for processes that outlive its finisher. */

@@ -10,8 +10,8 @@ const MODES: ReadonlySet<string> = new Set<TreeMode>(['40000', '100644', '100755
 const BATCH_TREES = 256;
 
 /**
- * Returns the entries of a version whose mode git no longer writes, such as 100664. `git ls-tree` prints the mode that
- * git reads them as, so the trees themselves are parsed; written again, they have other ids.
+ * Returns the entries whose mode git no longer writes, such as 100664. Trees with them get other ids when they are
+ * written again. The trees themselves are parsed, because `git ls-tree` prints the normalized mode.
  * @param trees all directories of the version but the top one
  */
 export async function unusualModes(

@@ -83,7 +83,7 @@ async function readResult(
   return readTree(reader, request, top, names.length * APPROX_ENTRY_BYTES);
 }
 
-/** Reports whether a tree reply contains all buckets of the top directory. */
+/** Reports whether a tree reply contains all buckets of the top directory: the number of its next bucket is then empty. */
 function isCompleteTree(reply: Reply): boolean {
   return isGoneReply(reply) || replyText((reply[2] as Reply)[2]) === '';
 }

@@ -63,8 +63,8 @@ interface Copy {
 }
 
 /**
- * `cp`: copies files, links and directories; a directory merges into an existing one. Everything is checked before
- * anything changes.
+ * `cp`: copies files, links and directories; a directory merges into an existing one. If anything fails, nothing is
+ * changed.
  */
 export function cp(
   view: View,

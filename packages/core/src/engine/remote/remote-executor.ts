@@ -55,7 +55,7 @@ interface Settled {
   readonly version: Version | undefined;
 }
 
-/** Result of one run, or what it misses. */
+/** Outcome of one run of an operation: its value or error, or the data to load before it can run again. */
 type Tried<R> = Attempted<R> | NotLoaded | Promise<Attempted<R> | NotLoaded>;
 
 interface AttemptOptions {

@@ -32,7 +32,7 @@ export async function memoryWorld(): Promise<World> {
   return furnished(createNodeFs(), '', async () => {});
 }
 
-/** Ours on a storage that has only promise methods. */
+/** `createNodeFs` over a storage that has only promise methods. */
 export async function laterWorld(): Promise<World> {
   const fileSystem = await openFileSystem(asyncForm(new MemoryStorage()));
   return furnished(createNodeFs(fileSystem) as unknown as AnyFs, '', () => fileSystem.close());
