@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import {
   appendFileSync,
   closeSync,
@@ -22,6 +22,7 @@ import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { leftovers } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
+import { mountSmallDisk, unmountSmallDisk, whyNoDisk } from './small-disk.js';
 
 let top: string;
 beforeEach(() => {
@@ -189,27 +190,12 @@ describe('applyChanges() of several processes', () => {
   });
 });
 
-/** Returns the reason why no small disk can be mounted; undefined if one can. */
-function whyNoDisk(): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root may mount';
-  const place = mkdtempSync(join(tmpdir(), 'scratchfs-mount-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place], { stdio: 'ignore' });
-    execFileSync('umount', [place]);
-    return undefined;
-  } catch {
-    return 'nothing may be mounted here';
-  } finally {
-    rmSync(place, { recursive: true, force: true });
-  }
-}
-
 const reason = whyNoDisk();
 describe.skipIf(reason !== undefined)(`applyChanges() on a small disk (${reason ?? 'mounted by root'})`, () => {
   it('changes nothing if the disk is full, and refuses a disk that is mounted inside', async () => {
     const root = makeRoot('disk');
     const inner = join(root, 'a');
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', inner]);
+    mountSmallDisk(inner);
     try {
       await expect(applyChanges([{ path: '/a/x', after: file('X') }], root)).rejects.toMatchObject({ code: 'EXDEV' });
       writeFileSync(join(inner, 'x'), 'x');
@@ -222,7 +208,7 @@ describe.skipIf(reason !== undefined)(`applyChanges() on a small disk (${reason 
       expect(readFileSync(join(inner, 'x'), 'utf8')).toBe('x');
       expect(await applyChanges(changes.slice(0, 1), inner)).toMatchObject({ success: true });
     } finally {
-      execFileSync('umount', [inner]);
+      unmountSmallDisk(inner);
     }
   });
 });

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { HostHistory, hostFileSystem } from '@scratchfs/host';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { APPLICATIONS, CHANGES, type Changes, fill, leftovers, told } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
+import { mountSmallDisk, unmountSmallDisk, whyNoDisk } from './small-disk.js';
 
 let top: string;
 beforeEach(() => {
@@ -110,28 +110,11 @@ async function failAt(
   return isReached;
 }
 
-const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
-
-/** Returns the reason why no small disk can be mounted; undefined if one can. */
-function whyNoDisk(): string | undefined {
-  if (!isRoot) return 'only root may mount';
-  const place = mkdtempSync(join(tmpdir(), 'scratchfs-mount-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place], { stdio: 'ignore' });
-    execFileSync('umount', [place]);
-    return undefined;
-  } catch {
-    return 'mounting is not allowed here';
-  } finally {
-    rmSync(place, { recursive: true, force: true });
-  }
-}
-
 const reason = whyNoDisk();
 
 describe.skipIf(reason !== undefined)(`on a disk of 1 MB${reason === undefined ? '' : ` (${reason})`}`, () => {
-  beforeEach(() => execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', top]));
-  afterEach(() => execFileSync('umount', ['-l', top]));
+  beforeEach(() => mountSmallDisk(top));
+  afterEach(() => unmountSmallDisk(top));
 
   it('leaves every file as it was when the disk is full, and goes on', async () => {
     await using fs = hostFileSystem(top);

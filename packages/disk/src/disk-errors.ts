@@ -1,3 +1,4 @@
+import { unlink } from 'node:fs/promises';
 import { isStorageError, StorageError, type StorageErrorKind } from '@scratchfs/core';
 
 const KINDS: Readonly<Record<string, StorageErrorKind>> = {
@@ -19,6 +20,13 @@ const REFUSED = new Set(['EMFILE', 'ENFILE', 'EAGAIN', ...Object.keys(KINDS)]);
 
 export function hasCode(error: unknown, code: string): boolean {
   return (error as NodeJS.ErrnoException | undefined)?.code === code;
+}
+
+/** Removes a file; a missing one is ignored. */
+export async function unlinkIfPresent(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  });
 }
 
 /** Returns the failure for an error of the disk. A call that failed with one of the `REFUSED` has changed nothing. */

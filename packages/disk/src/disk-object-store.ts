@@ -1,8 +1,8 @@
-import { open, readdir, unlink } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '@scratchfs/core';
 import type { NamePage, ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
-import { hasCode, toStorageError } from './disk-errors.js';
+import { hasCode, toStorageError, unlinkIfPresent } from './disk-errors.js';
 import { NumberedHeads } from './numbered-heads.js';
 import { StoreDirectory } from './store-directory.js';
 
@@ -54,11 +54,7 @@ export class DiskObjectStore implements ObjectStore {
     return reporting(async () => {
       const rest = [...names];
       const work = async (): Promise<void> => {
-        for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
-          await unlink(this.#path(name)).catch((error: unknown) => {
-            if (!hasCode(error, 'ENOENT')) throw error;
-          });
-        }
+        for (let name = rest.pop(); name !== undefined; name = rest.pop()) await unlinkIfPresent(this.#path(name));
       };
       await Promise.all(Array.from({ length: DELETIONS }, work));
     });

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { link, open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '@scratchfs/core';
 import type { StoredHead } from '@scratchfs/core/object-tree';
-import { hasCode } from './disk-errors.js';
+import { hasCode, unlinkIfPresent } from './disk-errors.js';
 import type { StoreDirectory } from './store-directory.js';
 
 /** Older heads kept besides the current one. */
@@ -165,11 +165,7 @@ export class NumberedHeads {
   async #clean(current: number): Promise<void> {
     try {
       const old = (await this.#numbers()).filter((number) => number < current - KEPT_HEADS);
-      for (const number of old.sort((a, b) => a - b)) {
-        await unlink(this.#path(number)).catch((error: unknown) => {
-          if (!hasCode(error, 'ENOENT')) throw error;
-        });
-      }
+      for (const number of old.sort((a, b) => a - b)) await unlinkIfPresent(this.#path(number));
     } catch {
       // The commit has succeeded; a later one deletes them.
     }

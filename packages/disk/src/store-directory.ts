@@ -50,14 +50,13 @@ export class StoreDirectory {
   }
 
   /** Creates what is missing of the directory. */
-  async create(): Promise<void> {
+  async #create(): Promise<void> {
     if (!(await this.exists())) await this.#checkOwner();
-    const created: string[] = [];
+    let first: string | undefined;
     for (const folder of [this.heads, this.objects, this.#temporary]) {
-      const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-      if (first !== undefined) created.push(first);
+      const created = await mkdir(folder, { recursive: true, mode: 0o700 });
+      first ??= created;
     }
-    const [first] = created;
     if (this.#isFlushed && first !== undefined) {
       // The names of new directories are in the directories above them.
       for (let path = this.#directory; ; path = dirname(path)) {
@@ -97,7 +96,7 @@ export class StoreDirectory {
       return await open(path, 'wx', 0o600);
     } catch (error) {
       if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) throw error;
-      await this.create();
+      await this.#create();
       return open(path, 'wx', 0o600);
     }
   }

@@ -1,17 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { asyncForm } from '../async-storage.js';
-import { openFileSystem } from '../create-file-system.js';
-import { rootMeta } from '../engine/defaults.js';
 import type { Guard } from '../engine/guard.js';
-import { MemoryExecutor } from '../engine/memory/memory-executor.js';
-import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { FileSystem } from '../file-system.js';
 import { mount } from '../layers/mount.js';
 import { observe } from '../layers/observe.js';
 import { overlay } from '../layers/overlay.js';
 import { readonly } from '../layers/readonly.js';
 import { restrict } from '../layers/restrict.js';
-import { codeOf, promises, sample } from '../testing/sample-file-system.js';
+import { asyncSample, codeOf, promises, sample } from '../testing/sample-file-system.js';
 import { restore, restoreSync } from './restore.js';
 import { withRollback } from './with-rollback.js';
 
@@ -27,11 +22,7 @@ const ONLY_D: Guard = {
   isVisible: (path) => path !== '/d/g',
 };
 
-async function remote(): Promise<FileSystem> {
-  const clock = (): number => 1;
-  const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock);
-  return openFileSystem(asyncForm(storage, { clock }), { files: FILES, clock });
-}
+const remote = (): Promise<FileSystem> => asyncSample(FILES);
 
 const forms: Readonly<Record<string, () => Promise<FileSystem>>> = {
   memory: async () => sample(FILES),

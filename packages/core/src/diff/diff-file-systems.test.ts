@@ -1,25 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { asyncForm } from '../async-storage.js';
-import { openFileSystem } from '../create-file-system.js';
-import { rootMeta } from '../engine/defaults.js';
 import type { Guard } from '../engine/guard.js';
-import { MemoryExecutor } from '../engine/memory/memory-executor.js';
-import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { FileSystem } from '../file-system.js';
 import { observe } from '../layers/observe.js';
 import { overlay } from '../layers/overlay.js';
 import { restrict } from '../layers/restrict.js';
-import { promises, sample } from '../testing/sample-file-system.js';
+import { asyncSample, promises, sample } from '../testing/sample-file-system.js';
 import type { FileSystemDiff } from './diff.js';
 import { diffFileSystems, diffFileSystemsSync } from './diff-file-systems.js';
 
 const FILES = { '/d/f': 'text', '/d/g': 'more', '/e/f': 'other', '/z': 'last' };
 
-async function remote(): Promise<FileSystem> {
-  const clock = (): number => 1;
-  const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock);
-  return openFileSystem(asyncForm(storage, { clock }), { files: FILES, clock });
-}
+const remote = (): Promise<FileSystem> => asyncSample(FILES);
 
 const forms: Readonly<Record<string, () => Promise<FileSystem>>> = {
   memory: async () => sample(FILES),

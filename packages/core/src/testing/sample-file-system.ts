@@ -1,3 +1,4 @@
+import { asyncForm } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
 import { MemoryExecutor } from '../engine/memory/memory-executor.js';
@@ -11,6 +12,13 @@ export function sample(files: Readonly<Record<string, string>> = {}): SyncFileSy
   const clock = (): number => now++;
   const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock);
   return openFileSystem(storage, { files, clock });
+}
+
+/** Returns an asynchronous memory filesystem for tests, whose clock stands still. */
+export function asyncSample(files: Readonly<Record<string, string>>): Promise<FileSystem> {
+  const clock = (): number => 1;
+  const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock);
+  return openFileSystem(asyncForm(storage, { clock }), { files, clock });
 }
 
 /** Returns the filesystem without `…Sync` methods. */

@@ -1,40 +1,21 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileSystem } from '@scratchfs/core';
+import { DiskStorage } from '@scratchfs/disk';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DiskStorage } from './disk-storage.js';
+import { mountSmallDisk, unmountSmallDisk, whyNoDisk } from './small-disk.js';
 
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-disk-'));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
-
-const mount = (size: string): void => {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'tmpfs', top], { stdio: 'ignore' });
-};
-const unmount = (): void => {
-  execFileSync('umount', ['-l', top]);
-};
-
-/** Returns the reason why no small disk can be mounted; undefined if one can. */
-function whyNoDisk(): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root may mount';
-  try {
-    mount('1m');
-    unmount();
-    return undefined;
-  } catch {
-    return 'mounting is not allowed here';
-  }
-}
 
 const reason = whyNoDisk();
 
 describe.skipIf(reason !== undefined)(
   `DiskStorage on a disk of 1 MB${reason === undefined ? '' : ` (${reason})`}`,
   () => {
-    beforeEach(() => mount('1m'));
-    afterEach(unmount);
+    beforeEach(() => mountSmallDisk(top));
+    afterEach(() => unmountSmallDisk(top));
 
     it('reports it, keeps what it has, and goes on with what fits', async () => {
       const storage = new DiskStorage(top, { durability: 'process' });
