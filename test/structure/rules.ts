@@ -9,6 +9,15 @@ export const mayImport: Record<string, readonly string[]> = {
   redis: ['@scratchfs/core', 'ioredis'],
   s3: ['@scratchfs/core', '@aws-sdk/client-s3'],
   disk: ['@scratchfs/core'],
+  workspace: [
+    '@scratchfs/core',
+    '@scratchfs/disk',
+    '@scratchfs/history',
+    '@scratchfs/host',
+    '@scratchfs/memory',
+    '@scratchfs/sandbox',
+    'scratchfs',
+  ],
   sandbox: ['@scratchfs/core'],
   tools: ['@scratchfs/core', '@scratchfs/sandbox', 're2js'],
   // `?` is a module named at run time: the package of a storage that a URL asks for.
@@ -32,6 +41,7 @@ export const needsNode = [
   'packages/disk/src/',
   'packages/host/src/',
   'packages/redis/src/',
+  'packages/workspace/src/',
 ];
 
 /**

@@ -1,0 +1,4 @@
+export type * from './attempt-types.js';
+export { WorkspaceError, type WorkspaceErrorCode } from './errors.js';
+export type * from './operation.js';
+export type * from './workspace-types.js';

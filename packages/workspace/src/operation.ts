@@ -1,0 +1,78 @@
+import type { EntryKind } from '@scratchfs/core';
+
+/** State of a path in an attempt. Contents are kept by hash in the workspace's store. */
+export interface EntryState {
+  readonly kind: EntryKind;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Bytes of a file's content or of a link's target; 0 for a directory. */
+  readonly size: number;
+  /** SHA-256 of a file's content, 64 hexadecimal digits. */
+  readonly hash?: string | undefined;
+  /** Target of a symlink. */
+  readonly target?: string | undefined;
+}
+
+/** One side of a change: a state, `null` for a path that does not exist, `disk` for whatever the disk has now. */
+export type ChangeSide = EntryState | null | 'disk';
+
+/** Effect of an operation on one path. */
+export interface OperationChange {
+  /** Absolute path in the attempt. */
+  readonly path: string;
+  /** Old path of an entry that was moved here, a directory with everything in it. */
+  readonly from?: string | undefined;
+  readonly before: ChangeSide;
+  readonly after: ChangeSide;
+}
+
+/** One step of an attempt: a tool call, a command, a batch of changes, an undo or an accept. */
+export interface Operation {
+  /** Counts from 1 within the attempt. */
+  readonly id: number;
+  /** Name of the attempt. */
+  readonly attempt: string;
+  /** Epoch milliseconds of the end. */
+  readonly at: number;
+  /** Who did it, such as `claude` or `user`. */
+  readonly actor: string;
+  /** What did it: the name of a tool, `run` for a command, `undo`, `redo`, `restore`, `refresh`, `accept`. */
+  readonly tool: string;
+  /** One line for a person, such as `Replace 1 occurrence in /src/a.ts`. */
+  readonly summary: string;
+  /** False if the tool or command reported a failure. Its changes are kept all the same. */
+  readonly ok: boolean;
+  /** Duration in milliseconds. */
+  readonly ms: number;
+  /** Sorted by path. */
+  readonly changes: readonly OperationChange[];
+  /** The operation that an `undo` took back, or that a `redo` made again. */
+  readonly target?: number | undefined;
+}
+
+/** Description of what is about to change an attempt. */
+export interface OperationLabel {
+  /** Default `user`. */
+  readonly actor?: string | undefined;
+  /** Default `edit`. */
+  readonly tool?: string | undefined;
+  /** Default: a sentence made from the changes. */
+  readonly summary?: string | undefined;
+}
+
+/** A path that both the attempt and the disk have changed since the attempt first changed it, and that cannot be merged. */
+export interface Conflict {
+  readonly path: string;
+  /**
+   * `content`: both changed the same lines; `binary`: both changed a content that is not text; `kind`: a file, directory
+   * or link became another kind; `removed`: one side removed what the other changed; `exists`: both created the path;
+   * `mode`: both changed the mode; `case`: the disk has the name in another case; `directory`: the directory that a move
+   * came from is gone or is another one.
+   */
+  readonly code: 'content' | 'binary' | 'kind' | 'removed' | 'exists' | 'mode' | 'case' | 'directory';
+  /** State that both sides began from. */
+  readonly base: EntryState | null;
+  readonly disk: EntryState | null;
+  /** What reads in the attempt return. */
+  readonly attempt: EntryState | null;
+}
