@@ -18,8 +18,8 @@ const HINTS: Partial<Record<StorageErrorKind, string>> = {
 /** Errors of a request that was refused before it could change anything. */
 const REFUSED = new Set(['EMFILE', 'ENFILE', 'EAGAIN', ...Object.keys(KINDS)]);
 
-export function hasCode(error: unknown, code: string): boolean {
-  return (error as NodeJS.ErrnoException | undefined)?.code === code;
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return codes.includes((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 }
 
 /** Removes a file; a missing one is ignored. */

@@ -1,3 +1,4 @@
+import { type FSWatcher, watch } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '@scratchfs/core';
@@ -5,6 +6,9 @@ import type { NamePage, ObjectStore, StoredHead } from '@scratchfs/core/object-t
 import { hasCode, toStorageError, unlinkIfPresent } from './disk-errors.js';
 import { NumberedHeads } from './numbered-heads.js';
 import { StoreDirectory } from './store-directory.js';
+
+/** Milliseconds between two looks at a watched head of which the host has reported nothing. */
+const LOOK_INTERVAL_MS = 1_000;
 
 /** Files deleted at the same time. */
 const DELETIONS = 16;
@@ -76,6 +80,41 @@ export class DiskObjectStore implements ObjectStore {
 
   swapHead(bytes: Uint8Array, expected: string | undefined): Promise<string | undefined> {
     return reporting(() => this.#heads.swap(bytes, expected));
+  }
+
+  /**
+   * The host reports new heads where it can. The head is also read from time to time, because a network filesystem
+   * reports only changes of this machine, and a directory that does not exist yet cannot be watched.
+   */
+  watch(changed: () => void, fail: (error: unknown) => void): () => void {
+    let watcher: FSWatcher | undefined;
+    const stop = (): void => {
+      clearInterval(timer);
+      watcher?.close();
+    };
+    const begin = (): void => {
+      try {
+        watcher = watch(this.#directory.heads, () => changed());
+        watcher.on('error', (error) => {
+          stop();
+          fail(toStorageError(error));
+        });
+      } catch (error) {
+        // Some hosts allow few watched directories: the timer is enough then.
+        if (!hasCode(error, 'ENOENT', 'EMFILE', 'ENFILE', 'ENOSPC')) throw error;
+      }
+    };
+    const timer = setInterval(() => {
+      if (watcher === undefined) begin();
+      changed();
+    }, LOOK_INTERVAL_MS);
+    try {
+      begin();
+    } catch (error) {
+      stop();
+      throw toStorageError(error);
+    }
+    return stop;
   }
 
   deleteHead(): Promise<void> {

@@ -1,10 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFileSystem } from '@scratchfs/core';
+import { asyncStorage, type FileSystem, openFileSystem } from '@scratchfs/core';
+import { mount, observe, overlay } from '@scratchfs/core/layers';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { backendSuite, fileSystemSuite, objectStoreSuite, storageSuite } from '@scratchfs/testkit';
-import { afterAll, describe, it } from 'vitest';
+import {
+  backendSuite,
+  type CreateOptions,
+  fileSystemSuite,
+  objectStoreFaults,
+  objectStoreSuite,
+  SlowStore,
+  storageSuite,
+  workingCopySuite,
+} from '@scratchfs/testkit';
+import { afterAll, describe, expect, it } from 'vitest';
 import { DiskObjectStore } from './disk-object-store.js';
 import { DiskStorage } from './disk-storage.js';
 
@@ -23,9 +33,50 @@ describe('DiskStorage', () => {
   });
   backendSuite({ test, create: () => new ObjectTreeBackend(new DiskObjectStore(newDirectory(), 'main', false)) });
   storageSuite({ test, create: ({ clock }) => new DiskStorage(newDirectory(), { clock, durability: 'process' }) });
-  fileSystemSuite({
+  workingCopySuite({
     test,
-    create: ({ clock, limits }) =>
-      openFileSystem(new DiskStorage(newDirectory(), { clock, durability: 'process' }), { clock, limits }),
+    histories: 2,
+    create: () => {
+      const directory = newDirectory();
+      const open = (): DiskStorage => new DiskStorage(directory, { durability: 'process' });
+      return { ours: open(), theirs: open() };
+    },
+  });
+
+  const fileSystem = ({ clock, limits }: CreateOptions): Promise<FileSystem> =>
+    openFileSystem(new DiskStorage(newDirectory(), { clock, durability: 'process' }), { clock, limits });
+  fileSystemSuite({ test, create: fileSystem });
+
+  const layers: Readonly<Record<string, (options: CreateOptions) => Promise<FileSystem>>> = {
+    observe: async (options) => observe(await fileSystem(options), () => {}),
+    overlay: async (options) => overlay(await fileSystem(options), { clock: options.clock }),
+    mount: async (options) => mount(await fileSystem(options), {}),
+  };
+  for (const [name, create] of Object.entries(layers))
+    fileSystemSuite({ name: `FileSystem on a disk through ${name}`, test, create });
+});
+
+describe('A disk whose calls fail', () => {
+  const store = (): DiskObjectStore => new DiskObjectStore(newDirectory(), 'main', false);
+
+  it.each([false, true])('leaves the state that was reported, with faults that stay: %s', async (forever) => {
+    const { faults, problems } = await objectStoreFaults({ create: store, forever, every: 7 });
+    expect(problems).toEqual([]);
+    expect(faults).toBeGreaterThan(40);
+  });
+
+  it('loses no write of two clients if every call takes long', async () => {
+    const shared = store();
+    const clients = await Promise.all(
+      [1, 2].map(() => {
+        const backend = new ObjectTreeBackend(new SlowStore(shared, () => 20));
+        return openFileSystem(asyncStorage(backend));
+      }),
+    );
+    const [one] = clients as [FileSystem];
+    await one.writeFile('/log', '');
+    await Promise.all(clients.flatMap((fs) => [1, 2].map(() => fs.appendFile('/log', 'x'))));
+    expect(await one.readText('/log')).toBe('xxxx');
+    await Promise.all(clients.map((fs) => fs.close()));
   });
 });

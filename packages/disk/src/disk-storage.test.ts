@@ -209,6 +209,35 @@ describe('DiskStorage whose directory changes in use', () => {
   });
 });
 
+describe('watch() on a disk', () => {
+  it('reports the changes of another client, also if nothing has been written before', async () => {
+    const directory = newDirectory();
+    const fs = await open(directory);
+    const events = fs.watch('/')[Symbol.asyncIterator]();
+    const first = events.next();
+    const other = await open(directory);
+    await other.writeFile('/a', 'x');
+    expect((await first).value).toEqual({ type: 'overflow', path: '/' });
+    expect(await fs.readText('/a')).toBe('x');
+    const second = events.next();
+    await fs.writeFile('/b', 'x');
+    expect((await second).value).toMatchObject({ type: 'create', path: '/b' });
+    await events.return?.(undefined);
+    await Promise.all([fs.close(), other.close()]);
+  });
+
+  it('ends as lost if the directory vanishes', async () => {
+    const directory = newDirectory();
+    const fs = await open(directory);
+    await fs.writeFile('/a', 'x');
+    const next = fs.watch('/')[Symbol.asyncIterator]().next();
+    const failure = expect(next).rejects.toMatchObject({ kind: 'lost' });
+    await rename(directory, `${directory}-moved`);
+    await failure;
+    await fs.close();
+  });
+});
+
 describe('The objects of DiskStorage', () => {
   it('may be larger than one object together', async () => {
     const directory = newDirectory();

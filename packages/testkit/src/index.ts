@@ -6,6 +6,7 @@ export type { Dump, DumpEntry } from './dump.js';
 export { differences, dump, dumpSync, recount } from './dump.js';
 export type { Fault, FaultPlan, FaultyBackend, FaultyCall, FaultyOptions } from './faults/faulty-backend.js';
 export { faultAt, faultyBackend, randomFaults } from './faults/faulty-backend.js';
+export { type ObjectStoreFaultsOptions, objectStoreFaults } from './faults/object-store-faults.js';
 export { Scheduler } from './faults/scheduler.js';
 export { steps } from './generators.js';
 export type { ModelEntry, ModelStat } from './model/model-entry.js';

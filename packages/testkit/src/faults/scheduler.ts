@@ -22,6 +22,8 @@ export class Scheduler {
   /** Labels of what settled, in order. */
   readonly log: string[] = [];
   readonly #pending: PendingTurn[] = [];
+  /** Running calls of `outside`. */
+  #outside = 0;
 
   constructor(readonly seed: number) {
     this.random = new Random(seed);
@@ -30,6 +32,16 @@ export class Scheduler {
   /** Waits for a turn. */
   turn(label: string): Promise<void> {
     return new Promise((resolve) => this.#pending.push({ label, at: undefined, settle: resolve }));
+  }
+
+  /** Runs work that takes real time, such as a call of a disk. Virtual time stands still meanwhile. */
+  async outside<T>(work: () => Promise<T>): Promise<T> {
+    this.#outside += 1;
+    try {
+      return await work();
+    } finally {
+      this.#outside -= 1;
+    }
   }
 
   /** Timer for the engine's deadlines and pauses. */
@@ -70,6 +82,10 @@ export class Scheduler {
       if (turns % 64 === 0) await macrotask();
       await settleMicrotasks();
       if (done) break;
+      if (this.#outside > 0) {
+        await macrotask();
+        continue;
+      }
       // A deadline passes only if nothing else continues, however many microtasks that needs.
       if (this.#msUntilNext() >= MIN_DEADLINE_LEAP_MS) await macrotask();
       const next = this.#choose();

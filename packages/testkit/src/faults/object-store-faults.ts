@@ -1,17 +1,9 @@
 import { asyncStorage, type FileSystem, isStorageError, OutcomeUnknownError, openFileSystem } from '@scratchfs/core';
-import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import {
-  type Dump,
-  differences,
-  dump,
-  MemoryObjectStore,
-  MISHAPS,
-  type Mishap,
-  type RequestKind,
-  recount,
-  Scheduler,
-  UnrulyStore,
-} from '@scratchfs/testkit';
+import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { type Dump, differences, dump, recount } from '../dump.js';
+import { alteredStore } from '../stores/altered-store.js';
+import { MISHAPS, type Mishap, type RequestKind, UnrulyStore } from '../stores/unruly-store.js';
+import { Scheduler } from './scheduler.js';
 
 /** Tested operations, each starting from the same tree. */
 const OPERATIONS: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = {
@@ -37,23 +29,34 @@ const OPERATIONS: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>>
   read: (fs) => fs.readText('/d/f'),
 };
 
-export interface Sweep {
-  readonly faults: number;
-  readonly problems: readonly string[];
+export interface ObjectStoreFaultsOptions {
+  /** Returns a new, empty store. */
+  readonly create: () => ObjectStore;
+  /** Disturb every later request too. Default false. */
+  readonly forever?: boolean | undefined;
+  /** Test only every n-th request of an operation, for stores that take time. Default 1. */
+  readonly every?: number | undefined;
 }
 
 /**
- * Runs every operation repeatedly, disturbing its first, second, third … request in every way, once or permanently,
- * until it has no more requests. Afterwards the state is the one before or the one after, as the caller was told.
+ * Runs operations of a filesystem on a store, each repeatedly, and disturbs its first, second, third … request in every
+ * way of `MISHAPS`, until it has no more requests. Afterwards the state must be the one before or the one after, as the
+ * caller was told. Returns the number of faults, and what was wrong.
  */
-export async function sweepFaults(forever: boolean): Promise<Sweep> {
+export async function objectStoreFaults({
+  create,
+  forever = false,
+  every = 1,
+}: ObjectStoreFaultsOptions): Promise<{ readonly faults: number; readonly problems: readonly string[] }> {
   let faults = 0;
   const problems: string[] = [];
   for (const [name, operation] of Object.entries(OPERATIONS)) {
-    const { before, after } = await expected(operation);
-    for (const mishap of MISHAPS) {
-      for (let at = 1; ; at++) {
-        const found = await disturb(operation, mishap, at, forever, before, after);
+    const { before, after } = await expected(create, operation);
+    for (const [offset, mishap] of MISHAPS.entries()) {
+      // Different kinds of faults meet different requests.
+      for (let at = 1 + (offset % every); ; at += every) {
+        const world = worldOf(at, create());
+        const found = await disturb(world, operation, { mishap, at, forever }, before, after);
         if (found === undefined) break;
         faults += 1;
         problems.push(...found.map((problem) => `${name}, request ${at} ${mishap}: ${problem}`));
@@ -67,7 +70,23 @@ export async function sweepFaults(forever: boolean): Promise<Sweep> {
 
 interface World {
   readonly scheduler: Scheduler;
-  readonly store: MemoryObjectStore;
+  readonly store: ObjectStore;
+}
+
+/** A store whose requests may take real time, under a scheduler. */
+function worldOf(seed: number, store: ObjectStore): World {
+  const scheduler = new Scheduler(seed);
+  const { commit } = store;
+  const timed = alteredStore(store, {
+    ...(commit === undefined ? {} : { commit: (...what) => scheduler.outside(() => commit.apply(store, what)) }),
+    get: (...what) => scheduler.outside(() => store.get(...what)),
+    put: (...what) => scheduler.outside(() => store.put(...what)),
+    delete: (...what) => scheduler.outside(() => store.delete(...what)),
+    list: (...what) => scheduler.outside(() => store.list(...what)),
+    readHead: (...what) => scheduler.outside(() => store.readHead(...what)),
+    swapHead: (...what) => scheduler.outside(() => store.swapHead(...what)),
+  });
+  return { scheduler, store: timed };
 }
 
 async function open({ scheduler, store }: World, unruly?: UnrulyStore): Promise<[FileSystem, ObjectTreeBackend]> {
@@ -95,8 +114,11 @@ async function stateOf(world: World): Promise<Dump> {
   return state;
 }
 
-async function expected(operation: (fs: FileSystem) => Promise<unknown>): Promise<{ before: Dump; after: Dump }> {
-  const world = { scheduler: new Scheduler(1), store: new MemoryObjectStore() };
+async function expected(
+  create: () => ObjectStore,
+  operation: (fs: FileSystem) => Promise<unknown>,
+): Promise<{ before: Dump; after: Dump }> {
+  const world = worldOf(1, create());
   return world.scheduler.run(
     (async () => {
       await prepare(world);
@@ -111,14 +133,12 @@ async function expected(operation: (fs: FileSystem) => Promise<unknown>): Promis
 
 /** Returns what was wrong; undefined if the operation has fewer requests. */
 async function disturb(
+  world: World,
   operation: (fs: FileSystem) => Promise<unknown>,
-  mishap: Mishap,
-  at: number,
-  forever: boolean,
+  { mishap, at, forever }: { readonly mishap: Mishap; readonly at: number; readonly forever: boolean },
   before: Dump,
   after: Dump,
 ): Promise<string[] | undefined> {
-  const world = { scheduler: new Scheduler(at), store: new MemoryObjectStore() };
   const late = new Set<Promise<void>>();
   let isOn = false;
   let requests = 0;
