@@ -18,6 +18,11 @@ export interface WorkspaceOptions {
   readonly limits?: Limits | undefined;
   /** Write each operation to the disk in the same call. Default false. */
   readonly live?: boolean | undefined;
+  /**
+   * Take over a directory that lies at the path of another one, for which the store was made: it was created again, or
+   * restored from a backup. Default false: that is an error `replaced`.
+   */
+  readonly adopt?: boolean | undefined;
   /** Epoch milliseconds. Default: the current time. */
   readonly clock?: (() => number) | undefined;
 }

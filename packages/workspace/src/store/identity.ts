@@ -1,0 +1,26 @@
+import { statSync } from 'node:fs';
+
+/** What tells a directory from another one that lies at its path later. */
+export interface DirectoryIdentity {
+  readonly dev: string;
+  readonly ino: string;
+  /** Nanoseconds; `0` if the disk does not keep the time of birth. */
+  readonly birth: string;
+}
+
+/** Returns the identity of a directory; undefined if none is at the path. */
+export function identityOf(path: string): DirectoryIdentity | undefined {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stat === undefined || !stat.isDirectory()) return undefined;
+  return { dev: String(stat.dev), ino: String(stat.ino), birth: String(stat.birthtimeNs) };
+}
+
+/**
+ * Reports whether two identities are of one directory. A disk gives the number of an inode to another directory as soon
+ * as the first is removed, so the time of birth decides; and a device may have another number after a restart, so that
+ * number counts only for disks without times of birth.
+ */
+export function isSameDirectory(a: DirectoryIdentity, b: DirectoryIdentity): boolean {
+  if (a.ino !== b.ino) return false;
+  return a.birth === '0' || b.birth === '0' ? a.dev === b.dev : a.birth === b.birth;
+}

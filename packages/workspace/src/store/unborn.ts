@@ -1,0 +1,31 @@
+import type { FileSystem } from '@scratchfs/core';
+import { readonly } from '@scratchfs/core/layers';
+import { createFileSystem } from 'scratchfs';
+
+/**
+ * Returns a filesystem that is empty and read-only until `isBorn` returns true, and the given one from then on. Many
+ * storages create themselves at the first read; this way a program that only looks leaves nothing behind.
+ */
+export function unborn(fileSystem: FileSystem, isBorn: () => boolean): FileSystem {
+  let current: FileSystem | undefined;
+  const empty: FileSystem = readonly(createFileSystem());
+  const methods = new Map<PropertyKey, unknown>();
+  return new Proxy(fileSystem, {
+    get(_, key) {
+      if (current === undefined && isBorn()) {
+        current = fileSystem;
+        methods.clear();
+      }
+      let found = methods.get(key);
+      if (found === undefined) {
+        const target = current ?? empty;
+        found = Reflect.get(target, key, target) as unknown;
+        if (typeof found === 'function') {
+          found = found.bind(target);
+          methods.set(key, found);
+        }
+      }
+      return found;
+    },
+  });
+}
