@@ -1,0 +1,196 @@
+import { parentPath } from '@scratchfs/core';
+import { applyChanges, type ConflictCode, type PathChange, type PathState } from '@scratchfs/host';
+import { WorkspaceError } from '../errors.js';
+import type { Conflict, EntryState } from '../operation.js';
+import { type ApplyPlan, type PlannedWrite, planApply, withoutPaths } from './apply-plan.js';
+import { type Contents, contentOf, sameState } from './attempt-change.js';
+import { DiskReader } from './disk-reader.js';
+import type { SelectedChange } from './select.js';
+import { mergeEntry } from './three-way.js';
+
+/** What an accept did at one path, and what the attempt begins from afterwards. */
+export interface AcceptedPath {
+  readonly path: string;
+  /** State on the disk before and after the accept. */
+  readonly before: EntryState | null;
+  readonly after: EntryState | null;
+  /** New base of the attempt's change. */
+  readonly base: EntryState | null;
+  /** New state in the attempt. If it equals `base`, the attempt has no change of the path any more. */
+  readonly now: EntryState | null;
+}
+
+/** A write that is about to be made, or was made. */
+export interface DiskWrite {
+  readonly path: string;
+  readonly before: EntryState | null;
+  readonly after: EntryState | null;
+}
+
+export interface Applied {
+  readonly success: boolean;
+  /** Sorted by path. With `dryRun` or without success: nothing was written. */
+  readonly paths: readonly AcceptedPath[];
+  /** Sorted by path. Includes directories above new entries that the person had removed. */
+  readonly writes: readonly DiskWrite[];
+  readonly conflicts: readonly Conflict[];
+  readonly autoRun: readonly string[];
+  /** Removed directories that stay because they hold entries that the attempt did not know. */
+  readonly keptDirectories: readonly string[];
+}
+
+export interface ApplyCall {
+  readonly onConflict: 'fail' | 'skip';
+  readonly dryRun: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with what is to be written when all contents are stored, before anything is written. */
+  readonly onBegin?: ((accepted: Pick<Applied, 'paths' | 'writes'>) => Promise<void>) | undefined;
+}
+
+/** Number of times that a plan is made anew because other processes change its paths. */
+const MAX_PLANS = 20;
+
+/**
+ * Writes selected changes into a directory of the disk, all of them or nothing, also after `kill -9`. A path that the
+ * person has changed since is merged, or is a conflict.
+ * @throws WorkspaceError `refused` if other processes keep changing the paths; FsError as `applyChanges` does
+ */
+export async function applySelection(
+  directory: string,
+  changes: readonly SelectedChange[],
+  contents: Contents,
+  { signal, dryRun, onConflict, onBegin }: ApplyCall,
+): Promise<Applied> {
+  const obstacles = new Map<string, ConflictCode>();
+  for (let count = 0; count < MAX_PLANS; count++) {
+    signal?.throwIfAborted();
+    await using disk = DiskReader.open(directory, signal);
+    const { writes, conflicts, keptDirectories } = aroundObstacles(
+      await planApply(changes, disk, contents, signal),
+      obstacles,
+    );
+    if (conflicts.length > 0 && onConflict === 'fail') return failure(conflicts);
+    const accepted = withoutPaths(writes, new Set(conflicts.map(({ path }) => path)));
+    const made = await withMissingParents(accepted, disk);
+    const hostChanges = made.map(({ path, before, after, content }) => hostChange(path, before, after, content));
+    const dry = await applyChanges(hostChanges, directory, { dryRun: true, signal });
+    if (!dry.success) {
+      for (const { path, code } of dry.conflicts) if (!CHANGED.has(code)) obstacles.set(path, code);
+      continue;
+    }
+    const result = {
+      success: true,
+      paths: await Promise.all(accepted.map((write) => acceptedPath(write, contents, signal))),
+      writes: made.map(({ path, before, after }) => ({ path, before, after })),
+      conflicts,
+      autoRun: dry.autoRun,
+      keptDirectories,
+    };
+    if (dryRun) return result;
+    for (const write of accepted) await store(write, contents, signal);
+    await onBegin?.(result);
+    if ((await applyChanges(hostChanges, directory, { signal })).success) return result;
+  }
+  throw new WorkspaceError('refused', 'Other processes keep changing the paths. Nothing was written: try again.');
+}
+
+/** Codes of paths that another process changed since they were read, so that they are read again. */
+const CHANGED: ReadonlySet<ConflictCode> = new Set(['changed', 'missing', 'exists']);
+
+function failure(conflicts: readonly Conflict[]): Applied {
+  return { success: false, paths: [], writes: [], conflicts, autoRun: [], keptDirectories: [] };
+}
+
+/** Turns what the host cannot write into conflicts. A removed directory that is not empty stays. */
+function aroundObstacles(
+  { writes, conflicts }: ApplyPlan,
+  obstacles: ReadonlyMap<string, ConflictCode>,
+): ApplyPlan & Pick<Applied, 'keptDirectories'> {
+  const found = [...conflicts];
+  const keptDirectories: string[] = [];
+  const kept = writes.flatMap((write): PlannedWrite[] => {
+    const { change, disk, after } = write;
+    const code = obstacles.get(change.path);
+    if (code === undefined) return [write];
+    if (code === 'not-empty' && after === null) {
+      keptDirectories.push(change.path);
+      return [{ ...write, after: disk.state }];
+    }
+    const { path, before: base, now: attempt } = change;
+    found.push({ path, code: 'kind', base, disk: disk.state, attempt });
+    return [];
+  });
+  found.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { writes: kept, conflicts: found, keptDirectories };
+}
+
+interface Write extends DiskWrite {
+  readonly content: Uint8Array | undefined;
+}
+
+const NEW_DIRECTORY: EntryState = { kind: 'directory', mode: 0o755, size: 0 };
+
+/** Returns what has to be written, with directories that the person has removed above new entries. */
+async function withMissingParents(planned: readonly PlannedWrite[], disk: DiskReader): Promise<Write[]> {
+  const writes = new Map<string, Write>();
+  for (const { change, disk: entry, after, content } of planned) {
+    if (sameState(entry.state, after)) continue;
+    if (after !== null) {
+      for (let above = parentPath(change.path); above !== '/' && !writes.has(above); above = parentPath(above)) {
+        if ((await disk.read(above, false)).state !== null) break;
+        writes.set(above, { path: above, before: null, after: NEW_DIRECTORY, content: undefined });
+      }
+    }
+    writes.set(change.path, { path: change.path, before: entry.state, after, content });
+  }
+  return [...writes.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Returns a change for `applyChanges`. */
+export function hostChange(
+  path: string,
+  before: EntryState | null,
+  after: EntryState | null,
+  content: Uint8Array | undefined,
+): PathChange {
+  return {
+    path,
+    ...(before === null ? {} : { before: hostState(before) }),
+    ...(after === null ? {} : { after: { ...hostState(after), data: after.kind === 'file' ? content : undefined } }),
+  };
+}
+
+function hostState({ kind, mode, hash, target }: EntryState): PathState {
+  return { kind, mode, sha256: hash, target };
+}
+
+async function acceptedPath(
+  { change, disk, after, content }: PlannedWrite,
+  contents: Contents,
+  signal: AbortSignal | undefined,
+): Promise<AcceptedPath> {
+  const { path, target, now } = change;
+  const common = { path, before: disk.state, after };
+  // The attempt takes over what was merged.
+  if (sameState(target, now)) return { ...common, base: after, now: after };
+  if (sameState(target, after)) return { ...common, base: target, now };
+  const side = (state: EntryState | null, data?: Uint8Array) => ({
+    state,
+    content: async () => data ?? (await contentOf(state, contents, signal)),
+  });
+  const rest = await mergeEntry(side(target, change.content), side(after, content), side(now));
+  // Otherwise the rest is a conflict, which the attempt finds when it compares its base with the disk.
+  if ('conflict' in rest) return { ...common, base: target, now };
+  if (rest.content !== undefined) await contents.write(rest.content, signal);
+  return { ...common, base: after, now: rest.state };
+}
+
+/** Stores the contents that undoing, repeating and continuing after an accept need. */
+async function store(
+  { change, disk, content }: PlannedWrite,
+  contents: Contents,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const data of [disk.content, content, change.content])
+    if (data !== undefined) await contents.write(data, signal);
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { EntryState } from '../operation.js';
+
+/** Mode bits that an accept compares and sets: all but set-user-ID and set-group-ID. */
+export const MODE_BITS = 0o1777;
+
+/**
+ * Difference at one path between an attempt and the state that it began from. A move is two changes: one at the new path,
+ * with `from`, and the removal of the old path. A moved directory is one such pair for each entry in it.
+ */
+export interface AttemptChange {
+  readonly path: string;
+  /** Old path of an entry that was moved here. */
+  readonly from?: string | undefined;
+  /** State of `path` that the attempt began from. Null if nothing existed there. */
+  readonly base: EntryState | null;
+  /** State in the attempt. Null if it removed the path. */
+  readonly now: EntryState | null;
+}
+
+/** Contents of files by their SHA-256, 64 hexadecimal digits. */
+export interface Contents {
+  /** Rejects if no content has the hash. */
+  read(hash: string, signal?: AbortSignal): Promise<Uint8Array>;
+  /** Stores a content and returns its hash. */
+  write(content: Uint8Array, signal?: AbortSignal): Promise<string>;
+}
+
+export function hashOf(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Reports whether two states are equal. The mode of a symlink does not count. */
+export function sameState(a: EntryState | null, b: EntryState | null): boolean {
+  if (a === null || b === null) return a === b;
+  if (!sameContent(a, b)) return false;
+  return a.kind === 'symlink' || permissionsOf(a) === permissionsOf(b);
+}
+
+/** Reports whether two states have the same kind, and the same content or target. */
+export function sameContent(a: EntryState, b: EntryState): boolean {
+  return a.kind === b.kind && a.hash === b.hash && a.target === b.target;
+}
+
+export function permissionsOf({ mode }: EntryState): number {
+  return mode & MODE_BITS;
+}
+
+/** Returns the content of a file, and no bytes for every other state. */
+export async function contentOf(
+  state: EntryState | null,
+  contents: Contents,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
+  if (state?.kind !== 'file') return new Uint8Array();
+  if (state.hash === undefined) throw new TypeError('The state of a file needs the hash of its content');
+  return contents.read(state.hash, signal);
+}
+
+/**
+ * Returns the changes sorted by path. `from` stays only for moves whose old path is removed: an entry that replaced
+ * another one, or whose old path exists again, is a change like others.
+ */
+export function sortedChanges(changes: readonly AttemptChange[]): AttemptChange[] {
+  const byPath = new Map(changes.map((change) => [change.path, change]));
+  return changes
+    .map(({ path, from, base, now }) => {
+      const old = from === undefined ? undefined : byPath.get(from);
+      const isMove = old !== undefined && old.now === null && base === null && old.base?.kind === now?.kind;
+      return { path, base, now, ...(isMove ? { from } : {}) };
+    })
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}

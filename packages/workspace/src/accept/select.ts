@@ -1,0 +1,130 @@
+import { isWithin, normalizePath, parentPath, quote } from '@scratchfs/core';
+import type { Hunk } from '../attempt-types.js';
+import { applyHunks } from '../diff/hunks.js';
+import { beforeOf, hunkPrefix, textDiffOf } from '../diff/path-diffs.js';
+import { WorkspaceError } from '../errors.js';
+import type { EntryState } from '../operation.js';
+import { type AttemptChange, type Contents, contentOf, hashOf, sortedChanges } from './attempt-change.js';
+
+export interface Selection {
+  /** Only these paths and what is under them. Default: all. */
+  readonly paths?: readonly string[] | undefined;
+  /** Only these hunks. Files without one are selected if `paths` names them. */
+  readonly hunks?: readonly string[] | undefined;
+}
+
+/** A change of which all or some of the hunks are selected. */
+export interface SelectedChange extends AttemptChange {
+  /** State with the selected hunks alone. The same as `now` if the change is selected whole. */
+  readonly target: EntryState | null;
+  /** Content of the target, if it is neither that of the base nor that of the attempt. */
+  readonly content?: Uint8Array | undefined;
+  /** State that the target's content is derived from: for a moved entry that of its old path. */
+  readonly before: EntryState | null;
+}
+
+/**
+ * Returns the selected changes, sorted by path, with those that they cannot do without: new directories above them, and
+ * both ends of a move.
+ * @throws WorkspaceError `not-found` for a path without a change and for an unknown hunk
+ */
+export async function selectChanges(
+  changes: readonly AttemptChange[],
+  { paths, hunks }: Selection,
+  contents: Contents,
+  signal?: AbortSignal,
+): Promise<SelectedChange[]> {
+  const all = sortedChanges(changes);
+  const byPath = new Map(all.map((change) => [change.path, change]));
+  const partial = hunks === undefined ? new Map() : await withHunks(all, byPath, hunks, contents, signal);
+  const chosen = new Set<string>(partial.keys());
+  if (paths !== undefined) for (const path of pathsUnder(all, paths)) chosen.add(path);
+  else if (hunks === undefined) for (const path of byPath.keys()) chosen.add(path);
+  addNeeded(chosen, byPath);
+  return all
+    .filter(({ path }) => chosen.has(path))
+    .map((change) => {
+      const before = beforeOf(change, byPath);
+      return { ...change, before, target: change.now, ...partial.get(change.path) };
+    });
+}
+
+function pathsUnder(changes: readonly AttemptChange[], paths: readonly string[]): string[] {
+  return paths.flatMap((given) => {
+    const top = normalizePath(given);
+    const found = changes.filter(
+      ({ path, from }) => isWithin(path, top) || (from !== undefined && isWithin(from, top)),
+    );
+    if (found.length === 0)
+      throw new WorkspaceError('not-found', `The attempt has no change at ${quote(top)}. ${named(changes)}`);
+    return found.map(({ path }) => path);
+  });
+}
+
+const MAX_NAMED_PATHS = 5;
+
+function named(changes: readonly AttemptChange[]): string {
+  if (changes.length === 0) return 'It has no changes.';
+  const names = changes.slice(0, MAX_NAMED_PATHS).map(({ path }) => quote(path));
+  const more = changes.length > names.length ? ` and ${changes.length - names.length} more` : '';
+  return `It has changes at ${names.join(', ')}${more}.`;
+}
+
+/** Adds new directories above chosen entries, what must make room for them, and the other end of each move. */
+function addNeeded(chosen: Set<string>, byPath: ReadonlyMap<string, AttemptChange>): void {
+  const targets = new Map([...byPath.values()].flatMap(({ path, from }) => (from === undefined ? [] : [[from, path]])));
+  // A set visits what is added during the loop.
+  for (const path of chosen) {
+    const change = byPath.get(path) as AttemptChange;
+    const other = change.from ?? targets.get(path);
+    if (other !== undefined) chosen.add(other);
+    if (change.now !== null) {
+      for (let above = parentPath(path); above !== '/'; above = parentPath(above)) {
+        const parent = byPath.get(above);
+        if (parent?.now?.kind === 'directory' && parent.base?.kind !== 'directory') chosen.add(above);
+      }
+    }
+    if (change.base?.kind === 'directory' && change.now?.kind !== 'directory')
+      for (const inside of byPath.keys()) if (isWithin(inside, path)) chosen.add(inside);
+  }
+}
+
+/** Returns the target of each file of which hunks are given. */
+async function withHunks(
+  changes: readonly AttemptChange[],
+  byPath: ReadonlyMap<string, AttemptChange>,
+  ids: readonly string[],
+  contents: Contents,
+  signal: AbortSignal | undefined,
+): Promise<Map<string, Pick<SelectedChange, 'target' | 'content'>>> {
+  const wanted = new Set(ids);
+  const targets = new Map<string, Pick<SelectedChange, 'target' | 'content'>>();
+  for (const change of changes) {
+    const before = beforeOf(change, byPath);
+    const prefix = `${hunkPrefix(change.path, before, change.now)}-`;
+    if (![...wanted].some((id) => id.startsWith(prefix))) continue;
+    const all = (await textDiffOf(change, before, contents, signal))?.hunks ?? [];
+    const some = all.filter(({ id }) => wanted.delete(id));
+    if (some.length > 0) targets.set(change.path, await targetOf(change, before, all, some, contents, signal));
+  }
+  const [unknown] = wanted;
+  if (unknown === undefined) return targets;
+  const hint = 'Hunks get new ids when a side of their file changes: take the ids from a new diff';
+  throw new WorkspaceError('not-found', `The attempt has no hunk ${quote(unknown)}. ${hint}.`);
+}
+
+async function targetOf(
+  { now }: AttemptChange,
+  before: EntryState | null,
+  all: readonly Hunk[],
+  some: readonly Hunk[],
+  contents: Contents,
+  signal: AbortSignal | undefined,
+): Promise<Pick<SelectedChange, 'target' | 'content'>> {
+  if (some.length === all.length) return { target: now };
+  const [old, current] = await Promise.all([contentOf(before, contents, signal), contentOf(now, contents, signal)]);
+  const content = applyHunks(old, current, some);
+  // A part of the hunks leaves the file's mode for later.
+  const { mode } = (before ?? now) as EntryState;
+  return { target: { kind: 'file', mode, size: content.length, hash: hashOf(content) }, content };
+}

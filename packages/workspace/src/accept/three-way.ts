@@ -1,0 +1,64 @@
+import { mergeText } from '@scratchfs/history';
+import type { Conflict, EntryState } from '../operation.js';
+import { hashOf, permissionsOf, sameContent, sameState } from './attempt-change.js';
+
+/** One of three states of a path, with the content of a file. */
+export interface Side {
+  readonly state: EntryState | null;
+  readonly content: () => Promise<Uint8Array>;
+}
+
+export type Merged =
+  | { readonly state: EntryState | null; readonly content?: Uint8Array | undefined }
+  | { readonly conflict: Conflict['code'] };
+
+/**
+ * Merges what two sides made of one state of a path. A side that changed nothing yields to the other one. Text is merged
+ * by lines, with the conflicts of `git merge-file`; content and mode are merged separately.
+ */
+export async function mergeEntry(base: Side, disk: Side, attempt: Side): Promise<Merged> {
+  const [o, a, b] = [base.state, disk.state, attempt.state];
+  if (sameState(a, b) || sameState(o, b)) return { state: a };
+  if (sameState(o, a)) return withContent(b, attempt);
+  if (a === null || b === null) return { conflict: 'removed' };
+  if (a.kind !== b.kind) return { conflict: o === null ? 'exists' : 'kind' };
+  const mode = mergeModes(o, a, b);
+  if (mode === undefined) return { conflict: 'mode' };
+  if (sameContent(a, b)) return { state: { ...a, mode } };
+  if (o === null) return { conflict: 'exists' };
+  if (sameContent(o, a)) return withContent({ ...b, mode }, attempt);
+  if (sameContent(o, b)) return withContent({ ...a, mode }, disk);
+  if (o.kind !== b.kind) return { conflict: 'kind' };
+  if (b.kind !== 'file') return { conflict: 'content' };
+  const contents = await Promise.all([base.content(), disk.content(), attempt.content()]);
+  if (contents.some(isBinary)) return { conflict: 'binary' };
+  const content = mergeLines(...contents);
+  if (content === undefined) return { conflict: 'content' };
+  return { state: { kind: 'file', mode, size: content.length, hash: hashOf(content) }, content };
+}
+
+async function withContent(state: EntryState | null, { content }: Side): Promise<Merged> {
+  return state?.kind === 'file' ? { state, content: await content() } : { state };
+}
+
+/** Returns the mode that two sides agree on. Modes of two directories that both sides created may differ. */
+function mergeModes(base: EntryState | null, a: EntryState, b: EntryState): number | undefined {
+  const [x, y] = [permissionsOf(a), permissionsOf(b)];
+  if (x === y || b.kind === 'symlink') return x;
+  if (base === null) return b.kind === 'directory' ? x : undefined;
+  const o = permissionsOf(base);
+  return x === o ? y : y === o ? x : undefined;
+}
+
+/** Bytes at the start of a content that are searched for NUL, as in git. */
+const BINARY_PROBE_BYTES = 8_000;
+
+function isBinary(content: Uint8Array): boolean {
+  return content.subarray(0, BINARY_PROBE_BYTES).includes(0);
+}
+
+/** Merges three texts by lines. Undefined if `git merge-file` has a conflict. */
+export function mergeLines(base: Uint8Array, disk: Uint8Array, attempt: Uint8Array): Uint8Array | undefined {
+  const merged = mergeText(base, disk, attempt, { algorithm: 'myers', joinAcrossPunctuation: true });
+  return merged.conflicts === 0 ? merged.bytes : undefined;
+}

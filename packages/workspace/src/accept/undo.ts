@@ -1,0 +1,34 @@
+import { applyChanges } from '@scratchfs/host';
+import { type DiskWrite, hostChange } from './apply.js';
+import { type Contents, contentOf } from './attempt-change.js';
+
+/**
+ * Takes back the writes of an accept, all of them or nothing. A path that does not hold what the accept wrote is left
+ * alone, and so are all others.
+ * @returns the paths that hold something else now, sorted; empty after success
+ */
+export function undoWrites(
+  directory: string,
+  writes: readonly DiskWrite[],
+  contents: Contents,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const inverse = writes.map(({ path, before, after }) => ({ path, before: after, after: before }));
+  return redoWrites(directory, inverse, contents, signal);
+}
+
+/** Makes writes again that were undone, by the same rules as {@link undoWrites}. */
+export async function redoWrites(
+  directory: string,
+  writes: readonly DiskWrite[],
+  contents: Contents,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const changes = await Promise.all(
+    writes.map(async ({ path, before, after }) =>
+      hostChange(path, before, after, await contentOf(after, contents, signal)),
+    ),
+  );
+  const { conflicts } = await applyChanges(changes, directory, { signal });
+  return conflicts.map(({ path }) => path);
+}

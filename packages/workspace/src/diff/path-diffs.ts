@@ -1,0 +1,79 @@
+import { type AttemptChange, type Contents, contentOf, hashOf, sortedChanges } from '../accept/attempt-change.js';
+import type { PathDiff } from '../attempt-types.js';
+import type { EntryState } from '../operation.js';
+import { type TextDiff, textDiff } from './hunks.js';
+
+export interface PathDiffOptions {
+  /** Include hunks. Default false. */
+  readonly hunks?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Returns the differences of changes, sorted by path. The removal of a moved entry's old path is part of the move. */
+export async function pathDiffs(
+  changes: readonly AttemptChange[],
+  contents: Contents,
+  options: PathDiffOptions = {},
+): Promise<PathDiff[]> {
+  const all = sortedChanges(changes);
+  const byPath = new Map(all.map((change) => [change.path, change]));
+  const moved = movedPaths(all);
+  const diffs: PathDiff[] = [];
+  for (const change of all) {
+    if (moved.has(change.path)) continue;
+    diffs.push(await pathDiff(change, beforeOf(change, byPath), contents, options));
+  }
+  return diffs;
+}
+
+/** Returns the old paths of all moves. */
+export function movedPaths(changes: readonly AttemptChange[]): Set<string> {
+  return new Set(changes.flatMap(({ from }) => (from === undefined ? [] : [from])));
+}
+
+/** Returns the state that a change is compared with: for a moved entry that of its old path. */
+export function beforeOf({ from, base }: AttemptChange, byPath: ReadonlyMap<string, AttemptChange>): EntryState | null {
+  return from === undefined ? base : (byPath.get(from)?.base ?? null);
+}
+
+async function pathDiff(
+  change: AttemptChange,
+  before: EntryState | null,
+  contents: Contents,
+  { hunks = false, signal }: PathDiffOptions,
+): Promise<PathDiff> {
+  const { path, from, now: after } = change;
+  const text = await textDiffOf(change, before, contents, signal);
+  return {
+    path,
+    type: from !== undefined ? 'moved' : before === null ? 'added' : after === null ? 'removed' : 'changed',
+    ...(from === undefined ? {} : { from }),
+    before,
+    after,
+    binary: text === undefined,
+    additions: text?.additions ?? 0,
+    deletions: text?.deletions ?? 0,
+    hunks: hunks ? (text?.hunks ?? []) : [],
+  };
+}
+
+/** Compares the texts of a change's files. Undefined if one is binary. Links and directories have no text. */
+export async function textDiffOf(
+  change: AttemptChange,
+  before: EntryState | null,
+  contents: Contents,
+  signal: AbortSignal | undefined,
+): Promise<TextDiff | undefined> {
+  const after = change.now;
+  if (before?.hash === after?.hash) return { hunks: [], additions: 0, deletions: 0 };
+  const [old, current] = await Promise.all([contentOf(before, contents, signal), contentOf(after, contents, signal)]);
+  return textDiff(old, current, hunkPrefix(change.path, before, after));
+}
+
+const PREFIX_DIGITS = 10;
+
+/** Returns the first part of a file's hunk ids, which depends on its path and both contents. */
+export function hunkPrefix(path: string, before: EntryState | null, after: EntryState | null): string {
+  const sides = Buffer.from(`${path}\0${before?.hash ?? ''}\0${after?.hash ?? ''}`);
+  return hashOf(sides).slice(0, PREFIX_DIGITS);
+}
