@@ -16,6 +16,7 @@ import { nodeFromRecord, Tree, type TreeState } from '../../tree/tree.js';
 import type { Change } from '../changes.js';
 import type { Context } from '../context.js';
 import { rootMeta } from '../defaults.js';
+import { exceededLimit } from '../exceeded-limit.js';
 import type { OpenFiles } from '../open-files.js';
 import { replayed } from '../replay.js';
 import { runSteps, type Steps } from '../scheduling/time-slice.js';
@@ -99,7 +100,10 @@ export class OptimisticTransaction implements Source {
   #rootLoad: number | undefined;
   /** The open files of a transaction. */
   inner: OpenFiles | undefined;
-  /** True if the state that was read can no longer be loaded completely, so that the work must run again. */
+  /**
+   * True if the work must run again: the state that was read can no longer be loaded completely, or the writes no
+   * longer fit beside those of another writer.
+   */
   isLost = false;
   /** True if something was refused at a limit, which another client may have changed since. */
   hasMetLimit = false;
@@ -203,6 +207,16 @@ export class OptimisticTransaction implements Source {
     if (!repeated) return;
     this.recorder.checks.length = mark.checks;
     if (mark.checks === 0) this.#load = this.#rootLoad;
+  }
+
+  /**
+   * Must be called when an operation fails at a limit, before it is undone. If another writer has taken the room for
+   * the earlier operations, the error shows a usage that the storage never had.
+   */
+  meetLimit(): void {
+    this.hasMetLimit = true;
+    const stored = this.tree.root.origin?.totals;
+    this.isLost ||= stored !== undefined && exceededLimit(stored, this.tree.totals(), this.limits) !== undefined;
   }
 
   /** Adds the listing of a directory to the requests if many of its names were looked up individually. */

@@ -570,8 +570,8 @@ function failed(
   mark: Mark,
   error: unknown,
 ): { readonly ok: false; readonly error: unknown } | NotLoaded {
+  if (isFsError(error) && error.limit !== undefined) transaction.meetLimit();
   transaction.undo(mark, error instanceof NotLoaded);
-  transaction.hasMetLimit ||= isFsError(error) && error.limit !== undefined;
   return error instanceof NotLoaded ? error : { ok: false, error };
 }
 

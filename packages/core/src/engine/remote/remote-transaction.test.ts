@@ -110,6 +110,30 @@ describe('a transaction on a remote storage', () => {
 });
 
 describe('a transaction that another writer overtakes', () => {
+  it.each([
+    [{ maxTotalSize: 1000 }, { limit: 'maxTotalSize', used: 610, requested: 1310, allowed: 1000 }],
+    [{ maxNodeCount: 2 }, { limit: 'maxNodeCount', used: 2, requested: 3, allowed: 2 }],
+  ])(
+    'runs again if its writes no longer fit under %j, so that an error shows the stored usage',
+    async (limits, shown) => {
+      const fs = await openFileSystem(asyncStorage(sampleBackend()), { limits, files: { '/a': 'x'.repeat(10) } });
+      const errors: unknown[] = [];
+      let runs = 0;
+      await fs.transaction(async (inner) => {
+        const write = (path: string, size: number): Promise<void> =>
+          inner.writeFile(path, 'x'.repeat(size)).catch((error: unknown) => void errors.push(error));
+        await write('/b', 700);
+        if (runs++ === 0) await fs.writeFile('/c', 'x'.repeat(600));
+        await write('/d', 500);
+      });
+      const [first, ...again] = errors;
+      expect(runs).toBe(2);
+      expect(first).toMatchObject({ kind: 'conflict' });
+      expect(again[0]).toMatchObject({ code: 'ENOSPC', ...shown });
+      for (const error of again) expect(error).toMatchObject({ used: shown.used });
+    },
+  );
+
   it.each([false, true])(
     'runs again if a file that it has listed is replaced before it is read (pins: %s)',
     async (hasPins) => {

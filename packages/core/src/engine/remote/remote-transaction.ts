@@ -1,3 +1,4 @@
+import { StorageError } from '../../errors.js';
 import type { Checkpoint } from '../../file-system.js';
 import { ALL_CAPABILITIES, inTransaction } from '../capabilities.js';
 import { ChangeFeed } from '../change-feed.js';
@@ -43,7 +44,11 @@ export class RemoteTransaction implements Executor {
         () => operation(this.optimistic.viewFor(context)),
         either,
       );
-      if (!result.ok) throw result.error;
+      if (!result.ok) {
+        if (this.optimistic.isLost)
+          throw new StorageError('conflict', 'Another writer took the room for these changes');
+        throw result.error;
+      }
       const changes = this.optimistic.changes.slice(this.#published);
       this.#published = this.optimistic.changes.length;
       this.feed.publish(changes, this.optimistic.tree);
