@@ -208,6 +208,11 @@ describe('a path that the configuration of a repository names', () => {
     ['core.fsmonitor', ['core.fsmonitor', 'monitor'], '/monitor'],
     ['an alias', ['alias.x', '!f() { ./src/a.ts "$@"; }; f'], '/src/a.ts'],
     ['a filter', ['filter.x.clean', 'src/clean --fast %f'], '/src/clean'],
+    ['the script of an interpreter', ['filter.x.clean', 'sh clean.sh %f'], '/clean.sh'],
+    ['a monitor with arguments', ['core.fsmonitor', 'sh src/monitor -q'], '/src/monitor'],
+    ['a path after a variable', ['alias.x', '!sh "$PWD/src/run"'], '/src/run'],
+    ['a path after a command', ['alias.x', '!"$(git rev-parse --show-toplevel)/src/run"'], '/src/run'],
+    ['init.templateDir', ['init.templateDir', 'template'], '/template/hooks/post-checkout'],
   ])('cannot be written: %s', async (_, setting, path) => {
     await using fs = hostFileSystem(root);
     git(root, 'config', ...setting);

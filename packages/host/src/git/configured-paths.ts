@@ -23,6 +23,7 @@ const PATH_SETTINGS: ReadonlySet<string> = new Set([
   'core.excludesfile',
   'core.fsmonitor',
   'core.hookspath',
+  'init.templatedir',
 ]);
 const INCLUDES: ReadonlySet<string> = new Set(['include.path', 'includeif.path']);
 
@@ -32,6 +33,9 @@ const MAX_CONFIG_BYTES = 4n * 2n ** 20n;
 
 /** Separators of the words of a command line. */
 const BETWEEN_WORDS = /[\s"'`;|&()<>=!]+/;
+
+/** A variable at the beginning of a word of a command line. */
+const VARIABLE = /^\$\{?\w+\}?/;
 
 /** A word of a setting that is the address of another repository or a reference name, not a path of this repository. */
 const NO_PATH = /:\/\/|^\+?refs\/|^[\w.-]+@/;
@@ -80,15 +84,13 @@ export class ConfiguredPaths {
         const included = pathOf(value, dirname(realpathSync(config)));
         addWithLinks(included, found);
         if (depth < MAX_INCLUDE_DEPTH) this.#collect(included, workTree, found, depth + 1);
-      } else if (PATH_SETTINGS.has(name)) {
-        if (value !== '' && value !== 'true' && value !== 'false') addWithLinks(pathOf(value, workTree), found);
-      } else {
-        for (const word of value.split(BETWEEN_WORDS)) {
-          if (!word.includes('/') || NO_PATH.test(word)) continue;
-          const path = pathOf(word, workTree);
-          // A directory named by another setting is not run: it is another repository, or the work tree itself.
-          if (statOf(path)?.isDirectory() !== true) addWithLinks(path, found);
-        }
+        continue;
+      }
+      if (PATH_SETTINGS.has(name) && !['', 'true', 'false'].includes(value))
+        addWithLinks(pathOf(value, workTree), found);
+      for (const path of pathsInWords(value, workTree)) {
+        // A directory named by another setting is not run: it is another repository, or the work tree itself.
+        if (statOf(path)?.isDirectory() !== true) addWithLinks(path, found);
       }
     }
   }
@@ -144,6 +146,20 @@ function statOf(path: string): BigIntStats | undefined {
   } catch (error) {
     if (isCode(error, 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE')) return undefined;
     throw error;
+  }
+}
+
+/** Yields the paths in the words of a command line; of a single word only if it contains a slash. */
+function* pathsInWords(value: string, workTree: string): Generator<string> {
+  const words = value.split(BETWEEN_WORDS);
+  for (const word of words) {
+    // An interpreter finds a script in the work tree without a slash: `sh clean.sh`.
+    const isPath = word.includes('/') || (words.length > 1 && word.includes('.'));
+    if (!isPath || NO_PATH.test(word)) continue;
+    yield pathOf(word, workTree);
+    // What precedes the slash may be the work tree: `$PWD/run`, `$(git rev-parse --show-toplevel)/run`.
+    const rest = word.replace(VARIABLE, '');
+    if (rest.startsWith('/')) yield join(workTree, rest);
   }
 }
 
