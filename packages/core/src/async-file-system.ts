@@ -3,7 +3,7 @@ import type { Dir } from './dir.js';
 import { captureArgument, captureContent, checkOneOf, checkOptions, signalIn } from './engine/arguments.js';
 import { inTransaction } from './engine/capabilities.js';
 import { checkpointContext } from './engine/checkpoint-guard.js';
-import { type Context, IN_STEPS } from './engine/context.js';
+import { type Context, forkContext, IN_STEPS } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
 import { Internals, type InternalsOptions, keepInternals, type UntrustedApi } from './engine/internals.js';
@@ -326,8 +326,7 @@ export class AsyncFileSystem implements FileSystem {
     const { signal, from } = checkOptions(options, ['from'], 'fork');
     const fork = await executor.fork(from, signal);
     const { create = asyncFileSystem, untrustedApi, setsLimits } = this.#inside.options;
-    const own = { ...context, quota: fork.quota };
-    return create(fork, own, { onClose: () => fork.close(), untrustedApi, setsLimits });
+    return create(fork, forkContext(context, fork.quota), { onClose: () => fork.close(), untrustedApi, setsLimits });
   }
   async transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T> {
     const { executor, context, signal } = this.#whole('transaction', options);
@@ -390,18 +389,19 @@ export class AsyncFileSystem implements FileSystem {
     return this.#do(given, (view, options) => operation(view, at, options));
   }
 
-  async #write(
+  #write(
     operation: typeof writing.writeFile,
     path: Path,
     data: Content,
     options: WriteArgument | undefined,
-  ): Promise<void> {
+  ): void | Promise<void> {
     const at = pathOf(path);
     const plain = writing.encodedContent(data, typeof options === 'string' ? options : options?.encoding);
-    const isLong = typeof plain === 'string' && plain.length >= LONG_TEXT;
-    const given = isLong ? captureArgument(options) : this.#given(options);
-    const content = isLong ? await runInSlices(encoded(plain), signalIn(given)) : this.#capture(plain);
-    return this.#do(given, (view, options, data) => operation(view, at, data, options), content);
+    const write = (given: WriteArgument | undefined, content: Content): void | Promise<void> =>
+      this.#do(given, (view, options, data) => operation(view, at, data, options), content);
+    if (typeof plain !== 'string' || plain.length < LONG_TEXT) return write(this.#given(options), this.#capture(plain));
+    const given = captureArgument(options);
+    return runInSlices(encoded(plain), signalIn(given)).then((bytes) => write(given, bytes));
   }
 
   /** Runs an operation that takes no options of its own. */

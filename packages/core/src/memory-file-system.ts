@@ -3,7 +3,7 @@ import { AsyncFileSystem, checkCheckpointName, checkLinkType } from './async-fil
 import type { Dir } from './dir.js';
 import { checkOptions } from './engine/arguments.js';
 import { checkpointContext } from './engine/checkpoint-guard.js';
-import type { Context } from './engine/context.js';
+import { type Context, forkContext } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import { type Internals, type InternalsOptions, internalsOf, type UntrustedApi } from './engine/internals.js';
@@ -59,7 +59,8 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   readonly #inside: Internals;
 
   constructor(executor: SyncExecutor, context: Context, options: InternalsOptions = {}) {
-    super(executor, context, { create: syncFileSystem, ...options });
+    const { create = syncFileSystem, onClose, inTransaction, setsLimits, untrustedApi } = options;
+    super(executor, context, { create, onClose, inTransaction, setsLimits, untrustedApi });
     this.#inside = internalsOf(this) as Internals;
   }
 
@@ -246,8 +247,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   forkSync(options?: Omit<ForkOptions, 'signal'>): MemoryFileSystem {
     this.#inside.enter('fork');
     const fork = this.#executor.forkSync(checkOptions(options, ['from'], 'forkSync').from);
-    const { setsLimits } = this.#inside.options;
-    return this.#create(fork, { ...this.#inside.context, quota: fork.quota }, { setsLimits });
+    return this.#create(fork, forkContext(this.#inside.context, fork.quota), this.#inside.options.setsLimits);
   }
   override async fork(options?: ForkOptions): Promise<MemoryFileSystem> {
     const { signal, from } = checkOptions(options, ['from'], 'fork');
@@ -257,7 +257,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T {
     this.#inside.enter('transaction');
     return this.#executor.transactionSync((executor) => {
-      const branch = this.#create(executor, this.#inside.context, { inTransaction: true });
+      const branch = this.#create(executor, this.#inside.context, false, true);
       try {
         const result = work(branch);
         if (typeof (result as { then?: unknown } | undefined)?.then === 'function') {
@@ -289,9 +289,9 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     return toRecord(this, (path) => this.#inside.view().paths.mayRead(path));
   }
 
-  #create(executor: SyncExecutor, context: Context, options: InternalsOptions = {}): MemoryFileSystem {
+  #create(executor: SyncExecutor, context: Context, setsLimits?: boolean, inTransaction?: boolean): MemoryFileSystem {
     const { create = syncFileSystem, untrustedApi } = this.#inside.options;
-    return create(executor, context, { ...options, untrustedApi }) as MemoryFileSystem;
+    return create(executor, context, { setsLimits, inTransaction, untrustedApi }) as MemoryFileSystem;
   }
 
   get #executor(): SyncExecutor {

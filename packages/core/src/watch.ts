@@ -28,7 +28,7 @@ export function watchChanges(
     (recursive ? isWithin(at, root) : at === root || parentPath(at) === root) &&
     (context.guard?.isKindVisible(at, kind) ?? true);
   const watcher = new Watcher(executor.feed, (change) => eventOf(change, root, concerns), maxQueue, [
-    ending.signal,
+    ending,
     given.signal,
   ]);
   // Listening comes first, so that no change after the look is missed.

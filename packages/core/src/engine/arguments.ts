@@ -169,7 +169,8 @@ function ownKeys<T extends object>(value: T): T {
  * AbortSignal
  */
 export function signalIn(options: unknown): AbortSignal | undefined {
-  if (typeof options !== 'object' || options === null || !Object.hasOwn(options, 'signal')) return undefined;
+  if (typeof options !== 'object' || options === null || options === NO_OPTIONS) return undefined;
+  if (!Object.hasOwn(options, 'signal')) return undefined;
   return checkSignal((options as { readonly signal: unknown }).signal);
 }
 

@@ -53,6 +53,11 @@ export function makeContext(
   };
 }
 
+/** Returns the context of a fork, under limits of its own. A literal, because a spread took a tenth of `forkSync`. */
+export function forkContext({ clock, newId, random, guard }: Context, quota: Context['quota']): Context {
+  return { clock, newId, random, quota, guard };
+}
+
 function checkFunction<F>(value: F | undefined, name: string): F | undefined {
   if (value !== undefined && typeof value !== 'function')
     throw new TypeError(`${name} must be a function, not ${describe(value)}`);

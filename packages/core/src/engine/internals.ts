@@ -74,8 +74,8 @@ export interface SyncTrustedApi extends TrustedApi {
  * The engine's side of a filesystem. No property leads to it: code that only has the filesystem cannot bypass a layer.
  */
 export class Internals implements SyncTrustedApi {
-  /** Aborts when the filesystem ends. */
-  readonly ending = new AbortController();
+  /** Created when it is first needed. */
+  #ending: AbortController | undefined;
   #closed = false;
 
   constructor(
@@ -83,6 +83,12 @@ export class Internals implements SyncTrustedApi {
     readonly context: Context,
     readonly options: InternalsOptions,
   ) {}
+
+  /** Aborts when the filesystem ends. To be called before that. */
+  get ending(): AbortSignal {
+    this.#ending ??= new AbortController();
+    return this.#ending.signal;
+  }
 
   /** Returns why nothing can be done any more, or undefined. */
   get ended(): string | undefined {
@@ -107,7 +113,7 @@ export class Internals implements SyncTrustedApi {
   end(): boolean {
     if (this.#closed) return false;
     this.#closed = true;
-    this.ending.abort();
+    this.#ending?.abort();
     return true;
   }
 
@@ -217,11 +223,11 @@ export class Internals implements SyncTrustedApi {
 }
 
 const INTERNALS = new WeakMap<object, Internals>();
+/** Those of layers. */
 const TRUSTED_APIS = new WeakMap<object, TrustedApi>();
 
 export function keepInternals(fileSystem: FileSystem, internals: Internals): Internals {
   INTERNALS.set(fileSystem, internals);
-  TRUSTED_APIS.set(fileSystem, internals);
   return internals;
 }
 
@@ -239,7 +245,7 @@ export function keepTrustedApi(fileSystem: FileSystem, code: TrustedApi): void {
 export function trustedApi(fileSystem: SyncFileSystem): SyncTrustedApi;
 export function trustedApi(fileSystem: FileSystem): TrustedApi;
 export function trustedApi(fileSystem: FileSystem): TrustedApi {
-  return TRUSTED_APIS.get(fileSystem) ?? publicMethods(fileSystem as SyncFileSystem);
+  return INTERNALS.get(fileSystem) ?? TRUSTED_APIS.get(fileSystem) ?? publicMethods(fileSystem as SyncFileSystem);
 }
 
 /**

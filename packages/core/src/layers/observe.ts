@@ -251,21 +251,23 @@ class Observer implements Around {
     const transaction = this.#marks.get(call) ?? this.mark;
     const { actor } = this.shared;
     const { before, after } = outcome.versions ?? {};
-    const event: OperationEvent = Object.freeze({
-      ...(actor === undefined ? {} : { actor }),
+    // Spreads of optional fields took as long as a fifth of `statSync`.
+    const event: { -readonly [K in keyof OperationEvent]: OperationEvent[K] } = {
       operation: call.on === 'handle' ? `handle.${call.name}` : call.name,
       form,
       paths: Object.freeze(pathsOf(call)),
-      ...(detail === undefined ? {} : { detail }),
       ok,
-      ...(ok ? {} : { error: outcome.error }),
       startedAt,
       durationMs: this.shared.clock() - startedAt,
-      ...(bytes === undefined ? {} : { bytes }),
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
-      ...(transaction === undefined ? {} : { transaction }),
-    });
+    };
+    if (actor !== undefined) event.actor = actor;
+    if (detail !== undefined) event.detail = detail;
+    if (!ok) event.error = outcome.error;
+    if (bytes !== undefined) event.bytes = bytes;
+    if (before !== undefined) event.before = before;
+    if (after !== undefined) event.after = after;
+    if (transaction !== undefined) event.transaction = transaction;
+    Object.freeze(event);
     const { onEvent, onListenerError } = this.shared;
     try {
       const answer = onEvent(event);

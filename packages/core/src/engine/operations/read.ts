@@ -284,7 +284,6 @@ export function makeStats(view: View, node: Node, links: number): Stats {
   const kind = kindName(node);
   const size = node.kind === DIRECTORY ? 0 : node.size;
   const ino = inoOf(node);
-  const state = view.tree.changeIdOf(node);
   return new Stats(
     kind,
     ino,
@@ -298,7 +297,7 @@ export function makeStats(view: View, node: Node, links: number): Stats {
     meta.ctime,
     meta.birthtime,
     0,
-    typeof state === 'number' ? state : versionText(ino, state),
+    view.tree.changeIdOf(node),
   );
 }
 

@@ -43,12 +43,14 @@ function writeWith(
 }
 
 export function appendFile(view: View, path: string, data: Content, options?: WriteArgument): void {
-  writeWith(view, path, data, options, 'appendFile', 'a');
+  if (options === undefined) append(view, path, data, false, FILE_MODE);
+  else writeWith(view, path, data, options, 'appendFile', 'a');
 }
 
 /** Returns content as it is stored: text in another encoding than UTF-8 as bytes. */
 export function encodedContent(data: Content, encoding: string | null | undefined): Content {
-  const codec = codecOf(encoding ?? 'utf8');
+  if (encoding === undefined || encoding === null) return data;
+  const codec = codecOf(encoding);
   return typeof data === 'string' && codec !== undefined ? codec.encode(data) : data;
 }
 

@@ -23,6 +23,19 @@ export function translateError(error: unknown, space: Namespace, places: readonl
 export function translateStats(stats: Stats, mounted: Mounted): Stats {
   const dev = mounted.index + stats.dev * 1024;
   if (dev === stats.dev) return stats;
-  const { kind, ino, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs, version } = stats;
-  return new Stats(kind, ino, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs, dev, version);
+  return new MountedStats(stats, dev);
+}
+
+/** Stats with another `dev`. The version is whatever the mounted filesystem reports, for its `ifVersion`. */
+class MountedStats extends Stats {
+  readonly #stats: Stats;
+  constructor(stats: Stats, dev: number) {
+    const { kind, ino, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs } = stats;
+    super(kind, ino, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs, dev);
+    this.#stats = stats;
+  }
+
+  override get version(): string {
+    return this.#stats.version;
+  }
 }
