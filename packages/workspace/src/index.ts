@@ -1,4 +1,5 @@
 export type * from './attempt-types.js';
 export { WorkspaceError, type WorkspaceErrorCode } from './errors.js';
 export type * from './operation.js';
+export { openWorkspace } from './workspace.js';
 export type * from './workspace-types.js';

@@ -1,0 +1,299 @@
+import {
+  asyncStorage,
+  type CallOptions,
+  type FileSystem,
+  fileSystemOn,
+  isWithin,
+  normalizePath,
+} from '@scratchfs/core';
+import { checkInteger, checkOptions } from '@scratchfs/core/internal';
+import type {
+  AcceptOptions,
+  AcceptResult,
+  Attempt,
+  AttemptDiff,
+  AttemptDiffOptions,
+  LogOptions,
+  LogPage,
+  OperationRef,
+  OperationResult,
+  RefreshResult,
+  RunOptions,
+  RunResult,
+} from './attempt-types.js';
+import { AttemptBackend } from './backend/attempt-backend.js';
+import type { Lower } from './backend/lower.js';
+import { type OperationContext, operationContext } from './backend/operation-context.js';
+import { ViewBackend } from './backend/view-backend.js';
+import type { Head } from './delta/delta-node.js';
+import { applyChanges, type HeadChanges, inverse } from './delta/head-changes.js';
+import { restoredPath } from './delta/restored-path.js';
+import { attemptDiff } from './diff/attempt-diff.js';
+import { WorkspaceError } from './errors.js';
+import type { Contents } from './log/contents.js';
+import { type NewOperation, type OperationLog, versionFor } from './log/operation-log.js';
+import type { Operation, OperationLabel } from './operation.js';
+
+/** Deadline of a call. Work on a large directory takes long, and giving up early gains nothing. */
+const TIMEOUT_MS = 3_600_000;
+
+/** What an attempt needs from its workspace. */
+export interface AttemptParts {
+  readonly name: string;
+  readonly lower: Lower;
+  readonly contents: Contents;
+  readonly log: OperationLog;
+  readonly clock: () => number;
+  /** Throws if the attempt cannot be changed now, because it was discarded, or HEAD names another branch. */
+  readonly checkOpen: (options: CallOptions) => Promise<void>;
+  /** Creates an attempt that begins with a head. */
+  readonly fork: (head: Head, parent: { attempt: string; operation: number }, name?: string) => Promise<Attempt>;
+  readonly discard: (options: CallOptions) => Promise<void>;
+}
+
+const LABEL = ['actor', 'tool', 'summary'] as const;
+
+export class WorkspaceAttempt implements Attempt {
+  readonly name: string;
+  readonly fileSystem: FileSystem;
+  readonly #parts: AttemptParts;
+  readonly #backend: AttemptBackend;
+
+  constructor(parts: AttemptParts) {
+    this.name = parts.name;
+    this.#parts = parts;
+    const { lower, contents, log, name, clock } = parts;
+    this.#backend = new AttemptBackend({
+      lower,
+      contents,
+      log,
+      name,
+      clock,
+      checkWritable: () => parts.checkOpen({}),
+    });
+    this.fileSystem = fileSystemOn(asyncStorage(this.#backend, { timeoutMs: TIMEOUT_MS, retries: 0, clock }), {
+      clock,
+    });
+  }
+
+  async operation<T>(
+    label: OperationLabel,
+    work: (fileSystem: FileSystem) => Promise<T>,
+    options: CallOptions = {},
+  ): Promise<OperationResult<T>> {
+    checkOptions(options, [], 'operation');
+    const context = this.#contextOf(label);
+    const value = await operationContext.run(context, () => this.fileSystem.transaction(work, options));
+    return { value, operation: context.operations.at(-1), refreshed: { merged: [], conflicts: [] } };
+  }
+
+  async labelled<T>(
+    label: OperationLabel,
+    work: () => Promise<T>,
+  ): Promise<{ readonly value: T; readonly operations: readonly Operation[] }> {
+    const context = this.#contextOf(label);
+    const value = await operationContext.run(context, work);
+    return { value, operations: context.operations };
+  }
+
+  #contextOf(label: OperationLabel): OperationContext {
+    const given = checkOptions(label, LABEL, 'operation', false);
+    for (const key of LABEL)
+      if (given[key] !== undefined && typeof given[key] !== 'string')
+        throw new TypeError(`${key} of an operation must be a text, not ${typeof given[key]}`);
+    return { label: given, startedAt: this.#parts.clock(), operations: [] };
+  }
+
+  async undo(
+    options: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined } = {},
+  ): Promise<Operation> {
+    const { expect, actor, signal } = checkOptions(options, ['expect', 'actor'], 'undo');
+    return this.#change({ signal }, async () => {
+      const { undoable } = this.#parts.log.state;
+      const target = undoable.at(-1);
+      if (target === undefined)
+        throw new WorkspaceError('nothing-to-undo', `Attempt ${this.name} has no operation that could be taken back`);
+      this.#checkExpected(expect, target);
+      const { operation, changes } = await this.#parts.log.record(target, { signal });
+      const summary = `Undo operation ${target}: ${operation.summary}`;
+      return { tool: 'undo', actor, target, summary, head: this.#applied(inverse(changes)) };
+    }) as Promise<Operation>;
+  }
+
+  async redo(
+    options: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined } = {},
+  ): Promise<Operation> {
+    const { expect, actor, signal } = checkOptions(options, ['expect', 'actor'], 'redo');
+    return this.#change({ signal }, async () => {
+      const target = this.#parts.log.state.undone.at(-1);
+      if (target === undefined)
+        throw new WorkspaceError('nothing-to-redo', `Attempt ${this.name} has no undone operation`);
+      this.#checkExpected(expect, target);
+      const { operation, changes } = await this.#parts.log.record(target, { signal });
+      const summary = `Redo operation ${target}: ${operation.summary}`;
+      return { tool: 'redo', actor, target, summary, head: this.#applied(changes) };
+    }) as Promise<Operation>;
+  }
+
+  async restore(
+    to: OperationRef | 0,
+    options: CallOptions & { readonly path?: string | undefined; readonly actor?: string | undefined } = {},
+  ): Promise<Operation | undefined> {
+    const { path, actor, signal } = checkOptions(options, ['path', 'actor'], 'restore');
+    const id = numberOf(to);
+    const only = path === undefined ? undefined : normalizePath(path);
+    return this.#change({ signal }, async () => {
+      const wanted = await this.#parts.log.headAt(id, { signal });
+      const { head } = this.#parts.log.state;
+      const next = only === undefined || only === '/' ? wanted : restoredPath(head, wanted, only, this.#nextVersion());
+      const summary = `Restore ${only === undefined ? 'everything' : only} to operation ${id}`;
+      return next === head ? undefined : { tool: 'restore', actor, summary, head: next };
+    });
+  }
+
+  #nextVersion(): string {
+    return versionFor(this.name, { id: this.#parts.log.state.last + 1, at: this.#parts.clock() });
+  }
+
+  #applied(changes: HeadChanges): Head {
+    return applyChanges(this.#parts.log.state.head, changes, this.#nextVersion());
+  }
+
+  /** Appends an operation made from the current state, again if another client was faster. */
+  #change(
+    options: CallOptions,
+    prepare: () => Promise<
+      (Pick<NewOperation, 'tool' | 'target' | 'summary'> & { head: Head; actor: string | undefined }) | undefined
+    >,
+  ): Promise<Operation | undefined> {
+    const { log, clock, checkOpen } = this.#parts;
+    return this.#backend.inTurn(async () => {
+      const startedAt = clock();
+      for (;;) {
+        options.signal?.throwIfAborted();
+        await log.catchUp(options, true);
+        await checkOpen(options);
+        const prepared = await prepare();
+        if (prepared === undefined) return undefined;
+        const { head, actor = 'user', ...described } = prepared;
+        const at = clock();
+        const operation = await log.append(head, { ...described, actor, at, ms: Math.max(0, at - startedAt) }, options);
+        if (operation !== undefined) return operation;
+      }
+    });
+  }
+
+  #checkExpected(expect: OperationRef | undefined, target: number): void {
+    if (expect === undefined || numberOf(expect) === target) return;
+    throw new WorkspaceError(
+      'moved',
+      `Operation ${numberOf(expect)} is not the one at hand any more, but ${target}: look at the log again`,
+    );
+  }
+
+  at(operation: OperationRef | 0): FileSystem {
+    const id = numberOf(operation);
+    const { lower, contents, log, clock } = this.#parts;
+    let head: Promise<Head> | undefined;
+    const load = (): Promise<Head> => {
+      head ??= log.catchUp({}, true).then(() => log.headAt(id));
+      head.catch(() => {
+        head = undefined;
+      });
+      return head;
+    };
+    const backend = new ViewBackend(load, lower, contents);
+    return fileSystemOn(asyncStorage(backend, { timeoutMs: TIMEOUT_MS, retries: 0, clock }), { clock });
+  }
+
+  async log(options: LogOptions = {}): Promise<LogPage> {
+    const given = checkOptions(options, ['tool', 'actor', 'path', 'before', 'limit'], 'log');
+    const { tool, actor, path, before, limit = 50, signal } = given;
+    checkInteger(limit, 'limit', 1);
+    const under = path === undefined ? undefined : normalizePath(path);
+    const { log } = this.#parts;
+    await log.catchUp({ signal }, true);
+    const operations: Operation[] = [];
+    let id = Math.min(log.state.last, (before === undefined ? Number.POSITIVE_INFINITY : numberOf(before)) - 1);
+    for (; id > 0 && operations.length < limit; id--) {
+      let operation: Operation;
+      try {
+        ({ operation } = await log.record(id, { signal }));
+      } catch (error) {
+        // Older operations are no longer kept.
+        if (error instanceof WorkspaceError && error.code === 'not-found') return { operations, next: undefined };
+        throw error;
+      }
+      if (tool !== undefined && operation.tool !== tool) continue;
+      if (actor !== undefined && operation.actor !== actor) continue;
+      const isAbout = (one: { path: string; from?: string | undefined }): boolean =>
+        under === undefined || isWithin(one.path, under) || (one.from !== undefined && isWithin(one.from, under));
+      if (under !== undefined && !operation.changes.some(isAbout)) continue;
+      operations.push(operation);
+    }
+    return { operations, next: id > 0 ? id + 1 : undefined };
+  }
+
+  async head(options: CallOptions = {}): Promise<number> {
+    checkOptions(options, [], 'head');
+    return (await this.#parts.log.catchUp(options, true)).last;
+  }
+
+  async refresh(_options?: CallOptions & { readonly onto?: boolean | undefined }): Promise<RefreshResult> {
+    throw notYet('refresh');
+  }
+
+  async diff(options: AttemptDiffOptions = {}): Promise<AttemptDiff> {
+    const given = checkOptions(options, ['from', 'to', 'paths', 'hunks'], 'diff');
+    const { from = 'disk', to, paths, signal } = given;
+    const { log, lower, contents } = this.#parts;
+    const { head: now, last } = await log.catchUp({ signal }, true);
+    const isOther = to instanceof WorkspaceAttempt;
+    const after = isOther
+      ? (await to.#parts.log.catchUp({ signal }, true)).head
+      : to === undefined
+        ? now
+        : await log.headAt(numberOf(to as OperationRef), { signal });
+    const before = from === 'disk' ? (isOther ? now : undefined) : await log.headAt(numberOf(from), { signal });
+    const found = await attemptDiff({ lower, contents, before, after }, { signal });
+    const wanted = paths?.map((path) => normalizePath(path));
+    const isWanted = (path: string): boolean => wanted === undefined || wanted.some((one) => isWithin(path, one));
+    return { paths: found.filter(({ path }) => isWanted(path)), head: last };
+  }
+
+  async accept(_options?: AcceptOptions): Promise<AcceptResult> {
+    throw notYet('accept');
+  }
+
+  async run(_command: string | readonly string[], _options?: RunOptions): Promise<RunResult> {
+    throw notYet('run');
+  }
+
+  async fork(name?: string, options: CallOptions & { readonly at?: OperationRef | undefined } = {}): Promise<Attempt> {
+    const { at, signal } = checkOptions(options, ['at'], 'fork');
+    const { log, fork } = this.#parts;
+    const { last } = await log.catchUp({ signal }, true);
+    const operation = at === undefined ? last : numberOf(at);
+    return fork(await log.headAt(operation, { signal }), { attempt: this.name, operation }, name);
+  }
+
+  async discard(options: CallOptions = {}): Promise<void> {
+    checkOptions(options, [], 'discard');
+    await this.#parts.discard(options);
+  }
+
+  /** Closes the filesystem. For the workspace. */
+  async close(): Promise<void> {
+    await this.fileSystem.close();
+    await this.#backend.close();
+  }
+}
+
+function numberOf(ref: OperationRef): number {
+  const id: unknown = typeof ref === 'object' && ref !== null ? ref.id : ref;
+  return checkInteger(id as number, 'operation', 0);
+}
+
+function notYet(method: string): WorkspaceError {
+  return new WorkspaceError('refused', `${method} is not there yet`);
+}

@@ -1,0 +1,385 @@
+import {
+  type BackendCall,
+  baseName,
+  isWholeWrite,
+  joinPath,
+  type Metadata,
+  type NodeId,
+  type NodeRecord,
+  pathSegments,
+  StorageError,
+  systemClock,
+  type Version,
+  type Write,
+} from '@scratchfs/core';
+import {
+  type Base,
+  type ContentRef,
+  type DeltaEntry,
+  type DeltaNode,
+  entryAt,
+  type Head,
+  NO_NAMES,
+  nodeOf,
+} from '../delta/delta-node.js';
+import { Draft } from '../delta/draft.js';
+import type { Contents } from '../log/contents.js';
+import type { EntryState } from '../operation.js';
+import { keyOf, type Lower } from './lower.js';
+import { View } from './view.js';
+
+/** Maximum number of reads of a lower file that another process keeps changing. */
+const MAX_READS = 16;
+
+/** A name, with the node of the directory that holds it. */
+interface Place {
+  readonly names: readonly string[];
+  readonly entry: DeltaEntry | undefined;
+  /** Undefined if the directory has no lower one. */
+  readonly lowerPath: string | undefined;
+}
+
+/** A lower node with its content. */
+interface Captured {
+  readonly record: NodeRecord;
+  readonly content: ContentRef | undefined;
+}
+
+/** Applies the writes of a batch to a head. What the writes change for the first time is read from the lower directory. */
+export class BatchWriter {
+  readonly #draft: Draft;
+  readonly #lower: Lower;
+  readonly #contents: Contents;
+  readonly #version: Version;
+  readonly #call: BackendCall | undefined;
+  /** Contents to store before the head counts. */
+  readonly hashes = new Set<string>();
+  #copies = 0;
+
+  constructor(head: Head, lower: Lower, contents: Contents, version: Version, call: BackendCall | undefined) {
+    this.#draft = new Draft(head, version);
+    this.#lower = lower;
+    this.#contents = contents;
+    this.#version = version;
+    this.#call = call;
+  }
+
+  get head(): Head {
+    return this.#draft.head;
+  }
+
+  async apply(write: Write): Promise<void> {
+    switch (write.kind) {
+      case 'create':
+        return this.#create(write);
+      case 'link':
+        return this.#link(write.from, write.path);
+      case 'remove':
+        return this.#remove(write.path, write.time);
+      case 'move':
+        return this.#move(write.from, write.to, write.time);
+      case 'copy':
+        return this.#copy(write);
+      case 'write':
+        return this.#write(write);
+      case 'meta':
+        await this.#own(write.path);
+        return this.#change(write.path, (node) => ({ ...node, meta: write.meta, touched: undefined }));
+      case 'touch':
+        await this.#directory(pathSegments(write.path));
+        return this.#change(write.path, (node) => ({ ...node, touched: write.time }));
+      case 'clear':
+        return this.#clear(write.meta);
+    }
+  }
+
+  async #create(write: Extract<Write, { kind: 'create' }>): Promise<void> {
+    const { id, type: kind, meta, target } = write;
+    const place = await this.#place(write.path);
+    const node: DeltaNode = {
+      id,
+      kind,
+      version: this.#version,
+      meta,
+      ...(kind === 'file' && { content: this.#keep(write.content ?? new Uint8Array(0)) }),
+      ...(kind === 'symlink' && { target }),
+      ...(kind === 'directory' && { names: NO_NAMES, listing: this.#version }),
+    };
+    this.#draft.setEntry(place.names, { node, base: this.#newBase(place) });
+  }
+
+  async #link(from: string, path: string): Promise<void> {
+    await this.#own(from);
+    const names = pathSegments(from);
+    const entry = entryAt(this.#draft.current, names) as DeltaEntry;
+    const node = nodeOf(this.#draft.current, entry) as DeltaNode;
+    this.#draft.setInode(node.id, { ...node, version: this.#version, links: (node.links ?? 1) + 1 });
+    if (entry.link === undefined) this.#draft.setEntry(names, { ...entry, node: null, link: node.id });
+    const place = await this.#place(path);
+    this.#draft.setEntry(place.names, { node: null, link: node.id, base: this.#newBase(place) });
+  }
+
+  async #remove(path: string, time: number): Promise<void> {
+    const place = await this.#place(path);
+    const { entry } = place;
+    if (entry !== undefined) this.#unlink(entry, time);
+    await this.#free(place);
+  }
+
+  /** Leaves a name empty. */
+  async #free({ names, entry, lowerPath }: Place): Promise<void> {
+    const base = entry === undefined ? await this.#baseOf(lowerPath as string) : entry.base;
+    const wasThere = base !== undefined && base.state !== null;
+    this.#draft.setEntry(names, wasThere ? { node: null, base } : undefined);
+  }
+
+  /** Counts the names of files that disappear with an entry. */
+  #unlink({ node, link }: DeltaEntry, time: number): void {
+    if (link !== undefined) {
+      const inode = this.#draft.current.inodes.get(link) as DeltaNode;
+      const links = (inode.links ?? 1) - 1;
+      const meta = { ...(inode.meta as Metadata), ctime: time };
+      this.#draft.setInode(link, links < 1 ? undefined : { ...inode, links, meta, version: this.#version });
+    }
+    for (const entry of node?.names?.values() ?? []) this.#unlink(entry, time);
+  }
+
+  async #move(from: string, to: string, time: number): Promise<void> {
+    await this.#own(from);
+    const source = await this.#place(from);
+    const { node, link, base } = source.entry as DeltaEntry;
+    const target = await this.#place(to);
+    await this.#free(source);
+    const moved = { ...(link === undefined ? node : this.#draft.current.inodes.get(link)) } as DeltaNode;
+    const next: DeltaNode = {
+      ...moved,
+      version: this.#version,
+      meta: { ...(moved.meta as Metadata), ctime: time },
+      origin: moved.origin ?? (base?.state ? base : undefined),
+      ...(moved.from && { from: { ...moved.from, isMoved: moved.from.path !== target.lowerPath } }),
+    };
+    if (link !== undefined) this.#draft.setInode(link, next);
+    const held = link === undefined ? { node: next } : { node: null, link };
+    this.#draft.setEntry(target.names, { ...held, base: this.#newBase(target) });
+  }
+
+  async #write(write: Extract<Write, { kind: 'write' }>): Promise<void> {
+    await this.#own(write.path);
+    const entry = entryAt(this.#draft.current, pathSegments(write.path)) as DeltaEntry;
+    const { content } = nodeOf(this.#draft.current, entry) as DeltaNode;
+    let bytes: Uint8Array;
+    if (isWholeWrite(write)) bytes = write.parts[0]?.bytes ?? new Uint8Array(0);
+    else {
+      const old = await this.#contents.read((content as ContentRef).hash, this.#options);
+      bytes = new Uint8Array(write.size);
+      bytes.set(old.subarray(0, write.size));
+      for (const part of write.parts) bytes.set(part.bytes, part.offset);
+    }
+    const next = this.#keep(bytes);
+    this.#change(write.path, (node) => ({ ...node, content: next, meta: write.meta }));
+  }
+
+  #clear(meta: Metadata): void {
+    for (const id of [...this.#draft.current.inodes.keys()]) this.#draft.setInode(id, undefined);
+    this.#draft.update([], ({ node }) => ({
+      node: {
+        id: (node as DeltaNode).id,
+        kind: 'directory',
+        version: this.#version,
+        meta,
+        names: NO_NAMES,
+        listing: this.#version,
+      },
+    }));
+  }
+
+  async #copy(write: Extract<Write, { kind: 'copy' }>): Promise<void> {
+    const view = new View(this.#draft.head, this.#lower, this.#contents);
+    const [record] = await view.records([write.from], this.#call);
+    if (!record) throw new StorageError('conflict', 'The source of a copy has vanished');
+    const node = await this.#copied(view, write.from, record, write, { id: write.id, meta: write.meta });
+    const place = await this.#place(write.to);
+    this.#draft.setEntry(place.names, { node, base: this.#newBase(place) });
+  }
+
+  async #copied(
+    view: View,
+    path: string,
+    record: NodeRecord,
+    write: Extract<Write, { kind: 'copy' }>,
+    { id, meta }: { readonly id: NodeId; readonly meta: Metadata },
+  ): Promise<DeltaNode> {
+    const { kind, target } = record;
+    const node = { id, kind, version: this.#version, meta };
+    if (kind === 'symlink') return { ...node, target };
+    if (kind === 'file') return { ...node, content: await this.#contentOf(view, path, record) };
+    const names = new Map<string, DeltaEntry>();
+    const { time } = write;
+    for (let after: string | undefined, isComplete = false; !isComplete; ) {
+      const list = await view.load({ kind: 'list', at: { path, id: record.id }, after, limit: 10_000 }, this.#call);
+      if (list.kind !== 'list') throw new StorageError('conflict', 'A directory vanished while it was copied');
+      for (const [i, name] of list.names.entries()) {
+        const child = list.nodes[i] as NodeRecord;
+        const times = { ctime: time, birthtime: time, ...(!write.keepTimes && { atime: time, mtime: time }) };
+        const copy = {
+          id: `${write.id}/${++this.#copies}`,
+          meta: { ...child.meta, uid: 0, gid: 0, ...times },
+        };
+        names.set(name, { node: await this.#copied(view, joinPath(path, name), child, write, copy) });
+      }
+      after = list.names.at(-1);
+      isComplete = list.complete || after === undefined;
+    }
+    return { ...node, names, listing: this.#version };
+  }
+
+  async #contentOf(view: View, path: string, record: NodeRecord): Promise<ContentRef> {
+    const entry = entryAt(view.head, pathSegments(path));
+    const known = entry && nodeOf(view.head, entry);
+    const content = known?.content ?? view.head.inodes.get(record.id)?.content;
+    if (content !== undefined) return content;
+    const lowerPath = view.lowerPathOf(path);
+    const captured = lowerPath === undefined ? undefined : await this.#capture(lowerPath);
+    if (captured?.content === undefined) throw new StorageError('conflict', 'A file vanished while it was copied');
+    return captured.content;
+  }
+
+  /** Gives a path a node of the attempt, with metadata and content of its own. */
+  async #own(path: string): Promise<void> {
+    const place = await this.#place(path);
+    const { names, entry } = place;
+    if (entry === undefined) {
+      const captured = await this.#capture(place.lowerPath as string);
+      if (captured === undefined) throw new StorageError('conflict', 'A file of the directory has vanished');
+      const { record } = captured;
+      if (record.kind === 'directory') await this.#directory(names);
+      else {
+        const node = this.#nodeOf(captured);
+        const base = this.#base(place.lowerPath as string, captured);
+        if (record.links > 1) {
+          const isKnown = this.#draft.current.inodes.has(node.id);
+          if (!isKnown) this.#draft.setInode(node.id, { ...node, links: record.links });
+          this.#draft.setEntry(names, { node: null, link: node.id, base });
+        } else this.#draft.setEntry(names, { node, base });
+        return;
+      }
+    }
+    const node = names.length === 0 ? this.#draft.current.root : entryAt(this.#draft.current, names)?.node;
+    if (node?.kind !== 'directory' || node.meta !== undefined || node.from === undefined) return;
+    const [records] = await this.#lower.paths([node.from.path], this.#call);
+    const live = records?.length === pathSegments(node.from.path).length + 1 ? records.at(-1) : undefined;
+    const own = live?.kind === 'directory' ? live.meta : node.from.meta;
+    const meta = node.touched === undefined ? own : { ...own, mtime: node.touched, ctime: node.touched };
+    this.#change(path, (node) => ({ ...node, meta, touched: undefined }));
+  }
+
+  #nodeOf({ record, content }: Captured): DeltaNode {
+    const { id, kind, meta, target } = record;
+    return {
+      id,
+      kind,
+      version: this.#version,
+      meta,
+      ...(content && { content }),
+      ...(kind === 'symlink' && { target }),
+    };
+  }
+
+  #change(path: string, change: (node: DeltaNode) => DeltaNode): void {
+    const names = pathSegments(path);
+    const next = (node: DeltaNode): DeltaNode => ({ ...change(node), version: this.#version });
+    const { link } = (names.length === 0 ? {} : entryAt(this.#draft.current, names)) as DeltaEntry;
+    if (link !== undefined) {
+      this.#draft.setInode(link, next(this.#draft.current.inodes.get(link) as DeltaNode));
+      return;
+    }
+    this.#draft.update(names, (entry) => ({ ...entry, node: next(entry.node as DeltaNode) }));
+  }
+
+  /** Returns a name, after giving each directory above it a node of the attempt. */
+  async #place(path: string): Promise<Place> {
+    const names = pathSegments(path);
+    if (names.length === 0) return { names, entry: { node: this.#draft.current.root }, lowerPath: '/' };
+    const parent = await this.#directory(names.slice(0, -1));
+    const name = baseName(path);
+    return { names, entry: parent.names?.get(name), lowerPath: parent.from && joinPath(parent.from.path, name) };
+  }
+
+  /** Gives a directory and those above it nodes of the attempt, and returns its node. */
+  async #directory(names: readonly string[]): Promise<DeltaNode> {
+    let node = this.#draft.current.root;
+    let records: readonly (NodeRecord | null)[] | undefined;
+    for (const [i, name] of names.entries()) {
+      const known = node.names?.get(name)?.node;
+      if (known?.kind === 'directory') {
+        node = known;
+        continue;
+      }
+      if (node.from === undefined || known !== undefined) throw missing();
+      const path = joinPath(node.from.path, name);
+      records ??= (await this.#lower.paths([names.slice(i).reduce(joinPath, node.from.path)], this.#call))[0];
+      const record = records?.[pathSegments(path).length];
+      if (record?.kind !== 'directory') throw missing();
+      const from = { path, id: record.id, meta: record.meta };
+      const base: Base = { path, key: keyOf(record), state: directoryState(record), at: systemClock() };
+      node = { id: record.id, kind: 'directory', version: '', from, names: NO_NAMES };
+      this.#draft.setEntry(names.slice(0, i + 1), { node, base }, true);
+    }
+    return node;
+  }
+
+  #newBase({ entry, lowerPath }: Place): Base | undefined {
+    if (entry !== undefined) return entry.base;
+    return lowerPath === undefined ? undefined : { path: lowerPath, key: undefined, state: null, at: systemClock() };
+  }
+
+  async #baseOf(lowerPath: string): Promise<Base> {
+    const captured = await this.#capture(lowerPath);
+    if (captured === undefined) return { path: lowerPath, key: undefined, state: null, at: systemClock() };
+    return this.#base(lowerPath, captured);
+  }
+
+  #base(path: string, { record, content }: Captured): Base {
+    const { kind, size, target, meta } = record;
+    const state: EntryState = {
+      kind,
+      mode: meta.mode,
+      size,
+      ...(content && { hash: content.hash }),
+      ...(kind === 'symlink' && { target }),
+    };
+    return { path, key: keyOf(record), state, at: systemClock() };
+  }
+
+  /** Reads a lower node, a file with its content. Returns undefined if it does not exist. */
+  async #capture(lowerPath: string): Promise<Captured | undefined> {
+    const request = { kind: 'path', path: lowerPath, content: Number.MAX_SAFE_INTEGER } as const;
+    for (let reads = 0; reads < MAX_READS; reads++) {
+      const [result] = await this.#lower.load([request], this.#call);
+      if (result?.kind !== 'path' || result.nodes.length !== pathSegments(lowerPath).length + 1) return undefined;
+      const record = result.nodes.at(-1);
+      if (!record) return undefined;
+      if (record.kind !== 'file') return { record, content: undefined };
+      if (result.content !== undefined) return { record, content: this.#keep(result.content) };
+    }
+    throw new StorageError('conflict', 'Another process keeps changing a file while it is read');
+  }
+
+  #keep(bytes: Uint8Array): ContentRef {
+    const content = this.#contents.add(bytes);
+    this.hashes.add(content.hash);
+    return content;
+  }
+
+  get #options(): { readonly signal?: AbortSignal } {
+    return this.#call?.signal === undefined ? {} : { signal: this.#call.signal };
+  }
+}
+
+function directoryState({ kind, meta }: NodeRecord): EntryState {
+  return { kind, mode: meta.mode, size: 0 };
+}
+
+function missing(): StorageError {
+  return new StorageError('conflict', 'A directory above the change has vanished');
+}

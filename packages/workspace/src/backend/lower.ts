@@ -1,0 +1,67 @@
+import type { Backend, BackendCall, LoadRequest, LoadResult, NodeAddress, NodeId, NodeRecord } from '@scratchfs/core';
+import { UNKNOWN_VERSION } from '@scratchfs/core';
+
+const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
+
+/**
+ * The lower directory of an attempt. Its ids contain the time of birth: a disk gives the number of a removed file to the
+ * next new one, while an attempt may still hold the removed file.
+ */
+export class Lower {
+  constructor(readonly backend: Backend) {}
+
+  async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
+    const results = await this.backend.load(requests.map(lowerRequest), call);
+    return results.map((result, i) => upperResult(result, requests[i] as LoadRequest));
+  }
+
+  /** Returns the nodes along each path, from the root on; null for a missing one, which ends the list. */
+  async paths(paths: readonly string[], call?: BackendCall): Promise<readonly (readonly (NodeRecord | null)[])[]> {
+    if (paths.length === 0) return [];
+    const results = await this.load(
+      paths.map((path) => ({ kind: 'path', path, content: 0 })),
+      call,
+    );
+    return results.map((result) => (result.kind === 'path' ? result.nodes : []));
+  }
+}
+
+function lowerRequest(request: LoadRequest): LoadRequest {
+  return request.kind === 'path' ? request : { ...request, at: lowerAddress(request.at) };
+}
+
+function lowerAddress({ path, id }: NodeAddress): NodeAddress {
+  const text = String(id);
+  const lower = text.slice(text.indexOf('@') + 1);
+  return { path, id: text.startsWith('n') ? Number(lower) : lower };
+}
+
+function upperRecord(record: NodeRecord): NodeRecord {
+  const id: NodeId = `${typeof record.id === 'number' ? 'n' : 's'}${record.meta.birthtime.toString(36)}@${record.id}`;
+  if (record.directory === undefined) return { ...record, id };
+  const directory = { ...record.directory, tree: UNKNOWN_VERSION, count: 0, totals: NOTHING, counted: false };
+  return { ...record, id, directory };
+}
+
+function upperResult(result: LoadResult, request: LoadRequest): LoadResult {
+  if (result.kind === 'gone') return result;
+  if (result.kind === 'path') return { ...result, nodes: result.nodes.map((node) => node && upperRecord(node)) };
+  const isAsked = (record: NodeRecord): boolean => request.kind !== 'path' && record.id === request.at.id;
+  if (result.kind === 'content') {
+    const file = upperRecord(result.file);
+    return isAsked(file) ? { ...result, file } : { kind: 'gone' };
+  }
+  const directory = upperRecord(result.directory);
+  if (!isAsked(directory)) return { kind: 'gone' };
+  if (result.kind === 'list') return { ...result, directory, nodes: result.nodes.map(upperRecord) };
+  return {
+    ...result,
+    directory,
+    listings: result.listings.map((listing) => ({ ...listing, nodes: listing.nodes.map(upperRecord) })),
+  };
+}
+
+/** Returns a key that changes with a node; of a directory only with its identity. */
+export function keyOf({ id, kind, version }: NodeRecord): string {
+  return kind === 'directory' ? String(id) : `${id} ${version}`;
+}

@@ -1,0 +1,14 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Operation, OperationLabel } from '../operation.js';
+
+/** What commits made inside a call of `operation` or `labelled` are part of. */
+export interface OperationContext {
+  readonly label: OperationLabel;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** Operations that were committed. */
+  readonly operations: Operation[];
+}
+
+/** Passes the label of an operation through the engine to the commit. */
+export const operationContext = new AsyncLocalStorage<OperationContext>();

@@ -1,0 +1,450 @@
+import {
+  type BackendCall,
+  type Check,
+  compareNames,
+  joinPath,
+  type Listing,
+  type LoadRequest,
+  type LoadResult,
+  type NodeAddress,
+  type NodeRecord,
+  pathSegments,
+  UNKNOWN_VERSION,
+  type Version,
+} from '@scratchfs/core';
+import { type DeltaNode, type Head, NO_NAMES, nodeOf, stateOf } from '../delta/delta-node.js';
+import type { Contents } from '../log/contents.js';
+import type { Lower } from './lower.js';
+
+const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
+const NOBODY = { mode: 0o755, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
+
+/** The part of a path that an attempt's head determines. */
+interface Resolved {
+  /** Nodes of the head along the path, from the root on. */
+  readonly nodes: readonly DeltaNode[];
+  /** Lower path of the whole path, if its remaining names are those of the lower directory. */
+  readonly lowerPath: string | undefined;
+  /** True if the head has removed a name, or hides the lower directory. */
+  readonly isMissing: boolean;
+}
+
+/** A name in a listing: a record, or a changed node whose lower record may have to be loaded. */
+type Found = NodeRecord | DeltaNode;
+
+function isRecord(found: Found): found is NodeRecord {
+  return 'size' in found;
+}
+
+/** Lower records by lower path; null for a path that does not exist. */
+type LowerRecords = Map<string, NodeRecord | null>;
+
+/** A head over the lower directory: what an attempt's filesystem shows. */
+export class View {
+  constructor(
+    readonly head: Head,
+    readonly lower: Lower,
+    readonly contents: Contents,
+  ) {}
+
+  async load(request: LoadRequest, call?: BackendCall): Promise<LoadResult> {
+    if (request.kind === 'path') return this.#path(request.path, request.content, call);
+    const { nodes, lowerPath, isMissing } = this.#resolve(request.at.path);
+    if (isMissing) return { kind: 'gone' };
+    if (lowerPath !== undefined) return this.#lowerResult(request, { ...request.at, path: lowerPath }, call);
+    const node = nodes.at(-1) as DeltaNode;
+    if (node.id !== request.at.id) return { kind: 'gone' };
+    if (request.kind === 'content') return this.#content(node, request.offset, request.length, call);
+    if (node.kind !== 'directory') return { kind: 'gone' };
+    if (request.kind === 'tree') return this.#tree(node, request.budget, request.contents, call);
+    return this.#list(node, request.after, request.limit, call);
+  }
+
+  /** Returns the record of each path, without following links; null if it does not exist. */
+  async records(paths: readonly string[], call?: BackendCall): Promise<readonly (NodeRecord | null)[]> {
+    const resolved = paths.map((path) => this.#resolve(path));
+    const known = await this.#lowerRecords(resolved, call);
+    return resolved.map((one, i) => {
+      const records = this.#recordsAlong(one, paths[i] as string, known);
+      return records.length === pathSegments(paths[i] as string).length + 1 ? (records.at(-1) ?? null) : null;
+    });
+  }
+
+  /** Returns the positions of the checks that do not hold. */
+  async failed(checks: readonly Check[], call?: BackendCall): Promise<number[]> {
+    const records = await this.records(
+      checks.map(({ path }) => path),
+      call,
+    );
+    const failed: number[] = [];
+    for (const [i, check] of checks.entries())
+      if (!(await this.#holds(check, records[i] ?? null, call))) failed.push(i);
+    return failed;
+  }
+
+  async #holds(check: Check, record: NodeRecord | null, call: BackendCall | undefined): Promise<boolean> {
+    if (check.kind === 'entry' && check.id === null) return record === null;
+    if (record === null || record.id !== check.id) return false;
+    if (check.kind === 'entry') return check.version === undefined || check.version === record.version;
+    if (check.kind === 'listing') return check.version === record.directory?.listing;
+    if (check.kind === 'tree') return false;
+    const list = await this.load({ kind: 'list', at: check, after: undefined, limit: 1 }, call);
+    return list.kind === 'list' && list.names.length === 0;
+  }
+
+  /** Returns the lower path that a path has if the head does not determine it. */
+  lowerPathOf(path: string): string | undefined {
+    return this.#resolve(path).lowerPath;
+  }
+
+  #resolve(path: string): Resolved {
+    const nodes = [this.head.root];
+    const names = pathSegments(path);
+    for (const [i, name] of names.entries()) {
+      const directory = nodes.at(-1) as DeltaNode;
+      const entry = directory.names?.get(name);
+      if (entry === undefined) {
+        if (directory.from === undefined) return { nodes, lowerPath: undefined, isMissing: true };
+        const lowerPath = names.slice(i).reduce(joinPath, directory.from.path);
+        return { nodes, lowerPath, isMissing: false };
+      }
+      const node = nodeOf(this.head, entry);
+      if (node === undefined) return { nodes, lowerPath: undefined, isMissing: true };
+      nodes.push(node);
+      if (node.kind !== 'directory' && i < names.length - 1) return { nodes, lowerPath: undefined, isMissing: true };
+    }
+    return { nodes, lowerPath: undefined, isMissing: false };
+  }
+
+  async #lowerRecords(resolved: readonly Resolved[], call: BackendCall | undefined): Promise<LowerRecords> {
+    const wanted = new Set<string>();
+    for (const { nodes, lowerPath } of resolved) {
+      for (const { from } of nodes) if (from !== undefined) wanted.add(from.path);
+      if (lowerPath !== undefined) wanted.add(lowerPath);
+    }
+    const known: LowerRecords = new Map();
+    // Loading a path returns everything along it.
+    const sorted = [...wanted].sort((a, b) => b.length - a.length);
+    const covered = new Set<string>();
+    const asked: string[] = [];
+    for (const path of sorted) {
+      if (covered.has(path)) continue;
+      asked.push(path);
+      addPrefixes(path, covered);
+    }
+    const results = await this.lower.paths(asked, call);
+    for (const [i, records] of results.entries()) addRecords(known, asked[i] as string, records);
+    return known;
+  }
+
+  /** Returns the records along a path, from the root on; null for a missing one, which ends the list. */
+  #recordsAlong(
+    { nodes, lowerPath, isMissing }: Resolved,
+    path: string,
+    known: LowerRecords,
+  ): readonly (NodeRecord | null)[] {
+    const records: (NodeRecord | null)[] = [];
+    for (const node of nodes) records.push(this.#record(node, node.from && (known.get(node.from.path) ?? undefined)));
+    const last = nodes.at(-1) as DeltaNode;
+    if (isMissing) return last.kind === 'directory' ? [...records, null] : records;
+    if (lowerPath === undefined) return records;
+    const names = pathSegments(path).slice(nodes.length - 1);
+    let current = last.from?.path as string;
+    if (!isThere(last, known.get(current))) return [...records, null];
+    for (const name of names) {
+      current = joinPath(current, name);
+      const record = known.get(current);
+      if (record === undefined) break;
+      records.push(record && this.#withInode(record));
+      if (record === null) break;
+    }
+    return records;
+  }
+
+  #record(node: DeltaNode, lower: NodeRecord | undefined): NodeRecord {
+    const { id, kind, version } = node;
+    if (kind === 'file') {
+      const { meta = NOBODY, content, links = 1 } = node;
+      return { id, kind, meta, version, size: content?.size ?? 0, links };
+    }
+    if (kind === 'symlink') {
+      const { meta = NOBODY, target = '', links = 1 } = node;
+      return { id, kind, meta, version, size: stateOf(node).size, links, target };
+    }
+    const shown = lower !== undefined && isThere(node, lower) ? lower : undefined;
+    const own = node.meta ?? shown?.meta ?? node.from?.meta ?? NOBODY;
+    const meta = node.touched === undefined ? own : { ...own, mtime: node.touched, ctime: node.touched };
+    return {
+      id,
+      kind,
+      meta,
+      version: node.meta === undefined ? joined(version, shown?.version) : version,
+      size: 0,
+      links: 1,
+      directory: {
+        listing: joined(node.listing, shown?.directory?.listing),
+        tree: UNKNOWN_VERSION,
+        count: 0,
+        totals: NOTHING,
+        counted: false,
+      },
+    };
+  }
+
+  /** Returns the record of a lower file, or that of its changed node if the attempt changed it under another name. */
+  #withInode(record: NodeRecord): NodeRecord {
+    const node = record.links > 1 ? this.head.inodes.get(record.id) : undefined;
+    return node === undefined ? record : this.#record(node, undefined);
+  }
+
+  async #path(path: string, limit: number, call: BackendCall | undefined): Promise<LoadResult> {
+    const resolved = this.#resolve(path);
+    const { lowerPath } = resolved;
+    const known: LowerRecords = new Map();
+    let content: Uint8Array | undefined;
+    if (lowerPath !== undefined && resolved.nodes.length === 1) {
+      // The usual case: nothing on the way has been changed, so one request is enough.
+      const [result] = await this.lower.load([{ kind: 'path', path: lowerPath, content: limit }], call);
+      if (result?.kind === 'path') {
+        addRecords(known, lowerPath, result.nodes);
+        content = result.content;
+      }
+    } else {
+      for (const [key, record] of await this.#lowerRecords([resolved], call)) known.set(key, record);
+    }
+    const nodes = this.#recordsAlong(resolved, path, known);
+    const last = nodes.at(-1);
+    if (last?.kind !== 'file' || nodes.length !== pathSegments(path).length + 1 || last.size > limit)
+      return { kind: 'path', nodes };
+    const changed = lowerPath === undefined ? resolved.nodes.at(-1) : this.head.inodes.get(last.id);
+    if (changed?.content !== undefined)
+      return { kind: 'path', nodes, content: await this.contents.read(changed.content.hash, signalOf(call)) };
+    return content?.length === last.size ? { kind: 'path', nodes, content } : { kind: 'path', nodes };
+  }
+
+  async #content(node: DeltaNode, offset: number, length: number, call: BackendCall | undefined): Promise<LoadResult> {
+    if (node.kind !== 'file' || node.content === undefined) return { kind: 'gone' };
+    const bytes = await this.contents.read(node.content.hash, signalOf(call));
+    return {
+      kind: 'content',
+      file: this.#record(node, undefined),
+      offset,
+      bytes: bytes.subarray(offset, offset + length),
+    };
+  }
+
+  /** Passes a request for a node of the lower directory on. */
+  async #lowerResult(
+    request: Exclude<LoadRequest, { kind: 'path' }>,
+    at: NodeAddress,
+    call: BackendCall | undefined,
+  ): Promise<LoadResult> {
+    const changed = request.kind === 'content' ? this.head.inodes.get(at.id) : undefined;
+    if (changed !== undefined && request.kind === 'content')
+      return this.#content(changed, request.offset, request.length, call);
+    const [result] = await this.lower.load([{ ...request, at }], call);
+    if (result === undefined) return { kind: 'gone' };
+    if (this.head.inodes.size === 0) return result;
+    if (result.kind === 'list') return { ...result, nodes: result.nodes.map((record) => this.#withInode(record)) };
+    if (result.kind !== 'tree') return result;
+    const listings = result.listings.map((listing) => ({
+      ...listing,
+      nodes: listing.nodes.map((record) => this.#withInode(record)),
+      ...(listing.contents && {
+        contents: listing.contents.map((bytes, i) =>
+          this.head.inodes.has(listing.nodes[i]?.id as string) ? undefined : bytes,
+        ),
+      }),
+    }));
+    return { ...result, listings };
+  }
+
+  /** Returns the lower record of a changed directory, or undefined if its lower directory is gone or another one. */
+  async #lowerOf(directory: DeltaNode, call: BackendCall | undefined): Promise<NodeRecord | undefined> {
+    if (directory.from === undefined) return undefined;
+    const [records] = await this.lower.paths([directory.from.path], call);
+    const record = records?.length === pathSegments(directory.from.path).length + 1 ? records.at(-1) : undefined;
+    return record && isThere(directory, record) ? record : undefined;
+  }
+
+  async #list(
+    directory: DeltaNode,
+    after: string | undefined,
+    limit: number,
+    call: BackendCall | undefined,
+  ): Promise<Extract<LoadResult, { kind: 'list' }>> {
+    const lower = await this.#lowerOf(directory, call);
+    const changed = sortedNames(directory).filter((name) => after === undefined || compareNames(name, after) > 0);
+    const names: string[] = [];
+    const found: Found[] = [];
+    const lowerRecords: LowerRecords = new Map();
+    let record = lower;
+    let next = 0;
+    /** Adds the changed names before a lower one. */
+    const addChanged = (before: string | undefined): void => {
+      for (; next < changed.length && names.length < limit; next++) {
+        const name = changed[next] as string;
+        if (before !== undefined && compareNames(name, before) > 0) return;
+        const entry = directory.names?.get(name);
+        const node = entry && nodeOf(this.head, entry);
+        if (node === undefined) continue;
+        names.push(name);
+        found.push(node);
+      }
+    };
+    let cursor = after;
+    let isComplete = lower === undefined;
+    while (!isComplete && names.length < limit) {
+      const from = directory.from as NonNullable<DeltaNode['from']>;
+      const at = { path: from.path, id: (lower as NodeRecord).id };
+      const [page] = await this.lower.load([{ kind: 'list', at, after: cursor, limit }], call);
+      // The directory vanished meanwhile: the next check of its record fails.
+      if (page?.kind !== 'list') break;
+      record = page.directory;
+      isComplete = page.complete;
+      cursor = page.names.at(-1) ?? cursor;
+      for (const [i, name] of page.names.entries()) {
+        const one = page.nodes[i] as NodeRecord;
+        lowerRecords.set(joinPath(from.path, name), one);
+        addChanged(name);
+        if (names.length >= limit) {
+          isComplete = false;
+          break;
+        }
+        if (directory.names?.has(name) === true) continue;
+        names.push(name);
+        found.push(this.#withInode(one));
+      }
+      if (page.names.length === 0) break;
+    }
+    if (isComplete || lower === undefined) addChanged(undefined);
+    const isShown = (name: string): boolean => {
+      const entry = directory.names?.get(name);
+      return entry !== undefined && nodeOf(this.head, entry) !== undefined;
+    };
+    await this.#loadLowerOf(found, lowerRecords, call);
+    return {
+      kind: 'list',
+      directory: this.#record(directory, record),
+      names,
+      nodes: found.map((one) => (isRecord(one) ? one : this.#changed(one, lowerRecords))),
+      complete: isComplete && !changed.slice(next).some(isShown),
+    };
+  }
+
+  #changed(node: DeltaNode, lower: LowerRecords): NodeRecord {
+    return this.#record(node, node.from && (lower.get(node.from.path) ?? undefined));
+  }
+
+  /** Adds the lower records of changed directories that are not known yet. */
+  async #loadLowerOf(nodes: readonly Found[], known: LowerRecords, call: BackendCall | undefined): Promise<void> {
+    const paths: string[] = [];
+    for (const node of nodes)
+      if (!isRecord(node) && node.from !== undefined && !known.has(node.from.path)) paths.push(node.from.path);
+    const results = await this.lower.paths(paths, call);
+    for (const [i, records] of results.entries()) addRecords(known, paths[i] as string, records);
+  }
+
+  async #tree(
+    top: DeltaNode,
+    budget: number,
+    withContents: boolean,
+    call: BackendCall | undefined,
+  ): Promise<LoadResult> {
+    const listings: Listing[] = [];
+    const pending: { path: string; node: DeltaNode | undefined; at: NodeAddress | undefined }[] = [
+      { path: '', node: top, at: undefined },
+    ];
+    let used = 0;
+    let directory: NodeRecord | undefined;
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+      if (used >= budget && listings.length > 0) break;
+      const { path, node, at } = next;
+      const within = (name: string): string => (path === '' ? name : `${path}/${name}`);
+      if (node === undefined) {
+        const request = { kind: 'tree', at: at as NodeAddress, budget: budget - used, contents: withContents } as const;
+        const result = await this.#lowerResult(request, request.at, call);
+        if (result.kind !== 'tree') continue;
+        for (const listing of result.listings) {
+          listings.push({ ...listing, path: listing.path === '' ? path : within(listing.path) });
+          used += sizeOf(listing);
+        }
+        continue;
+      }
+      const { directory: record, names, nodes } = await this.#list(node, undefined, Number.MAX_SAFE_INTEGER, call);
+      directory ??= record;
+      const contents: (Uint8Array | undefined)[] = [];
+      for (const [i, name] of names.entries()) {
+        const one = nodes[i] as NodeRecord;
+        const entry = node.names?.get(name);
+        const changed = entry && nodeOf(this.head, entry);
+        if (one.kind === 'directory') {
+          const lowerPath = node.from && joinPath(node.from.path, name);
+          pending.push({
+            path: within(name),
+            node: changed,
+            at: lowerPath === undefined ? undefined : { path: lowerPath, id: one.id },
+          });
+        } else if (withContents && changed?.content !== undefined && used + one.size <= budget) {
+          contents[i] = await this.contents.read(changed.content.hash, signalOf(call));
+          used += one.size;
+        }
+      }
+      const listing = { path, names, nodes, ...(withContents && { contents }) };
+      used += sizeOf(listing);
+      listings.push(listing);
+    }
+    return { kind: 'tree', directory: directory as NodeRecord, listings };
+  }
+}
+
+/** Joins the version of a change and that of the lower node. */
+function joined(own: Version | undefined, lower: Version | undefined): Version {
+  if (own === undefined || own === '') return lower ?? 'empty';
+  return lower === undefined ? own : `${own}+${lower}`;
+}
+
+function signalOf(call: BackendCall | undefined): { readonly signal?: AbortSignal } {
+  return call?.signal === undefined ? {} : { signal: call.signal };
+}
+
+function sizeOf({ names, contents }: Listing): number {
+  let size = 160 * names.length;
+  for (const bytes of contents ?? []) size += bytes?.length ?? 0;
+  return size;
+}
+
+/** Reports whether the lower directory of a changed directory shows: a moved one only as long as it is the same. */
+function isThere({ from }: DeltaNode, record: NodeRecord | null | undefined): boolean {
+  return record?.kind === 'directory' && (from?.isMoved !== true || from.id === record.id);
+}
+
+function addPrefixes(path: string, prefixes: Set<string>): void {
+  let current = '/';
+  prefixes.add(current);
+  for (const name of pathSegments(path)) {
+    current = joinPath(current, name);
+    prefixes.add(current);
+  }
+}
+
+/** Adds the records along a path. */
+function addRecords(known: LowerRecords, path: string, records: readonly (NodeRecord | null)[]): void {
+  let current = '/';
+  const names = pathSegments(path);
+  for (const [depth, record] of records.entries()) {
+    if (depth > 0) current = joinPath(current, names[depth - 1] as string);
+    known.set(current, record);
+  }
+}
+
+const sorted = new WeakMap<object, readonly string[]>();
+
+function sortedNames({ names = NO_NAMES }: DeltaNode): readonly string[] {
+  let list = sorted.get(names);
+  if (list === undefined) {
+    list = [...names.keys()].sort(compareNames);
+    sorted.set(names, list);
+  }
+  return list;
+}

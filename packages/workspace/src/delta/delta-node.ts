@@ -1,0 +1,113 @@
+import type { EntryKind, Metadata, NodeId, NodeRecord, Version } from '@scratchfs/core';
+import type { EntryState } from '../operation.js';
+
+/** State of a path of the lower directory when the attempt first changed it. */
+export interface Base {
+  /** Lower path. */
+  readonly path: string;
+  /** Version of the lower node; undefined if nothing was there. */
+  readonly key: Version | undefined;
+  readonly state: EntryState | null;
+  /** Epoch milliseconds at which the lower path was looked at. */
+  readonly at: number;
+}
+
+/** Content of a file, kept in the store. */
+export interface ContentRef {
+  /** SHA-256, 64 hexadecimal digits. */
+  readonly hash: string;
+  readonly size: number;
+}
+
+/** Lower directory that shows through a directory of an attempt. */
+export interface LowerDirectory {
+  readonly path: string;
+  readonly id: NodeId;
+  /** True if the directory shows at another path than its own: then only as long as it is the same directory. */
+  readonly isMoved?: boolean | undefined;
+  /** Metadata when the attempt first changed something in it, for the case that the lower directory is gone. */
+  readonly meta: Metadata;
+}
+
+/** Node that an attempt has created or changed. Immutable. */
+export interface DeltaNode {
+  readonly id: NodeId;
+  readonly kind: EntryKind;
+  /** Changes with everything but the names. Unique among all attempts of a workspace. */
+  readonly version: Version;
+  /** Undefined for a directory with the metadata of its lower directory. */
+  readonly meta?: Metadata | undefined;
+  /** Time of the last change of a name in a directory, in epoch milliseconds, if it is newer than `meta`. */
+  readonly touched?: number | undefined;
+  /** Defined for a file. */
+  readonly content?: ContentRef | undefined;
+  /** Defined for a symlink. */
+  readonly target?: string | undefined;
+  /** Number of names of a file that has several. */
+  readonly links?: number | undefined;
+  /** Lower state that the node's content comes from. Moves with the node, unlike the base of a name. */
+  readonly origin?: Base | undefined;
+  /** Undefined for a directory that hides what lies under it. */
+  readonly from?: LowerDirectory | undefined;
+  /** Changed names of a directory. All others are those of the lower directory. */
+  readonly names?: Names | undefined;
+  /** Changes with the names. */
+  readonly listing?: Version | undefined;
+}
+
+export type Names = ReadonlyMap<string, DeltaEntry>;
+
+/** Changed name in a directory. */
+export interface DeltaEntry {
+  /** Null if the name is removed, or leads to `link`. */
+  readonly node: DeltaNode | null;
+  /** Id of a file with several names, whose node is in the head's table. */
+  readonly link?: NodeId | undefined;
+  /** What the lower directory had under the name. Undefined if the directory has no lower one. */
+  readonly base?: Base | undefined;
+}
+
+/** Everything that an attempt has changed. Immutable; heads share unchanged parts. */
+export interface Head {
+  readonly root: DeltaNode;
+  /** Files with several names, by id. */
+  readonly inodes: ReadonlyMap<NodeId, DeltaNode>;
+}
+
+export const NO_NAMES: Names = new Map();
+
+/** Returns the node of an entry, or undefined if the name is removed. */
+export function nodeOf(head: Head, entry: DeltaEntry): DeltaNode | undefined {
+  return entry.link === undefined ? (entry.node ?? undefined) : head.inodes.get(entry.link);
+}
+
+/** Returns the entry of a path, or undefined if the attempt has not changed it. */
+export function entryAt(head: Head, names: readonly string[]): DeltaEntry | undefined {
+  let entry: DeltaEntry | undefined = { node: head.root };
+  for (const name of names) entry = entry?.node?.names?.get(name);
+  return entry;
+}
+
+/** Returns the state of a node as the log shows it. */
+export function stateOf(node: DeltaNode): EntryState {
+  const { kind, content, target } = node;
+  const mode = (node.meta ?? node.from?.meta)?.mode ?? 0;
+  if (kind === 'file') return { kind, mode, size: content?.size ?? 0, hash: content?.hash };
+  if (kind === 'symlink') return { kind, mode, size: new TextEncoder().encode(target).length, target };
+  return { kind, mode, size: 0 };
+}
+
+/** Reports whether two nodes differ in nothing but their names. */
+export function isSameNode(a: DeltaNode | null, b: DeltaNode | null): boolean {
+  return a === b || (a !== null && b !== null && a.id === b.id && a.version === b.version);
+}
+
+export function isSameBase(a: Base | undefined, b: Base | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && a.path === b.path && a.key === b.key && a.at === b.at);
+}
+
+/** Returns the head of an attempt that has changed nothing. @param root record of the lower directory */
+export function emptyHead({ id, meta }: Pick<NodeRecord, 'id' | 'meta'>): Head {
+  const root: DeltaNode = { id: '/', kind: 'directory', version: '', from: { path: '/', id, meta }, names: NO_NAMES };
+  return { root, inodes: new Map() };
+}

@@ -1,0 +1,104 @@
+import { compareNames, type NodeId, pathSegments, type Version } from '@scratchfs/core';
+import { type DeltaEntry, type DeltaNode, type Head, isSameBase, isSameNode, NO_NAMES } from './delta-node.js';
+import { Draft } from './draft.js';
+
+/** Change of one name. A side is undefined if the attempt has not changed the name, so that the disk shows. */
+export interface EntryChange {
+  readonly path: string;
+  readonly before: DeltaEntry | undefined;
+  readonly after: DeltaEntry | undefined;
+  /** True for a directory that stays: the sides are without its names, whose changes follow. */
+  readonly isShallow?: boolean | undefined;
+}
+
+/** Change of a file with several names. */
+export interface InodeChange {
+  readonly id: NodeId;
+  readonly before: DeltaNode | undefined;
+  readonly after: DeltaNode | undefined;
+}
+
+export interface HeadChanges {
+  /** Parents first, siblings by UTF-8 bytes. */
+  readonly entries: readonly EntryChange[];
+  readonly inodes: readonly InodeChange[];
+}
+
+/** Returns the changes that lead from one head to another. Skips what they share. */
+export function changesBetween(before: Head, after: Head): HeadChanges {
+  const entries: EntryChange[] = [];
+  compareEntries('', { node: before.root }, { node: after.root }, entries);
+  const inodes: InodeChange[] = [];
+  if (before.inodes !== after.inodes) {
+    for (const id of new Set([...before.inodes.keys(), ...after.inodes.keys()])) {
+      const [a, b] = [before.inodes.get(id), after.inodes.get(id)];
+      if (!isSameNode(a ?? null, b ?? null)) inodes.push({ id, before: a, after: b });
+    }
+  }
+  return { entries, inodes };
+}
+
+function compareEntries(
+  path: string,
+  before: DeltaEntry | undefined,
+  after: DeltaEntry | undefined,
+  changes: EntryChange[],
+): void {
+  if (before === after) return;
+  const [a, b] = [before?.node ?? null, after?.node ?? null];
+  const isKept = a !== null && b !== null && a.kind === 'directory' && a.id === b.id && b.kind === 'directory';
+  if (!isKept || before === undefined || after === undefined) {
+    if (before !== undefined && after !== undefined && isSameNode(a, b) && before.link === after.link)
+      if (isSameBase(before.base, after.base)) return;
+    changes.push({ path: path === '' ? '/' : path, before, after });
+    return;
+  }
+  if (!isSameNode(a, b) || !isSameBase(before.base, after.base))
+    changes.push({
+      path: path === '' ? '/' : path,
+      before: withoutNames(before),
+      after: withoutNames(after),
+      isShallow: true,
+    });
+  if (a.names === b.names) return;
+  const [from, to] = [a.names ?? NO_NAMES, b.names ?? NO_NAMES];
+  const changed: string[] = [];
+  for (const [name, entry] of from) if (to.get(name) !== entry) changed.push(name);
+  for (const name of to.keys()) if (!from.has(name)) changed.push(name);
+  for (const name of changed.sort(compareNames))
+    compareEntries(`${path}/${name}`, from.get(name), to.get(name), changes);
+}
+
+function withoutNames({ node, ...entry }: DeltaEntry): DeltaEntry {
+  if (node === null) return { node, ...entry };
+  const { names: _, listing: __, ...own } = node;
+  return { ...entry, node: own };
+}
+
+export function inverse({ entries, inodes }: HeadChanges): HeadChanges {
+  return {
+    entries: entries.map((change) => ({ ...change, before: change.after, after: change.before })),
+    inodes: inodes.map(({ id, before, after }) => ({ id, before: after, after: before })),
+  };
+}
+
+/** Returns the head that changes lead to. @param version version of directories whose names change */
+export function applyChanges(head: Head, { entries, inodes }: HeadChanges, version: Version): Head {
+  const draft = new Draft(head, version);
+  for (const { id, after } of inodes) draft.setInode(id, after);
+  for (const { path, after, isShallow } of entries) {
+    const names = pathSegments(path);
+    if (isShallow !== true) {
+      draft.setEntry(names, after);
+      continue;
+    }
+    draft.update(names, (entry) => ({
+      ...after,
+      node: {
+        ...(after?.node as DeltaNode),
+        ...(entry.node?.names !== undefined && { names: entry.node.names, listing: entry.node.listing }),
+      },
+    }));
+  }
+  return draft.head;
+}

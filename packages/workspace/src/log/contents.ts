@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { type CallOptions, type FileSystem, isFsError, StorageError } from '@scratchfs/core';
+import type { ContentRef } from '../delta/delta-node.js';
+
+/** Maximum number of bytes of contents in memory. */
+const MAX_BYTES = 16 * 2 ** 20;
+
+/** Contents of files, kept by hash in a folder of the store. */
+export class Contents {
+  readonly #store: FileSystem;
+  readonly #recent = new Map<string, Uint8Array>();
+  /** Contents that are not in the store yet. */
+  readonly #pending = new Map<string, Uint8Array>();
+  #bytes = 0;
+
+  constructor(store: FileSystem) {
+    this.#store = store;
+  }
+
+  /** Takes a content, without a copy. It can be read at once, and is stored by {@link save}. */
+  add(bytes: Uint8Array): ContentRef {
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    if (!this.#pending.has(hash)) this.#pending.set(hash, bytes);
+    return { hash, size: bytes.length };
+  }
+
+  /** Stores contents that were added. They stay readable. */
+  async save(hashes: Iterable<string>, options: CallOptions = {}): Promise<void> {
+    const saved: string[] = [];
+    const writes: Promise<void>[] = [];
+    for (const hash of new Set(hashes)) {
+      const bytes = this.#pending.get(hash);
+      if (bytes === undefined) continue;
+      saved.push(hash);
+      writes.push(this.#write(hash, bytes, options));
+      if (writes.length === 64) await Promise.all(writes.splice(0));
+    }
+    await Promise.all(writes);
+    for (const hash of saved) {
+      const bytes = this.#pending.get(hash);
+      this.#pending.delete(hash);
+      if (bytes !== undefined) this.#remember(hash, bytes);
+    }
+  }
+
+  /** Forgets contents that were added for nothing. */
+  drop(hashes: Iterable<string>): void {
+    for (const hash of hashes) this.#pending.delete(hash);
+  }
+
+  /** @throws StorageError `corrupt` if the content is missing or damaged */
+  async read(hash: string, options: CallOptions = {}): Promise<Uint8Array> {
+    const known = this.#pending.get(hash) ?? this.#recent.get(hash);
+    if (known !== undefined) return known;
+    let bytes: Uint8Array;
+    try {
+      bytes = await this.#store.readFile(pathOf(hash), options);
+    } catch (error) {
+      if (!isFsError(error, 'ENOENT')) throw error;
+      throw new StorageError('corrupt', `The content ${hash} is missing in the store of the workspace`);
+    }
+    if (createHash('sha256').update(bytes).digest('hex') !== hash)
+      throw new StorageError('corrupt', `The content ${hash} is damaged in the store of the workspace`);
+    this.#remember(hash, bytes);
+    return bytes;
+  }
+
+  async #write(hash: string, bytes: Uint8Array, options: CallOptions): Promise<void> {
+    const path = pathOf(hash);
+    try {
+      await this.#store.writeFile(path, bytes, { ...options, flag: 'wx' });
+    } catch (error) {
+      if (isFsError(error, 'EEXIST')) return;
+      if (!isFsError(error, 'ENOENT')) throw error;
+      await this.#store.mkdir(path.slice(0, path.lastIndexOf('/')), { ...options, recursive: true });
+      await this.#write(hash, bytes, options);
+    }
+  }
+
+  #remember(hash: string, bytes: Uint8Array): void {
+    if (bytes.length > MAX_BYTES / 4 || this.#recent.has(hash)) return;
+    this.#recent.set(hash, bytes);
+    this.#bytes += bytes.length;
+    for (const [oldest, { length }] of this.#recent) {
+      if (this.#bytes <= MAX_BYTES) break;
+      this.#recent.delete(oldest);
+      this.#bytes -= length;
+    }
+  }
+}
+
+function pathOf(hash: string): string {
+  return `/contents/${hash.slice(0, 2)}/${hash}`;
+}

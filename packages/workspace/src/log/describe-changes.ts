@@ -1,0 +1,125 @@
+import { compareNames, type NodeId, quote } from '@scratchfs/core';
+import { type DeltaEntry, type DeltaNode, type Head, NO_NAMES, nodeOf, stateOf } from '../delta/delta-node.js';
+import type { HeadChanges } from '../delta/head-changes.js';
+import type { ChangeSide, OperationChange } from '../operation.js';
+
+/** One side of a name: a changed entry, `disk` for a name that the attempt has not changed, null for a missing one. */
+type Side = DeltaEntry | 'disk' | null;
+
+/** Returns the changes between two heads as the log shows them, one for each path, sorted. */
+export function describeChanges(changes: HeadChanges, before: Head, after: Head): OperationChange[] {
+  const found: OperationChange[] = [];
+  const removed = new Map<NodeId, string>();
+  const added = new Map<string, NodeId>();
+
+  const compare = (path: string, a: Side, b: Side, isShallow = false): void => {
+    const [from, to] = [sideOf(before, a, b), sideOf(after, b, null)];
+    if (!isSame(from, to)) {
+      found.push({ path, before: from, after: to });
+      const [was, is] = [idOf(before, a, b), idOf(after, b, a)];
+      if (was !== undefined && was !== is) removed.set(was, path);
+      if (is !== undefined && was !== is) added.set(path, is);
+    }
+    if (isShallow) return;
+    const [was, is] = [directoryOf(before, a), directoryOf(after, b)];
+    for (const name of new Set([...(was?.names ?? NO_NAMES).keys(), ...(is?.names ?? NO_NAMES).keys()]))
+      compare(path === '/' ? `/${name}` : `${path}/${name}`, childOf(from, a, was, name), childOf(to, b, is, name));
+  };
+
+  for (const change of changes.entries)
+    compare(change.path, change.before ?? 'disk', change.after ?? 'disk', change.isShallow);
+  for (const { before: a, after: b } of changes.inodes) {
+    if (a === undefined || b === undefined) continue;
+    const path = pathOfLink(after, b.id);
+    if (path === undefined || found.some((one) => one.path === path)) continue;
+    const [from, to] = [stateOf(a), stateOf(b)];
+    if (!isSame(from, to)) found.push({ path, before: from, after: to });
+  }
+  const moved = found.flatMap(({ path }) => {
+    const from = removed.get(added.get(path) as NodeId);
+    return from === undefined ? [] : [{ from, to: path }];
+  });
+  const byPath = new Map(found.map((change) => [change.path, change]));
+  const isImplied = (from: string, to: string): boolean => {
+    const [gone, here] = [byPath.get(from), byPath.get(to)];
+    return gone !== undefined && here !== undefined && isSame(gone.before, here.after);
+  };
+  // What moved along with a directory above is not a change of its own.
+  for (const { from, to } of moved) {
+    const above = moved.find((one) => to.startsWith(`${one.to}/`) && from === one.from + to.slice(one.to.length));
+    if (above === undefined || !isImplied(from, to)) continue;
+    byPath.delete(from);
+    byPath.delete(to);
+  }
+  const origins = new Map(moved.map(({ from, to }) => [to, from]));
+  return [...byPath.values()]
+    .map((change) => {
+      const from = origins.get(change.path);
+      return from === undefined ? change : { ...change, from };
+    })
+    .sort((a, b) => compareNames(a.path, b.path));
+}
+
+/** Returns a sentence about changes, for an operation without a summary. */
+export function summarize(changes: readonly OperationChange[]): string {
+  const [first] = changes;
+  if (first === undefined) return 'Nothing changed';
+  const moved = changes.find(({ from }) => from !== undefined);
+  const gone = changes.filter(({ path, after }) => after === null && path !== moved?.from);
+  if (moved !== undefined && changes.length === 2) return `Move ${quote(moved.from as string)} to ${quote(moved.path)}`;
+  if (changes.length > 1)
+    return `Change ${changes.length} paths${gone.length > 0 ? `, of which ${gone.length} removed` : ''}`;
+  if (first.after === null) return `Remove ${quote(first.path)}`;
+  return `${first.before === null ? 'Create' : 'Change'} ${quote(first.path)}`;
+}
+
+function isLive(node: DeltaNode | null): boolean {
+  return node !== null && node.kind === 'directory' && node.meta === undefined && node.from?.isMoved !== true;
+}
+
+function sideOf(head: Head, side: Side, other: Side): ChangeSide {
+  if (side === null) return null;
+  if (side === 'disk') {
+    // What the disk had when the attempt changed the name tells more than `disk`, as long as it is the earlier side.
+    const changed = other !== null && other !== 'disk' ? other : undefined;
+    return changed?.base === undefined || isLive(changed.node) ? 'disk' : changed.base.state;
+  }
+  const node = nodeOf(head, side);
+  if (node === undefined) return null;
+  return isLive(node) ? 'disk' : stateOf(node);
+}
+
+function isSame(a: ChangeSide, b: ChangeSide): boolean {
+  if (a === b) return true;
+  if (a === null || b === null || a === 'disk' || b === 'disk') return false;
+  return a.kind === b.kind && a.mode === b.mode && a.size === b.size && a.hash === b.hash && a.target === b.target;
+}
+
+function idOf(head: Head, side: Side, other: Side): NodeId | undefined {
+  if (side === null) return undefined;
+  if (side !== 'disk') return nodeOf(head, side)?.id;
+  const key = other !== null && other !== 'disk' ? other.base?.key : undefined;
+  return key === undefined ? undefined : (String(key).split(' ')[0] as string);
+}
+
+function directoryOf(head: Head, side: Side): DeltaNode | undefined {
+  const node = side === null || side === 'disk' ? undefined : nodeOf(head, side);
+  return node?.kind === 'directory' ? node : undefined;
+}
+
+function childOf(shown: ChangeSide, side: Side, directory: DeltaNode | undefined, name: string): Side {
+  if (shown === null) return null;
+  if (side === 'disk') return 'disk';
+  return directory?.names?.get(name) ?? (directory?.from === undefined ? null : 'disk');
+}
+
+function pathOfLink(head: Head, id: NodeId): string | undefined {
+  const find = (path: string, node: DeltaNode): string | undefined => {
+    for (const [name, entry] of node.names ?? NO_NAMES) {
+      const found = entry.link === id ? `${path}/${name}` : entry.node && find(`${path}/${name}`, entry.node);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  return find('', head.root);
+}

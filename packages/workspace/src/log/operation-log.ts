@@ -1,0 +1,312 @@
+import { type CallOptions, type FileSystem, isFsError, StorageError } from '@scratchfs/core';
+import type { Head } from '../delta/delta-node.js';
+import { decodeHead, type EncodedHead, encodeHead } from '../delta/encode.js';
+import { applyChanges, changesBetween } from '../delta/head-changes.js';
+import { WorkspaceError } from '../errors.js';
+import type { Operation } from '../operation.js';
+import { describeChanges, summarize } from './describe-changes.js';
+import { decodeRecord, encodeRecord, type OperationRecord, seal, unseal } from './operation-record.js';
+
+/** Number of operations after which the head is stored, so that opening replays fewer than that. */
+const OPERATIONS_PER_HEAD = 100;
+/** Maximum number of records that are kept in memory. */
+const MAX_RECORDS = 256;
+/** Maximum number of operations that can be undone. */
+const MAX_UNDOABLE = 1_000;
+/** The log is looked at again after this multiple of the time that the last look took. */
+const LOOK_PAUSE = 8;
+
+/** State of an attempt after an operation. */
+export interface LogState {
+  readonly head: Head;
+  /** Number of the last operation. */
+  readonly last: number;
+  /** Operations that undo can take back, oldest first. */
+  readonly undoable: readonly number[];
+  /** Operations that redo can make again, the next one last. */
+  readonly undone: readonly number[];
+}
+
+/** An operation that is about to be appended. */
+export interface NewOperation {
+  readonly actor: string;
+  readonly tool: string;
+  readonly summary?: string | undefined;
+  readonly ok?: boolean | undefined;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly ms: number;
+  readonly target?: number | undefined;
+  readonly batch?: string | undefined;
+}
+
+/**
+ * The operations of an attempt. Each is one file, created exclusively under the next number: that number is the
+ * compare-and-swap between processes.
+ */
+export class OperationLog {
+  readonly #store: FileSystem;
+  readonly #folder: string;
+  readonly #attempt: string;
+  readonly #tell: (operation: Operation) => void;
+  #state: LogState;
+  readonly #records = new Map<number, OperationRecord>();
+  readonly #batches = new Map<string, number>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #lookMs = 0;
+
+  private constructor(
+    store: FileSystem,
+    folder: string,
+    attempt: string,
+    state: LogState,
+    tell: (operation: Operation) => void,
+  ) {
+    this.#store = store;
+    this.#folder = folder;
+    this.#attempt = attempt;
+    this.#state = state;
+    this.#tell = tell;
+  }
+
+  /** @param folder folder of the attempt in the store @param tell called for each operation that was not known before */
+  static async open(
+    store: FileSystem,
+    folder: string,
+    attempt: string,
+    empty: Head,
+    tell: (operation: Operation) => void = () => {},
+  ): Promise<OperationLog> {
+    const state = (await readState(store, folder, Number.POSITIVE_INFINITY)) ?? stateOfHead(empty);
+    const log = new OperationLog(store, folder, attempt, state, () => {});
+    await log.#readAhead();
+    await log.catchUp({}, true);
+    const opened = new OperationLog(store, folder, attempt, log.#state, tell);
+    for (const [id, record] of log.#records) opened.#records.set(id, record);
+    return opened;
+  }
+
+  get state(): LogState {
+    return this.#state;
+  }
+
+  /** Stores the head that a new attempt begins with. Returns false if there is one already. */
+  static async begin(store: FileSystem, folder: string, head: Head): Promise<boolean> {
+    await store.mkdir(`${folder}/state`, { recursive: true });
+    await store.mkdir(`${folder}/operations`, { recursive: true });
+    try {
+      await store.writeFile(statePath(folder, 0), seal(encodeState(stateOfHead(head))), { flag: 'wx' });
+      return true;
+    } catch (error) {
+      if (isFsError(error, 'EEXIST')) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * Reads the operations of other clients.
+   * @param isForced false if a look a moment ago is enough
+   */
+  async catchUp(options: CallOptions = {}, isForced = false): Promise<LogState> {
+    const now = performance.now();
+    if (!isForced && now - this.#lookedAt < LOOK_PAUSE * this.#lookMs) return this.#state;
+    for (;;) {
+      const record = await this.#read(this.#state.last + 1, options);
+      if (record === undefined) break;
+      this.#take(record);
+    }
+    this.#lookedAt = performance.now();
+    this.#lookMs = this.#lookedAt - now;
+    return this.#state;
+  }
+
+  /**
+   * Appends the operation that leads from the current head to another one. Returns undefined if another client was
+   * faster; its operation is then part of the state. @param force append an operation without changes too
+   */
+  async append(
+    head: Head,
+    { at, actor, tool, summary, ok = true, ms, target, batch }: NewOperation,
+    options: CallOptions = {},
+  ): Promise<Operation | undefined> {
+    const before = this.#state;
+    const changes = changesBetween(before.head, head);
+    const described = describeChanges(changes, before.head, head);
+    const operation: Operation = {
+      id: before.last + 1,
+      attempt: this.#attempt,
+      at,
+      actor,
+      tool,
+      summary: summary ?? summarize(described),
+      ok,
+      ms,
+      changes: described,
+      ...(target !== undefined && { target }),
+    };
+    const record: OperationRecord = { operation, batch, changes };
+    if (batch !== undefined) this.#batches.set(batch, operation.id);
+    try {
+      await this.#store.writeFile(this.#path(operation.id), encodeRecord(record), { ...options, flag: 'wx' });
+    } catch (error) {
+      if (!isFsError(error, 'EEXIST')) throw error;
+      const other = await this.#read(operation.id, options);
+      // The same batch may have been stored by a call whose reply was lost.
+      if (other?.batch !== undefined && other.batch === batch) return this.#take(other, head);
+      await this.catchUp(options, true);
+      return undefined;
+    }
+    const done = this.#take(record, head);
+    if (operation.id % OPERATIONS_PER_HEAD === 0) await this.#saveState().catch(() => undefined);
+    return done;
+  }
+
+  /** Returns the operation of a batch; `absent` if it is certainly not in the log, `unknown` if it may still arrive. */
+  async outcomeOf(batch: string): Promise<Operation | 'absent' | 'unknown'> {
+    await this.catchUp({}, true);
+    for (const { batch: known, operation } of this.#records.values()) if (known === batch) return operation;
+    const tried = this.#batches.get(batch);
+    return tried === undefined || tried <= this.#state.last ? 'absent' : 'unknown';
+  }
+
+  /** @throws WorkspaceError `not-found` */
+  async record(id: number, options: CallOptions = {}): Promise<OperationRecord> {
+    const known =
+      this.#records.get(id) ?? (id <= this.#state.last && id > 0 ? await this.#read(id, options) : undefined);
+    if (known === undefined)
+      throw new WorkspaceError(
+        'not-found',
+        id > 0 && id <= this.#state.last
+          ? `Operation ${id} of attempt ${this.#attempt} is no longer kept`
+          : `Attempt ${this.#attempt} has no operation ${id}: its last one is ${this.#state.last}`,
+      );
+    return known;
+  }
+
+  /** Returns the head after an operation; 0 for the one that the attempt began with. */
+  async headAt(id: number, options: CallOptions = {}): Promise<Head> {
+    if (id === this.#state.last) return this.#state.head;
+    if (id !== 0) await this.record(id, options);
+    const from = await readState(this.#store, this.#folder, id);
+    if (from === undefined) throw new StorageError('corrupt', `Attempt ${this.#attempt} has no stored beginning`);
+    let { head } = from;
+    for (let next = from.last + 1; next <= id; next++) {
+      const { changes, operation } = await this.record(next, options);
+      head = applyChanges(head, changes, versionFor(this.#attempt, operation));
+    }
+    return head;
+  }
+
+  /** Reads all records after the stored head together. */
+  async #readAhead(): Promise<void> {
+    const first = this.#state.last + 1;
+    let names: string[];
+    try {
+      names = await this.#store.readdir(`${this.#folder}/operations`);
+    } catch (error) {
+      if (isFsError(error, 'ENOENT')) return;
+      throw error;
+    }
+    const ids = names.map(Number).filter((id) => id >= first);
+    const last = Math.max(first - 1, ...ids);
+    if (last - first + 1 !== ids.length)
+      throw new StorageError(
+        'corrupt',
+        `Operations of attempt ${this.#attempt} are missing in the store between ${first} and ${last}`,
+      );
+    for (const record of await Promise.all(ids.map((id) => this.#read(id, {}))))
+      if (record !== undefined) this.#take(record);
+  }
+
+  async #read(id: number, options: CallOptions): Promise<OperationRecord | undefined> {
+    let text: string;
+    try {
+      text = await this.#store.readText(this.#path(id), options);
+    } catch (error) {
+      if (isFsError(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+    return decodeRecord(text, `Operation ${id} of attempt ${this.#attempt}`);
+  }
+
+  #take(record: OperationRecord, head?: Head): Operation {
+    const { operation, changes } = record;
+    const { undoable, undone } = stacksAfter(this.#state, operation);
+    this.#state = {
+      head: head ?? applyChanges(this.#state.head, changes, versionFor(this.#attempt, operation)),
+      last: operation.id,
+      undoable,
+      undone,
+    };
+    this.#records.set(operation.id, record);
+    for (const oldest of this.#records.keys()) {
+      if (this.#records.size <= MAX_RECORDS) break;
+      this.#records.delete(oldest);
+    }
+    for (const [batch, id] of this.#batches) if (id < operation.id - MAX_RECORDS) this.#batches.delete(batch);
+    this.#tell(operation);
+    return operation;
+  }
+
+  async #saveState(): Promise<void> {
+    await this.#store.writeFile(statePath(this.#folder, this.#state.last), seal(encodeState(this.#state)));
+  }
+
+  #path(id: number): string {
+    return `${this.#folder}/operations/${padded(id)}`;
+  }
+}
+
+/** Returns the version of what an operation changed. Unique, because a name may be given again after an attempt was discarded. */
+export function versionFor(attempt: string, { id, at }: Pick<Operation, 'id' | 'at'>): string {
+  return `${attempt}:${id}:${at}`;
+}
+
+function stateOfHead(head: Head): LogState {
+  return { head, last: 0, undoable: [], undone: [] };
+}
+
+/** Returns what undo and redo can do after an operation. */
+function stacksAfter(
+  { undoable, undone }: LogState,
+  { id, tool, target }: Operation,
+): Pick<LogState, 'undoable' | 'undone'> {
+  if (tool === 'refresh') return { undoable, undone };
+  if (tool === 'undo' && target !== undefined)
+    return { undoable: undoable.filter((one) => one !== target), undone: [...undone, target] };
+  if (tool === 'redo' && target !== undefined)
+    return { undoable: [...undoable, target], undone: undone.filter((one) => one !== target) };
+  return { undoable: [...undoable, id].slice(-MAX_UNDOABLE), undone: [] };
+}
+
+interface EncodedState extends Omit<LogState, 'head'> {
+  readonly head: EncodedHead;
+}
+
+function encodeState(state: LogState): EncodedState {
+  return { ...state, head: encodeHead(state.head) };
+}
+
+/** Reads the newest stored head that is not newer than an operation. */
+async function readState(store: FileSystem, folder: string, last: number): Promise<LogState | undefined> {
+  let names: string[];
+  try {
+    names = await store.readdir(`${folder}/state`);
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  const newest = Math.max(...names.map(Number).filter((id) => id <= last));
+  if (newest === Number.NEGATIVE_INFINITY) return undefined;
+  const text = await store.readText(statePath(folder, newest));
+  const state = unseal(text, `The state ${newest} in ${folder}`) as unknown as EncodedState;
+  return { head: decodeHead(state.head), last: state.last, undoable: state.undoable, undone: state.undone };
+}
+
+function statePath(folder: string, id: number): string {
+  return `${folder}/state/${padded(id)}`;
+}
+
+function padded(id: number): string {
+  return String(id).padStart(9, '0');
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { StorageError } from '@scratchfs/core';
+import { decodeChanges, type EncodedChanges, encodeChanges } from '../delta/encode.js';
+import type { HeadChanges } from '../delta/head-changes.js';
+import { WorkspaceError } from '../errors.js';
+import type { Operation } from '../operation.js';
+
+/** Format of records and heads in the store. */
+export const FORMAT = 1;
+
+/** An operation in the log, with everything needed to make it again or to take it back without the disk. */
+export interface OperationRecord {
+  readonly operation: Operation;
+  /** Id of the engine's batch, to find out whether a batch was committed. */
+  readonly batch?: string | undefined;
+  readonly changes: HeadChanges;
+}
+
+/** Returns a text of the store: a checksum, a line feed, JSON. */
+export function seal(value: object): string {
+  const json = JSON.stringify({ format: FORMAT, ...value });
+  return `${checksum(json)}\n${json}`;
+}
+
+/**
+ * Returns the value of a sealed text. @param what name for errors
+ * @throws StorageError `corrupt` if it is damaged; WorkspaceError `foreign-store` if a newer version wrote it
+ */
+export function unseal(text: string, what: string): Record<string, unknown> {
+  const end = text.indexOf('\n');
+  const json = text.slice(end + 1);
+  if (end < 0 || checksum(json) !== text.slice(0, end))
+    throw new StorageError('corrupt', `${what} in the store of the workspace is damaged`);
+  const value = JSON.parse(json) as Record<string, unknown>;
+  if (value.format !== FORMAT)
+    throw new WorkspaceError(
+      'foreign-store',
+      `${what} has format ${String(value.format)}, and this version of scratchfs knows only ${FORMAT}: use the newer version that wrote it`,
+    );
+  return value;
+}
+
+export function encodeRecord({ operation, batch, changes }: OperationRecord): string {
+  return seal({ operation, batch, changes: encodeChanges(changes) });
+}
+
+export function decodeRecord(text: string, what: string): OperationRecord {
+  const { operation, batch, changes } = unseal(text, what);
+  return {
+    operation: operation as Operation,
+    batch: batch as string | undefined,
+    changes: decodeChanges(changes as EncodedChanges),
+  };
+}
+
+function checksum(json: string): string {
+  return createHash('sha256').update(json).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,163 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFileSystem } from 'scratchfs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openWorkspace } from './workspace.js';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'workspace-')));
+  mkdirSync(join(directory, 'src'));
+  writeFileSync(join(directory, 'src/a.txt'), 'one\ntwo\n');
+  writeFileSync(join(directory, 'src/b.txt'), 'bee\n');
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const onDisk = (path: string): string => readFileSync(join(directory, path), 'utf8');
+
+describe('a workspace', () => {
+  it('keeps changes of an attempt beside the directory, and takes them back', async () => {
+    await using workspace = await openWorkspace(directory, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    const fs = attempt.fileSystem;
+    expect(await fs.readText('/src/a.txt')).toBe('one\ntwo\n');
+    expect(await workspace.attempts()).toEqual([]);
+    await fs.editFile('/src/a.txt', 'two', '2');
+    await fs.writeFile('/src/new.txt', 'new');
+    await fs.rm('/src/b.txt');
+    expect(await fs.readdir('/src')).toEqual(['a.txt', 'new.txt']);
+    expect(await fs.readText('/src/a.txt')).toBe('one\n2\n');
+    expect(onDisk('src/a.txt')).toBe('one\ntwo\n');
+    expect(readdirSync(join(directory, 'src'))).toEqual(['a.txt', 'b.txt']);
+    expect(await attempt.head()).toBe(3);
+    const { operations } = await attempt.log();
+    expect(operations.map(({ summary }) => summary)).toEqual([
+      "Remove '/src/b.txt'",
+      "Create '/src/new.txt'",
+      "Change '/src/a.txt'",
+    ]);
+    const diff = await attempt.diff();
+    expect(diff.paths.map(({ path, type }) => [path, type])).toEqual([
+      ['/src/a.txt', 'changed'],
+      ['/src/b.txt', 'removed'],
+      ['/src/new.txt', 'added'],
+    ]);
+    expect(await attempt.undo()).toMatchObject({ id: 4, tool: 'undo', target: 3 });
+    expect(await fs.readText('/src/b.txt')).toBe('bee\n');
+    await attempt.undo();
+    await attempt.undo();
+    expect(await fs.readdir('/src')).toEqual(['a.txt', 'b.txt']);
+    expect(await fs.readText('/src/a.txt')).toBe('one\ntwo\n');
+    expect((await attempt.diff()).paths).toEqual([]);
+    await expect(attempt.undo()).rejects.toMatchObject({ code: 'nothing-to-undo' });
+    for (let i = 0; i < 3; i++) await attempt.redo();
+    await expect(attempt.redo()).rejects.toMatchObject({ code: 'nothing-to-redo' });
+    expect(await fs.readdir('/src')).toEqual(['a.txt', 'new.txt']);
+    expect(await workspace.attempts()).toMatchObject([{ name: attempt.name, head: 9, changedPaths: 3, current: true }]);
+  });
+
+  it('shows what the person changes on the disk at once', async () => {
+    await using workspace = await openWorkspace(directory, { store: 'memory:' });
+    const { fileSystem: fs } = await workspace.attempt();
+    await fs.writeFile('/src/a.txt', 'mine');
+    writeFileSync(join(directory, 'src/b.txt'), 'theirs\n');
+    writeFileSync(join(directory, 'src/c.txt'), 'more\n');
+    expect(await fs.readText('/src/b.txt')).toBe('theirs\n');
+    expect(await fs.readdir('/src')).toEqual(['a.txt', 'b.txt', 'c.txt']);
+    expect(await fs.readText('/src/a.txt')).toBe('mine');
+  });
+
+  it('makes one operation of a transaction, with its label', async () => {
+    await using workspace = await openWorkspace(directory, { store: 'memory:' });
+    const attempt = await workspace.createAttempt('first');
+    const { value, operation } = await attempt.operation(
+      { actor: 'claude', tool: 'write_file', summary: 'Write two files' },
+      async (fs) => {
+        await fs.writeFile('/x', '1');
+        await fs.mkdir('/d');
+        await fs.writeFile('/d/y', '2');
+        return 7;
+      },
+    );
+    expect(value).toBe(7);
+    expect(operation).toMatchObject({ id: 1, attempt: 'first', actor: 'claude', tool: 'write_file' });
+    expect(operation?.changes.map(({ path }) => path)).toEqual(['/d', '/d/y', '/x']);
+    const { operations } = await attempt.labelled({ tool: 'bash' }, async () => {
+      await attempt.fileSystem.rm('/x');
+      await attempt.fileSystem.rm('/d', { recursive: true });
+    });
+    expect(operations.map(({ tool, changes }) => [tool, changes.map(({ path }) => path)])).toEqual([
+      ['bash', ['/x']],
+      ['bash', ['/d', '/d/y']],
+    ]);
+    expect((await attempt.diff()).paths).toEqual([]);
+  });
+
+  it('moves a directory with what is in it, and back', async () => {
+    await using workspace = await openWorkspace(directory, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    const fs = attempt.fileSystem;
+    await fs.writeFile('/src/a.txt', 'changed');
+    await fs.rename('/src', '/lib');
+    expect(await fs.readdir('/')).toEqual(['lib']);
+    expect(await fs.readText('/lib/a.txt')).toBe('changed');
+    expect(await fs.readText('/lib/b.txt')).toBe('bee\n');
+    await fs.writeFile('/lib/c.txt', 'c');
+    const { changes } = (await attempt.log()).operations[1] ?? {};
+    expect(changes).toMatchObject([
+      { path: '/lib', from: '/src' },
+      { path: '/src', after: null },
+    ]);
+    await attempt.undo();
+    await attempt.undo();
+    expect(await fs.readdir('/')).toEqual(['src']);
+    expect(await fs.readText('/src/a.txt')).toBe('changed');
+    await attempt.undo();
+    expect(await fs.readText('/src/a.txt')).toBe('one\ntwo\n');
+  });
+
+  it('goes back to any state, shows it, and forks from it', async () => {
+    await using workspace = await openWorkspace(directory, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    const fs = attempt.fileSystem;
+    for (let i = 1; i <= 3; i++) await fs.writeFile('/src/a.txt', `state ${i}`);
+    await fs.writeFile('/other', 'x');
+    expect(await attempt.at(2).readText('/src/a.txt')).toBe('state 2');
+    expect(await attempt.at(0).readText('/src/a.txt')).toBe('one\ntwo\n');
+    await expect(attempt.at(1).writeFile('/x', '')).rejects.toMatchObject({ code: 'EROFS' });
+    await attempt.restore(1, { path: '/src' });
+    expect(await fs.readText('/src/a.txt')).toBe('state 1');
+    expect(await fs.readText('/other')).toBe('x');
+    await attempt.undo();
+    expect(await fs.readText('/src/a.txt')).toBe('state 3');
+    await attempt.restore(0);
+    expect(await fs.readdir('/')).toEqual(['src']);
+    const fork = await attempt.fork('second', { at: 2 });
+    await fork.fileSystem.writeFile('/only', '');
+    expect(await fork.fileSystem.readText('/src/a.txt')).toBe('state 2');
+    expect(await fs.exists('/only')).toBe(false);
+    await workspace.switchTo('second');
+    expect((await workspace.attempt()).name).toBe('second');
+    await fork.discard();
+    await expect(fork.fileSystem.writeFile('/x', '')).rejects.toMatchObject({ code: 'closed' });
+  });
+
+  it('finds everything again in its store', async () => {
+    const store = createFileSystem();
+    let name: string;
+    {
+      await using workspace = await openWorkspace(directory, { store });
+      const attempt = await workspace.attempt();
+      ({ name } = attempt);
+      for (let i = 1; i <= 120; i++) await attempt.fileSystem.writeFile('/n', String(i));
+    }
+    await using workspace = await openWorkspace(directory, { store });
+    const attempt = await workspace.attempt();
+    expect(attempt.name).toBe(name);
+    expect(await attempt.fileSystem.readText('/n')).toBe('120');
+    for (let i = 0; i < 120; i++) await attempt.undo();
+    expect(await attempt.fileSystem.exists('/n')).toBe(false);
+  });
+});
