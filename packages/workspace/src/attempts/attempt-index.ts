@@ -1,0 +1,197 @@
+import { type FileSystem, isFsError, quote } from '@scratchfs/core';
+import type { Head } from '../branch.js';
+import { WorkspaceError } from '../errors.js';
+import { createRecord, encodeRecord, readRecord } from '../store/records.js';
+import { checkAttemptName, isAttemptName, randomAttemptName } from './names.js';
+
+/** What an attempt begins with. */
+export interface AttemptStart {
+  /** The attempt that it was forked from, and the operation. */
+  readonly parent?: { readonly attempt: string; readonly operation: number } | undefined;
+  /** What HEAD named in the user's repository. Undefined without one. */
+  readonly head?: Head | undefined;
+}
+
+/** Record of an attempt in the store. */
+export interface AttemptRecord extends AttemptStart {
+  readonly name: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly state: 'open' | 'discarded';
+}
+
+const ATTEMPTS = '/attempts';
+const CURRENT = '/current';
+/** Random names that are tried before a number is added. */
+const MAX_TRIES = 20;
+
+/**
+ * The attempts in a store: `/attempts/<name>/attempt` is created exclusively and says that the attempt exists,
+ * `/attempts/<name>/discarded` that it has ended, `/current` names the one that calls without a name use. Each step is a
+ * single conditional write, so it is safe with several processes and takes no lock.
+ */
+export class AttemptIndex {
+  readonly #store: FileSystem;
+  readonly #clock: () => number;
+  readonly #newName: () => string;
+
+  constructor(store: FileSystem, clock: () => number, newName: () => string = randomAttemptName) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#newName = newName;
+  }
+
+  /** Returns the directory of an attempt in the store. */
+  static directoryOf(name: string): string {
+    return `${ATTEMPTS}/${name}`;
+  }
+
+  /**
+   * Creates an attempt, by default with a new name of two words.
+   * @throws TypeError, RangeError for a name that cannot be one; WorkspaceError `exists`
+   */
+  async create(
+    name: string | undefined,
+    start: AttemptStart = {},
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<AttemptRecord> {
+    if (name !== undefined) checkAttemptName(name);
+    for (let tries = 0; ; tries++) {
+      const chosen = name ?? `${this.#newName()}${tries < MAX_TRIES ? '' : `-${tries}`}`;
+      const record = { createdAt: this.#clock(), parent: start.parent, head: start.head };
+      if (await createRecord(this.#store, recordPath(chosen), record, options.signal))
+        return { name: chosen, ...record, state: 'open' };
+      if (name === undefined) continue;
+      const found = await this.find(name, options.signal);
+      const next = found?.state === 'discarded' ? 'It was discarded; choose another name' : 'Choose another name';
+      throw new WorkspaceError('exists', `An attempt ${quote(name)} exists already. ${next}, or leave the name out`);
+    }
+  }
+
+  /** Returns an attempt, also a discarded one; undefined if there was none of that name. */
+  async find(name: string, signal?: AbortSignal): Promise<AttemptRecord | undefined> {
+    if (typeof name !== 'string' || !isAttemptName(name)) return undefined;
+    const record = await readRecord<Omit<AttemptRecord, 'name' | 'state'>>(this.#store, recordPath(name), signal);
+    if (record === undefined) return undefined;
+    const isDiscarded = await this.#store.exists(discardedPath(name), { signal });
+    const { createdAt, parent, head } = record;
+    return { name, createdAt, parent, head, state: isDiscarded ? 'discarded' : 'open' };
+  }
+
+  /**
+   * Returns an open attempt.
+   * @throws WorkspaceError `not-found` with the names that exist, `closed` for one that was discarded
+   */
+  async get(name: string, signal?: AbortSignal): Promise<AttemptRecord> {
+    const found = await this.find(name, signal);
+    if (found?.state === 'open') return found;
+    if (found !== undefined)
+      throw new WorkspaceError('closed', `The attempt ${quote(name)} was discarded. Work in another one, or start one`);
+    const open = (await this.list(signal)).filter(({ state }) => state === 'open').map((each) => each.name);
+    const known = open.length === 0 ? 'There is none yet' : `There are ${open.slice(0, 10).join(', ')}`;
+    const more = open.length > 10 ? ` and ${open.length - 10} more` : '';
+    const shown = quote(String(name).slice(0, 64));
+    throw new WorkspaceError('not-found', `No attempt is called ${shown}. ${known}${more}`);
+  }
+
+  /** Returns all attempts, discarded ones too, oldest first. */
+  async list(signal?: AbortSignal): Promise<AttemptRecord[]> {
+    let names: string[];
+    try {
+      names = await this.#store.readdir(ATTEMPTS, { signal });
+    } catch (error) {
+      if (isFsError(error, 'ENOENT')) return [];
+      throw error;
+    }
+    const found = await Promise.all(names.map((name) => this.find(name, signal)));
+    const records = found.filter((record) => record !== undefined);
+    return records.sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1));
+  }
+
+  /** Ends an attempt; false if it had ended. @throws WorkspaceError `not-found` */
+  async discard(name: string, signal?: AbortSignal): Promise<boolean> {
+    if ((await this.find(name, signal)) === undefined) await this.get(name, signal);
+    const ended = await createRecord(this.#store, discardedPath(name), { at: this.#clock() }, signal);
+    const current = await this.#readCurrent(signal);
+    if (current?.name === name)
+      await ignoring(['ENOENT', 'ECHANGED'], this.#store.rm(CURRENT, { ifVersion: current.version, signal }));
+    return ended;
+  }
+
+  /** Stores other facts about how an attempt began, such as another branch after `refresh --onto`. */
+  async update(name: string, start: AttemptStart, signal?: AbortSignal): Promise<void> {
+    const { createdAt } = await this.get(name, signal);
+    await this.#store.writeFile(recordPath(name), encodeRecord({ createdAt, parent: start.parent, head: start.head }), {
+      signal,
+    });
+  }
+
+  /** Returns the name of the current attempt; undefined if there is none, or if it was discarded. */
+  async current(signal?: AbortSignal): Promise<string | undefined> {
+    const current = await this.#readCurrent(signal);
+    return current !== undefined && (await this.find(current.name, signal))?.state === 'open'
+      ? current.name
+      : undefined;
+  }
+
+  /** Makes an attempt the current one. @throws WorkspaceError `not-found`, `closed` */
+  async switchTo(name: string, signal?: AbortSignal): Promise<void> {
+    await this.get(name, signal);
+    await this.#store.writeFile(CURRENT, encodeRecord({ name }), { signal });
+  }
+
+  /** Makes an attempt the current one if there is none. Returns the name of the current one. */
+  async offer(name: string, signal?: AbortSignal): Promise<string> {
+    for (;;) {
+      const found = await this.#readCurrent(signal);
+      if (found !== undefined && (await this.find(found.name, signal))?.state === 'open') return found.name;
+      const condition = found === undefined ? ({ flag: 'wx' } as const) : { ifVersion: found.version };
+      try {
+        await this.#store.writeFile(CURRENT, encodeRecord({ name }), { ...condition, signal });
+        return name;
+      } catch (error) {
+        // Another process was faster.
+        if (!isFsError(error, 'EEXIST') && !isFsError(error, 'ECHANGED') && !isFsError(error, 'ENOENT')) throw error;
+      }
+    }
+  }
+
+  /**
+   * Returns the current attempt, and creates it if there is none. Of several processes that do so at the same time, all
+   * get the same one.
+   */
+  async ensureCurrent(start: () => AttemptStart, signal?: AbortSignal): Promise<AttemptRecord> {
+    const before = await this.current(signal);
+    if (before !== undefined) return this.get(before, signal);
+    const created = await this.create(undefined, start(), { signal });
+    const name = await this.offer(created.name, signal);
+    if (name === created.name) return created;
+    // Nobody has seen the name of the attempt that came too late.
+    await this.#store.rm(AttemptIndex.directoryOf(created.name), { recursive: true, force: true, signal });
+    return this.get(name, signal);
+  }
+
+  async #readCurrent(
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly name: string; readonly version: string } | undefined> {
+    try {
+      const { version } = await this.#store.stat(CURRENT, { signal });
+      const record = await readRecord<{ readonly name: unknown }>(this.#store, CURRENT, signal);
+      return record === undefined ? undefined : { name: String(record.name), version };
+    } catch (error) {
+      if (isFsError(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+  }
+}
+
+const recordPath = (name: string): string => `${ATTEMPTS}/${name}/attempt`;
+const discardedPath = (name: string): string => `${ATTEMPTS}/${name}/discarded`;
+
+async function ignoring(codes: readonly ('ENOENT' | 'ECHANGED')[], work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!codes.some((code) => isFsError(error, code))) throw error;
+  }
+}
