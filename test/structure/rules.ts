@@ -18,6 +18,13 @@ export const mayImport: Record<string, readonly string[]> = {
     '@scratchfs/sandbox',
     'scratchfs',
   ],
+  mcp: [
+    '@modelcontextprotocol/server',
+    '@scratchfs/core',
+    '@scratchfs/sandbox',
+    '@scratchfs/tools',
+    '@scratchfs/workspace',
+  ],
   sandbox: ['@scratchfs/core'],
   tools: ['@scratchfs/core', '@scratchfs/sandbox', 're2js'],
   // `?` is a module named at run time: the package of a storage that a URL asks for.
@@ -40,6 +47,7 @@ export const needsNode = [
   'packages/node-fs/src/node/',
   'packages/disk/src/',
   'packages/host/src/',
+  'packages/mcp/src/',
   'packages/redis/src/',
   'packages/workspace/src/',
 ];

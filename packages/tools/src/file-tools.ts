@@ -1,11 +1,11 @@
 import { quote } from '@scratchfs/core';
 import type { FileSandbox } from '@scratchfs/sandbox';
 import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from './authorizer.js';
+import { toolOf } from './define-tool.js';
 import { fileToolHints } from './error-text.js';
-import { readInput } from './input.js';
 import { ownOptions } from './plain-data.js';
-import { type FailureOptions, type OnError, runTool } from './run-tool.js';
-import type { InputSchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
+import type { FailureOptions, OnError } from './run-tool.js';
+import type { Tool, ToolCallOptions, ToolResult } from './tool.js';
 import type { DataOf } from './tool-data.js';
 import { LEGACY_NAMES } from './tool-names.js';
 import { hasFileSystem } from './tool-sandbox.js';
@@ -107,7 +107,7 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
   const failures = { onError, hints: fileToolHints(names) };
   for (const definition of callable) {
     for (const name of namesOf(definition)) {
-      const tool = toolOf(definition, name, authorizer, failures);
+      const tool = fileTool(definition, name, authorizer, failures);
       byName.set(name, tool);
       if (offered.includes(definition) && (name === definition.name || offersLegacy)) tools.push(tool);
     }
@@ -131,21 +131,10 @@ function isPossible({ isPlain = false, needs }: Definition, sandbox: FileSandbox
   return sandbox.writableRoots.length > 0 && sandbox.fileSystem.capabilities[needs] === true;
 }
 
-function toolOf(definition: Definition, name: string, authorizer: Authorizer, failures: FailureOptions): Tool {
+function fileTool(definition: Definition, name: string, authorizer: Authorizer, failures: FailureOptions): Tool {
   const { properties, required, seeAlso = {} } = definition;
   const also = Object.keys(seeAlso).flatMap((tool) => (authorizer.offered.has(tool) ? [seeAlso[tool]] : []));
   const description = [definition.description, ...also].join(' ');
-  const inputSchema: InputSchema = {
-    type: 'object',
-    properties,
-    required: [...required],
-    additionalProperties: false,
-  };
-  return Object.freeze({
-    name,
-    description,
-    inputSchema,
-    run: (input: unknown, call: ToolCallOptions = {}) =>
-      runTool(name, failures, call, () => definition.run(authorizer, readInput(inputSchema, input) as never, call)),
-  });
+  const run = (input: never, call: ToolCallOptions) => definition.run(authorizer, input, call);
+  return toolOf({ name, description, properties, required, run }, failures);
 }

@@ -24,10 +24,11 @@ export {
   readAttachments,
 } from './attachments.js';
 export type { AuthorizerOptions } from './authorizer.js';
+export { defineTool, type ToolDefinition } from './define-tool.js';
 export { type DelegateOptions, type Delegation, delegate } from './delegate.js';
 export { createFileTools, type FileTools, type FileToolsOptions } from './file-tools.js';
-export { InputError } from './input.js';
-export type { OnError } from './run-tool.js';
-export type { InputSchema, Media, PropertySchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
+export { InputError, readInput } from './input.js';
+export type { OnError, ToolOutput } from './run-tool.js';
+export type { InputSchema, Media, PropertySchema, StringSchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
 export type { FileInfoData, ListedEntryData, PageData, ReadFileData, ToolData } from './tool-data.js';
 export { parseToolRules, type ToolRule, type ToolRules } from './tool-rules.js';

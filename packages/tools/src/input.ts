@@ -1,5 +1,5 @@
 import { quote } from '@scratchfs/core';
-import type { InputSchema, PropertySchema } from './tool.js';
+import type { InputSchema, PropertySchema, StringSchema } from './tool.js';
 
 /** Thrown for invalid input. Its message is for the model that sent the input. */
 export class InputError extends Error {
@@ -31,7 +31,9 @@ function readObject(schema: InputSchema, input: unknown, what: string): Record<s
     const value: unknown = Object.hasOwn(input, name) ? (input as Record<string, unknown>)[name] : undefined;
     if (value !== undefined && value !== null) read[name] = checked(name, property, value);
     else if (schema.required.includes(name))
-      throw new InputError(`The parameter ${name} is missing: ${property.description}`);
+      throw new InputError(
+        `The parameter ${name} is missing${property.description ? `: ${property.description}` : '.'}`,
+      );
     else if ('default' in property) read[name] = property.default;
   }
   return read;
@@ -41,7 +43,10 @@ function checked(name: string, property: PropertySchema, value: unknown): unknow
   if (property.type === 'array') {
     if (!Array.isArray(value) || value.length < property.minItems)
       throw new InputError(`${name} must be a list with ${property.minItems} item or more, not ${shown(value)}.`);
-    return Array.from(value, (item, i) => readObject(property.items, item, `${name}[${i}]`));
+    const { items } = property;
+    return Array.from(value, (item, i) =>
+      items.type === 'object' ? readObject(items, item, `${name}[${i}]`) : checked(`${name}[${i}]`, items, item),
+    );
   }
   if (property.type === 'integer') {
     const { minimum, maximum = Number.MAX_SAFE_INTEGER } = property;
@@ -58,12 +63,10 @@ function checked(name: string, property: PropertySchema, value: unknown): unknow
   return value;
 }
 
-function checkString(
-  name: string,
-  { minLength = 0, pattern }: PropertySchema & { type: 'string' },
-  value: string,
-): void {
+function checkString(name: string, { minLength = 0, pattern, enum: values }: StringSchema, value: string): void {
   if (value.length < minLength) throw new InputError(`${name} must not be empty.`);
+  if (values !== undefined && !values.includes(value))
+    throw new InputError(`${name} must be ${values.join(' or ')}, not ${quote(value)}.`);
   if (pattern === undefined || (new RegExp(pattern, 'u').test(value) && value.isWellFormed())) return;
   throw new InputError(`${name} must be plain text without null characters, not ${quote(value)}.`);
 }

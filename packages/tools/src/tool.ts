@@ -7,7 +7,7 @@ export interface InputSchema {
 }
 
 export type PropertySchema =
-  | { readonly type: 'string'; readonly description: string; readonly minLength?: number; readonly pattern?: string }
+  | StringSchema
   | { readonly type: 'boolean'; readonly description: string; readonly default?: boolean }
   | {
       readonly type: 'integer';
@@ -16,7 +16,21 @@ export type PropertySchema =
       readonly maximum?: number;
       readonly default?: number;
     }
-  | { readonly type: 'array'; readonly description: string; readonly minItems: number; readonly items: InputSchema };
+  | {
+      readonly type: 'array';
+      readonly description: string;
+      readonly minItems: number;
+      readonly items: InputSchema | StringSchema;
+    };
+
+export interface StringSchema {
+  readonly type: 'string';
+  readonly description?: string;
+  readonly minLength?: number;
+  readonly pattern?: string;
+  /** The only values allowed. */
+  readonly enum?: string[];
+}
 
 /** An image for the model. */
 export interface Media {

@@ -1,0 +1,170 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  type CallToolResult,
+  createRequestStateCodec,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Attempt, Workspace } from '@scratchfs/workspace';
+import { diffText, printable, statText } from '../tools/format.js';
+import type { Client } from './client.js';
+import type { ServerSettings } from './options.js';
+import { errorResult } from './results.js';
+
+/** A call that needs a person's yes. */
+export interface GatedCall {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly attempt: Attempt;
+  readonly workspace: Workspace;
+  readonly client: Client;
+  readonly context: ServerContext;
+}
+
+/** The head that the call is approved for, or the result to return instead of running it. */
+export type Decision = { readonly head: number } | { readonly result: CallToolResult | InputRequiredResult };
+
+/** Sealed in `requestState`: what a form was shown for. */
+interface Question {
+  /** HMAC over the tool, its input, the attempt and its head. */
+  readonly call: string;
+  /** Random, so that each form counts once. */
+  readonly id: string;
+}
+
+const KEY = 'approval';
+/** Seconds within which a form counts. */
+const FORM_SECONDS = 600;
+/** Maximum length of the difference that a form shows, in UTF-16 units. */
+const MAX_SHOWN_LENGTH = 4_000;
+
+/**
+ * Asks a person before a call runs: by a form, or for clients that show none by a numbered approval of the workspace,
+ * which the person settles in a terminal. A yes counts once, for the same tool, input, attempt and head.
+ */
+export class ApprovalGate {
+  readonly #settings: ServerSettings;
+  readonly #key = randomBytes(32);
+  /** Ids of the forms that were settled, with the time in milliseconds until which they would count. */
+  readonly #settled = new Map<string, number>();
+  readonly codec: RequestStateCodec<Question> = createRequestStateCodec<Question>({
+    key: this.#key,
+    ttlSeconds: FORM_SECONDS,
+    bind: (context) => `${context.mcpReq.method}\0${context.http?.authInfo?.clientId ?? ''}`,
+  });
+
+  constructor(settings: ServerSettings) {
+    this.#settings = settings;
+  }
+
+  async decide(call: GatedCall): Promise<Decision> {
+    const { attempt, client, context } = call;
+    const head = await attempt.head({ signal: context.mcpReq.signal });
+    const seal = this.#seal(call, head);
+    const question = context.mcpReq.requestState<Question>();
+    if (question !== undefined) return this.#settle(question, seal, head, context);
+    return client.hasForms ? this.#ask(call, seal) : this.#askInTerminal(call, head);
+  }
+
+  #settle(question: Question, seal: string, head: number, { mcpReq }: ServerContext): Decision {
+    if (this.#settled.has(question.id)) return refused('This approval was used already. Call the tool again.');
+    this.#forgetOld();
+    this.#settled.set(question.id, Date.now() + FORM_SECONDS * 1000);
+    if (!isSame(question.call, seal))
+      return refused(
+        'The approval was for another call, or the attempt has changed since. Nothing was done: call the tool again.',
+      );
+    const response = inputResponse(mcpReq.inputResponses, KEY);
+    const isYes = response.kind === 'elicit' && response.action === 'accept' && response.content?.approve === true;
+    return isYes
+      ? { head }
+      : refused('The user has not approved this. Nothing was done: do not try it again unchanged.');
+  }
+
+  async #ask(call: GatedCall, seal: string): Promise<Decision> {
+    const state = await this.codec.mint({ call: seal, id: randomBytes(12).toString('base64url') }, call.context);
+    const form = inputRequired.elicit({
+      message: await this.#shown(call),
+      requestedSchema: {
+        type: 'object',
+        properties: { approve: { type: 'boolean', title: 'Approve', default: false } },
+        required: ['approve'],
+      },
+    });
+    return { result: inputRequired({ inputRequests: { [KEY]: form }, requestState: state }) };
+  }
+
+  async #askInTerminal({ tool, input, attempt, workspace, context }: GatedCall, head: number): Promise<Decision> {
+    const { signal } = context.mcpReq;
+    const what = { attempt: attempt.name, head, action: tool, details: plain(input) };
+    const wanted = canonical(what);
+    const known = (await workspace.approvals.list({ signal })).filter(
+      ({ attempt: name, head: seen, action, details }) =>
+        canonical({ attempt: name, head: seen, action, details }) === wanted,
+    );
+    const approved = known.find(({ state }) => state === 'approved');
+    if (approved !== undefined && (await workspace.approvals.use(approved.id, what, { signal }))) return { head };
+    const pending =
+      known.find(({ state }) => state === 'pending') ??
+      (await workspace.approvals.request({ ...what, summary: summaryOf(tool, input) }, { signal }));
+    return refused(
+      `Needs approval ${pending.id}. Ask the user to run \`${this.#settings.command} approve ${pending.id}\` in a terminal; then call ${tool} again with the same input.`,
+    );
+  }
+
+  async #shown({ tool, input, attempt, context }: GatedCall): Promise<string> {
+    const summary = `${summaryOf(tool, input)}\nAttempt: ${attempt.name}`;
+    if (tool !== 'accept')
+      return printable(`${summary}\n${JSON.stringify(input, undefined, 2)}`).slice(0, MAX_SHOWN_LENGTH);
+    const { paths } = input as { readonly paths?: readonly string[] };
+    const { signal } = context.mcpReq;
+    const { paths: found } = await attempt.diff({ paths, hunks: true, signal });
+    const diff = printable(diffText(found));
+    const isLong = diff.length > MAX_SHOWN_LENGTH;
+    const rest = isLong ? '\n[The difference is longer: it is shown in full by the tool diff.]' : '';
+    return `${printable(summary)}\n${printable(statText(found)).slice(0, MAX_SHOWN_LENGTH)}\n\n${diff.slice(0, MAX_SHOWN_LENGTH)}${rest}`;
+  }
+
+  #seal({ tool, input, attempt }: GatedCall, head: number): string {
+    const text = canonical({ tool, input, attempt: attempt.name, head });
+    return createHmac('sha256', this.#key).update(text).digest('base64url');
+  }
+
+  #forgetOld(): void {
+    for (const [id, until] of this.#settled) if (until < Date.now()) this.#settled.delete(id);
+  }
+}
+
+function refused(text: string): Decision {
+  return { result: errorResult(text) };
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function summaryOf(tool: string, input: Readonly<Record<string, unknown>>): string {
+  if (tool !== 'accept') return `Run the tool ${tool}?`;
+  const as = typeof input.as === 'string' ? input.as : 'apply';
+  return as === 'apply' ? 'Write these changes to your disk?' : `Accept these changes (${as})?`;
+}
+
+/** Returns JSON data without undefined values, as an approval's details are stored. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** Returns JSON that is the same for the same data, whatever the order of its keys. */
+function canonical(value: unknown): string {
+  const sorted = (each: unknown): unknown => {
+    if (Array.isArray(each)) return each.map(sorted);
+    if (typeof each !== 'object' || each === null) return each;
+    const entries = Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+  };
+  return JSON.stringify(sorted(value));
+}

@@ -1,0 +1,62 @@
+import { checkOptions } from '@scratchfs/core/internal';
+
+/** Calls that need a person's yes: accepting, also every change, or every call. */
+export type ApprovalLevel = 'accept' | 'writes' | 'all';
+
+export type Profile = 'scratchfs' | 'filesystem' | 'claude';
+
+export interface McpServerOptions {
+  /** Offer no tool that changes anything. Default false. */
+  readonly readOnly?: boolean | undefined;
+  /** Default `accept`. */
+  readonly approve?: ApprovalLevel | undefined;
+  /** Offer `run`. Default false. */
+  readonly allowRun?: boolean | undefined;
+  /** Commands may use the network. Default false. */
+  readonly network?: boolean | undefined;
+  /** The workspace writes each operation to the disk in the same call. Default false. */
+  readonly live?: boolean | undefined;
+  /** Default `scratchfs`. */
+  readonly profile?: Profile | undefined;
+  /** Names of the tools to offer. Default: all. */
+  readonly tools?: readonly string[] | undefined;
+  /** How a person starts this program to approve, shown to clients without forms. Default `scratchfs-mcp`. */
+  readonly command?: string | undefined;
+  /** Receives errors that are faults of the program. Default: they are written to stderr. */
+  readonly onError?: ((error: unknown, tool: string) => void) | undefined;
+}
+
+/** Options with their defaults filled in. */
+export type ServerSettings = {
+  readonly [K in Exclude<keyof McpServerOptions, 'tools'>]-?: Exclude<McpServerOptions[K], undefined>;
+} & Pick<McpServerOptions, 'tools'>;
+
+const KNOWN = ['readOnly', 'approve', 'allowRun', 'network', 'live', 'profile', 'tools', 'command', 'onError'];
+
+/** @throws TypeError for unknown options and values */
+export function serverSettings(options: McpServerOptions): ServerSettings {
+  const given = checkOptions<McpServerOptions>(options, KNOWN, 'McpWorkspaceServer', false);
+  return {
+    readOnly: flag(given, 'readOnly'),
+    approve: oneOf(given.approve ?? 'accept', ['accept', 'writes', 'all'], 'approve'),
+    allowRun: flag(given, 'allowRun'),
+    network: flag(given, 'network'),
+    live: flag(given, 'live'),
+    profile: oneOf(given.profile ?? 'scratchfs', ['scratchfs', 'filesystem', 'claude'], 'profile'),
+    tools: given.tools,
+    command: given.command ?? 'scratchfs-mcp',
+    onError: given.onError ?? ((error, tool) => console.error(`${tool}:`, error)),
+  };
+}
+
+function flag(options: Partial<McpServerOptions>, name: 'readOnly' | 'allowRun' | 'network' | 'live'): boolean {
+  const value: unknown = options[name] ?? false;
+  if (typeof value === 'boolean') return value;
+  throw new TypeError(`${name} must be true or false, not ${String(value)}`);
+}
+
+function oneOf<const T extends string>(value: unknown, values: readonly T[], name: string): T {
+  const found = values.find((each) => each === value);
+  if (found === undefined) throw new TypeError(`${name} must be ${values.join(', ')}, not ${String(value)}`);
+  return found;
+}

@@ -1,0 +1,60 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { ToolResult } from '@scratchfs/tools';
+import type { Operation } from '@scratchfs/workspace';
+import { changesOf } from './changes.js';
+import { uriOf } from './uri.js';
+
+/** Maximum length of a result's text in UTF-16 units. */
+export const MAX_RESULT_LENGTH = 40_000;
+
+/** Maximum number of resource links in a result: some hosts show each of them to the model. */
+const MAX_LINKS = 10;
+
+/** JSON Schema of the `structuredContent` of a call that changes something. */
+export const CHANGES_SCHEMA = {
+  type: 'object',
+  properties: { attempt: { type: 'string' }, operation: { type: 'integer' }, changes: { type: 'array' } },
+};
+
+/** What a call has done in an attempt. */
+export interface Effect {
+  readonly attempt: string;
+  readonly operations: readonly Operation[];
+  /** Sentences to add to the text. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Builds the result of a call. Only calls that can change something have `structuredContent`, and its `text` repeats
+ * the text: several hosts show the model nothing else if it is present (claude-code#79944, vscode#290063).
+ */
+export function resultOf(result: ToolResult, attempt: string, effect?: Effect): CallToolResult {
+  const text = cut([result.text, ...(effect?.notes ?? [])].join('\n'));
+  const content: CallToolResult['content'] = [{ type: 'text', text }];
+  for (const { type, data } of result.media ?? []) content.push({ type: 'image', data, mimeType: type });
+  if (result.isError) return { content, isError: true };
+  const links = result.links ?? [];
+  for (const path of links.length > MAX_LINKS ? [] : links)
+    content.push({ type: 'resource_link', uri: uriOf(attempt, absolute(path)), name: path });
+  if (effect === undefined) return { content };
+  const operation = effect.operations.at(-1)?.id;
+  const changes = changesOf(effect.operations);
+  return {
+    content,
+    structuredContent: { text, attempt, ...(operation === undefined ? {} : { operation }), changes },
+  };
+}
+
+export function errorResult(text: string): CallToolResult {
+  return { content: [{ type: 'text', text: cut(text) }], isError: true };
+}
+
+function absolute(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_RESULT_LENGTH) return text;
+  const end = '\n[The rest was cut. Ask for less.]';
+  return text.slice(0, MAX_RESULT_LENGTH - end.length).toWellFormed() + end;
+}

@@ -1,0 +1,176 @@
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  type InputRequiredResult,
+  type jsonSchemaValidator,
+  McpServer,
+  type McpServerFactory,
+  type ServerContext,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/server';
+import { InputError } from '@scratchfs/tools';
+import { type Attempt, type Workspace, WorkspaceError } from '@scratchfs/workspace';
+import { isHarmlessAccept } from '../tools/attempt-tools.js';
+import { conflictLines, counted, nameOf } from '../tools/format.js';
+import type { ServerTool } from '../tools/server-tool.js';
+import { toolList } from '../tools/tool-list.js';
+import { VERSION } from '../version.js';
+import { ApprovalGate } from './approval-gate.js';
+import { clientOf } from './client.js';
+import { attemptPath } from './host-paths.js';
+import { type McpServerOptions, type ServerSettings, serverSettings } from './options.js';
+import { CHANGES_SCHEMA, errorResult, resultOf } from './results.js';
+import { SharedWorkspace } from './shared-workspace.js';
+
+/** The tools check their input themselves: their messages tell the model what to do. */
+const UNCHECKED: jsonSchemaValidator = {
+  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+};
+
+/**
+ * An MCP server on a workspace, for any number of connections. `factory` makes the protocol's part of each, for
+ * the stdio and HTTP entries of `@modelcontextprotocol/server`, in all revisions that these speak.
+ *
+ * The workspace is opened by the first call that needs it. All connections share it, and what a model has read counts
+ * for all of them: a file that one has read is not protected from a change by another.
+ *
+ * @throws TypeError for unknown options, values and tools
+ */
+export class McpWorkspaceServer {
+  readonly #settings: ServerSettings;
+  readonly #shared: SharedWorkspace;
+  readonly #tools: readonly ServerTool[];
+  readonly #gate: ApprovalGate;
+
+  /** @param open opens the workspace, such as `() => openWorkspace('/home/me/project')` */
+  constructor(open: () => Promise<Workspace>, options: McpServerOptions = {}) {
+    this.#settings = serverSettings(options);
+    const { readOnly, onError } = this.#settings;
+    this.#shared = new SharedWorkspace(open, { isReadOnly: readOnly, onError });
+    this.#tools = toolList(this.#settings);
+    this.#gate = new ApprovalGate(this.#settings);
+  }
+
+  readonly factory: McpServerFactory = () => {
+    const server = new McpServer(
+      { name: 'scratchfs', version: VERSION },
+      {
+        capabilities: { tools: { listChanged: false } },
+        instructions: INSTRUCTIONS,
+        requestState: { verify: (state, context) => this.#gate.codec.verify(state, context) },
+      },
+    );
+    for (const tool of this.#tools) this.#register(server, tool);
+    return server;
+  };
+
+  /** Closes the workspace if a call has opened it. */
+  async close(): Promise<void> {
+    await this.#shared.close();
+  }
+
+  #register(server: McpServer, tool: ServerTool): void {
+    const { name, description, properties, required, effect } = tool;
+    const schema = {
+      type: 'object',
+      properties: { ...properties, attempt: { type: 'string' } },
+      ...(required.length === 0 ? {} : { required: [...required] }),
+    };
+    server.registerTool(
+      name,
+      {
+        description,
+        inputSchema: fromJsonSchema<Record<string, unknown>>(schema as never, UNCHECKED),
+        ...(effect === 'none' ? {} : { outputSchema: fromJsonSchema(CHANGES_SCHEMA as never, UNCHECKED) }),
+        annotations: this.#annotations(tool),
+      },
+      (input, context) => this.#call(server, tool, input, context),
+    );
+  }
+
+  /** Says what the protocol's defaults do not: a tool is taken to destroy and to reach the world unless it says otherwise. */
+  #annotations({ effect, isOpenWorld = false }: ServerTool): ToolAnnotations {
+    const isUndoable = effect === 'attempt' && !this.#settings.live;
+    return {
+      ...(effect === 'none' ? { readOnlyHint: true } : {}),
+      ...(isUndoable ? { destructiveHint: false } : {}),
+      ...(isOpenWorld ? {} : { openWorldHint: false }),
+    };
+  }
+
+  async #call(
+    server: McpServer,
+    tool: ServerTool,
+    given: Readonly<Record<string, unknown>>,
+    context: ServerContext,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    try {
+      const { attempt: name, ...rest } = given;
+      if (name !== undefined && (typeof name !== 'string' || name === ''))
+        return errorResult('attempt must be the name of an attempt, as the tool attempts lists them.');
+      const { signal } = context.mcpReq;
+      const workspace = await this.#shared.open();
+      const open = await this.#shared.attempt(name);
+      const input = inAttempt(rest, tool, workspace.directory);
+      const client = clientOf(server, context);
+      let approvedHead: number | undefined;
+      if (this.#needsApproval(tool, input)) {
+        tool.check(input);
+        const { attempt } = open;
+        const decision = await this.#gate.decide({ tool: tool.name, input, attempt, workspace, client, context });
+        if ('result' in decision) return decision.result;
+        approvedHead = decision.head;
+      }
+      const notes = tool.effect === 'none' ? [] : await refreshNotes(open.attempt, signal);
+      const call = { ...open, workspace, settings: this.#settings, actor: client.name, approvedHead, signal };
+      const { operations = [], ...result } = await tool.call(input, call);
+      const attempt = open.attempt.name;
+      if (tool.effect === 'none') return resultOf(result, attempt);
+      const last = operations.at(-1);
+      if (last !== undefined) notes.push(`[Operation ${last.id} of the attempt ${attempt}.]`);
+      return resultOf(result, attempt, { attempt, operations, notes });
+    } catch (error) {
+      if (error instanceof WorkspaceError || error instanceof InputError) return errorResult(error.message);
+      throw error;
+    }
+  }
+
+  #needsApproval({ name, effect }: ServerTool, input: Readonly<Record<string, unknown>>): boolean {
+    const { approve } = this.#settings;
+    if (approve === 'all') return true;
+    return name === 'accept' ? !isHarmlessAccept(input) : approve === 'writes' && effect !== 'none';
+  }
+}
+
+const INSTRUCTIONS =
+  "The files are the user's project, as on the disk now, plus the changes of an attempt. Paths begin at the project: /src/a.ts. Changes stay in the attempt until accept, which asks the user. Every call that changes something is an operation, and undo takes the last one back.";
+
+/** Maximum number of paths that a note names. */
+const MAX_NAMED = 5;
+
+/** Takes over what the person has changed on the disk meanwhile, and says so. */
+async function refreshNotes(attempt: Attempt, signal: AbortSignal): Promise<string[]> {
+  const { merged, conflicts } = await attempt.refresh({ signal });
+  if (merged.length === 0) return conflictLines(conflicts.slice(0, MAX_NAMED));
+  const names = merged.slice(0, MAX_NAMED).map(nameOf).join(', ');
+  const rest = merged.length > MAX_NAMED ? ', …' : '';
+  return [
+    `${counted(merged.length, 'file')} changed on disk: ${names}${rest}`,
+    ...conflictLines(conflicts.slice(0, MAX_NAMED)),
+  ];
+}
+
+/** Makes paths of the disk in the directory paths of the attempt: agents know their directory and send whole paths. */
+function inAttempt(
+  input: Readonly<Record<string, unknown>>,
+  { paths }: ServerTool,
+  directory: string,
+): Record<string, unknown> {
+  const result = { ...input };
+  const changed = (value: unknown): unknown => (typeof value === 'string' ? attemptPath(value, directory) : value);
+  for (const name of paths) {
+    const value = result[name];
+    if (value !== undefined) result[name] = Array.isArray(value) ? value.map(changed) : changed(value);
+  }
+  return result;
+}

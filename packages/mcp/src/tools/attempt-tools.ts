@@ -1,0 +1,135 @@
+import { InputError } from '@scratchfs/tools';
+import type { AcceptOptions, AcceptResult, Attempt } from '@scratchfs/workspace';
+import { conflictLines, counted, diffText, nameOf, statText } from './format.js';
+import { type ServerTool, type ToolContext, workspaceTool } from './server-tool.js';
+
+const paths = {
+  type: 'array',
+  description: 'Only these and what is in them.',
+  minItems: 1,
+  items: { type: 'string' },
+} as const;
+
+interface DiffInput {
+  readonly from?: number;
+  readonly to?: number;
+  readonly paths?: readonly string[];
+  readonly stat: boolean;
+}
+
+export const diff: ServerTool = workspaceTool<DiffInput>({
+  name: 'diff',
+  description: "Compares the attempt with the user's disk, or two of its operations, as a unified diff.",
+  properties: {
+    from: { type: 'integer', description: 'Operation. Default: the disk.', minimum: 0 },
+    to: { type: 'integer', description: 'Operation. Default: now.', minimum: 0 },
+    paths,
+    stat: { type: 'boolean', description: 'Only names and counts.', default: false },
+  },
+  paths: ['paths'],
+  effect: 'none',
+  async run({ from, to, paths: only, stat }, { attempt, signal }) {
+    const { paths: found } = await attempt.diff({ from, to, paths: only, hunks: !stat, signal });
+    if (found.length === 0) return 'There is no difference.';
+    return stat ? statText(found) : diffText(found);
+  },
+});
+
+export const fork: ServerTool = workspaceTool<{ name?: string; at?: number }>({
+  name: 'fork',
+  description: 'Starts a new attempt with the changes of this one. Pass its name as attempt to work in it.',
+  properties: {
+    name: { type: 'string', description: 'Default: two words.' },
+    at: { type: 'integer', description: 'Operation. Default: now.', minimum: 0 },
+  },
+  effect: 'attempt',
+  async run({ name, at }, { attempt, signal }) {
+    const made = await attempt.fork(name, { at, signal });
+    return `Made the attempt ${made.name} from ${attempt.name}.`;
+  },
+});
+
+export const attempts: ServerTool = workspaceTool<{ compare_with?: string }>({
+  name: 'attempts',
+  description: 'Lists the attempts, or compares this one with another.',
+  properties: { compare_with: { type: 'string', description: 'Name of the other.' } },
+  effect: 'none',
+  async run({ compare_with: name }, { attempt, workspace, signal }) {
+    if (name !== undefined) {
+      const other = await workspace.attempt(name, { signal });
+      const { paths: found } = await attempt.diff({ to: other, hunks: true, signal });
+      return found.length === 0 ? 'They do not differ.' : diffText(found);
+    }
+    const all = await workspace.attempts({ signal });
+    if (all.length === 0) return 'There is no attempt yet: the first change makes one.';
+    return all
+      .map(({ name: each, state, head, changedPaths, current }) =>
+        [each, current ? '(current)' : '', state, counted(head, 'operation'), counted(changedPaths, 'changed path')]
+          .filter((word) => word !== '')
+          .join(' '),
+      )
+      .join('\n');
+  },
+});
+
+export interface AcceptInput {
+  readonly as: 'apply' | 'merge' | 'branch' | 'patch';
+  readonly paths?: readonly string[];
+  readonly branch?: string;
+  readonly message?: string;
+  readonly skip_conflicts: boolean;
+  readonly dry_run: boolean;
+}
+
+export const accept: ServerTool = workspaceTool<AcceptInput>({
+  name: 'accept',
+  description:
+    "Brings the attempt's changes to the user, who is asked first: into the work tree (apply), merged into their git branch (merge), as a new branch (branch), or as text for git apply (patch).",
+  properties: {
+    as: { type: 'string', description: 'Default apply.', enum: ['apply', 'merge', 'branch', 'patch'] },
+    paths,
+    branch: { type: 'string', description: 'Name, for branch.' },
+    message: { type: 'string', description: 'Of the commit.' },
+    skip_conflicts: { type: 'boolean', description: 'Accept what has none.', default: false },
+    dry_run: { type: 'boolean', description: 'Only say what would happen.', default: false },
+  },
+  paths: ['paths'],
+  effect: 'outside',
+  async run(input, context) {
+    const result = await context.attempt.accept({ ...acceptOptions(input), ...acceptCall(context) });
+    return { text: acceptText(result, input, context.attempt), operations: operationsOf(result) };
+  },
+});
+
+/** Reports whether a call of `accept` only returns text. */
+export function isHarmlessAccept({ as, dry_run: dryRun }: Partial<AcceptInput>): boolean {
+  return dryRun === true || as === 'patch';
+}
+
+function acceptOptions({ as, paths: only, branch, message, skip_conflicts, dry_run }: AcceptInput): AcceptOptions {
+  if (branch !== undefined && as !== 'branch') throw new InputError('branch is only for as: branch.');
+  return { as, paths: only, branch, message, onConflict: skip_conflicts ? 'skip' : 'fail', dryRun: dry_run };
+}
+
+function acceptCall({ actor, approvedHead, signal }: ToolContext): AcceptOptions {
+  return { actor, expect: approvedHead, signal };
+}
+
+function operationsOf({ operation }: AcceptResult): NonNullable<AcceptResult['operation']>[] {
+  return operation === undefined ? [] : [operation];
+}
+
+function acceptText(result: AcceptResult, { dry_run: isDry }: AcceptInput, { name }: Attempt): string {
+  const { success, message, accepted, conflicts, autoRun, commit, patch } = result;
+  if (patch !== undefined) return new TextDecoder().decode(patch);
+  const lines = [message];
+  if (isDry) lines.push('Nothing was changed: this was a dry run.');
+  if (commit !== undefined) lines.push(`Commit ${commit}.`);
+  lines.push(...accepted.slice(0, 50).map((path) => `accepted ${nameOf(path)}`));
+  if (accepted.length > 50) lines.push(`and ${counted(accepted.length - 50, 'more path')}`);
+  lines.push(...conflictLines(conflicts));
+  if (autoRun.length > 0)
+    lines.push(`Programs run these on their own, so tell the user to review them: ${autoRun.map(nameOf).join(', ')}`);
+  if (!success) lines.push(`The attempt ${name} is as it was.`);
+  return lines.join('\n');
+}

@@ -1,0 +1,86 @@
+import { MemoryStorage, openFileSystem } from '@scratchfs/core';
+import { Sandbox } from '@scratchfs/sandbox';
+import { createFileTools, type PropertySchema, readInput, type Tool } from '@scratchfs/tools';
+import type { ServerTool } from './server-tool.js';
+
+interface Offer {
+  readonly effect: 'none' | 'attempt';
+  readonly paths: readonly string[];
+  /** Parameters that are not shown, because every client loads all schemas into the model's context. Calls may have them. */
+  readonly without?: readonly string[];
+  readonly required?: readonly string[];
+}
+
+/** Descriptions of parameters that several tools have, shorter than those of a library whose schemas are not always loaded. */
+const SHORT: Readonly<Record<string, PropertySchema>> = {
+  exclude: { type: 'string', description: 'Names to leave out: node_modules or {dist,*.min.js}.' },
+  offset: { type: 'integer', description: 'Number to skip, to continue a result.', minimum: 0 },
+  edits: {
+    type: 'array',
+    description: 'Made in their order.',
+    minItems: 1,
+    items: {
+      type: 'object',
+      properties: {
+        old_text: { type: 'string', description: 'Exactly as in the file, white space included.' },
+        new_text: { type: 'string', description: 'What replaces it.' },
+        replace_all: { type: 'boolean', description: 'Every occurrence.' },
+      },
+      required: ['old_text', 'new_text'],
+      additionalProperties: false,
+    },
+  },
+};
+
+const OFFERS: Readonly<Record<string, Offer>> = {
+  read_file: { effect: 'none', paths: ['path'], without: ['char_offset', 'max_chars'] },
+  read_media: { effect: 'none', paths: ['path'] },
+  write_file: { effect: 'attempt', paths: ['path'] },
+  edit_file: {
+    effect: 'attempt',
+    paths: ['path'],
+    without: ['old_text', 'new_text', 'replace_all'],
+    required: ['path', 'edits'],
+  },
+  delete_file: { effect: 'attempt', paths: ['path'] },
+  move_file: { effect: 'attempt', paths: ['from', 'to'] },
+  list_files: { effect: 'none', paths: ['path'] },
+  search_files: { effect: 'none', paths: ['path'] },
+  grep: { effect: 'none', paths: ['path'], without: ['context'] },
+};
+
+/** Returns the file tools of `@scratchfs/tools`, each call of which is an operation of its attempt. */
+export function fileTools(): ServerTool[] {
+  // Only their descriptions are used: the tools that run are those of an attempt.
+  const sandbox = new Sandbox(openFileSystem(new MemoryStorage()));
+  const { tools } = createFileTools(sandbox, { only: Object.keys(OFFERS) });
+  return tools.map(fileTool);
+}
+
+function fileTool({ name, description, inputSchema }: Tool): ServerTool {
+  const { effect, paths, without = [], required = inputSchema.required } = OFFERS[name] as Offer;
+  const properties = Object.entries(inputSchema.properties).filter(([property]) => !without.includes(property));
+  return {
+    name,
+    description,
+    properties: Object.fromEntries(properties.map(([property, schema]) => [property, shortened(property, schema)])),
+    required,
+    effect,
+    paths,
+    check: (input) => void readInput(inputSchema, input),
+    call: async (input, { attempt, files, actor, signal }) => {
+      const work = () => files.call(name, input, { signal });
+      if (effect === 'none') return work();
+      const { value, operations } = await attempt.labelled({ actor, tool: name }, work);
+      return { ...value, operations };
+    },
+  };
+}
+
+/** Leaves out what the description says too. */
+function shortened(name: string, schema: PropertySchema): PropertySchema {
+  // A line is an `offset` too, which the text of read_file explains.
+  if (SHORT[name] !== undefined && !/^Line/.test(schema.description ?? '')) return SHORT[name];
+  const { pattern: _, minLength: __, default: ___, ...rest } = schema as Partial<Record<string, unknown>>;
+  return rest as PropertySchema;
+}

@@ -1,0 +1,87 @@
+import type { Conflict, Operation, PathDiff } from '@scratchfs/workspace';
+import { changeOf } from '../server/changes.js';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not reach a terminal
+const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** Makes text safe to show to a person: control and bidirectional characters are escaped, but for tabs and line ends. */
+export function printable(text: string): string {
+  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Formats a path for a line of its own. */
+export function nameOf(path: string): string {
+  return printable(path).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Formats differences as a unified diff. */
+export function diffText(paths: readonly PathDiff[]): string {
+  return paths.map(pathText).join('\n');
+}
+
+/** Formats differences with a line each. */
+export function statText(paths: readonly PathDiff[]): string {
+  return paths.map((diff) => `${signOf(diff)} ${named(diff)}${sizes(diff)}`).join('\n');
+}
+
+function pathText(diff: PathDiff): string {
+  const { hunks, type, from, path } = diff;
+  if (hunks.length === 0) return `${signOf(diff)} ${named(diff)}${sizes(diff)}`;
+  const before = type === 'added' ? '/dev/null' : `a${nameOf(from ?? path)}`;
+  const after = type === 'removed' ? '/dev/null' : `b${nameOf(path)}`;
+  const lines = hunks.flatMap((hunk) => [
+    `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`,
+    ...hunk.lines,
+  ]);
+  return [`--- ${before}`, `+++ ${after}`, ...lines].join('\n');
+}
+
+const SIGNS = { added: 'A', removed: 'D', changed: 'M', moved: 'R' } as const;
+
+function signOf({ type }: { readonly type: keyof typeof SIGNS }): string {
+  return SIGNS[type];
+}
+
+function named({ path, from }: { readonly path: string; readonly from?: string | undefined }): string {
+  return from === undefined ? nameOf(path) : `${nameOf(from)} -> ${nameOf(path)}`;
+}
+
+function sizes({ binary, additions, deletions, after, before }: PathDiff): string {
+  if (binary) return ' (not text)';
+  if ((after ?? before)?.kind !== 'file') return ` (${(after ?? before)?.kind ?? 'nothing'})`;
+  return ` +${additions} -${deletions}`;
+}
+
+const CONFLICTS: Readonly<Record<Conflict['code'], string>> = {
+  content: 'both changed the same lines',
+  binary: 'both changed it, and it is not text',
+  kind: 'it became another kind of entry',
+  removed: 'one side removed what the other changed',
+  exists: 'both created it',
+  mode: 'both changed its mode',
+  case: 'the disk has the name in another case',
+  directory: 'the directory that was moved is gone or is another one',
+};
+
+export function conflictLines(conflicts: readonly Conflict[]): string[] {
+  return conflicts.map(({ path, code }) => `conflict ${nameOf(path)}: ${CONFLICTS[code]}`);
+}
+
+/** Maximum number of paths shown of an operation. */
+const MAX_PATHS = 5;
+
+/** Formats an operation with a line for it and one for each of its first paths. */
+export function operationText({ id, at, actor, tool, summary, ok, changes }: Operation): string {
+  const shown = changes.slice(0, MAX_PATHS).map((change) => {
+    const { type } = changeOf(change);
+    return `    ${signOf({ type })} ${named(change)}`;
+  });
+  const rest = changes.length - shown.length;
+  if (rest > 0) shown.push(`    and ${counted(rest, 'more path')}`);
+  const head = `${id} ${new Date(at).toISOString()} ${nameOf(actor)} ${nameOf(tool)}: ${nameOf(summary)}`;
+  return [`${head}${ok ? '' : ' (failed)'}`, ...shown].join('\n');
+}

@@ -1,0 +1,40 @@
+import { conflictLines, nameOf } from './format.js';
+import { type ServerTool, workspaceTool } from './server-tool.js';
+
+interface RunInput {
+  readonly command: string;
+  readonly cwd?: string;
+  readonly timeout_s: number;
+}
+
+/** @param network whether commands may use the network, so that undo cannot take back all they do */
+export function runTool(network: boolean): ServerTool {
+  return workspaceTool<RunInput>({
+    name: 'run',
+    description: `Runs a shell command on the attempt's files, confined by the operating system, ${network ? 'with' : 'without'} network. It is one operation.`,
+    properties: {
+      command: { type: 'string', description: 'For sh.' },
+      cwd: { type: 'string', description: 'Directory.' },
+      timeout_s: { type: 'integer', description: 'Seconds. Default 600.', minimum: 1, maximum: 86_400, default: 600 },
+    },
+    required: ['command'],
+    paths: ['cwd'],
+    effect: network ? 'outside' : 'attempt',
+    isOpenWorld: network,
+    async run({ command, cwd, timeout_s }, { attempt, actor, signal }) {
+      const result = await attempt.run(command, { cwd, timeoutMs: timeout_s * 1000, network, actor, signal });
+      const { exitCode, signal: killedBy, stdout, stderr, stopped, operation, conflicts, refused, autoRun } = result;
+      const lines = [
+        stopped === undefined ? `exit code ${exitCode ?? killedBy}` : `stopped: ${JSON.stringify(stopped)}`,
+      ];
+      if (stdout !== '') lines.push(stdout.trimEnd());
+      if (stderr !== '') lines.push('stderr:', stderr.trimEnd());
+      lines.push(
+        ...conflictLines(conflicts),
+        ...refused.map(({ path, reason }) => `not taken ${nameOf(path)}: ${reason}`),
+      );
+      if (autoRun.length > 0) lines.push(`Programs run these on their own: ${autoRun.map(nameOf).join(', ')}`);
+      return { text: lines.join('\n'), operations: operation === undefined ? [] : [operation] };
+    },
+  });
+}

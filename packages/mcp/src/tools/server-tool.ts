@@ -1,0 +1,97 @@
+import {
+  defineTool,
+  InputError,
+  type InputSchema,
+  type PropertySchema,
+  readInput,
+  type ToolOutput,
+  type ToolResult,
+} from '@scratchfs/tools';
+import { type Operation, type Workspace, WorkspaceError } from '@scratchfs/workspace';
+import type { ServerSettings } from '../server/options.js';
+import type { OpenAttempt } from '../server/shared-workspace.js';
+
+/**
+ * The most that a tool can change: nothing, the attempt, or what no undo in the attempt takes back: the user's disk,
+ * and what a command reaches over the network.
+ */
+export type ToolEffect = 'none' | 'attempt' | 'outside';
+
+/** What a tool works with. */
+export interface ToolContext extends OpenAttempt {
+  readonly workspace: Workspace;
+  readonly settings: ServerSettings;
+  /** Name of the client, for the log. */
+  readonly actor: string;
+  /** Number of the last operation that a person has approved the call for. Undefined if it needed no approval. */
+  readonly approvedHead: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface ToolOutcome extends ToolResult {
+  /** The operations that the call has made. */
+  readonly operations?: readonly Operation[] | undefined;
+}
+
+/** A tool of the server. */
+export interface ServerTool {
+  readonly name: string;
+  readonly description: string;
+  readonly properties: Readonly<Record<string, PropertySchema>>;
+  readonly required: readonly string[];
+  readonly effect: ToolEffect;
+  /** True if it can reach systems that this program does not know. */
+  readonly isOpenWorld?: boolean;
+  /** Names of the parameters that are paths in the attempt, and of lists of them. */
+  readonly paths: readonly string[];
+  /** @throws InputError if a call would refuse the input */
+  check(input: unknown): void;
+  call(input: unknown, context: ToolContext): Promise<ToolOutcome>;
+}
+
+export interface WorkspaceToolDefinition<I> extends Omit<ServerTool, 'call' | 'check' | 'required' | 'paths'> {
+  readonly required?: readonly string[];
+  readonly paths?: readonly string[];
+  readonly run: (
+    input: I,
+    context: ToolContext,
+  ) => Promise<string | (ToolOutput & { readonly operations?: readonly Operation[] | undefined })>;
+}
+
+/** Creates a tool of the workspace. Its input is checked and its failures are explained as those of the file tools. */
+export function workspaceTool<I>({ run, ...definition }: WorkspaceToolDefinition<I>): ServerTool {
+  const { properties, required = [], paths = [] } = definition;
+  const schema: InputSchema = { type: 'object', properties, required: [...required], additionalProperties: false };
+  return {
+    ...definition,
+    required,
+    paths,
+    check: (input) => void readInput(schema, input),
+    call: async (input, context) => {
+      let operations: readonly Operation[] = [];
+      const tool = defineTool(
+        {
+          ...definition,
+          run: async (read: I) => {
+            const output = await run(read, context).catch((error: unknown) => {
+              throw explained(error);
+            });
+            if (typeof output === 'string') return output;
+            operations = output.operations ?? [];
+            return output;
+          },
+        },
+        { onError: context.settings.onError },
+      );
+      const result = await tool.run(input, { signal: context.signal });
+      return { ...result, operations };
+    },
+  };
+}
+
+/** Turns an error whose message is for the model into one that tools show. */
+function explained(error: unknown): unknown {
+  const isForModel =
+    error instanceof WorkspaceError || (error instanceof Error && error.name === 'OsSandboxUnavailableError');
+  return isForModel ? new InputError(error.message) : error;
+}
