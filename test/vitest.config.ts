@@ -35,6 +35,7 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
 const shared = <P extends { readonly test: object }>(one: P) => ({ ...one, test: { ...one.test, isolate: false } });
 
 const s3 = project('s3', 'test/s3/**/*.test.ts');
+const cli = project('cli', 'test/cli/**/*.test.ts');
 const faults = project('faults', 'test/faults/**/*.test.ts');
 
 /**
@@ -53,6 +54,8 @@ export default defineConfig({
       project('docs', 'test/docs/**/*.test.ts'),
       project('packaging', 'test/packaging/**/*.test.ts'),
       project('differential', 'test/differential/**/*.test.ts'),
+      // The program is bundled once for all of these tests.
+      { ...cli, test: { ...cli.test, globalSetup: [`${root}test/cli/bundle.ts`] } },
       project('clients', 'test/clients/**/*.test.ts'),
       project('examples', 'examples/**/*.test.ts'),
       project('redis', 'test/redis/**/*.test.ts'),

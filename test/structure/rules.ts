@@ -25,6 +25,19 @@ export const mayImport: Record<string, readonly string[]> = {
     '@scratchfs/tools',
     '@scratchfs/workspace',
   ],
+  cli: [
+    '@scratchfs/core',
+    '@scratchfs/disk',
+    '@scratchfs/history',
+    '@scratchfs/host',
+    '@scratchfs/redis',
+    '@scratchfs/s3',
+    '@scratchfs/workspace',
+    '@aws-sdk/client-s3',
+    '@clack/prompts',
+    'ioredis',
+    'scratchfs',
+  ],
   sandbox: ['@scratchfs/core'],
   tools: ['@scratchfs/core', '@scratchfs/sandbox', 're2js'],
   // `?` is a module named at run time: the package of a storage that a URL asks for.
@@ -45,6 +58,7 @@ export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', '
 /** Folders that may import Node's own modules. Other code of these packages runs everywhere. */
 export const needsNode = [
   'packages/node-fs/src/node/',
+  'packages/cli/src/',
   'packages/disk/src/',
   'packages/host/src/',
   'packages/mcp/src/',

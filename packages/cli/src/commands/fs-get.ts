@@ -1,0 +1,54 @@
+import { lstat, mkdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { baseName } from '@scratchfs/core';
+import { CliError, ExitCode } from '../errors.js';
+import type { Call, Result } from '../table/command-spec.js';
+import { copyTree } from '../target/copy-tree.js';
+import { withTarget } from '../target/target.js';
+import { escapeText } from '../terminal/escape.js';
+import { bytesText, count } from '../terminal/quantities.js';
+
+export function run(call: Call): Promise<Result> {
+  const { args, options, directory, output, signal } = call;
+  const [name = '', local] = args;
+  return withTarget(call, 'read', async ({ fileSystem, path }) => {
+    const source = path(name);
+    if (local === '-') {
+      await output.bytes(await fileSystem.readFile(source, { signal }));
+      return { json: { path: source } };
+    }
+    const own = source === '/' ? 'files' : baseName(source);
+    const given = resolve(directory, local ?? own);
+    const isInside =
+      local !== undefined &&
+      (await stat(given).then(
+        (stats) => stats.isDirectory(),
+        () => false,
+      ));
+    const place = isInside && source !== '/' ? join(given, own) : given;
+    const { kind } = await fileSystem.stat(source, { signal });
+    const exists = await lstat(place).then(
+      () => true,
+      () => false,
+    );
+    if (exists && !options.flag('force') && !(isInside && source === '/'))
+      throw new CliError(ExitCode.conflict, `${place} exists.`, '--force replaces files there; other files stay.');
+    const folder = kind === 'directory' ? place : dirname(place);
+    await mkdir(folder, { recursive: true });
+    const { hostFileSystem } = await import('@scratchfs/host');
+    const host = hostFileSystem(folder);
+    try {
+      const real = await fileSystem.realpath(source, { signal });
+      const target = kind === 'directory' ? '/' : `/${basename(place)}`;
+      const copied = await output.progress('Copying', (report) =>
+        copyTree(fileSystem, real, host, target, { signal, onProgress: ({ files }) => report(count(files, 'file')) }),
+      );
+      const lines = output.isQuiet
+        ? []
+        : [`Got ${escapeText(place)}: ${count(copied.files, 'file')}, ${bytesText(copied.bytes)}`];
+      return { lines, json: { path: source, target: place, ...copied } };
+    } finally {
+      await host.close();
+    }
+  });
+}

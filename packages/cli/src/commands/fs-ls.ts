@@ -1,0 +1,34 @@
+import type { EntryInfo } from '@scratchfs/core';
+import type { Call, Result } from '../table/command-spec.js';
+import { withTarget } from '../target/target.js';
+import { alignColumns } from '../terminal/columns.js';
+import { entryJson, modeText, paintedName } from '../terminal/entry-text.js';
+import { timeText } from '../terminal/quantities.js';
+
+export function run(call: Call): Promise<Result> {
+  const { args, options, output, signal } = call;
+  return withTarget(call, 'read', async ({ fileSystem, path }) => {
+    const lines: string[] = [];
+    const all: EntryInfo[] = [];
+    const places = args.length === 0 ? ['.'] : args;
+    for (const place of places) {
+      const at = path(place);
+      const isDirectory = await fileSystem.stat(at, { signal }).then((stats) => stats.isDirectory());
+      const { content: _, ...self } = isDirectory ? { content: undefined } : await fileSystem.getEntry(at, { signal });
+      const entries = isDirectory ? await fileSystem.entries(at, { signal }) : [self as EntryInfo];
+      all.push(...entries);
+      if (places.length > 1) lines.push(...(lines.length === 0 ? [] : ['']), `${output.listed(place)}:`);
+      const now = Date.now();
+      if (options.flag('long')) {
+        const rows = entries.map((entry) => [
+          output.style.dim(modeText(entry.kind, entry.mode)),
+          String(entry.size),
+          output.style.dim(timeText(entry.modifiedAt, now)),
+          paintedName(entry, output) + (entry.target === undefined ? '' : ` -> ${output.listed(entry.target)}`),
+        ]);
+        lines.push(...alignColumns(rows, [1]));
+      } else lines.push(...entries.map((entry) => paintedName(entry, output)));
+    }
+    return { lines, json: { entries: all.map((entry) => entryJson(entry)) } };
+  });
+}

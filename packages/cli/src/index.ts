@@ -1,0 +1,3 @@
+export { ExitCode } from './errors.js';
+export { type MainOptions, main } from './main.js';
+export type { OutputStream } from './terminal/output.js';

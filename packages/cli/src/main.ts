@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { ExitCode, type Failure, failureOf } from './errors.js';
+import { COMMANDS } from './table/commands.js';
+import { manual, overview } from './table/help.js';
+import { Options } from './table/options.js';
+import { parseLine } from './table/parse.js';
+import { escapeText } from './terminal/escape.js';
+import { Output, type OutputStream } from './terminal/output.js';
+
+/** What a run of the program is connected with. */
+export interface MainOptions {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly stdin: { readonly isTTY?: boolean | undefined };
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Absolute path. */
+  readonly directory: string;
+  /** Aborts at the first Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** Version of the objects that `--json` prints. Fields may be added to a version, never changed or removed. */
+const JSON_VERSION = 1;
+
+/** Runs one command line. Resolves to the exit code; errors are printed. */
+export async function main(argv: readonly string[], options: MainOptions): Promise<number> {
+  const { environment, signal } = options;
+  let given = new Options(new Map());
+  const outputFor = (parsed: Options): Output =>
+    new Output({
+      ...options,
+      isJson: parsed.flag('json'),
+      isQuiet: parsed.flag('quiet'),
+      mayAsk: !parsed.flag('no-input'),
+    });
+  try {
+    const line = parseLine(COMMANDS, argv);
+    given = line.options;
+    const output = outputFor(given);
+    const { spec } = line;
+    if (spec === undefined && given.flag('version')) return await printVersion(output);
+    if (spec === undefined) {
+      const isAsked = given.flag('help');
+      const prefix = line.words.map((word) => `${word} `).join('');
+      const page = overview(COMMANDS, isAsked ? output.style : output.errorStyle, prefix);
+      for (const text of page) isAsked ? output.line(text) : output.problem(text);
+      return isAsked ? ExitCode.ok : ExitCode.usage;
+    }
+    if (given.flag('help')) {
+      for (const text of manual(spec, output.style)) output.line(text);
+      return ExitCode.ok;
+    }
+    const directory = resolve(options.directory, given.text('directory') ?? '.');
+    const { run } = await spec.load();
+    const {
+      json,
+      lines,
+      code = ExitCode.ok,
+    } = await run({
+      spec,
+      table: COMMANDS,
+      args: line.args,
+      options: given,
+      directory,
+      environment,
+      output,
+      signal,
+    });
+    if (output.isJson) output.line(JSON.stringify({ version: JSON_VERSION, command: spec.name, ...json }));
+    else for (const text of lines ?? []) output.line(text);
+    return code;
+  } catch (error) {
+    // A command line that could not be parsed may still ask for JSON.
+    const end = argv.indexOf('--');
+    const isJson = given.flag('json') || (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+    const output = new Output({ ...options, isJson });
+    const failure = signal.aborted ? INTERRUPTED : failureOf(error);
+    report(failure, output);
+    if (environment['SCRATCHFS_DEBUG'] !== undefined && error instanceof Error)
+      output.problem(escapeText(String(error.stack)));
+    return failure.exitCode;
+  }
+}
+
+const INTERRUPTED: Failure = {
+  exitCode: ExitCode.interrupted,
+  code: 'interrupted',
+  message: 'Interrupted.',
+  hint: undefined,
+};
+
+function report({ code, message, hint }: Failure, output: Output): void {
+  if (output.isJson) {
+    output.line(
+      JSON.stringify({ version: JSON_VERSION, error: { code, message, ...(hint === undefined ? {} : { hint }) } }),
+    );
+    return;
+  }
+  const { errorStyle } = output;
+  output.problem(`${errorStyle.error('scratchfs:')} ${message.split('\n').map(escapeText).join('\n  ')}`);
+  if (hint !== undefined) output.problem(`  ${errorStyle.dim(escapeText(hint))}`);
+}
+
+async function printVersion(output: Output): Promise<number> {
+  const manifest = await readFile(new URL('../package.json', import.meta.url), 'utf8');
+  const { version } = JSON.parse(manifest) as { readonly version: string };
+  output.line(output.isJson ? JSON.stringify({ version: JSON_VERSION, program: version }) : version);
+  return ExitCode.ok;
+}

@@ -1,0 +1,75 @@
+import type { Output } from '../terminal/output.js';
+import type { Options } from './options.js';
+
+/** Values that a shell offers for an argument: files of the disk, attempts of the workspace, or a fixed list. */
+export type Completion = 'file' | 'directory' | 'attempt' | readonly string[];
+
+export interface OptionSpec {
+  /** Without `--`. */
+  readonly name: string;
+  /** One letter, without `-`. */
+  readonly short?: string;
+  /** Name of the value in help. Without one the option is a flag. */
+  readonly value?: string;
+  readonly help: string;
+  readonly complete?: Completion;
+}
+
+export interface ArgumentSpec {
+  /** In capitals. */
+  readonly name: string;
+  readonly help: string;
+  readonly isOptional?: boolean;
+  /** True if the argument may be given several times. */
+  readonly isRepeated?: boolean;
+  readonly complete?: Completion;
+}
+
+/** Options that make sense for some commands only; the others refuse them. */
+export type SharedOption = 'store' | 'attempt' | 'at';
+
+/** Headings of the list of commands. */
+export type Group = 'Work' | 'Look' | 'Take back' | 'Accept' | 'Attempts' | 'Files' | 'Maintenance';
+
+/** One command: the source of parsing, help and completion. */
+export interface CommandSpec {
+  /** One or two words, such as `fs ls`. */
+  readonly name: string;
+  readonly group: Group;
+  /** One line without a full stop. */
+  readonly summary: string;
+  /** Paragraphs. */
+  readonly details?: readonly string[];
+  readonly arguments?: readonly ArgumentSpec[];
+  readonly options?: readonly OptionSpec[];
+  readonly takes?: readonly SharedOption[];
+  /** True if everything from the first argument on belongs to another program. */
+  readonly endsOptions?: boolean;
+  readonly examples?: readonly { readonly command: string; readonly help: string }[];
+  readonly load: () => Promise<{ readonly run: Run }>;
+}
+
+/** Result of a command. `json` is the object of `--json`, `lines` are for a person. */
+export interface Result {
+  readonly json?: Readonly<Record<string, unknown>>;
+  readonly lines?: readonly string[];
+  /** Exit code. Default 0. */
+  readonly code?: number;
+}
+
+/** Everything that a command is given. */
+export interface Call {
+  readonly spec: CommandSpec;
+  /** All commands; for help and completion. */
+  readonly table: readonly CommandSpec[];
+  readonly args: readonly string[];
+  readonly options: Options;
+  /** Absolute path of the directory to work in: `-C`, or the current one. */
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly output: Output;
+  /** Aborts at the first Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+export type Run = (call: Call) => Promise<Result>;

@@ -1,0 +1,119 @@
+import { usageError } from '../errors.js';
+import type { CommandSpec, Completion, OptionSpec } from './command-spec.js';
+import { optionsOf } from './parse.js';
+
+/** Shells that have a completion script. */
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+/** Returns the completion script of a shell. @throws CliError for another shell */
+export function completionScript(table: readonly CommandSpec[], shell: string): string {
+  if (shell === 'bash') return bash(table);
+  if (shell === 'zsh') return `autoload -U +X bashcompinit && bashcompinit\n${bash(table)}`;
+  if (shell === 'fish') return fish(table);
+  throw usageError(`There is no completion for ${shell}.`, `Shells: ${SHELLS.join(', ')}.`);
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+const flagsOf = (specs: readonly OptionSpec[]): string =>
+  specs.flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]).join(' ');
+
+/** Asks the program for the names of attempts, in the directory of a `-C` on the line. */
+const ATTEMPTS = 'scratchfs attempts --names 2>/dev/null';
+
+function bash(table: readonly CommandSpec[]): string {
+  const groups = groupsOf(table);
+  const lines = [
+    '# Completion of scratchfs. Made from its table of commands.',
+    '_scratchfs() {',
+    `  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" word index`,
+    '  COMPREPLY=()',
+    '  for ((index = 1; index < COMP_CWORD; index++)); do',
+    `    word="\${COMP_WORDS[index]}"`,
+    '    case "$word" in',
+    '      -C|--directory|--store|--attempt|-a|--at) ((index++)) ;;',
+    '      -*) ;;',
+    '      *)',
+    '        case "$command" in',
+    `          '') command="$word" ;;`,
+    ...[...groups].map(([group]) => `          ${group}) command="$command $word" ;;`),
+    '        esac ;;',
+    '    esac',
+    '  done',
+    '  case "$command" in',
+    `    '') COMPREPLY=($(compgen -W ${quoted(topWords(table).join(' '))} -- "$current")) ;;`,
+    ...[...groups].map(
+      ([group, names]) => `    ${group}) COMPREPLY=($(compgen -W ${quoted(names.join(' '))} -- "$current")) ;;`,
+    ),
+  ];
+  for (const spec of table) {
+    lines.push(`    ${quoted(spec.name)})`, '      case "$previous" in');
+    for (const option of optionsOf(spec)) {
+      if (option.value === undefined) continue;
+      const names = option.short === undefined ? `--${option.name}` : `--${option.name}|-${option.short}`;
+      lines.push(`        ${names}) ${bashWords(option.complete)}; return ;;`);
+    }
+    lines.push('      esac', '      if [[ "$current" == -* ]]; then');
+    lines.push(`        COMPREPLY=($(compgen -W ${quoted(flagsOf(optionsOf(spec)))} -- "$current"))`);
+    lines.push(`      else ${bashWords(spec.arguments?.[0]?.complete)}; fi ;;`);
+  }
+  lines.push('  esac', '}', 'complete -o bashdefault -F _scratchfs scratchfs', '');
+  return lines.join('\n');
+}
+
+function bashWords(complete: Completion | undefined): string {
+  if (complete === 'file') return 'COMPREPLY=($(compgen -f -- "$current")); compopt -o filenames 2>/dev/null';
+  if (complete === 'directory') return 'COMPREPLY=($(compgen -d -- "$current")); compopt -o filenames 2>/dev/null';
+  if (complete === 'attempt') return `COMPREPLY=($(compgen -W "$(${ATTEMPTS})" -- "$current"))`;
+  if (complete === undefined) return ':';
+  return `COMPREPLY=($(compgen -W ${quoted(complete.join(' '))} -- "$current"))`;
+}
+
+function fish(table: readonly CommandSpec[]): string {
+  const groups = groupsOf(table);
+  const lines = ['# Completion of scratchfs. Made from its table of commands.', 'complete -c scratchfs -f'];
+  const none = `not __fish_seen_subcommand_from ${topWords(table).join(' ')}`;
+  for (const word of topWords(table)) {
+    const summary = table.find(({ name }) => name === word)?.summary ?? `Commands: ${groups.get(word)?.join(', ')}`;
+    lines.push(`complete -c scratchfs -n ${quoted(none)} -a ${word} -d ${quoted(summary)}`);
+  }
+  for (const spec of table) {
+    const [first = '', second] = spec.name.split(' ');
+    const siblings = groups.get(first)?.join(' ') ?? '';
+    if (second !== undefined) {
+      const open = `__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${siblings}`;
+      lines.push(`complete -c scratchfs -n ${quoted(open)} -a ${second} -d ${quoted(spec.summary)}`);
+    }
+    const seen = [first, second]
+      .filter((word) => word !== undefined)
+      .map((word) => `__fish_seen_subcommand_from ${word}`);
+    const condition = quoted(seen.join('; and '));
+    for (const { name, short, value, help, complete } of optionsOf(spec)) {
+      const letter = short === undefined ? '' : ` -s ${short}`;
+      const needs = value === undefined ? '' : ` -r${fishWords(complete)}`;
+      lines.push(`complete -c scratchfs -n ${condition} -l ${name}${letter}${needs} -d ${quoted(help)}`);
+    }
+    const words = fishWords(spec.arguments?.[0]?.complete);
+    if (words !== '') lines.push(`complete -c scratchfs -n ${condition}${words}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function fishWords(complete: Completion | undefined): string {
+  if (complete === undefined) return '';
+  if (complete === 'file' || complete === 'directory') return ' -F';
+  return ` -a ${quoted(complete === 'attempt' ? `(${ATTEMPTS})` : complete.join(' '))}`;
+}
+
+/** Returns the second words of commands by their first, such as `fs`. */
+function groupsOf(table: readonly CommandSpec[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { name } of table) {
+    const [first = '', second] = name.split(' ');
+    if (second !== undefined) groups.set(first, [...(groups.get(first) ?? []), second]);
+  }
+  return groups;
+}
+
+function topWords(table: readonly CommandSpec[]): string[] {
+  return [...new Set(table.map(({ name }) => name.split(' ')[0] ?? ''))];
+}

@@ -1,0 +1,13 @@
+/** Options as they were given; a flag is true, a value its last text. */
+export class Options {
+  constructor(readonly values: ReadonlyMap<string, readonly (string | true)[]>) {}
+
+  flag(name: string): boolean {
+    return this.values.has(name);
+  }
+
+  text(name: string): string | undefined {
+    const value = this.values.get(name)?.at(-1);
+    return typeof value === 'string' ? value : undefined;
+  }
+}

@@ -1,0 +1,11 @@
+import type { Result } from '../table/command-spec.js';
+import { escapeText } from '../terminal/escape.js';
+import type { Output } from '../terminal/output.js';
+import { bytesText, count } from '../terminal/quantities.js';
+import type { CopyCount } from './copy-tree.js';
+
+/** Returns the result of a copy: one line for a person, the counts as JSON. */
+export function copiedResult(verb: string, place: string, copied: CopyCount, output: Output): Result {
+  const line = `${verb} ${escapeText(place)}: ${count(copied.files, 'file')}, ${bytesText(copied.bytes)}`;
+  return { lines: output.isQuiet ? [] : [line], json: { path: place, ...copied } };
+}

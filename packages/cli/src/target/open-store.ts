@@ -1,0 +1,100 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { AsyncStorage } from '@scratchfs/core';
+import { CliError, ExitCode, usageError } from '../errors.js';
+import { openSnapshotFile } from './snapshot-file.js';
+import type { Store } from './store.js';
+
+/** `read` and `change` need a storage that exists; `create` creates it if it is missing. */
+export type Access = 'read' | 'change' | 'create';
+
+const SCHEMES = ['redis:', 'rediss:', 's3:', 'file:', 'memory:'];
+
+/**
+ * Opens the storage that a URL or a path of the disk names: a server, a bucket, a store of `@scratchfs/disk`, a
+ * directory, or a snapshot file. A storage that does not exist is created only if that is the purpose.
+ * @throws CliError for a URL of an unknown scheme, a path that does not exist, a package that is not installed
+ */
+export async function openStore(name: string, directory: string, access: Access): Promise<Store> {
+  const scheme = /^([a-z][a-z0-9+.-]+:)(\/\/|$)/i.exec(name)?.[1]?.toLowerCase();
+  if (scheme === undefined) return openPath(resolve(directory, name), name, access);
+  if (!SCHEMES.includes(scheme))
+    throw usageError(`No storage has URLs with ${scheme}//.`, '`scratchfs help stores` lists the forms.');
+  const create = access === 'create';
+  const { createFileSystem, isStorageError } = await import('scratchfs');
+  if (scheme === 'memory:') {
+    const fileSystem = createFileSystem();
+    return { fileSystem, save: async () => {}, close: () => fileSystem.close() };
+  }
+  const storage = await storageOf(scheme, name, create);
+  try {
+    const fileSystem = await createFileSystem({ storage });
+    // A storage connects with its first call; this one shows whether it exists.
+    if (!create) await fileSystem.stat('/');
+    const close = async (): Promise<void> => {
+      await fileSystem.close();
+      await storage.close();
+    };
+    return { fileSystem, save: async () => {}, close };
+  } catch (error) {
+    await storage.close();
+    if (!isStorageError(error, 'lost')) throw error;
+    throw new CliError(
+      ExitCode.notFound,
+      `No filesystem exists at ${withoutPassword(name)}.`,
+      '`scratchfs fs put` and `scratchfs copy` create one.',
+      { cause: error },
+    );
+  }
+}
+
+async function storageOf(scheme: string, url: string, create: boolean): Promise<AsyncStorage> {
+  try {
+    switch (scheme) {
+      case 'file:':
+        return new (await import('@scratchfs/disk')).DiskStorage(url, { create });
+      case 's3:':
+        return new (await import('@scratchfs/s3')).S3Storage(url, { create });
+      default:
+        return new (await import('@scratchfs/redis')).RedisStorage(url, { create });
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND')
+      throw new CliError(
+        ExitCode.failed,
+        `Storages at ${scheme}// need packages that are not installed.`,
+        'npm install @scratchfs/s3 @aws-sdk/client-s3, or with npx: npx -p @scratchfs/cli -p @scratchfs/s3 -p @aws-sdk/client-s3 scratchfs …',
+        { cause: error },
+      );
+    if (error instanceof TypeError || error instanceof RangeError)
+      throw new CliError(ExitCode.usage, error.message, '`scratchfs help stores` lists the forms.', { cause: error });
+    throw error;
+  }
+}
+
+async function openPath(path: string, name: string, access: Access): Promise<Store> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  const isSnapshot = found === undefined ? path.endsWith('.snapshot') : found.isFile();
+  if (found === undefined && access !== 'create')
+    throw new CliError(
+      ExitCode.notFound,
+      `${name} does not exist.`,
+      'Name a directory, a snapshot file, or a URL: see `scratchfs help stores`.',
+    );
+  if (isSnapshot) return openSnapshotFile(path);
+  const { hostFileSystem } = await import('@scratchfs/host');
+  if (found === undefined) {
+    const { mkdir } = await import('node:fs/promises');
+    await mkdir(path, { recursive: true });
+  }
+  const fileSystem = hostFileSystem(path, { readonly: access === 'read' });
+  return { fileSystem, save: async () => {}, close: () => fileSystem.close() };
+}
+
+/** Returns a URL without the password that it may contain. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*):[^/?#@]*@/i, '$1:***@');
+}

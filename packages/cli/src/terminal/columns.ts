@@ -1,0 +1,54 @@
+import { stripVTControlCharacters } from 'node:util';
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+const COMBINING = /\p{Mn}|\p{Me}/u;
+
+/** Returns the number of terminal columns that a text takes. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of stripVTControlCharacters(text))
+    if (!COMBINING.test(character)) width += WIDE.test(character) ? 2 : 1;
+  return width;
+}
+
+/** Returns a text cut to a number of columns, with `…` at the end if something is missing. Text without colours only. */
+export function cutTo(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let cut = '';
+  for (const character of text) {
+    if (widthOf(cut + character) > columns - 1) break;
+    cut += character;
+  }
+  return `${cut}…`;
+}
+
+/** Returns rows as lines with aligned columns. `right` names the columns, from 0, that hold numbers. */
+export function alignColumns(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(cell));
+  return rows.map((row) =>
+    row
+      .map((cell, index) => {
+        const gap = ' '.repeat(Math.max(0, (widths[index] ?? 0) - widthOf(cell)));
+        return right.includes(index) ? gap + cell : cell + gap;
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** Breaks a paragraph into lines at spaces. */
+export function wrapText(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > columns) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  lines.push(line);
+  return lines;
+}

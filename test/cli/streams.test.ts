@@ -1,0 +1,70 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PROGRAM } from './bundle.js';
+import { ENVIRONMENT, folder, json, ok, run } from './program.js';
+
+describe('the program', () => {
+  it('ends quietly if the reader of its output ends first', async () => {
+    const store = folder('many');
+    for (let index = 0; index < 3_000; index++) writeFileSync(join(store, `${'a'.repeat(100)}${index}`), '');
+    const child = spawn(
+      '/bin/bash',
+      ['-c', `set -o pipefail; "${process.execPath}" "${PROGRAM}" fs find --store "${store}" | head -n 1`],
+      { env: ENVIRONMENT },
+    );
+    let text = '';
+    child.stdout.on('data', (chunk) => (text += chunk));
+    child.stderr.on('data', (chunk) => (text += chunk));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    expect({ code, text }).toEqual({ code: 0, text: `/${'a'.repeat(100)}0\n` });
+  });
+
+  it('prints names exactly in a pipe, as JSON, and with NUL', async () => {
+    const store = folder('names');
+    const name = 'a\n\u001b[31m\u202eb';
+    writeFileSync(join(store, name), '');
+    expect(await ok(['fs', 'ls', '--store', store])).toBe(`${name}\n`);
+    expect(await ok(['fs', 'find', '-0', '--store', store])).toBe(`/${name}\0`);
+    expect((await json('fs find', ['--store', store]))['paths']).toEqual([`/${name}`]);
+  });
+
+  it('escapes names in errors', async () => {
+    const { code, stderr } = await run(['fs', 'cat', 'a\u001b[31m\u202e', '--store', folder()]);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: 'scratchfs: /a\\e[31m\\u202e does not exist.\n' });
+  });
+
+  it('uses colours only if it is told to, because a pipe is no terminal', async () => {
+    const store = folder('colours');
+    mkdirSync(join(store, 'directory'));
+    const args = ['fs', 'ls', '--store', store];
+    expect(await ok(args)).toBe('directory/\n');
+    expect(await ok(args, { env: { FORCE_COLOR: '1' } })).toContain('\u001b[');
+    expect(await ok(args, { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })).toBe('directory/\n');
+  });
+
+  it('reports wrong usage with a way on, also as JSON', async () => {
+    expect(await run(['fs', 'ls', '--long=x'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--help') });
+    expect(await json('fs ls', ['--lnog'])).toMatchObject({ code: 2, error: { hint: 'Did you mean --long?' } });
+    expect(await run([])).toMatchObject({ code: 2, stdout: '' });
+    expect((await run(['--help'])).code).toBe(0);
+  });
+
+  it('describes every command as JSON', async () => {
+    const { commands } = await json('help', []);
+    expect(commands).toContainEqual(expect.objectContaining({ name: 'fs ls' }));
+  });
+
+  it('shows help in at most 100 ms more than Node needs to start', () => {
+    const fastest = (...args: readonly string[]): number => {
+      const times = Array.from({ length: 7 }, () => {
+        const started = performance.now();
+        spawnSync(process.execPath, args, { env: ENVIRONMENT });
+        return performance.now() - started;
+      });
+      return Math.min(...times);
+    };
+    expect(fastest(PROGRAM, '--help') - fastest('-e', '0')).toBeLessThan(100);
+  });
+});
