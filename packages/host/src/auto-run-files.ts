@@ -49,6 +49,7 @@ const DIRECTORIES: readonly string[] = [
   '.claude',
   '.cursor',
   '.devcontainer',
+  '.git/hooks',
   '.github/actions',
   '.github/workflows',
   '.husky',
@@ -61,27 +62,119 @@ const DIRECTORIES: readonly string[] = [
 
 const ENDINGS: readonly string[] = ['.code-workspace', '.pth'];
 
+/** A symbolic link in a directory: its path, and its target. An absolute target begins at the directory too. */
+export type KnownLink = readonly [path: string, target: string];
+
+/** Links followed on the way to a target, as in the kernel; and how often one link counts among the names of a path. */
+const MAX_LINK_HOPS = 40;
+const MAX_USES = 8;
+
 /**
  * Returns the paths that other programs run or obey without being asked for them by name: shells on entering a
  * directory, editors on opening it, git hooks, package managers, services. Names are compared without regard to case,
  * as on some disks. A person should read these files before the next `cd`, `git commit` or `npm install`. The list is
  * not complete: any program may run any file.
+ *
+ * `links`: links of the same directory. A path is then also judged by every name under which they make it reachable:
+ * with the link `.vscode` → `conf`, `conf/tasks.json` is returned. A path that is one of the links is also returned if
+ * it is in place of a directory with such files, or leads to one. Other links are not known, so neither are their names.
  */
-export function autoRunFiles(paths: Iterable<string>): string[] {
-  return [...paths].filter(isAutoRun);
-}
-
-/** Reports whether a link at a path is in place of a directory whose files other programs run, or leads to one. */
-export function isAutoRunLink(path: string): boolean {
-  const folded = `/${path}/`.toLowerCase();
-  return DIRECTORIES.some((directory) => {
-    const [first] = directory.split('/');
-    return folded.endsWith(`/${first}/`) || folded.includes(`/${directory}/`);
+export function autoRunFiles(paths: Iterable<string>, links: Iterable<KnownLink> = []): string[] {
+  const known = new LinkNames(links);
+  return [...paths].filter((path) => {
+    const folded = fold(path);
+    const target = known.targets.get(folded);
+    if (target !== undefined && (isInPlace(folded) || isInPlace(fold(target)))) return true;
+    return known.namesOf(folded).some(isAutoRun);
   });
 }
 
-function isAutoRun(path: string): boolean {
-  const folded = `/${path}`.toLowerCase();
+/**
+ * Reports whether a directory holds files that other programs run or obey, or a directory that does. Links in it may
+ * lead to such files.
+ */
+export function isAutoRunDirectory(path: string): boolean {
+  const folded = fold(path);
+  return DIRECTORIES.some((directory) => `/${directory}/`.startsWith(`${folded}/`));
+}
+
+/** Returns a path in lower case that begins with `/`, unless it is the directory itself, which is empty. */
+function fold(path: string): string {
+  const names = path.split('/').filter((name) => name !== '');
+  return names.map((name) => `/${name.toLowerCase()}`).join('');
+}
+
+/** The names under which links make paths reachable. All paths are folded. */
+class LinkNames {
+  readonly targets: ReadonlyMap<string, string>;
+  /** Paths of links by the path to which they lead. */
+  readonly #leading = new Map<string, string[]>();
+
+  constructor(links: Iterable<KnownLink>) {
+    this.targets = new Map([...links].map(([path, target]) => [fold(path), target]));
+    for (const path of this.targets.keys()) {
+      const place = this.#placeOf(path);
+      if (place === undefined) continue;
+      const leading = this.#leading.get(place);
+      if (leading === undefined) this.#leading.set(place, [path]);
+      else leading.push(path);
+    }
+  }
+
+  /** Returns a path and its other names. Each link counts a few times only, because links may form circles. */
+  namesOf(path: string): readonly string[] {
+    const names = [path];
+    if (this.#leading.size === 0) return names;
+    const uses = new Map<string, number>();
+    for (const name of names) {
+      for (let at = name; ; at = at.slice(0, at.lastIndexOf('/'))) {
+        for (const link of this.#leading.get(at) ?? []) {
+          const used = uses.get(link) ?? 0;
+          if (used >= MAX_USES) continue;
+          uses.set(link, used + 1);
+          names.push(link + name.slice(at.length));
+        }
+        if (at === '') break;
+      }
+    }
+    return names;
+  }
+
+  /** Returns the path to which a link leads, through other links; undefined if it leads out or in a circle. */
+  #placeOf(path: string): string | undefined {
+    let at = path.slice(0, path.lastIndexOf('/'));
+    const rest = [path.slice(at.length + 1)];
+    let hops = 0;
+    for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
+      if (name === '' || name === '.') continue;
+      if (name === '..') {
+        if (at === '') return undefined;
+        at = at.slice(0, at.lastIndexOf('/'));
+        continue;
+      }
+      const next = `${at}/${name}`;
+      const target = this.targets.get(next);
+      if (target === undefined) at = next;
+      else if (++hops > MAX_LINK_HOPS) return undefined;
+      else {
+        if (target.startsWith('/')) at = '';
+        rest.push(...target.toLowerCase().split('/').reverse());
+      }
+    }
+    return at;
+  }
+}
+
+/** Reports whether a path is in place of a directory whose files other programs run, of one above it, or in one. */
+function isInPlace(folded: string): boolean {
+  const path = `${folded}/`;
+  return DIRECTORIES.some((directory) => {
+    const [first] = directory.split('/');
+    return path.endsWith(`/${first}/`) || path.includes(`/${directory}/`);
+  });
+}
+
+function isAutoRun(folded: string): boolean {
   const name = folded.slice(folded.lastIndexOf('/') + 1);
   if (FILES.has(name) || ENDINGS.some((ending) => name.endsWith(ending))) return true;
   return DIRECTORIES.some((directory) => folded.includes(`/${directory}/`));

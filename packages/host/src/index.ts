@@ -9,7 +9,7 @@ export {
 export type { KeptEntry } from './apply/change-journal.js';
 export type { PathChange, PathState } from './apply/path-change.js';
 export type { ApplyConflict, ConflictCode } from './apply/plan-changes.js';
-export { autoRunFiles } from './auto-run-files.js';
+export { autoRunFiles, type KnownLink } from './auto-run-files.js';
 export { GitError } from './git/git.js';
 export type { GitAccess } from './git-protection.js';
 export { type HostFileSystemOptions, type HostGuarantees, hostFileSystem, hostGuarantees } from './host-file-system.js';

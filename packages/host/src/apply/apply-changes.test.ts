@@ -326,7 +326,28 @@ describe('applyChanges()', () => {
     const run = [link('/.GitHub', 'x'), link('/.vscode', 'x'), link('/src/to', '../.husky/_')];
     const changes = [...run, link('/src/x', 'deep'), { path: '/x/tasks.json', after: file('{}') }];
     const { autoRun } = await applyChanges(changes, root);
-    expect(autoRun).toEqual(['/.GitHub', '/.vscode', '/src/to']);
+    expect(autoRun).toEqual(['/.GitHub', '/.vscode', '/src/to', '/x/tasks.json']);
+  });
+
+  it('reports files that links on the disk and among the changes make reachable', async () => {
+    const link = (path: string, target: string): PathChange => ({ path, after: { kind: 'symlink', target } });
+    for (const directory of ['.git/hooks', 'sub/.husky', 'conf']) mkdirSync(join(root, directory), { recursive: true });
+    symlinkSync('../../scripts/check', join(root, '.git/hooks/pre-commit'));
+    symlinkSync('../lib', join(root, 'sub/.husky/_'));
+    symlinkSync(join(root, 'conf'), join(root, '.vscode'));
+    symlinkSync('conf', join(root, '.idea'));
+    const files = ['/conf/tasks.json', '/scripts/check', '/sub/lib/x', '/env/a', '/sub/other'];
+    const changes = [...files.map((path): PathChange => ({ path, after: file('x') })), link('/src/.envrc', '../env/a')];
+    const expected = ['/conf/tasks.json', '/env/a', '/scripts/check', '/src/.envrc', '/sub/lib/x'];
+    expect((await applyChanges(changes, root, { dryRun: true })).autoRun).toEqual(expected);
+    expect((await applyChanges(changes, root)).autoRun).toEqual(expected);
+    const moved: PathChange[] = [
+      { path: '/.vscode', before: { kind: 'symlink', target: '/conf' } },
+      { path: '/.idea', before: { kind: 'symlink', target: 'conf' }, after: { kind: 'symlink', target: 'ide' } },
+      { path: '/conf/tasks.json', after: file('y') },
+    ];
+    const { autoRun } = await applyChanges(moved, root, { onConflict: 'overwrite' });
+    expect(autoRun).toEqual(['/.idea']);
   });
 
   it('sets no set-user-ID and set-group-ID bits, and keeps those of a directory', async () => {

@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { FsError, StorageError } from '@scratchfs/core';
 import type { FileSystemDiff } from '@scratchfs/core/diff';
 import { checkOptions } from '@scratchfs/core/internal';
-import { autoRunFiles, isAutoRunLink } from '../auto-run-files.js';
+import { autoRunFiles, type KnownLink } from '../auto-run-files.js';
 import { ConfinedRoot } from '../confined-root.js';
 import { GitProtection } from '../git-protection.js';
 import { givenPath } from '../given-path.js';
 import { hostError } from '../host-error.js';
+import { linksAround } from '../links-around.js';
 import type { Recovery } from '../merge/stage.js';
 import { StagingDirectory } from '../staging-directory.js';
 import { ChangeJournal, type KeptEntry, PathChanged } from './change-journal.js';
@@ -40,8 +41,10 @@ export interface ApplyResult {
   readonly skipped: readonly string[];
   /**
    * Applied files that other programs run or obey on their own (hooks, package scripts, `.envrc`, editor tasks), for a
-   * person to review; see `autoRunFiles`. Also links in place of directories with such files, and links to those. What
-   * lies behind a link is not listed.
+   * person to review; see `autoRunFiles`. Also links in place of directories with such files, and links to those, and
+   * files that such a link makes reachable: with the link `.vscode` → `conf`, the file `conf/tasks.json`. Known are the
+   * links among the changes, and those of the disk in the directories above a changed path and in `.husky`, `.git/hooks`
+   * and the like there. A link elsewhere, or one that leads out of the directory and back, is not seen.
    */
   readonly autoRun: readonly string[];
   /** Old entries that could not get their path back, because another process took it while changes were undone. */
@@ -201,7 +204,8 @@ class Application {
       const { root, protection } = this.target;
       const overwrites = onConflict === 'overwrite';
       const plan = await planChanges(root, protection, this.changes, { overwrites, signal });
-      const result = { ...resultOf(plan, onConflict), kept: this.#kept };
+      const autoRun = await autoRunOf(root, plan.changes);
+      const result = { ...resultOf(plan, onConflict, autoRun), kept: this.#kept };
       if (dryRun || result.applied.length === 0) return result;
       const { changed, kept } = await carryOut(this.target, plan.changes, signal);
       this.#kept.push(...kept);
@@ -273,32 +277,28 @@ async function undo(journal: ChangeJournal, { message }: Error): Promise<KeptEnt
   }
 }
 
-function resultOf(plan: ChangePlan, onConflict: KnownOptions['onConflict']): Omit<ApplyResult, 'kept'> {
-  const { applied, unchanged, conflicts, skipped, changes } = plan;
+function resultOf(
+  { applied, unchanged, conflicts, skipped }: ChangePlan,
+  onConflict: KnownOptions['onConflict'],
+  autoRun: readonly string[],
+): Omit<ApplyResult, 'kept'> {
   const isRefused = onConflict === 'skip' ? false : onConflict === 'fail' ? conflicts.length > 0 : skipped.length > 0;
-  if (isRefused)
-    return {
-      success: false,
-      applied: [],
-      unchanged,
-      conflicts,
-      skipped: conflicts.map(({ path }) => path),
-      autoRun: [],
-    };
-  const files = changes.filter(({ after }) => after !== undefined && after.kind !== 'directory');
-  const runs = new Set(autoRunFiles(files.map(({ path }) => path)));
-  for (const { path, after } of files) {
-    if (after?.kind !== 'symlink') continue;
-    if (isAutoRunLink(path) || isAutoRunLink(after.target as string)) runs.add(path);
-  }
-  return {
-    success: true,
-    applied,
-    unchanged,
-    conflicts,
-    skipped,
-    autoRun: [...runs].sort(),
-  };
+  if (!isRefused) return { success: true, applied, unchanged, conflicts, skipped, autoRun };
+  const paths = conflicts.map(({ path }) => path);
+  return { success: false, applied: [], unchanged, conflicts, skipped: paths, autoRun: [] };
+}
+
+/** Returns the files and links among changes that other programs run, with the links as they are after the changes. */
+async function autoRunOf(root: ConfinedRoot, changes: readonly PlannedChange[]): Promise<string[]> {
+  const written = changes.filter(({ after }) => after !== undefined && after.kind !== 'directory');
+  if (written.length === 0) return [];
+  const paths = written.map(({ path }) => path);
+  const changed = new Set(changes.map(({ path }) => path));
+  const remaining = (await linksAround(root, paths)).filter(([path]) => !changed.has(path));
+  const made = written.flatMap(({ path, after }): KnownLink[] =>
+    after?.target === undefined ? [] : [[path, after.target]],
+  );
+  return autoRunFiles(paths, [...remaining, ...made]).sort();
 }
 
 function atWork(): FsError {

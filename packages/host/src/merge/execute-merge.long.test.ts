@@ -59,8 +59,10 @@ describe('executeMerge()', () => {
   it('fast-forwards the branch to the version if nothing else has happened', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'ONE\n', 'new/c.txt': 'c\n', 'gone.txt': undefined });
+    symlinkSync('../../new/c.txt', join(repository.path, '.git/hooks/pre-push'));
     const result = await versions.executeMerge(repository.path, version);
     expect(result).toMatchObject({ success: true, conflict: false, mergeCommit: version, conflictingPaths: [] });
+    expect(result.autoRun).toEqual(['new/c.txt']);
     expect(repository.git('rev-parse', 'HEAD')).toBe(version);
     expect(repository.git('status', '--porcelain')).toBe('');
     expect(repository.git('fsck', '--strict')).toBe('');

@@ -6,6 +6,7 @@ import { autoRunFiles } from '../auto-run-files.js';
 import { withoutDrivers } from '../git/drivers.js';
 import { checkGitVersion, type Git, GitError, nulSeparated } from '../git/git.js';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
+import { linksIn } from '../links-around.js';
 import { changedPaths, filteredPaths, hiddenChanges, inTheWay, whyInTheWay } from './changed-paths.js';
 import { letPacksGo } from './kept-packs.js';
 import { newMergeId } from './plan.js';
@@ -37,7 +38,7 @@ export interface MergeResult {
   readonly conflictingPaths: readonly string[];
   /**
    * Added or modified files that other programs run or obey on their own (`.envrc`, hooks, editor tasks), for the user
-   * to review.
+   * to review. Links in the work tree count as `applyChanges` says.
    */
   readonly autoRun: readonly string[];
   /** Commit of the branch after the merge: a merge commit, or the version itself after a fast-forward. */
@@ -202,11 +203,9 @@ async function bring(
     letPacksGo(repository, id);
   }
   const count = paths.added.length + paths.removed.length + paths.modified.length;
-  return merged(
-    `Merged: ${count} ${count === 1 ? 'path' : 'paths'} changed.`,
-    target,
-    autoRunFiles([...paths.added, ...paths.modified].sort()),
-  );
+  const written = [...paths.added, ...paths.modified].sort();
+  const links = workTree === undefined ? [] : await linksIn(workTree, written);
+  return merged(`Merged: ${count} ${count === 1 ? 'path' : 'paths'} changed.`, target, autoRunFiles(written, links));
 }
 
 async function reasonAgainstPaths(

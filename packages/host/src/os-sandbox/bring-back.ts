@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { type Checkpoint, type FileSystem, FsError, isFsError, quote } from '@scratchfs/core';
 import type { Sandbox } from '@scratchfs/sandbox';
 import { autoRunFiles } from '../auto-run-files.js';
+import { linksIn } from '../links-around.js';
+import { INSIDE } from './link-targets.js';
 import { movesTo, type Place, placesOf, planOf, type Step, strandedBy } from './plan.js';
 import type { StagedCopy, StagedCopyChanges } from './staged-copy.js';
 import { StepRunner } from './step-runner.js';
@@ -21,7 +24,7 @@ export interface BroughtBack {
   };
   /**
    * Added or changed files that other programs run or obey on their own (`.envrc`, hooks, editor tasks), for the user
-   * to review.
+   * to review. Links count as `applyChanges` says.
    */
   readonly autoRun: readonly string[];
   /**
@@ -107,9 +110,11 @@ export async function bringBack(
     const { taken, refused } = await takeWhatCanBe({ sandbox, plan, lost, kept: new Map(), directories, signal });
     if (taken.length === 0) await drop();
     const changes = listsOf(taken, show);
+    const written = [...changes.added, ...changes.changed].sort();
+    const links = await linksIn(join(stagedCopy.directory, 'work'), written, INSIDE);
     return {
       changes,
-      autoRun: autoRunFiles([...changes.added, ...changes.changed].sort()),
+      autoRun: autoRunFiles(written, links),
       refused: [...unusable, ...refused.map(({ step: { path }, reason }) => ({ path: show(path), reason }))],
       checkpoint: taken.length === 0 ? undefined : checkpoint,
     };
