@@ -1,6 +1,6 @@
 import { BackendStorage, isStorageError, openFileSystem, StorageError } from '@scratchfs/core';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { MemoryObjectStore } from '@scratchfs/testkit';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { expect, it } from 'vitest';
 
 /** A store that fails once in the middle of a deletion. */
@@ -84,4 +84,15 @@ it('destroy() of a storage that cannot delete its head is an error of kind unsup
     .destroy()
     .catch((failure: unknown) => failure);
   expect(isStorageError(error, 'unsupported')).toBe(true);
+});
+
+it('destroy() that has deleted nothing yet says so', async () => {
+  const store = new MemoryObjectStore();
+  await (await openFileSystem(open(store))).writeFile('/f', 'text');
+  const away = async (): Promise<never> => {
+    throw new StorageError('unavailable', 'The store is away', { retryable: false });
+  };
+  const storage = new BackendStorage(new ObjectTreeBackend(alteredStore(store, { list: away })));
+  await expect(storage.destroy()).rejects.toMatchObject({ name: 'StorageError', mayHaveHappened: false });
+  expect(await (await openFileSystem(open(store))).readText('/f')).toBe('text');
 });

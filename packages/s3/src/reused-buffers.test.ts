@@ -64,3 +64,62 @@ describe('An object store that returns every object in the same buffer', () => {
     expect(gets).toBeLessThan(MAX_GETS);
   });
 });
+
+describe('An object store whose result has the wrong form', () => {
+  const head = { tag: '1', bytes: new Uint8Array(9) };
+  it.each<[keyof ObjectStore, unknown]>([
+    ['get', null],
+    ['get', new ArrayBuffer(8)],
+    ['get', 'text'],
+    ['get', new Uint16Array(8)],
+    ['readHead', null],
+    ['readHead', { tag: '1' }],
+    ['readHead', { ...head, tag: 1 }],
+    ['list', ['name']],
+    ['list', { names: [], cursor: null }],
+    ['commit', null],
+  ])('fails with an error that names %s and what it must return, not %j', async (method, result) => {
+    const store = new MemoryObjectStore({ transactions: method === 'commit' });
+    const { fs: other } = await openTree(store);
+    await other.writeFile('/file', 'x'.repeat(PART_BYTES));
+    let isBroken = false;
+    const original = store[method as 'get'] as unknown as ((...what: unknown[]) => Promise<unknown>) | undefined;
+    const broken = async (...what: unknown[]) => (isBroken ? result : await original?.apply(store, what));
+    const backend = new ObjectTreeBackend(alteredStore(store, { [method]: broken }));
+    const fs = await openFileSystem(asyncStorage(backend));
+    isBroken = true;
+    const error = await (async () => {
+      await fs.readFile('/file');
+      await fs.writeFile('/new', 'x');
+      await backend.collectGarbage();
+    })().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      name: 'StorageError',
+      kind: 'unsupported',
+      retryable: false,
+      message: expect.stringContaining(`${method}() of the object store must return`),
+    });
+  });
+
+  it.each(['swapHead', 'commit'] as const)('has not won if %s returns null', async (method) => {
+    const store = new MemoryObjectStore({ transactions: method === 'commit' });
+    let swaps = 0;
+    const broken = async (): Promise<string | undefined> => {
+      swaps += 1;
+      return null as unknown as undefined;
+    };
+    const original = store[method] as typeof broken;
+    const fs = await openFileSystem(
+      asyncStorage(
+        new ObjectTreeBackend(
+          alteredStore(store, { [method]: (...what: []) => (swaps === 1 ? broken() : original.apply(store, what)) }),
+        ),
+      ),
+    );
+    await fs.writeFile('/log', 'x');
+    swaps = 1;
+    await fs.appendFile('/log', 'y');
+    const { fs: other } = await openTree(store);
+    expect([swaps, await other.readText('/log')]).toEqual([2, 'xy']);
+  });
+});

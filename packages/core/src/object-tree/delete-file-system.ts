@@ -1,4 +1,5 @@
 import type { BackendCall } from '../backend.js';
+import { withMayHaveHappened } from '../engine/remote/may-have-happened.js';
 import type { Heads } from './heads.js';
 import { groupNames, listNames } from './list-names.js';
 import { FORKS, isObjectName, OBJECTS } from './object-name.js';
@@ -22,17 +23,23 @@ export async function deleteFileSystem(
   deleteHead: NonNullable<ObjectStore['deleteHead']>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  let hasBegun = false;
   const deleting = (work: (call: BackendCall) => Promise<void>): Promise<void> =>
     calls.retrying(signal, async (call) => {
       await heads.checkIdentity(call);
+      hasBegun = true;
       await work(call);
     });
-  const names: string[] = [];
-  // The prefix of another filesystem may begin with this one.
-  for (const prefix of [OBJECTS, FORKS, PENDING_DELETES])
-    for (const name of await listNames(store, calls, prefix, signal))
-      if (isObjectName(name) || isPendingList(name)) names.push(name);
-  for (const group of groupNames(names)) await deleting((call) => store.delete(group, call));
-  await deleting((call) => store.delete([PRIORITY_REQUEST], call));
-  await deleting((call) => deleteHead.call(store, call));
+  try {
+    const names: string[] = [];
+    // The prefix of another filesystem may begin with this one.
+    for (const prefix of [OBJECTS, FORKS, PENDING_DELETES])
+      for (const name of await listNames(store, calls, prefix, signal))
+        if (isObjectName(name) || isPendingList(name)) names.push(name);
+    for (const group of groupNames(names)) await deleting((call) => store.delete(group, call));
+    await deleting((call) => store.delete([PRIORITY_REQUEST], call));
+    await deleting((call) => deleteHead.call(store, call));
+  } catch (error) {
+    throw hasBegun ? error : withMayHaveHappened(error, false);
+  }
 }

@@ -16,6 +16,7 @@ import { randomId } from '../engine/defaults.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import { FsError, StorageError } from '../errors.js';
+import { checkedStore } from './checked-store.js';
 import { TreeCheckpoints } from './checkpoints.js';
 import { CommitQueue } from './commit-queue.js';
 import { deleteFileSystem } from './delete-file-system.js';
@@ -71,8 +72,9 @@ export class ObjectTreeBackend implements Backend {
   readonly #headWatch: HeadWatch | undefined;
   #isClosed = false;
 
-  constructor(store: ObjectStore, options?: ObjectTreeOptions, fork?: ForkContext) {
-    checkMethods(store, ['get', 'put', 'delete', 'list', 'readHead', 'swapHead'], 'An object store');
+  constructor(given: ObjectStore, options?: ObjectTreeOptions, fork?: ForkContext) {
+    checkMethods(given, ['get', 'put', 'delete', 'list', 'readHead', 'swapHead'], 'An object store');
+    const store = fork === undefined ? checkedStore(given) : given;
     const { create, maxStalenessMs, timeoutMs, retries, maxCacheBytes, clock, random, timer } =
       parseObjectTreeOptions(options);
     const partBytes = checkInteger(
