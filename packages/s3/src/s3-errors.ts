@@ -1,4 +1,5 @@
 import { quote, StorageError, type StorageErrorKind } from '@scratchfs/core';
+import { wasUnsent } from './unsent.js';
 
 interface Failure {
   readonly name: string;
@@ -81,7 +82,8 @@ export function isSurelyLostRace(error: unknown): boolean {
 
 /**
  * Converts an SDK error. If its status says that the store has refused the request, it did not happen, unless the SDK
- * has sent it more than once; without a status, or with one of a server error, it may have happened.
+ * has sent it more than once; without a status, or with one of a server error, it may have happened, unless the store was
+ * never reached.
  */
 export function toStorageError(error: unknown, bucket: string): StorageError {
   const failure = readFailure(error);
@@ -114,7 +116,7 @@ export function toStorageError(error: unknown, bucket: string): StorageError {
   return new StorageError(
     'unavailable',
     `The store failed: ${name}${status === undefined ? '' : ` (HTTP ${status})`}`,
-    mayPass ? { cause } : refusal,
+    mayPass ? { cause, ...(wasUnsent(error) && { mayHaveHappened: false }) } : refusal,
   );
 }
 

@@ -13,6 +13,7 @@ import {
 } from './s3-errors.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
+import { noteConnections } from './unsent.js';
 
 export interface S3Location {
   readonly client: () => Promise<S3Client>;
@@ -184,6 +185,7 @@ export class S3ObjectStore implements ObjectStore {
       ContentLength: bytes.length,
       ContentType: 'application/octet-stream',
     });
+    noteConnections(command);
     return (await client.send(command, sendOptions(call))).ETag ?? '';
   }
 
