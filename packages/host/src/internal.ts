@@ -13,3 +13,4 @@ export function hostReadBackend(directory: string): Backend {
     throw hostError(error, 'open', '/');
   }
 }
+export { isAlive, startOf } from './process-start.js';

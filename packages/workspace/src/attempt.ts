@@ -7,6 +7,15 @@ import {
   normalizePath,
 } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
+import {
+  type AcceptParts,
+  acceptAttempt,
+  checkAcceptOptions,
+  completeInterrupted,
+  moveAccept,
+} from './accept/accept.js';
+import { AcceptContents } from './accept/attempt-changes.js';
+import type { PendingAccepts } from './accept/pending-accept.js';
 import type {
   AcceptOptions,
   AcceptResult,
@@ -29,9 +38,11 @@ import type { Head } from './delta/delta-node.js';
 import { applyChanges, type HeadChanges, inverse } from './delta/head-changes.js';
 import { restoredPath } from './delta/restored-path.js';
 import { attemptDiff } from './diff/attempt-diff.js';
+import { withText } from './diff/path-diffs.js';
 import { WorkspaceError } from './errors.js';
 import type { Contents } from './log/contents.js';
 import { type NewOperation, type OperationLog, versionFor } from './log/operation-log.js';
+import type { OperationRecord } from './log/operation-record.js';
 import type { Operation, OperationLabel } from './operation.js';
 
 /** Deadline of a call. Work on a large directory takes long, and giving up early gains nothing. */
@@ -44,6 +55,9 @@ export interface AttemptParts {
   readonly contents: Contents;
   readonly log: OperationLog;
   readonly clock: () => number;
+  /** Path of the directory on the disk. */
+  readonly directory: string;
+  readonly pending: PendingAccepts;
   /** Throws if the attempt cannot be changed now, because it was discarded, or HEAD names another branch. */
   readonly checkOpen: (options: CallOptions) => Promise<void>;
   /** Creates an attempt that begins with a head. */
@@ -114,9 +128,10 @@ export class WorkspaceAttempt implements Attempt {
       if (target === undefined)
         throw new WorkspaceError('nothing-to-undo', `Attempt ${this.name} has no operation that could be taken back`);
       this.#checkExpected(expect, target);
-      const { operation, changes } = await this.#parts.log.record(target, { signal });
-      const summary = `Undo operation ${target}: ${operation.summary}`;
-      return { tool: 'undo', actor, target, summary, head: this.#applied(inverse(changes)) };
+      const record = await this.#parts.log.record(target, { signal });
+      const summary = `Undo operation ${target}: ${record.operation.summary}`;
+      if (record.accept !== undefined) return this.#moveAccept(record, 'undo', { actor, summary }, { signal });
+      return { tool: 'undo', actor, target, summary, head: this.#applied(inverse(record.changes)) };
     }) as Promise<Operation>;
   }
 
@@ -129,10 +144,26 @@ export class WorkspaceAttempt implements Attempt {
       if (target === undefined)
         throw new WorkspaceError('nothing-to-redo', `Attempt ${this.name} has no undone operation`);
       this.#checkExpected(expect, target);
-      const { operation, changes } = await this.#parts.log.record(target, { signal });
-      const summary = `Redo operation ${target}: ${operation.summary}`;
-      return { tool: 'redo', actor, target, summary, head: this.#applied(changes) };
+      const record = await this.#parts.log.record(target, { signal });
+      const summary = `Redo operation ${target}: ${record.operation.summary}`;
+      if (record.accept !== undefined) return this.#moveAccept(record, 'redo', { actor, summary }, { signal });
+      return { tool: 'redo', actor, target, summary, head: this.#applied(record.changes) };
     }) as Promise<Operation>;
+  }
+
+  get #acceptParts(): AcceptParts {
+    const { name: attempt, directory, lower, contents, log, pending, clock } = this.#parts;
+    return { attempt, directory, lower, contents, log, pending, clock };
+  }
+
+  /** Undoes an accept, or makes it again, first on the disk and then in the log. */
+  #moveAccept(
+    record: OperationRecord,
+    tool: 'undo' | 'redo',
+    { actor = 'user', summary }: { readonly actor: string | undefined; readonly summary: string },
+    options: CallOptions,
+  ): Promise<Operation> {
+    return moveAccept(this.#acceptParts, record, tool, headAfterMove, { actor, summary }, options);
   }
 
   async restore(
@@ -163,7 +194,9 @@ export class WorkspaceAttempt implements Attempt {
   #change(
     options: CallOptions,
     prepare: () => Promise<
-      (Pick<NewOperation, 'tool' | 'target' | 'summary'> & { head: Head; actor: string | undefined }) | undefined
+      | (Pick<NewOperation, 'tool' | 'target' | 'summary'> & { head: Head; actor: string | undefined })
+      | Operation
+      | undefined
     >,
   ): Promise<Operation | undefined> {
     const { log, clock, checkOpen } = this.#parts;
@@ -173,8 +206,9 @@ export class WorkspaceAttempt implements Attempt {
         options.signal?.throwIfAborted();
         await log.catchUp(options, true);
         await checkOpen(options);
+        await completeInterrupted(this.#acceptParts, headAfterMove, options);
         const prepared = await prepare();
-        if (prepared === undefined) return undefined;
+        if (prepared === undefined || 'id' in prepared) return prepared;
         const { head, actor = 'user', ...described } = prepared;
         const at = clock();
         const operation = await log.append(head, { ...described, actor, at, ms: Math.max(0, at - startedAt) }, options);
@@ -245,7 +279,8 @@ export class WorkspaceAttempt implements Attempt {
 
   async diff(options: AttemptDiffOptions = {}): Promise<AttemptDiff> {
     const given = checkOptions(options, ['from', 'to', 'paths', 'hunks'], 'diff');
-    const { from = 'disk', to, paths, signal } = given;
+    const { from = 'disk', to, paths, hunks = false, signal } = given;
+    if (typeof hunks !== 'boolean') throw new TypeError('hunks must be true or false');
     const { log, lower, contents } = this.#parts;
     const { head: now, last } = await log.catchUp({ signal }, true);
     const isOther = to instanceof WorkspaceAttempt;
@@ -258,11 +293,24 @@ export class WorkspaceAttempt implements Attempt {
     const found = await attemptDiff({ lower, contents, before, after }, { signal });
     const wanted = paths?.map((path) => normalizePath(path));
     const isWanted = (path: string): boolean => wanted === undefined || wanted.some((one) => isWithin(path, one));
-    return { paths: found.filter(({ path }) => isWanted(path)), head: last };
+    const shown = found.filter(({ path }) => isWanted(path));
+    const texts = new AcceptContents(contents, lower);
+    for (const { path, from: old, before: state } of shown)
+      if (from === 'disk' && state?.hash !== undefined) texts.note(state.hash, old ?? path);
+    return { paths: await withText(shown, texts, { hunks, signal }), head: last };
   }
 
-  async accept(_options?: AcceptOptions): Promise<AcceptResult> {
-    throw notYet('accept');
+  async accept(options?: AcceptOptions): Promise<AcceptResult> {
+    const given = checkAcceptOptions(options);
+    const { log, checkOpen } = this.#parts;
+    const { expect, signal } = given;
+    return this.#backend.inTurn(async () => {
+      await log.catchUp({ signal }, true);
+      await checkOpen({ signal });
+      await completeInterrupted(this.#acceptParts, headAfterMove, { signal });
+      this.#checkExpected(expect, log.state.last);
+      return acceptAttempt(this.#acceptParts, given);
+    });
   }
 
   async run(_command: string | readonly string[], _options?: RunOptions): Promise<RunResult> {
@@ -287,6 +335,11 @@ export class WorkspaceAttempt implements Attempt {
     await this.fileSystem.close();
     await this.#backend.close();
   }
+}
+
+/** Returns the head after the undo or redo of an operation. */
+function headAfterMove(head: Head, { changes }: OperationRecord, tool: 'undo' | 'redo', version: string): Head {
+  return applyChanges(head, tool === 'undo' ? inverse(changes) : changes, version);
 }
 
 function numberOf(ref: OperationRef): number {

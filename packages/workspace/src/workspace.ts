@@ -9,6 +9,7 @@ import { DiskStorage } from '@scratchfs/disk';
 import { hostReadBackend } from '@scratchfs/host/internal';
 import { MemoryStorage } from '@scratchfs/memory';
 import { createFileSystem } from 'scratchfs';
+import { PendingAccepts } from './accept/pending-accept.js';
 import { WorkspaceAttempt } from './attempt.js';
 import type { Attempt, AttemptInfo } from './attempt-types.js';
 import { checkAttemptName, randomAttemptName } from './attempts/names.js';
@@ -197,6 +198,8 @@ class DirectoryWorkspace implements Workspace {
       contents: this.#contents,
       log,
       clock: this.#clock,
+      directory: this.directory,
+      pending: new PendingAccepts(this.#store, `${folderOf(name)}/accept`, this.directory),
       checkOpen: async (options) => {
         this.#enter();
         if (!isBorn) await this.#begin(name, empty, undefined);

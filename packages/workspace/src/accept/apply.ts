@@ -2,6 +2,7 @@ import { parentPath } from '@scratchfs/core';
 import { applyChanges, type ConflictCode, type PathChange, type PathState } from '@scratchfs/host';
 import { WorkspaceError } from '../errors.js';
 import type { Conflict, EntryState } from '../operation.js';
+import type { DiskWrite } from './accept-record.js';
 import { type ApplyPlan, type PlannedWrite, planApply, withoutPaths } from './apply-plan.js';
 import { type Contents, contentOf, sameState } from './attempt-change.js';
 import { DiskReader } from './disk-reader.js';
@@ -18,13 +19,6 @@ export interface AcceptedPath {
   readonly base: EntryState | null;
   /** New state in the attempt. If it equals `base`, the attempt has no change of the path any more. */
   readonly now: EntryState | null;
-}
-
-/** A write that is about to be made, or was made. */
-export interface DiskWrite {
-  readonly path: string;
-  readonly before: EntryState | null;
-  readonly after: EntryState | null;
 }
 
 export interface Applied {

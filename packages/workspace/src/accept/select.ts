@@ -25,7 +25,7 @@ export interface SelectedChange extends AttemptChange {
 
 /**
  * Returns the selected changes, sorted by path, with those that they cannot do without: new directories above them, and
- * both ends of a move.
+ * both ends of a file's move.
  * @throws WorkspaceError `not-found` for a path without a change and for an unknown hunk
  */
 export async function selectChanges(
@@ -77,7 +77,8 @@ function addNeeded(chosen: Set<string>, byPath: ReadonlyMap<string, AttemptChang
   for (const path of chosen) {
     const change = byPath.get(path) as AttemptChange;
     const other = change.from ?? targets.get(path);
-    if (other !== undefined) chosen.add(other);
+    const isDirectory = (change.now ?? change.base)?.kind === 'directory';
+    if (other !== undefined && !isDirectory) chosen.add(other);
     if (change.now !== null) {
       for (let above = parentPath(path); above !== '/'; above = parentPath(above)) {
         const parent = byPath.get(above);

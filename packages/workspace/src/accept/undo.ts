@@ -1,5 +1,6 @@
 import { applyChanges } from '@scratchfs/host';
-import { type DiskWrite, hostChange } from './apply.js';
+import type { DiskWrite } from './accept-record.js';
+import { hostChange } from './apply.js';
 import { type Contents, contentOf } from './attempt-change.js';
 
 /**

@@ -43,18 +43,39 @@ async function pathDiff(
   { hunks = false, signal }: PathDiffOptions,
 ): Promise<PathDiff> {
   const { path, from, now: after } = change;
-  const text = await textDiffOf(change, before, contents, signal);
   return {
     path,
     type: from !== undefined ? 'moved' : before === null ? 'added' : after === null ? 'removed' : 'changed',
     ...(from === undefined ? {} : { from }),
     before,
     after,
-    binary: text === undefined,
-    additions: text?.additions ?? 0,
-    deletions: text?.deletions ?? 0,
-    hunks: hunks ? (text?.hunks ?? []) : [],
+    ...(await textOf(change, before, contents, { hunks, signal })),
   };
+}
+
+/** Returns differences with their hunks and numbers of lines. */
+export async function withText(
+  diffs: readonly PathDiff[],
+  contents: Contents,
+  options: PathDiffOptions = {},
+): Promise<PathDiff[]> {
+  const found: PathDiff[] = [];
+  for (const diff of diffs) {
+    const { path, before, after } = diff;
+    found.push({ ...diff, ...(await textOf({ path, base: before, now: after }, before, contents, options)) });
+  }
+  return found;
+}
+
+async function textOf(
+  change: AttemptChange,
+  before: EntryState | null,
+  contents: Contents,
+  { hunks = false, signal }: PathDiffOptions,
+): Promise<Pick<PathDiff, 'binary' | 'additions' | 'deletions' | 'hunks'>> {
+  const text = await textDiffOf(change, before, contents, signal);
+  const { additions = 0, deletions = 0, hunks: all = [] } = text ?? {};
+  return { binary: text === undefined, additions, deletions, hunks: hunks ? all : [] };
 }
 
 /** Compares the texts of a change's files. Undefined if one is binary. Links and directories have no text. */

@@ -1,4 +1,5 @@
 import { type CallOptions, type FileSystem, isFsError, StorageError } from '@scratchfs/core';
+import type { AcceptRecord } from '../accept/accept-record.js';
 import type { Head } from '../delta/delta-node.js';
 import { decodeHead, type EncodedHead, encodeHead } from '../delta/encode.js';
 import { applyChanges, changesBetween } from '../delta/head-changes.js';
@@ -38,6 +39,7 @@ export interface NewOperation {
   readonly ms: number;
   readonly target?: number | undefined;
   readonly batch?: string | undefined;
+  readonly accept?: AcceptRecord | undefined;
 }
 
 /**
@@ -126,7 +128,7 @@ export class OperationLog {
    */
   async append(
     head: Head,
-    { at, actor, tool, summary, ok = true, ms, target, batch }: NewOperation,
+    { at, actor, tool, summary, ok = true, ms, target, batch, accept }: NewOperation,
     options: CallOptions = {},
   ): Promise<Operation | undefined> {
     const before = this.#state;
@@ -144,7 +146,7 @@ export class OperationLog {
       changes: described,
       ...(target !== undefined && { target }),
     };
-    const record: OperationRecord = { operation, batch, changes };
+    const record: OperationRecord = { operation, batch, changes, accept };
     if (batch !== undefined) this.#batches.set(batch, operation.id);
     try {
       await this.#store.writeFile(this.#path(operation.id), encodeRecord(record), { ...options, flag: 'wx' });

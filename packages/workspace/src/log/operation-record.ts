@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { StorageError } from '@scratchfs/core';
+import type { AcceptRecord } from '../accept/accept-record.js';
 import { decodeChanges, type EncodedChanges, encodeChanges } from '../delta/encode.js';
 import type { HeadChanges } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
@@ -14,6 +15,8 @@ export interface OperationRecord {
   /** Id of the engine's batch, to find out whether a batch was committed. */
   readonly batch?: string | undefined;
   readonly changes: HeadChanges;
+  /** Defined for an accept. */
+  readonly accept?: AcceptRecord | undefined;
 }
 
 /** Returns a text of the store: a checksum, a line feed, JSON. */
@@ -40,16 +43,17 @@ export function unseal(text: string, what: string): Record<string, unknown> {
   return value;
 }
 
-export function encodeRecord({ operation, batch, changes }: OperationRecord): string {
-  return seal({ operation, batch, changes: encodeChanges(changes) });
+export function encodeRecord({ operation, batch, changes, accept }: OperationRecord): string {
+  return seal({ operation, batch, changes: encodeChanges(changes), accept });
 }
 
 export function decodeRecord(text: string, what: string): OperationRecord {
-  const { operation, batch, changes } = unseal(text, what);
+  const { operation, batch, changes, accept } = unseal(text, what);
   return {
     operation: operation as Operation,
     batch: batch as string | undefined,
     changes: decodeChanges(changes as EncodedChanges),
+    accept: accept as AcceptRecord | undefined,
   };
 }
 

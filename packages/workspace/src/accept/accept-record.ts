@@ -1,0 +1,20 @@
+import type { EntryState } from '../operation.js';
+
+/** Change of one path of the disk. */
+export interface DiskWrite {
+  readonly path: string;
+  readonly before: EntryState | null;
+  readonly after: EntryState | null;
+}
+
+/** What an `accept` changed outside the attempt, kept in its record, so that it can be undone and made again. */
+export type AcceptRecord =
+  | { readonly as: 'apply'; readonly writes: readonly DiskWrite[] }
+  | {
+      readonly as: 'branch';
+      readonly branch: string;
+      /** Commit that the branch named before. Undefined if the accept created it. */
+      readonly from: string | undefined;
+      readonly to: string;
+    }
+  | { readonly as: 'merge'; readonly commit: string };

@@ -1,0 +1,291 @@
+import { type CallOptions, quote } from '@scratchfs/core';
+import { checkOptions } from '@scratchfs/core/internal';
+import type { AcceptOptions, AcceptResult } from '../attempt-types.js';
+import type { Lower } from '../backend/lower.js';
+import type { Head } from '../delta/delta-node.js';
+import { WorkspaceError } from '../errors.js';
+import type { Contents } from '../log/contents.js';
+import { type NewOperation, type OperationLog, versionFor } from '../log/operation-log.js';
+import type { OperationRecord } from '../log/operation-record.js';
+import type { Conflict, Operation } from '../operation.js';
+import type { AcceptRecord, DiskWrite } from './accept-record.js';
+import { headAfterAccept } from './accepted-head.js';
+import { type AcceptedPath, applySelection } from './apply.js';
+import type { AttemptChange } from './attempt-change.js';
+import { AcceptContents, attemptChanges } from './attempt-changes.js';
+import { patchOf } from './patch.js';
+import type { PendingAccept, PendingAccepts } from './pending-accept.js';
+import { type SelectedChange, selectChanges } from './select.js';
+import { redoWrites } from './undo.js';
+
+/** What accepting needs from an attempt. */
+export interface AcceptParts {
+  readonly attempt: string;
+  /** Path of the directory. */
+  readonly directory: string;
+  readonly lower: Lower;
+  readonly contents: Contents;
+  readonly log: OperationLog;
+  readonly pending: PendingAccepts;
+  readonly clock: () => number;
+}
+
+const OPTIONS = ['as', 'paths', 'hunks', 'branch', 'message', 'onConflict', 'dryRun', 'expect', 'actor'] as const;
+
+export interface KnownAcceptOptions extends AcceptOptions {
+  readonly as: NonNullable<AcceptOptions['as']>;
+  readonly onConflict: NonNullable<AcceptOptions['onConflict']>;
+  readonly dryRun: boolean;
+  readonly actor: string;
+}
+
+/** Returns checked options. @throws TypeError */
+export function checkAcceptOptions(options: AcceptOptions | undefined): KnownAcceptOptions {
+  const given = checkOptions<AcceptOptions>(options, OPTIONS, 'accept');
+  const { as = 'apply', onConflict = 'fail', dryRun = false, actor = 'user', paths, hunks, branch, message } = given;
+  if (!['apply', 'merge', 'branch', 'patch'].includes(as))
+    throw new TypeError("as must be 'apply', 'merge', 'branch' or 'patch'");
+  if (onConflict !== 'fail' && onConflict !== 'skip') throw new TypeError("onConflict must be 'fail' or 'skip'");
+  if (typeof dryRun !== 'boolean') throw new TypeError('dryRun must be true or false');
+  for (const [name, list] of Object.entries({ paths, hunks }))
+    if (list !== undefined && !(Array.isArray(list) && list.every((item) => typeof item === 'string')))
+      throw new TypeError(`${name} must be a list of texts`);
+  for (const [name, text] of Object.entries({ actor, branch, message }))
+    if (text !== undefined && typeof text !== 'string') throw new TypeError(`${name} must be a text`);
+  if (hunks !== undefined && as !== 'apply' && as !== 'patch')
+    throw new TypeError(`hunks can be accepted as 'apply' and 'patch' only, not as '${as}'`);
+  if (branch !== undefined && as !== 'branch') throw new TypeError("branch is for as: 'branch' only");
+  return { ...given, as, onConflict, dryRun, actor };
+}
+
+/** Changes of an attempt that are accepted, or will be. */
+interface Request {
+  readonly changes: readonly AttemptChange[];
+  readonly selected: readonly SelectedChange[];
+  readonly contents: AcceptContents;
+  readonly options: KnownAcceptOptions;
+  readonly startedAt: number;
+}
+
+/**
+ * Brings changes of an attempt to the user. Runs in the attempt's turn, after the log has caught up.
+ * @throws WorkspaceError `moved`, `not-found` for paths and hunks, `refused`
+ */
+export async function acceptAttempt(parts: AcceptParts, options: KnownAcceptOptions): Promise<AcceptResult> {
+  const { signal, paths, hunks, as } = options;
+  const startedAt = parts.clock();
+  const contents = new AcceptContents(parts.contents, parts.lower);
+  const changes = await attemptChanges(parts.log.state.head, contents, { signal });
+  const selected = await selectChanges(changes, { paths, hunks }, contents, signal);
+  if (selected.length === 0) return nothing(`Attempt ${parts.attempt} has no changes to accept.`);
+  const request = { changes, selected, contents, options, startedAt };
+  if (as === 'apply') return acceptByApply(parts, request);
+  if (as === 'patch') return acceptAsPatch(request);
+  throw new WorkspaceError('refused', `accept as ${as} is not there yet`);
+}
+
+async function acceptByApply(parts: AcceptParts, request: Request): Promise<AcceptResult> {
+  const { changes, selected, contents, options, startedAt } = request;
+  const { onConflict, dryRun, signal, actor } = options;
+  const { directory, pending } = parts;
+  const onBegin = async ({ paths, writes }: Pick<PendingAccept, 'paths' | 'writes'>): Promise<void> =>
+    pending.begin({ tool: 'accept', actor, summary: summaryOf(paths ?? []), paths, writes }, { signal });
+  const applied = await applySelection(directory, selected, contents, { onConflict, dryRun, signal, onBegin });
+  const { success, conflicts, autoRun, paths, writes, keptDirectories } = applied;
+  if (!success) {
+    await pending.end();
+    return { ...nothing(`Nothing was accepted: ${conflictText(conflicts)}.`), success, conflicts };
+  }
+  const accepted = paths.map(({ path }) => path);
+  const parcel = { accepted, conflicts, autoRun };
+  if (dryRun) return { ...nothing(`${count(accepted)} would be accepted.${restText(conflicts)}`), ...parcel };
+  const operation = await appendAccept(parts, changes, contents, {
+    paths,
+    record: { as: 'apply', writes },
+    summary: summaryOf(paths),
+    actor,
+    startedAt,
+  });
+  await pending.end();
+  const kept = keptDirectories.length === 0 ? '' : ` Not empty, so they stay: ${listOf(keptDirectories)}.`;
+  return { success, message: `Accepted ${count(accepted)}.${restText(conflicts)}${kept}`, ...parcel, operation };
+}
+
+async function acceptAsPatch({ selected, contents, options }: Request): Promise<AcceptResult> {
+  const patch = await patchOf(selected, contents, { signal: options.signal });
+  const accepted = selected.flatMap(({ path, target, before }) =>
+    (target ?? before)?.kind === 'directory' ? [] : [path],
+  );
+  return { ...nothing(`The patch changes ${count(accepted)}.`), accepted, patch };
+}
+
+interface Accepted {
+  readonly paths: readonly AcceptedPath[];
+  readonly record: AcceptRecord;
+  readonly summary: string;
+  readonly actor: string;
+  readonly startedAt: number;
+}
+
+/** Appends the operation of an accept, again if another client was faster. The disk has the changes already. */
+async function appendAccept(
+  parts: AcceptParts,
+  changes: readonly AttemptChange[],
+  contents: AcceptContents,
+  { paths, record, summary, actor, startedAt }: Accepted,
+): Promise<Operation> {
+  const done = new Set(paths.map(({ path }) => path));
+  const remaining = changes.filter(({ path }) => !done.has(path));
+  return append(parts, async (head, version) => ({
+    head: await headAfterAccept(head, paths, remaining, contents, version),
+    operation: { tool: 'accept', actor, summary, startedAt, accept: record },
+  }));
+}
+
+/** Appends an operation made from the current head. Not to be cancelled: what it describes has happened. */
+async function append(
+  { log, clock, attempt }: AcceptParts,
+  prepare: (
+    head: Head,
+    version: string,
+  ) => Promise<{
+    readonly head: Head;
+    readonly operation: Omit<NewOperation, 'at' | 'ms'> & { readonly startedAt: number };
+  }>,
+): Promise<Operation> {
+  for (;;) {
+    const { head, last } = await log.catchUp({}, true);
+    const at = clock();
+    const prepared = await prepare(head, versionFor(attempt, { id: last + 1, at }));
+    const { startedAt, ...described } = prepared.operation;
+    const operation = await log.append(prepared.head, { ...described, at, ms: Math.max(0, at - startedAt) });
+    if (operation !== undefined) return operation;
+  }
+}
+
+/** Returns the head after the undo or redo of an operation. */
+type HeadAfterMove = (head: Head, target: OperationRecord, tool: 'undo' | 'redo', version: string) => Head;
+
+/** Completes the log after an accept of a killed process. Runs in the attempt's turn. */
+export async function completeInterrupted(
+  parts: AcceptParts,
+  headAfterMove: HeadAfterMove,
+  options: CallOptions = {},
+): Promise<void> {
+  const pending = await parts.pending.interrupted(options);
+  if (pending === undefined) return;
+  const { tool, actor, summary, target, paths = [], writes } = pending;
+  const startedAt = parts.clock();
+  await parts.log.catchUp(options, true);
+  if (!(await isLogged(parts, pending))) {
+    if (tool === 'accept') {
+      const contents = new AcceptContents(parts.contents, parts.lower);
+      const changes = await attemptChanges(parts.log.state.head, contents, options);
+      await appendAccept(parts, changes, contents, {
+        paths,
+        record: { as: 'apply', writes },
+        summary,
+        actor,
+        startedAt,
+      });
+    } else {
+      const record = await parts.log.record(target as number, options);
+      await appendMove(parts, record, headAfterMove, { tool, actor, summary, startedAt });
+    }
+  }
+  await parts.pending.end();
+}
+
+/** Reports whether the process was killed between the log and the removal of its note. */
+async function isLogged({ log }: AcceptParts, { tool, target, writes }: PendingAccept): Promise<boolean> {
+  const { last, undoable, undone } = log.state;
+  if (tool === 'undo') return !undoable.includes(target as number);
+  if (tool === 'redo') return !undone.includes(target as number);
+  if (last === 0) return false;
+  const { accept } = await log.record(last);
+  return accept?.as === 'apply' && JSON.stringify(accept.writes) === JSON.stringify(writes);
+}
+
+/**
+ * Undoes an accept, or makes it again, first on the disk and then in the log. Runs in the attempt's turn.
+ * @throws WorkspaceError `refused` if a path does not hold what the accept, or its undo, left there; nothing is changed then
+ */
+export async function moveAccept(
+  parts: AcceptParts,
+  record: OperationRecord,
+  tool: 'undo' | 'redo',
+  headAfterMove: HeadAfterMove,
+  label: { readonly actor: string; readonly summary: string },
+  options: CallOptions = {},
+): Promise<Operation> {
+  const { operation, accept } = record;
+  const startedAt = parts.clock();
+  if (accept?.as !== 'apply')
+    throw new WorkspaceError('refused', `Operation ${operation.id} was accepted as ${accept?.as}`);
+  const contents = new AcceptContents(parts.contents, parts.lower);
+  const writes = tool === 'redo' ? accept.writes : accept.writes.map(swapped);
+  await parts.pending.begin({ ...label, tool, target: operation.id, writes }, options);
+  const changed = await redoWrites(parts.directory, writes, contents, options.signal);
+  if (changed.length > 0) {
+    await parts.pending.end();
+    const what = tool === 'undo' ? 'accept' : 'undo of the accept';
+    const hint = 'Put them back and try again, or edit them by hand';
+    throw new WorkspaceError(
+      'refused',
+      `Nothing was changed, because these paths no longer hold what the ${what} left there: ${listOf(changed)}. ${hint}`,
+    );
+  }
+  const moved = await appendMove(parts, record, headAfterMove, { ...label, tool, startedAt });
+  await parts.pending.end();
+  return moved;
+}
+
+function appendMove(
+  parts: AcceptParts,
+  record: OperationRecord,
+  headAfterMove: HeadAfterMove,
+  {
+    tool,
+    ...label
+  }: { readonly tool: 'undo' | 'redo'; readonly actor: string; readonly summary: string; readonly startedAt: number },
+): Promise<Operation> {
+  return append(parts, async (head, version) => ({
+    head: headAfterMove(head, record, tool, version),
+    operation: { ...label, tool, target: record.operation.id },
+  }));
+}
+
+function swapped({ path, before, after }: DiskWrite): DiskWrite {
+  return { path, before: after, after: before };
+}
+
+function nothing(message: string): AcceptResult {
+  return { success: true, message, accepted: [], conflicts: [], autoRun: [], operation: undefined };
+}
+
+function summaryOf(paths: readonly AcceptedPath[]): string {
+  return `Accept ${count(paths.map(({ path }) => path))}`;
+}
+
+function count(paths: readonly string[]): string {
+  return paths.length === 1 ? quote(paths[0] as string) : `${paths.length} paths`;
+}
+
+function restText(conflicts: readonly Conflict[]): string {
+  return conflicts.length === 0 ? '' : ` Left out: ${conflictText(conflicts)}.`;
+}
+
+function conflictText(conflicts: readonly Conflict[]): string {
+  const paths = listOf(conflicts.map(({ path }) => path));
+  return `the person and the attempt changed ${paths} in ways that cannot be merged`;
+}
+
+const MAX_LISTED_PATHS = 5;
+
+function listOf(paths: readonly string[]): string {
+  const shown = paths
+    .slice(0, MAX_LISTED_PATHS)
+    .map((path) => quote(path))
+    .join(', ');
+  return paths.length > MAX_LISTED_PATHS ? `${shown} and ${paths.length - MAX_LISTED_PATHS} more` : shown;
+}

@@ -1,0 +1,178 @@
+import { type CallOptions, isWithin, type Metadata, parentPath, pathSegments, systemClock } from '@scratchfs/core';
+import { keyOf } from '../backend/lower.js';
+import {
+  type Base,
+  type DeltaEntry,
+  type DeltaNode,
+  entryAt,
+  type Head,
+  NO_NAMES,
+  nodeOf,
+  stateOf,
+} from '../delta/delta-node.js';
+import { Draft } from '../delta/draft.js';
+import type { EntryState } from '../operation.js';
+import type { AcceptedPath } from './apply.js';
+import { type AttemptChange, sameState } from './attempt-change.js';
+import { type AcceptContents, readLower } from './attempt-changes.js';
+
+/**
+ * Returns the head of an attempt after an accept. Accepted paths that equal the disk leave it; the base of the others is
+ * what is on the disk now.
+ * @param remaining changes that were not accepted
+ */
+export async function headAfterAccept(
+  head: Head,
+  accepted: readonly AcceptedPath[],
+  remaining: readonly AttemptChange[],
+  contents: AcceptContents,
+  version: string,
+  options: CallOptions = {},
+): Promise<Head> {
+  const rebase = new Rebase(head, contents, version, options);
+  // What is in a directory comes before it.
+  for (const path of [...accepted].reverse()) await rebase.accept(path, remaining);
+  return rebase.finish();
+}
+
+class Rebase {
+  readonly #draft: Draft;
+  #copies = 0;
+
+  constructor(
+    readonly head: Head,
+    readonly contents: AcceptContents,
+    readonly version: string,
+    readonly options: CallOptions,
+  ) {
+    this.#draft = new Draft(head, version);
+  }
+
+  finish(): Head {
+    const used = new Set<unknown>();
+    const visit = ({ names = NO_NAMES }: DeltaNode): void => {
+      for (const { node, link } of names.values()) {
+        if (link !== undefined) used.add(link);
+        if (node !== null) visit(node);
+      }
+    };
+    visit(this.#draft.current.root);
+    for (const id of [...this.#draft.current.inodes.keys()]) if (!used.has(id)) this.#draft.setInode(id, undefined);
+    return this.#draft.head;
+  }
+
+  async accept(accepted: AcceptedPath, remaining: readonly AttemptChange[]): Promise<void> {
+    const { path, base, now } = accepted;
+    const names = pathSegments(path);
+    const entry = entryAt(this.#draft.current, names);
+    // Entries of a removed or moved directory follow from that of the directory.
+    if (entry === undefined) return;
+    const node = nodeOf(this.#draft.current, entry) ?? null;
+    if (node?.kind === 'directory' || (node === null && entry.base?.state?.kind === 'directory'))
+      return this.#acceptDirectory(path, node, remaining);
+    if (sameState(base, now)) this.#draft.setEntry(names, undefined);
+    else await this.#setBase(names, entry, node as DeltaNode, accepted);
+  }
+
+  async #acceptDirectory(path: string, node: DeltaNode | null, remaining: readonly AttemptChange[]): Promise<void> {
+    const names = pathSegments(path);
+    const isLive = node !== null && node.from?.isMoved !== true;
+    const inside = remaining.filter((change) => change.path !== path && isWithin(change.path, path));
+    const hasNames = isLive ? (node.names ?? NO_NAMES).size > 0 : inside.length > 0;
+    const record = (await readLower(this.contents.lower, path, this.options))?.record;
+    if (!hasNames || record?.kind !== 'directory') {
+      this.#draft.setEntry(names, undefined);
+      return;
+    }
+    const children = new Map<string, DeltaEntry>();
+    if (isLive) {
+      for (const [name, child] of node.names ?? NO_NAMES)
+        children.set(name, { ...child, base: child.base ?? this.#absent(`${path}/${name}`) });
+    }
+    const from = { path, id: record.id, meta: record.meta };
+    const shown: DeltaNode = { id: record.id, kind: 'directory', version: '', from, names: children };
+    const base = {
+      path,
+      key: keyOf(record),
+      state: { kind: record.kind, mode: record.meta.mode, size: 0 },
+      at: systemClock(),
+    };
+    this.#draft.setEntry(names, { node: shown, base });
+    // Entries that showed through a directory that is gone get nodes of their own.
+    if (!isLive) for (const change of inside) await this.#materialize(change);
+  }
+
+  async #materialize({ path, from, base, now }: AttemptChange): Promise<void> {
+    const names = pathSegments(path);
+    const parent = entryAt(this.#draft.current, names.slice(0, -1))?.node;
+    if (parent?.kind !== 'directory') {
+      if (now === null) return;
+      await this.#materializeParents(parentPath(path));
+    }
+    const origin = (await readLower(this.contents.lower, from ?? path, this.options))?.record;
+    const entryBase: Base =
+      base === null ? this.#absent(path) : { path, key: origin && keyOf(origin), state: base, at: systemClock() };
+    if (now?.kind === 'file' && now.hash !== undefined) await this.contents.write(await this.contents.read(now.hash));
+    this.#draft.setEntry(names, { node: now && this.#node(now, origin?.meta), base: entryBase });
+  }
+
+  async #materializeParents(path: string): Promise<void> {
+    const names = pathSegments(path);
+    if (entryAt(this.#draft.current, names)?.node?.kind === 'directory') return;
+    await this.#materializeParents(parentPath(path));
+    const record = (await readLower(this.contents.lower, path, this.options))?.record;
+    if (record?.kind !== 'directory') {
+      const node = this.#node({ kind: 'directory', mode: 0o755, size: 0 }, undefined);
+      this.#draft.setEntry(names, { node, base: this.#absent(path) });
+      return;
+    }
+    const from = { path, id: record.id, meta: record.meta };
+    const base = {
+      path,
+      key: keyOf(record),
+      state: { kind: record.kind, mode: record.meta.mode, size: 0 },
+      at: systemClock(),
+    };
+    const node: DeltaNode = { id: record.id, kind: 'directory', version: '', from, names: NO_NAMES };
+    this.#draft.setEntry(names, { node, base });
+  }
+
+  #node(state: EntryState, known: Metadata | undefined): DeltaNode {
+    const { kind, mode, hash, size, target } = state;
+    const time = systemClock();
+    const meta = { uid: 0, gid: 0, atime: time, mtime: time, ctime: time, birthtime: time, ...known, mode };
+    return {
+      id: `${this.version}/${++this.#copies}`,
+      kind,
+      version: this.version,
+      meta,
+      ...(kind === 'file' && { content: { hash: hash as string, size } }),
+      ...(kind === 'symlink' && { target }),
+      ...(kind === 'directory' && { names: NO_NAMES, listing: this.version }),
+    };
+  }
+
+  #absent(path: string): Base {
+    return { path, key: undefined, state: null, at: systemClock() };
+  }
+
+  /** Gives an entry with a difference that stays open its new base, and the state that the attempt has now. */
+  async #setBase(names: readonly string[], entry: DeltaEntry, node: DeltaNode, accepted: AcceptedPath): Promise<void> {
+    const { path, base, now, after } = accepted;
+    const record = (await readLower(this.contents.lower, path, this.options))?.record;
+    // A base that is not on the disk has no key, so that it is compared by content.
+    const key = record !== undefined && sameState(base, after) ? keyOf(record) : undefined;
+    const next: DeltaNode =
+      now === null || sameState(stateOf(node), now)
+        ? node
+        : {
+            ...node,
+            version: this.version,
+            meta: { ...(node.meta as Metadata), mode: now.mode },
+            content: { hash: now.hash as string, size: now.size },
+          };
+    if (entry.link !== undefined) this.#draft.setInode(entry.link, next);
+    const held = entry.link === undefined ? { node: next } : { node: null, link: entry.link };
+    this.#draft.setEntry(names, { ...held, base: { path, key: key ?? '', state: base, at: systemClock() } });
+  }
+}

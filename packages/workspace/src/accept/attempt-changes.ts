@@ -1,0 +1,194 @@
+import { type CallOptions, joinPath, type NodeRecord, pathSegments } from '@scratchfs/core';
+import type { Lower } from '../backend/lower.js';
+import {
+  type Base,
+  type DeltaEntry,
+  type DeltaNode,
+  type Head,
+  NO_NAMES,
+  nodeOf,
+  stateOf,
+} from '../delta/delta-node.js';
+import type { Contents as StoredContents } from '../log/contents.js';
+import type { EntryState } from '../operation.js';
+import { type AttemptChange, type Contents, hashOf, MODE_BITS, sameState } from './attempt-change.js';
+
+/** Contents of the store, and of files of the disk that are read again when they are asked for. */
+export class AcceptContents implements Contents {
+  readonly #lowerPaths = new Map<string, string>();
+
+  constructor(
+    readonly stored: StoredContents,
+    readonly lower: Lower,
+  ) {}
+
+  /** Notes where a content lies on the disk, so that it need not be stored yet. */
+  note(hash: string, lowerPath: string): void {
+    this.#lowerPaths.set(hash, lowerPath);
+  }
+
+  async read(hash: string, signal?: AbortSignal): Promise<Uint8Array> {
+    const path = this.#lowerPaths.get(hash);
+    if (path !== undefined) {
+      const content = (await readLower(this.lower, path, { signal }))?.content;
+      if (content !== undefined && hashOf(content) === hash) return content;
+    }
+    return this.stored.read(hash, { signal });
+  }
+
+  async write(content: Uint8Array, signal?: AbortSignal): Promise<string> {
+    const { hash } = this.stored.add(content);
+    await this.stored.save([hash], { signal });
+    return hash;
+  }
+}
+
+/**
+ * Returns the difference between an attempt and what it began from, one change for each path. Removed and moved
+ * directories, which the attempt keeps as one entry each, are listed as they are on the disk now. What the person has
+ * created or edited there since is left out, so that it stays.
+ */
+export async function attemptChanges(
+  head: Head,
+  contents: AcceptContents,
+  options: CallOptions = {},
+): Promise<AttemptChange[]> {
+  const collector = new Collector(head, contents, options);
+  await collector.visitNames('', head.root);
+  return collector.changes();
+}
+
+interface FoundChange {
+  readonly base: EntryState | null;
+  readonly now: EntryState | null;
+  readonly from?: string | undefined;
+}
+
+class Collector {
+  readonly #found = new Map<string, FoundChange>();
+  /** Lower directories that show at another path. */
+  readonly #movedFrom = new Set<string>();
+
+  constructor(
+    readonly head: Head,
+    readonly contents: AcceptContents,
+    readonly options: CallOptions,
+  ) {
+    this.#findMoves(head.root);
+  }
+
+  changes(): AttemptChange[] {
+    return [...this.#found]
+      .map(([path, change]) => ({ path, ...change }))
+      .filter(({ base, now }) => !sameState(base, now));
+  }
+
+  #findMoves({ from, names = NO_NAMES }: DeltaNode): void {
+    if (from?.isMoved === true) this.#movedFrom.add(from.path);
+    for (const { node } of names.values()) if (node !== null) this.#findMoves(node);
+  }
+
+  async visitNames(path: string, directory: DeltaNode): Promise<void> {
+    for (const [name, entry] of directory.names ?? NO_NAMES) await this.#visit(`${path}/${name}`, entry);
+  }
+
+  async #visit(path: string, entry: DeltaEntry): Promise<void> {
+    const node = nodeOf(this.head, entry) ?? null;
+    const base = entry.base?.path === path ? entry.base : undefined;
+    const isShown = node?.from?.path === path;
+    if (base?.state?.kind === 'directory' && !isShown)
+      await this.#remove(path, base, this.#movedFrom.has(path) ? isNewSince : isTouchedSince);
+    const known = this.#found.get(path)?.base;
+    const before = known ?? base?.state ?? null;
+    const isOwn = node === null || !isShown || (node.meta !== undefined && node.meta.mode !== before?.mode);
+    if (isOwn) this.#found.set(path, { base: before, now: node && stateOf(node), from: originOf(path, entry, node) });
+    if (node?.kind !== 'directory') return;
+    if (node.from?.isMoved === true) await this.#moveNames(path, node.from.path, node, entry.base?.at);
+    await this.visitNames(path, node);
+  }
+
+  /** Adds the removal of everything under a lower directory that the attempt hides. */
+  async #remove(path: string, base: Base, isLeft: IsLeft): Promise<void> {
+    for (const { name, record } of await listLower(this.contents.lower, path, this.options)) {
+      const inside = joinPath(path, name);
+      if (record.kind === 'directory') await this.#remove(inside, base, isLeft);
+      else if (isLeft(record, base.at)) continue;
+      const state = await this.#lowerState(inside, record);
+      if (state !== null) this.#found.set(inside, { base: state, now: null });
+    }
+  }
+
+  /** Adds the entries of a moved directory that the attempt has not changed. */
+  async #moveNames(
+    path: string,
+    lowerPath: string,
+    node: DeltaNode | undefined,
+    at = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
+    for (const { name, record } of await listLower(this.contents.lower, lowerPath, this.options)) {
+      if (node?.names?.has(name) === true) continue;
+      const [from, to] = [joinPath(lowerPath, name), joinPath(path, name)];
+      if (record.kind !== 'directory' && isNewSince(record, at)) continue;
+      const state = await this.#lowerState(from, record);
+      if (state !== null) this.#found.set(to, { base: null, now: state, from });
+      if (record.kind === 'directory') await this.#moveNames(to, from, undefined, at);
+    }
+  }
+
+  async #lowerState(path: string, record: NodeRecord): Promise<EntryState | null> {
+    const { kind, meta, size, target } = record;
+    const mode = meta.mode & MODE_BITS;
+    if (kind === 'directory') return { kind, mode, size: 0 };
+    if (kind === 'symlink') return { kind, mode, size, target };
+    const content = (await readLower(this.contents.lower, path, this.options))?.content;
+    if (content === undefined) return null;
+    const hash = hashOf(content);
+    this.contents.note(hash, path);
+    return { kind, mode, size: content.length, hash };
+  }
+}
+
+/** Reports whether an entry of a hidden directory is left out, because it is not what the attempt has hidden. */
+type IsLeft = (record: NodeRecord, at: number) => boolean;
+
+const isNewSince: IsLeft = ({ meta }, at) => meta.birthtime > at;
+const isTouchedSince: IsLeft = ({ meta }, at) => Math.max(meta.ctime, meta.mtime) > at;
+
+/** Returns the lower path that an entry was moved from, if it is another one. */
+function originOf(path: string, { base }: DeltaEntry, node: DeltaNode | null): string | undefined {
+  const from = node?.from?.isMoved === true ? node.from.path : (node?.origin?.path ?? base?.path);
+  return node === null || from === path ? undefined : from;
+}
+
+interface LowerEntry {
+  readonly record: NodeRecord;
+  readonly content?: Uint8Array | undefined;
+}
+
+/** Reads a lower entry, a file with its content. */
+export async function readLower(lower: Lower, path: string, options: CallOptions): Promise<LowerEntry | undefined> {
+  const [result] = await lower.load([{ kind: 'path', path, content: Number.MAX_SAFE_INTEGER }], options);
+  if (result?.kind !== 'path' || result.nodes.length !== pathSegments(path).length + 1) return undefined;
+  const record = result.nodes.at(-1);
+  return record ? { record, content: result.content } : undefined;
+}
+
+const PAGE_NAMES = 10_000;
+
+async function listLower(
+  lower: Lower,
+  path: string,
+  options: CallOptions,
+): Promise<{ readonly name: string; readonly record: NodeRecord }[]> {
+  const directory = (await readLower(lower, path, options))?.record;
+  const found: { name: string; record: NodeRecord }[] = [];
+  if (directory?.kind !== 'directory') return found;
+  for (let after: string | undefined; ; ) {
+    const at = { path, id: directory.id };
+    const [page] = await lower.load([{ kind: 'list', at, after, limit: PAGE_NAMES }], options);
+    if (page?.kind !== 'list') return found;
+    for (const [i, name] of page.names.entries()) found.push({ name, record: page.nodes[i] as NodeRecord });
+    after = page.names.at(-1) ?? after;
+    if (page.complete || page.names.length === 0) return found;
+  }
+}
