@@ -76,11 +76,11 @@ export async function json(
   command: string,
   args: readonly string[],
   options?: RunOptions,
-): Promise<Record<string, never> & { readonly code: number | null }> {
+): Promise<Record<string, unknown> & { readonly code: number | null }> {
   const { code, stdout, stderr } = await run([...command.split(' '), '--json', ...args], options);
   const lines = stdout.trimEnd().split('\n');
   if (lines.length !== 1 || stderr !== '') throw new Error(`Not one line of JSON:\n${stdout}${stderr}`);
-  const value = JSON.parse(stdout) as Record<string, never>;
+  const value = JSON.parse(stdout) as Record<string, unknown>;
   const check = ajv.compile('error' in value ? ERROR_SCHEMA : resultSchema(command));
   if (!check(value)) throw new Error(`${ajv.errorsText(check.errors)}\n${stdout}`);
   return Object.assign(value, { code });

@@ -32,6 +32,7 @@ export const mayImport: Record<string, readonly string[]> = {
     '@scratchfs/host',
     '@scratchfs/redis',
     '@scratchfs/s3',
+    '@scratchfs/sandbox',
     '@scratchfs/workspace',
     '@aws-sdk/client-s3',
     '@clack/prompts',

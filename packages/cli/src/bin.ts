@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import { ExitCode } from './errors.js';
 import { main } from './main.js';
+import { Interrupts } from './terminal/interrupts.js';
 
-const controller = new AbortController();
+const interrupts = new Interrupts();
 
 // The first Ctrl-C ends the work in order; the second ends the process.
 process.on('SIGINT', () => {
-  if (controller.signal.aborted) process.exit(ExitCode.interrupted);
-  controller.abort();
+  if (!interrupts.interrupt()) process.exit(ExitCode.interrupted);
 });
 process.on('SIGTERM', () => process.exit(128 + 15));
 
@@ -24,5 +24,5 @@ process.exitCode = await main(process.argv.slice(2), {
   stdin: process.stdin,
   environment: process.env,
   directory: process.cwd(),
-  signal: controller.signal,
+  interrupts,
 });

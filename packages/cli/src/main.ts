@@ -6,6 +6,7 @@ import { manual, overview } from './table/help.js';
 import { Options } from './table/options.js';
 import { parseLine } from './table/parse.js';
 import { escapeText } from './terminal/escape.js';
+import type { Interrupts } from './terminal/interrupts.js';
 import { Output, type OutputStream } from './terminal/output.js';
 
 /** What a run of the program is connected with. */
@@ -16,8 +17,7 @@ export interface MainOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Absolute path. */
   readonly directory: string;
-  /** Aborts at the first Ctrl-C. */
-  readonly signal: AbortSignal;
+  readonly interrupts: Interrupts;
 }
 
 /** Version of the objects that `--json` prints. Fields may be added to a version, never changed or removed. */
@@ -25,7 +25,8 @@ const JSON_VERSION = 1;
 
 /** Runs one command line. Resolves to the exit code; errors are printed. */
 export async function main(argv: readonly string[], options: MainOptions): Promise<number> {
-  const { environment, signal } = options;
+  const { environment, interrupts } = options;
+  const { signal } = interrupts;
   let given = new Options(new Map());
   const outputFor = (parsed: Options): Output =>
     new Output({
@@ -65,10 +66,12 @@ export async function main(argv: readonly string[], options: MainOptions): Promi
       directory,
       environment,
       output,
+      interrupts,
       signal,
     });
-    if (output.isJson) output.line(JSON.stringify({ version: JSON_VERSION, command: spec.name, ...json }));
-    else for (const text of lines ?? []) output.line(text);
+    if (output.isJson && json !== undefined)
+      output.line(JSON.stringify({ version: JSON_VERSION, command: spec.name, ...json }));
+    if (!output.isJson) for (const text of lines ?? []) output.line(text);
     return code;
   } catch (error) {
     // A command line that could not be parsed may still ask for JSON.

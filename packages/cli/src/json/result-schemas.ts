@@ -4,6 +4,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 const text: Schema = { type: 'string' };
 const number: Schema = { type: 'number' };
 const integer: Schema = { type: 'integer' };
+const boolean: Schema = { type: 'boolean' };
 const list = (items: Schema): Schema => ({ type: 'array', items });
 
 /** Returns the schema of an object. A name that ends with `?` may be missing. */
@@ -21,6 +22,90 @@ const kind: Schema = { enum: ['file', 'directory', 'symlink'] };
 const entry = object({ path: text, kind, size: integer, mode: integer, modifiedAt: number, 'target?': text });
 const copied = { path: text, files: integer, directories: integer, symlinks: integer, bytes: integer };
 const written = object({ file: text, size: integer });
+
+const nullable = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+const state = object({ kind, mode: integer, size: integer, 'hash?': text, 'target?': text });
+const side: Schema = { anyOf: [state, { type: 'null' }, { const: 'disk' }] };
+const operation = object({
+  id: integer,
+  attempt: text,
+  at: number,
+  actor: text,
+  tool: text,
+  summary: text,
+  ok: boolean,
+  ms: number,
+  changes: list(object({ path: text, 'from?': text, before: side, after: side })),
+  'target?': integer,
+});
+const attempt = object({
+  name: text,
+  state: { enum: ['open', 'discarded'] },
+  createdAt: number,
+  changedAt: number,
+  head: integer,
+  changedPaths: integer,
+  current: boolean,
+  'parent?': object({ attempt: text, operation: integer }),
+});
+const hunk = object({
+  id: text,
+  oldStart: integer,
+  oldLines: integer,
+  newStart: integer,
+  newLines: integer,
+  lines: list(text),
+});
+const pathDiff = object({
+  path: text,
+  type: { enum: ['added', 'removed', 'changed', 'moved'] },
+  'from?': text,
+  before: nullable(state),
+  after: nullable(state),
+  binary: boolean,
+  additions: integer,
+  deletions: integer,
+  hunks: list(hunk),
+});
+const conflict = object({
+  path: text,
+  code: { enum: ['content', 'binary', 'kind', 'removed', 'exists', 'mode', 'case', 'directory'] },
+  base: nullable(state),
+  disk: nullable(state),
+  attempt: nullable(state),
+});
+const approval = object({
+  id: integer,
+  state: { enum: ['pending', 'approved', 'denied', 'expired'] },
+  attempt: text,
+  head: integer,
+  action: text,
+  summary: text,
+  details: {},
+  createdAt: number,
+  expiresAt: number,
+});
+const accepted = {
+  attempt: text,
+  success: boolean,
+  message: text,
+  accepted: list(text),
+  conflicts: list(conflict),
+  autoRun: list(text),
+  operation: nullable(operation),
+  'commit?': text,
+};
+const ended = {
+  exitCode: nullable(integer),
+  signal: nullable(text),
+  stopped: nullable(text),
+  stdout: text,
+  stderr: text,
+  refused: list(object({ path: text, reason: text })),
+  autoRun: list(text),
+};
+const steps = object({ attempt: text, operations: list(operation) });
+const approvals = object({ approvals: list(approval) });
 
 /** Results by command, without the fields that all have: `version` and `command`. */
 const RESULTS: Readonly<Record<string, Schema>> = {
@@ -74,6 +159,44 @@ const RESULTS: Readonly<Record<string, Schema>> = {
   'export tar': written,
   'export snapshot': written,
   'export git': object({ commit: text, branch: text, repository: text }),
+  run: object({
+    attempt: text,
+    decision: { enum: ['accepted', 'kept', 'discarded'] },
+    ...ended,
+    operation: nullable(operation),
+    paths: list(pathDiff),
+    'accept?': object(accepted),
+  }),
+  try: object({
+    picked: nullable(text),
+    tries: list(object({ attempt: text, ...ended, test: nullable(object(ended)), paths: list(pathDiff) })),
+  }),
+  status: object({
+    directory: text,
+    attempt: nullable(attempt),
+    paths: list(pathDiff),
+    conflicts: list(conflict),
+    approvals: integer,
+    warnings: list(text),
+  }),
+  log: object({ attempt: text, operations: list(operation), next: nullable(integer) }),
+  show: object({ operation, paths: list(pathDiff) }),
+  diff: object({ attempt: text, head: integer, paths: list(pathDiff) }),
+  watch: object({ event: { type: 'object' } }),
+  undo: steps,
+  redo: steps,
+  restore: steps,
+  accept: object({ ...accepted, 'patch?': text }),
+  refresh: object({ attempt: text, merged: list(text), conflicts: list(conflict) }),
+  approvals,
+  approve: approvals,
+  deny: approvals,
+  attempts: object({ attempts: list(attempt) }),
+  fork: object({ attempt: text, parent: text, current: boolean }),
+  switch: object({ attempt: text }),
+  discard: object({ attempts: list(text) }),
+  gc: object({ deleted: integer, bytes: integer, kept: integer }),
+  doctor: object({ checks: list(object({ name: text, ok: boolean, text, 'hint?': text })) }),
   completion: object({ shell: text, script: text }),
   help: object({ commands: list({ type: 'object' }) }),
 };

@@ -1,3 +1,4 @@
+import type { Interrupts } from '../terminal/interrupts.js';
 import type { Output } from '../terminal/output.js';
 import type { Options } from './options.js';
 
@@ -68,6 +69,7 @@ export interface Call {
   readonly directory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly output: Output;
+  readonly interrupts: Interrupts;
   /** Aborts at the first Ctrl-C. */
   readonly signal: AbortSignal;
 }

@@ -1,8 +1,10 @@
 import type { CommandSpec } from './command-spec.js';
 import { FILE_COMMANDS } from './file-commands.js';
+import { WORKSPACE_COMMANDS } from './workspace-commands.js';
 
 /** Every command. Parsing, help and completion are made from this table. */
 export const COMMANDS: readonly CommandSpec[] = [
+  ...WORKSPACE_COMMANDS,
   ...FILE_COMMANDS,
   {
     name: 'completion',

@@ -7,3 +7,12 @@ export interface Store {
   save(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The files that a command of `fs`, `import` or `export` works on: a storage, or the attempt of a workspace. */
+export interface Target {
+  readonly fileSystem: FileSystem;
+  /** Returns the absolute path that an argument names. */
+  path(argument: string): string;
+  /** Runs work that changes files. On an attempt it is one operation; elsewhere one transaction, if there are any. */
+  change<T>(summary: string, work: (fileSystem: FileSystem) => Promise<T>): Promise<T>;
+}

@@ -1,0 +1,72 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { AcceptOptions, Attempt, Workspace } from '@scratchfs/workspace';
+import { ExitCode, usageError } from '../errors.js';
+import type { Call, Result } from '../table/command-spec.js';
+import { escapeText } from '../terminal/escape.js';
+import { acceptResult } from '../workspace/accept-text.js';
+import { attemptPath, withAttempt } from '../workspace/open.js';
+import { pickHunks } from '../workspace/pick-hunks.js';
+
+export function run(call: Call): Promise<Result> {
+  const { options, output, signal } = call;
+  const as = target(call);
+  const isPicked = options.flag('hunks');
+  if (isPicked && !output.isInteractive)
+    throw usageError('-p needs a terminal.', 'In scripts, name the paths: scratchfs accept -- PATH…');
+  return withAttempt(call, async (current, workspace) => {
+    const { attempt, paths } = await named(call, current, workspace);
+    const given: AcceptOptions = {
+      as,
+      signal,
+      branch: options.text('branch'),
+      message: options.text('message'),
+      onConflict: options.flag('skip-conflicts') ? 'skip' : 'fail',
+      dryRun: options.flag('dry-run'),
+      ...(paths.length === 0 ? {} : { paths }),
+    };
+    if (!isPicked) return finish(call, attempt, given);
+    const diff = await attempt.diff({ hunks: true, signal, ...(paths.length === 0 ? {} : { paths }) });
+    if (diff.paths.length === 0) return finish(call, attempt, given);
+    const picked = await pickHunks(diff.paths, output);
+    return finish(call, attempt, { ...given, ...picked, expect: diff.head });
+  });
+}
+
+async function finish(call: Call, attempt: Attempt, options: AcceptOptions): Promise<Result> {
+  const { output, directory } = call;
+  const result = await output.progress('Accepting', () => attempt.accept(options));
+  const { patch } = result;
+  if (options.as !== 'patch' || patch === undefined) return acceptResult(result, attempt.name, call);
+  const file = call.options.text('patch') ?? '-';
+  if (file === '-' && !output.isJson) {
+    if (output.isTerminal) await output.bytes(Buffer.from(output.content(new TextDecoder().decode(patch))));
+    else await output.bytes(patch);
+    return { code: ExitCode.ok };
+  }
+  const { lines = [], ...rest } = acceptResult(result, attempt.name, call);
+  if (file === '-') return { ...rest, json: { ...rest.json, patch: Buffer.from(patch).toString('base64') } };
+  await writeFile(resolve(directory, file), patch);
+  return {
+    ...rest,
+    lines: output.isQuiet ? [] : [...lines, `Wrote ${escapeText(file)}; take it with: git apply ${escapeText(file)}`],
+  };
+}
+
+/** Returns the form that at most one option names. */
+function target({ options }: Call): NonNullable<AcceptOptions['as']> {
+  const given = (['apply', 'merge', 'branch', 'patch'] as const).filter((name) => options.flag(name));
+  if (given.length > 1) throw usageError(`Choose one of ${given.map((name) => `--${name}`).join(' and ')}.`);
+  if (options.flag('hunks') && (given[0] === 'merge' || given[0] === 'branch'))
+    throw usageError(`-p goes with --apply and --patch, not with --${given[0]}.`);
+  return given[0] ?? 'apply';
+}
+
+/** Splits the arguments into an attempt, if the first one names one, and paths. */
+async function named(call: Call, current: Attempt, workspace: Workspace) {
+  const [first, ...others] = call.args;
+  const isAttempt = first !== undefined && (await workspace.attempts()).some(({ name }) => name === first);
+  const attempt = isAttempt ? await workspace.attempt(first, { signal: call.signal }) : current;
+  const paths = (isAttempt ? others : call.args).map((path) => attemptPath(call, workspace, path));
+  return { attempt, paths };
+}

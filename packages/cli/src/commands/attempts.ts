@@ -1,0 +1,33 @@
+import type { Call, Result } from '../table/command-spec.js';
+import { alignColumns } from '../terminal/columns.js';
+import { ageText, count } from '../terminal/quantities.js';
+import { withWorkspace } from '../workspace/open.js';
+import { attemptJson } from '../workspace/operation-text.js';
+
+export function run(call: Call): Promise<Result> {
+  const { options, output, signal } = call;
+  const { style } = output;
+  return withWorkspace(call, async (workspace) => {
+    const all = await workspace.attempts({ signal });
+    const infos = all
+      .filter(({ state }) => options.flag('all') || state === 'open')
+      .sort((a, b) => b.changedAt - a.changedAt);
+    const json = { attempts: infos.map(attemptJson) };
+    if (options.flag('names')) return { json, lines: infos.map(({ name }) => name) };
+    if (infos.length === 0) return { json, lines: [style.dim('No attempts.')] };
+    const now = Date.now();
+    const rows = infos.map(({ name, state, current, head, changedPaths, changedAt, parent }) => [
+      `${current ? '*' : ' '} ${style.name(name)}`,
+      count(head, 'operation'),
+      count(changedPaths, 'path'),
+      style.dim(ageText(changedAt, now)),
+      style.dim(
+        [
+          ...(state === 'discarded' ? ['discarded'] : []),
+          ...(parent === undefined ? [] : [`from ${parent.attempt} at ${parent.operation}`]),
+        ].join(', '),
+      ),
+    ]);
+    return { json, lines: alignColumns(rows, [1, 2]) };
+  });
+}

@@ -1,0 +1,41 @@
+import type { Attempt, AttemptDiffOptions, Workspace } from '@scratchfs/workspace';
+import type { Call, Result } from '../table/command-spec.js';
+import { patchLines, pathJson, statLines, sumText } from '../workspace/diff-text.js';
+import { attemptPath, withAttempt } from '../workspace/open.js';
+
+export function run(call: Call): Promise<Result> {
+  const { args, options, output, signal } = call;
+  return withAttempt(call, async (current, workspace) => {
+    const { attempt, from, to, rest } = await sides(args, current, workspace);
+    const paths = rest.map((path) => attemptPath(call, workspace, path));
+    const isList = options.flag('stat') || options.flag('name-only');
+    const diff = await output.progress('Comparing', () =>
+      attempt.diff({ from, to, hunks: !isList, signal, ...(paths.length === 0 ? {} : { paths }) }),
+    );
+    const json = { attempt: attempt.name, head: diff.head, paths: diff.paths.map(pathJson) };
+    if (options.flag('name-only')) return { json, lines: diff.paths.map(({ path }) => output.listed(path.slice(1))) };
+    if (options.flag('stat')) {
+      const lines = [
+        ...statLines(diff.paths, output),
+        ...(diff.paths.length === 0 ? [] : ['', output.style.dim(sumText(diff.paths))]),
+      ];
+      return { json, lines };
+    }
+    return { json, lines: diff.paths.flatMap((path) => patchLines(path, output)) };
+  });
+}
+
+type Sides = Pick<AttemptDiffOptions, 'from' | 'to'> & { readonly attempt: Attempt; readonly rest: readonly string[] };
+
+/** Finds out what the first arguments name: numbers are operations, names of attempts are attempts, others are paths. */
+async function sides(args: readonly string[], current: Attempt, workspace: Workspace): Promise<Sides> {
+  const [a, b] = args;
+  const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text);
+  if (isNumber(a) && isNumber(b)) return { attempt: current, from: Number(a), to: Number(b), rest: args.slice(2) };
+  if (isNumber(a)) return { attempt: current, from: Number(a), to: undefined, rest: args.slice(1) };
+  const names = new Set((await workspace.attempts()).map(({ name }) => name));
+  if (a === undefined || !names.has(a)) return { attempt: current, from: 'disk', to: undefined, rest: args };
+  const first = await workspace.attempt(a);
+  if (b === undefined || !names.has(b)) return { attempt: first, from: 'disk', to: undefined, rest: args.slice(1) };
+  return { attempt: first, from: await first.head(), to: await workspace.attempt(b), rest: args.slice(2) };
+}

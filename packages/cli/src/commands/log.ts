@@ -1,0 +1,38 @@
+import type { Call, Result } from '../table/command-spec.js';
+import { patchLines } from '../workspace/diff-text.js';
+import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
+import { operationJson, operationLines } from '../workspace/operation-text.js';
+
+export function run(call: Call): Promise<Result> {
+  const { args, options, output, signal } = call;
+  const limit = parseNumber(options.text('limit') ?? '50', '--limit');
+  const before = options.text('before');
+  return withAttempt(call, async (attempt, workspace) => {
+    const path = args[0] === undefined ? undefined : attemptPath(call, workspace, args[0]);
+    const { operations, next } = await attempt.log({
+      limit,
+      signal,
+      tool: options.text('tool'),
+      actor: options.text('actor'),
+      ...(path === undefined ? {} : { path }),
+      ...(before === undefined ? {} : { before: parseNumber(before, '--before') }),
+    });
+    const summaries = operationLines(operations, output, Date.now());
+    const lines: string[] = [];
+    for (const [index, operation] of operations.entries()) {
+      lines.push(summaries[index] ?? '');
+      if (!options.flag('patch')) continue;
+      const { paths } = await attempt.diff({
+        from: operation.id - 1,
+        to: operation,
+        hunks: true,
+        signal,
+        ...(path === undefined ? {} : { paths: [path] }),
+      });
+      lines.push('', ...paths.flatMap((one) => patchLines(one, output)), '');
+    }
+    if (lines.length === 0) lines.push(output.style.dim(`Attempt ${attempt.name} has no such operations.`));
+    if (next !== undefined && !output.isQuiet) lines.push(output.style.dim(`More: scratchfs log --before ${next}`));
+    return { lines, json: { attempt: attempt.name, operations: operations.map(operationJson), next: next ?? null } };
+  });
+}

@@ -1,0 +1,31 @@
+import type { Operation } from '@scratchfs/workspace';
+import type { Call, Result } from '../table/command-spec.js';
+import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
+import { operationJson, operationText } from '../workspace/operation-text.js';
+
+export function run(call: Call): Promise<Result> {
+  const {
+    args: [number = '', ...given],
+    options,
+    output,
+    signal,
+  } = call;
+  const to = parseNumber(number, 'OP', 0);
+  return withAttempt(call, async (attempt, workspace) => {
+    const paths = given.length === 0 ? [undefined] : given.map((path) => attemptPath(call, workspace, path));
+    const operations: Operation[] = [];
+    for (const path of paths) {
+      const operation = await attempt.restore(to, { path, actor: options.text('actor'), signal });
+      if (operation !== undefined) operations.push(operation);
+    }
+    const lines = operations.map((operation) => operationText(operation, output));
+    return {
+      lines: output.isQuiet
+        ? []
+        : lines.length === 0
+          ? [`Nothing differs from the state after operation ${to}.`]
+          : lines,
+      json: { attempt: attempt.name, operations: operations.map(operationJson) },
+    };
+  });
+}

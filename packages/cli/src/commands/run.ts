@@ -1,0 +1,115 @@
+import type { Attempt, RunResult } from '@scratchfs/workspace';
+import { ExitCode } from '../errors.js';
+import type { Call, Result } from '../table/command-spec.js';
+import { askKey } from '../terminal/ask.js';
+import { escapeText } from '../terminal/escape.js';
+import { acceptResult } from '../workspace/accept-text.js';
+import { conflictLines, patchLines, pathJson, statLines, sumText } from '../workspace/diff-text.js';
+import { withAttempt } from '../workspace/open.js';
+import { operationJson, pathText } from '../workspace/operation-text.js';
+import { exitCodeOf, runJson, runOptions } from '../workspace/run-options.js';
+
+export function run(call: Call): Promise<Result> {
+  const given = runOptions(call);
+  const { args, output, interrupts, signal } = call;
+  return withAttempt(call, async (attempt) => {
+    const fork = await attempt.fork(undefined, { signal });
+    const isTerminal = output.isInteractive;
+    const work = (): Promise<RunResult> =>
+      fork.run(args, {
+        ...given,
+        ...(isTerminal ? { terminal: true } : { signal }),
+        ...(isTerminal || output.isJson
+          ? {}
+          : { onOutput: (chunk, stream) => void (stream === 'stdout' ? process.stdout : process.stderr).write(chunk) }),
+      });
+    let result: RunResult;
+    try {
+      result = await (isTerminal ? interrupts.hold(work) : work());
+    } catch (error) {
+      await fork.discard();
+      throw error;
+    }
+    return decide(call, fork, result);
+  });
+}
+
+/** Shows what a command has changed, and does with the fork what the person says. */
+async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Result> {
+  const { options, output } = call;
+  const { style } = output;
+  const code = exitCodeOf(result);
+  const json = (decision: string, more: Record<string, unknown> = {}) => ({
+    attempt: fork.name,
+    decision,
+    ...runJson(result),
+    operation: result.operation === undefined ? null : operationJson(result.operation),
+    ...more,
+  });
+  const say = (text: string): void => output.note(text);
+  if (result.stopped !== undefined)
+    say(output.errorStyle.error(`The command was ended: ${result.stopped}. Its changes are discarded.`));
+  for (const { path, reason } of result.refused)
+    say(`${output.errorStyle.warning('not taken')}  ${pathText(path)}: ${escapeText(reason)}`);
+  for (const line of conflictLines(result.conflicts, output)) say(line);
+  if (result.operation === undefined) {
+    await fork.discard();
+    if (code !== 0) say(output.errorStyle.dim(`Exit code ${code}. Nothing was changed.`));
+    return { code, json: json('discarded', { paths: [] }) };
+  }
+  const { paths } = await fork.diff();
+  if (!output.isJson) {
+    say('');
+    for (const line of statLines(paths, output)) say(line);
+    say(output.errorStyle.dim(`${sumText(paths)}; exit code ${code}`));
+  }
+  const decision = await decisionOf(call, fork, code);
+  if (decision === 'discard') {
+    await fork.discard();
+    return {
+      code,
+      lines: output.isQuiet ? [] : ['Discarded. Your disk is as it was.'],
+      json: json('discarded', { paths: paths.map(pathJson) }),
+    };
+  }
+  if (decision === 'keep') {
+    const lines = [
+      `Kept as attempt ${style.name(fork.name)}.`,
+      style.dim(`scratchfs accept ${fork.name}, or scratchfs discard ${fork.name}`),
+    ];
+    return { code, lines: output.isQuiet ? [] : lines, json: json('kept', { paths: paths.map(pathJson) }) };
+  }
+  const accepted = acceptResult(await fork.accept(), fork.name, call);
+  const isAccepted = accepted.code === ExitCode.ok;
+  return {
+    code: isAccepted || code !== 0 ? code : (accepted.code ?? code),
+    lines: accepted.lines ?? [],
+    json: json(isAccepted ? 'accepted' : 'kept', { paths: paths.map(pathJson), accept: accepted.json }),
+  };
+
+  async function decisionOf(
+    { output: { isInteractive } }: Call,
+    attempt: Attempt,
+    exitCode: number,
+  ): Promise<'accept' | 'keep' | 'discard'> {
+    if (options.flag('accept')) return exitCode === 0 ? 'accept' : 'keep';
+    if (options.flag('keep') || !isInteractive) return 'keep';
+    for (;;) {
+      const key = await askKey(
+        'What now?',
+        {
+          a: 'accept: write the changes to your disk',
+          k: 'keep the attempt for later',
+          d: 'discard the changes',
+          s: 'show the changed lines',
+        },
+        output,
+      );
+      if (key === 'a') return 'accept';
+      if (key === 'k') return 'keep';
+      if (key === 'd') return 'discard';
+      const diff = await attempt.diff({ hunks: true });
+      for (const path of diff.paths) for (const line of patchLines(path, output)) output.line(line);
+    }
+  }
+}

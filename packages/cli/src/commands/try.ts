@@ -1,0 +1,100 @@
+import type { Attempt, PathDiff, RunResult } from '@scratchfs/workspace';
+import { CliError, ExitCode, usageError } from '../errors.js';
+import type { Call, Result } from '../table/command-spec.js';
+import { alignColumns } from '../terminal/columns.js';
+import { count } from '../terminal/quantities.js';
+import { pathJson, sumText } from '../workspace/diff-text.js';
+import { withAttempt } from '../workspace/open.js';
+import { exitCodeOf, runJson, runOptions } from '../workspace/run-options.js';
+
+const MAX_FORKS = 16;
+
+interface Tried {
+  readonly fork: Attempt;
+  readonly result: RunResult;
+  readonly test: RunResult | undefined;
+  readonly paths: readonly PathDiff[];
+}
+
+export function run(call: Call): Promise<Result> {
+  const [number = '', ...command] = call.args;
+  if (!/^\d+$/.test(number) || Number(number) < 1 || Number(number) > MAX_FORKS)
+    throw usageError(`N must be a number from 1 to ${MAX_FORKS}, not ${number}.`);
+  if (command.length === 0) throw usageError('CMD is missing.', 'Usage: scratchfs try N -- CMD…');
+  const given = runOptions(call);
+  const { options, output, signal } = call;
+  const { style } = output;
+  const test = options.text('test');
+  return withAttempt(call, async (attempt, workspace) => {
+    const forks: Attempt[] = [];
+    for (let index = 0; index < Number(number); index++) forks.push(await attempt.fork(undefined, { signal }));
+    let ended = 0;
+    const tried = await output.progress(`Running in ${count(forks.length, 'fork')}`, (report) =>
+      Promise.all(
+        forks.map(async (fork): Promise<Tried> => {
+          const result = await fork.run(command, { ...given, signal });
+          const judged = test === undefined ? undefined : await fork.run(['/bin/sh', '-c', test], { ...given, signal });
+          const { paths } = await fork.diff({ signal });
+          report(`${++ended} of ${forks.length} ended`);
+          return { fork, result, test: judged, paths };
+        }),
+      ),
+    );
+    const rows = tried.map((one) => [
+      style.name(one.fork.name),
+      mark(exitCodeOf(one.result), 'done', style),
+      one.test === undefined ? style.dim('not tested') : mark(exitCodeOf(one.test), 'test passed', style),
+      sumText(one.paths),
+    ]);
+    const picked = output.isInteractive ? await pick(tried) : undefined;
+    if (picked !== undefined) {
+      await workspace.switchTo(picked.fork.name, { signal });
+      for (const { fork } of tried) if (fork !== picked.fork) await fork.discard({ signal });
+    }
+    const lines = [
+      ...alignColumns(rows),
+      '',
+      picked === undefined
+        ? style.dim('All are kept. scratchfs diff A B compares two, accept A takes one, discard A… ends the rest.')
+        : `The current attempt is ${style.name(picked.fork.name)}; the others are discarded. Take it with: scratchfs accept`,
+    ];
+    const isAnyGood = tried.some(
+      (one) => exitCodeOf(one.result) === 0 && (one.test === undefined || exitCodeOf(one.test) === 0),
+    );
+    return {
+      code: isAnyGood ? ExitCode.ok : ExitCode.failed,
+      lines,
+      json: {
+        picked: picked?.fork.name ?? null,
+        tries: tried.map((one) => ({
+          attempt: one.fork.name,
+          ...runJson(one.result),
+          test: one.test === undefined ? null : runJson(one.test),
+          paths: one.paths.map(pathJson),
+        })),
+      },
+    };
+  });
+}
+
+function mark(code: number, good: string, style: Call['output']['style']): string {
+  return code === 0 ? style.added(good) : style.removed(`exit code ${code}`);
+}
+
+/** Lets a person pick one with the arrow keys; undefined if they keep all. */
+async function pick(tried: readonly Tried[]): Promise<Tried | undefined> {
+  const { isCancel, select } = await import('@clack/prompts');
+  const chosen = await select<Tried | undefined>({
+    message: 'Which one do you keep?',
+    options: [
+      ...tried.map((one) => ({
+        value: one,
+        label: one.fork.name,
+        hint: `${one.test === undefined ? `exit code ${exitCodeOf(one.result)}` : `test ${exitCodeOf(one.test) === 0 ? 'passed' : 'failed'}`}; ${sumText(one.paths)}`,
+      })),
+      { value: undefined, label: 'all of them' },
+    ],
+  });
+  if (isCancel(chosen)) throw new CliError(ExitCode.interrupted, 'Interrupted. All attempts are kept.');
+  return chosen;
+}

@@ -1,0 +1,6 @@
+import type { Call, Result } from '../table/command-spec.js';
+import { takeSteps } from '../workspace/step-back.js';
+
+export function run(call: Call): Promise<Result> {
+  return takeSteps(call, 'Undid', 'nothing-to-undo', (attempt, options) => attempt.undo(options));
+}

@@ -1,0 +1,18 @@
+import type { FileSystem } from '@scratchfs/core';
+import type { Call } from '../table/command-spec.js';
+import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
+import type { Target } from './store.js';
+
+/** Uses the files of an attempt, now or after an operation. Each change is one operation of its log. */
+export function withAttemptTarget<T>(call: Call, use: (target: Target) => Promise<T>): Promise<T> {
+  const at = call.options.text('at');
+  return withAttempt(call, async (attempt, workspace) => {
+    const fileSystem: FileSystem = at === undefined ? attempt.fileSystem : attempt.at(parseNumber(at, '--at', 0));
+    return use({
+      fileSystem,
+      path: (argument) => attemptPath(call, workspace, argument),
+      change: async (summary, work) =>
+        (await attempt.operation({ tool: call.spec.name, summary }, work, { signal: call.signal })).value,
+    });
+  });
+}

@@ -1,0 +1,39 @@
+import { CliError, ExitCode } from '../errors.js';
+import type { Output } from './output.js';
+
+/**
+ * Asks a question that one key settles. Ctrl-C and Ctrl-D interrupt.
+ * @param keys the allowed keys with their meaning; `?` shows them
+ */
+export async function askKey<K extends string>(
+  question: string,
+  keys: Readonly<Record<K, string>>,
+  output: Output,
+): Promise<K> {
+  const { stdin } = process;
+  const allowed = Object.keys(keys) as K[];
+  for (;;) {
+    process.stdout.write(`${output.style.heading(question)} ${output.style.dim(`[${allowed.join(',')},?]`)} `);
+    const key = await readKey(stdin);
+    const isText = /^[\x20-\x7e]$/.test(key);
+    process.stdout.write(`${isText ? key : ''}\n`);
+    if (key === '\u0003' || key === '\u0004')
+      throw new CliError(ExitCode.interrupted, 'Interrupted. Nothing was changed by this question.');
+    const found = allowed.find((one) => one === key.toLowerCase());
+    if (found !== undefined) return found;
+    for (const one of allowed) output.line(`  ${output.style.heading(one)}  ${keys[one]}`);
+  }
+}
+
+/** Reads one key without waiting for Enter. */
+function readKey(stdin: NodeJS.ReadStream): Promise<string> {
+  return new Promise((resolve) => {
+    stdin.setRawMode(true);
+    stdin.resume();
+    stdin.once('data', (data) => {
+      stdin.setRawMode(false);
+      stdin.pause();
+      resolve(String(data).slice(0, 1));
+    });
+  });
+}

@@ -1,0 +1,28 @@
+/** Turns Ctrl-C into an abort signal, except while another program has the terminal. */
+export class Interrupts {
+  readonly #controller = new AbortController();
+  #held = 0;
+
+  /** Aborts at the first Ctrl-C. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Called for each Ctrl-C. Returns false at the second one: the process should end. */
+  interrupt(): boolean {
+    if (this.#held > 0) return true;
+    if (this.signal.aborted) return false;
+    this.#controller.abort();
+    return true;
+  }
+
+  /** Runs work during which Ctrl-C is for the program in the terminal alone. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    this.#held++;
+    try {
+      return await work();
+    } finally {
+      this.#held--;
+    }
+  }
+}

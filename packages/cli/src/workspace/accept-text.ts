@@ -1,0 +1,40 @@
+import type { AcceptResult } from '@scratchfs/workspace';
+import { ExitCode } from '../errors.js';
+import type { Call, Result } from '../table/command-spec.js';
+import { escapeText } from '../terminal/escape.js';
+import { conflictJson, conflictLines } from './diff-text.js';
+import { operationJson, pathText } from './operation-text.js';
+
+const MAX_PATHS = 20;
+
+/** Returns what an accept did, for a person and as JSON. */
+export function acceptResult(result: AcceptResult, name: string, { output }: Pick<Call, 'output'>): Result {
+  const { style } = output;
+  const { success, message, accepted, conflicts, autoRun, operation, commit } = result;
+  const lines = [success ? escapeText(message) : style.error(escapeText(message))];
+  lines.push(...accepted.slice(0, MAX_PATHS).map((path) => `  ${style.added('accepted')}  ${pathText(path)}`));
+  if (accepted.length > MAX_PATHS) lines.push(style.dim(`  and ${accepted.length - MAX_PATHS} more`));
+  lines.push(...conflictLines(conflicts, output));
+  if (autoRun.length > 0)
+    lines.push(
+      style.warning('Other programs run or obey these files on their own. Look at them before you go on:'),
+      ...autoRun.map((path) => `  ${pathText(path)}`),
+    );
+  if (conflicts.length > 0 && !success)
+    lines.push(style.dim('scratchfs refresh merges what can be merged; accept --skip-conflicts takes the rest.'));
+  if (operation !== undefined) lines.push(style.dim('scratchfs undo takes it back.'));
+  return {
+    code: success ? ExitCode.ok : conflicts.length > 0 ? ExitCode.conflict : ExitCode.refused,
+    lines: output.isQuiet && success ? [] : lines,
+    json: {
+      attempt: name,
+      success,
+      message,
+      accepted,
+      conflicts: conflicts.map(conflictJson),
+      autoRun,
+      operation: operation === undefined ? null : operationJson(operation),
+      ...(commit === undefined ? {} : { commit }),
+    },
+  };
+}

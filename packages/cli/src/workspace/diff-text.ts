@@ -1,0 +1,150 @@
+import type { Conflict, PathDiff } from '@scratchfs/workspace';
+import { alignColumns } from '../terminal/columns.js';
+import { escapeContent } from '../terminal/escape.js';
+import type { Output } from '../terminal/output.js';
+import { count } from '../terminal/quantities.js';
+import type { Style } from '../terminal/style.js';
+import { pathText } from './operation-text.js';
+
+/** Returns one line for each path: what happened to it, its name, numbers of lines. */
+export function statLines(paths: readonly PathDiff[], { style }: Output): string[] {
+  const rows = paths.map((path) => [`  ${painted(path.type, style)}`, nameOf(path), numbersOf(path, style)]);
+  return alignColumns(rows);
+}
+
+/** Returns the sum of a diff: `3 paths changed, 12 lines added, 4 removed`. */
+export function sumText(paths: readonly PathDiff[]): string {
+  const added = paths.reduce((sum, { additions }) => sum + additions, 0);
+  const removed = paths.reduce((sum, { deletions }) => sum + deletions, 0);
+  return `${count(paths.length, 'path')} changed, ${count(added, 'line')} added, ${count(removed, 'line')} removed`;
+}
+
+function painted(type: PathDiff['type'], style: Style): string {
+  if (type === 'added') return style.added(type);
+  if (type === 'removed') return style.removed(type);
+  return type === 'moved' ? style.moved(type) : style.changed(type);
+}
+
+function nameOf({ path, from, after, before }: PathDiff): string {
+  const slash = (after ?? before)?.kind === 'directory' ? '/' : '';
+  return from === undefined ? pathText(path) + slash : `${pathText(from)}${slash} -> ${pathText(path)}${slash}`;
+}
+
+function numbersOf({ additions, deletions, binary }: PathDiff, style: Style): string {
+  if (binary) return style.dim('binary');
+  const parts = [
+    ...(additions > 0 ? [style.added(`+${additions}`)] : []),
+    ...(deletions > 0 ? [style.removed(`-${deletions}`)] : []),
+  ];
+  return parts.join(' ');
+}
+
+/** Returns a path's changes in git's format, so that `git apply` takes what a pipe gets. */
+export function patchLines(path: PathDiff, output: Output): string[] {
+  const { style } = output;
+  const shown = (text: string): string => (output.isTerminal ? escapeContent(text) : text);
+  const { before, after, from, binary, hunks } = path;
+  // git knows no directories, and skips lines between patches.
+  if ((after ?? before)?.kind === 'directory') return [`${painted(path.type, style)} ${nameOf(path)}`];
+  const [oldName, newName] = [quoteName(`a${from ?? path.path}`), quoteName(`b${path.path}`)];
+  const lines = [style.heading(`diff --git ${oldName} ${newName}`)];
+  const oldMode = modeOf(before);
+  const newMode = modeOf(after);
+  if (before === null) lines.push(style.heading(`new file mode ${newMode}`));
+  else if (after === null) lines.push(style.heading(`deleted file mode ${oldMode}`));
+  else {
+    if (oldMode !== newMode) lines.push(style.heading(`old mode ${oldMode}`), style.heading(`new mode ${newMode}`));
+    if (from !== undefined)
+      lines.push(
+        style.heading(`rename from ${quoteName(from.slice(1))}`),
+        style.heading(`rename to ${quoteName(path.path.slice(1))}`),
+      );
+  }
+  if (binary)
+    lines.push(
+      `Binary files ${before === null ? '/dev/null' : oldName} and ${after === null ? '/dev/null' : newName} differ`,
+    );
+  if (hunks.length > 0)
+    lines.push(
+      style.heading(`--- ${before === null ? '/dev/null' : withTab(oldName)}`),
+      style.heading(`+++ ${after === null ? '/dev/null' : withTab(newName)}`),
+    );
+  for (const hunk of hunks) lines.push(...hunkLines(hunk, style, shown));
+  return lines;
+}
+
+/** Returns a hunk with its head. */
+export function hunkLines(hunk: PathDiff['hunks'][number], style: Style, shown: (text: string) => string): string[] {
+  const range = (start: number, length: number): string => (length === 1 ? String(start) : `${start},${length}`);
+  return [
+    style.moved(`@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`),
+    ...hunk.lines.map((line) => {
+      const text = shown(line);
+      if (line.startsWith('+')) return style.added(text);
+      return line.startsWith('-') ? style.removed(text) : text;
+    }),
+  ];
+}
+
+function modeOf(state: PathDiff['before']): string {
+  if (state === null) return '';
+  if (state.kind === 'symlink') return '120000';
+  if (state.kind === 'directory') return '040000';
+  return (state.mode & 0o111) === 0 ? '100644' : '100755';
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\r': '\\r', '"': '\\"', '\\': '\\\\' };
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters a line of a patch must not carry
+const QUOTED = /[\u0000-\u001f\u007f"\\]/g;
+
+/** Quotes a name as git does in a patch. */
+function quoteName(name: string): string {
+  const quoted = name.replace(
+    QUOTED,
+    (unit) => ESCAPES[unit] ?? `\\${unit.charCodeAt(0).toString(8).padStart(3, '0')}`,
+  );
+  return quoted === name ? name : `"${quoted}"`;
+}
+
+/** A name with a space ends with a tab, so that `patch` does not look for a time after the space. */
+function withTab(name: string): string {
+  return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
+}
+
+/** Returns a path's difference as `--json` shows it. */
+export function pathJson({
+  path,
+  type,
+  from,
+  before,
+  after,
+  binary,
+  additions,
+  deletions,
+  hunks,
+}: PathDiff): Record<string, unknown> {
+  return { path, type, ...(from === undefined ? {} : { from }), before, after, binary, additions, deletions, hunks };
+}
+
+const REASONS: Readonly<Record<Conflict['code'], string>> = {
+  content: 'both changed the same lines',
+  binary: 'both changed it, and it is not text',
+  kind: 'it became another kind of entry',
+  removed: 'one side removed it, the other changed it',
+  exists: 'both created it',
+  mode: 'both changed its mode',
+  case: 'the disk has the name in another case',
+  directory: 'the directory that it was moved from is gone or another one',
+};
+
+/** Returns one line for each conflict. */
+export function conflictLines(conflicts: readonly Conflict[], { style }: Output): string[] {
+  return alignColumns(
+    conflicts.map(({ path, code }) => [`  ${style.error('conflict')}`, pathText(path), style.dim(REASONS[code])]),
+  );
+}
+
+export function conflictJson({ path, code, base, disk, attempt }: Conflict): Record<string, unknown> {
+  return { path, code, base, disk, attempt };
+}

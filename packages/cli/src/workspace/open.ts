@@ -1,0 +1,91 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { FileSystem } from '@scratchfs/core';
+import type { Attempt, Workspace } from '@scratchfs/workspace';
+import { CliError, ExitCode, usageError } from '../errors.js';
+import type { Call } from '../table/command-spec.js';
+import { openStore } from '../target/open-store.js';
+import { storedPath } from '../target/stored-path.js';
+
+/** Opens the workspace of a call, uses it and closes it. */
+export async function withWorkspace<T>(
+  call: Call,
+  use: (workspace: Workspace) => Promise<T>,
+  { adopt }: { readonly adopt?: boolean } = {},
+): Promise<T> {
+  const directory = workspaceDirectory(call.directory);
+  const store = await storeOf(call);
+  try {
+    const { openWorkspace } = await import('@scratchfs/workspace');
+    const workspace = await openWorkspace(directory, {
+      ...(store === undefined ? {} : { store: store.fileSystem }),
+      ...(adopt === undefined ? {} : { adopt }),
+    });
+    try {
+      return await use(workspace);
+    } finally {
+      await workspace.close();
+    }
+  } finally {
+    await store?.close();
+  }
+}
+
+/** Opens the attempt that `--attempt` names, by default the current one. */
+export function withAttempt<T>(call: Call, use: (attempt: Attempt, workspace: Workspace) => Promise<T>): Promise<T> {
+  return withWorkspace(call, async (workspace) =>
+    use(await workspace.attempt(call.options.text('attempt'), { signal: call.signal }), workspace),
+  );
+}
+
+/** Returns the top of the repository around a directory; without one the directory itself. */
+export function workspaceDirectory(directory: string): string {
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
+    throw new CliError(ExitCode.notFound, `${directory} is not a directory.`, '-C names the directory to work in.');
+  const start = realpathSync(directory);
+  for (let at = start; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at;
+    if (dirname(at) === at) return start;
+  }
+}
+
+async function storeOf({
+  options,
+  directory,
+}: Call): Promise<{ fileSystem: FileSystem; close(): Promise<void> } | undefined> {
+  const name = options.text('store');
+  if (name === undefined) return undefined;
+  // A store needs atomic writes, so a path is the directory of a store of `@scratchfs/disk`, not a plain directory.
+  const isUrl = /^[a-z][a-z0-9+.-]+:/i.test(name);
+  return openStore(isUrl ? name : pathToFileURL(resolve(directory, name)).href, directory, 'create');
+}
+
+/**
+ * Returns the path in the attempt that an argument names: relative to the current directory; absolute within the
+ * attempt; or an absolute path of the disk that lies in the workspace.
+ */
+export function attemptPath(call: Call, workspace: Pick<Workspace, 'directory'>, argument: string): string {
+  const here = realpathSync(call.directory);
+  const place = here === workspace.directory ? '/' : `/${relative(workspace.directory, here).split(sep).join('/')}`;
+  if (isAbsolute(argument)) {
+    const inside = relative(workspace.directory, argument);
+    if (!inside.startsWith('..') && !isAbsolute(inside)) return storedPath(`/${inside.split(sep).join('/')}`);
+    return storedPath(argument);
+  }
+  if (relative(workspace.directory, resolve(here, argument)).startsWith('..'))
+    throw new CliError(
+      ExitCode.notFound,
+      `${argument} is outside the workspace.`,
+      `The workspace is ${workspace.directory}.`,
+    );
+  return storedPath(argument, place);
+}
+
+/** Parses the number of an operation or approval. */
+export function parseNumber(text: string, name: string, least = 1): number {
+  const number = Number(text);
+  if (!/^\d{1,15}$/.test(text) || number < least)
+    throw usageError(`${name} must be a number from ${least}, not ${text}.`, '`scratchfs log` lists the operations.');
+  return number;
+}

@@ -1,0 +1,54 @@
+import type { PathDiff } from '@scratchfs/workspace';
+import { CliError, ExitCode } from '../errors.js';
+import { askKey } from '../terminal/ask.js';
+import { escapeContent } from '../terminal/escape.js';
+import type { Output } from '../terminal/output.js';
+import { hunkLines, patchLines, statLines } from './diff-text.js';
+
+/** Hunks that a person has chosen, and paths chosen whole, because they have no hunks. */
+export interface Picked {
+  readonly hunks: readonly string[];
+  readonly paths: readonly string[];
+}
+
+const KEYS = {
+  y: 'accept this one',
+  n: 'leave this one',
+  a: 'accept this one and the rest of the file',
+  d: 'leave this one and the rest of the file',
+  q: 'leave this one and everything after it, and accept what was chosen',
+} as const;
+
+/** Shows each hunk, and asks about it with one key, as `git add -p` does. @throws CliError if nothing was chosen */
+export async function pickHunks(paths: readonly PathDiff[], output: Output): Promise<Picked> {
+  const hunks: string[] = [];
+  const whole: string[] = [];
+  let isDone = false;
+  for (const path of paths) {
+    if (isDone) break;
+    if (path.hunks.length === 0) {
+      for (const line of statLines([path], output)) output.line(line);
+      const key = await askKey('Accept it?', { y: KEYS.y, n: KEYS.n, q: KEYS.q }, output);
+      if (key === 'y') whole.push(path.path);
+      isDone = key === 'q';
+      continue;
+    }
+    for (const line of patchLines({ ...path, hunks: [] }, output)) output.line(line);
+    let rest: boolean | undefined;
+    for (const [index, hunk] of path.hunks.entries()) {
+      if (rest === undefined) {
+        output.line('');
+        for (const line of hunkLines(hunk, output.style, escapeContent)) output.line(line);
+        const key = await askKey(`Accept this hunk (${index + 1} of ${path.hunks.length})?`, KEYS, output);
+        if (key === 'a') rest = true;
+        if (key === 'd' || key === 'q') rest = false;
+        isDone = key === 'q';
+        if (key === 'y') hunks.push(hunk.id);
+      }
+      if (rest === true) hunks.push(hunk.id);
+    }
+  }
+  if (hunks.length + whole.length === 0)
+    throw new CliError(ExitCode.refused, 'Nothing was chosen, and nothing accepted.');
+  return { hunks, paths: whole };
+}

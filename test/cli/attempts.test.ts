@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openWorkspace } from '@scratchfs/workspace';
+import { describe, expect, it } from 'vitest';
+import { ENVIRONMENT, folder, json, ok, run } from './program.js';
+
+/** Makes a git repository with some files. */
+function repository(
+  files: Readonly<Record<string, string>> = { 'src/a.txt': 'one\ntwo\nthree\n', 'b.txt': 'bee\n' },
+): string {
+  const path = folder('repository');
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(join(path, name, '..'), { recursive: true });
+    writeFileSync(join(path, name), content);
+  }
+  const git = (...args: readonly string[]) => execFileSync('git', ['-C', path, ...args], { env: ENVIRONMENT });
+  git('init', '-q');
+  git('add', '-A');
+  git('commit', '-qm', 'first');
+  return path;
+}
+
+/** Returns the contents of the files that an attempt shows, by path. */
+async function filesOf(cwd: string): Promise<Record<string, string>> {
+  const { paths } = await json('fs find', ['--type', 'file'], { cwd });
+  const { files } = await json('fs cat', paths as string[], { cwd });
+  return Object.fromEntries((files as { path: string; text: string }[]).map(({ path, text }) => [path, text]));
+}
+
+describe('an attempt', () => {
+  it('is shown, taken back and brought again without a change of the disk', async () => {
+    const cwd = repository();
+    expect(await json('status', [], { cwd })).toMatchObject({ attempt: null, paths: [] });
+    await ok(['fs', 'write', 'new.txt', 'hello\n'], { cwd });
+    await ok(['fs', 'edit', 'a.txt', 'two', '2'], { cwd: join(cwd, 'src') });
+    await ok(['fs', 'rm', '../b.txt'], { cwd: join(cwd, 'src') });
+    const { attempt, paths } = await json('status', [], { cwd });
+    expect(attempt).toMatchObject({ head: 3, changedPaths: 3, current: true });
+    expect((paths as { path: string; type: string }[]).map(({ path, type }) => [path, type])).toEqual([
+      ['/b.txt', 'removed'],
+      ['/new.txt', 'added'],
+      ['/src/a.txt', 'changed'],
+    ]);
+    expect(await ok(['log'], { cwd })).toMatch(/3 {2}.*Remove \/b\.txt\n.*Edit \/src\/a\.txt\n.*Write \/new\.txt\n$/);
+    expect((await json('show', ['2'], { cwd }))['operation']).toMatchObject({ id: 2, tool: 'fs edit', ok: true });
+    expect((await run(['show', '9'], { cwd })).code).toBe(3);
+    expect(await ok(['diff', '--name-only', '1', '--', 'src'], { cwd })).toBe('src/a.txt\n');
+    expect((await json('undo', ['2'], { cwd }))['operations']).toMatchObject([{ target: 3 }, { target: 2 }]);
+    expect(await ok(['fs', 'cat', 'src/a.txt', 'b.txt'], { cwd })).toBe('one\ntwo\nthree\nbee\n');
+    await json('redo', [], { cwd });
+    expect(await ok(['fs', 'cat', 'src/a.txt'], { cwd })).toBe('one\n2\nthree\n');
+    await json('restore', ['0', 'src/a.txt'], { cwd });
+    expect(await ok(['fs', 'cat', 'src/a.txt'], { cwd })).toBe('one\ntwo\nthree\n');
+    expect(await ok(['fs', 'cat', 'src/a.txt', '--at', '2'], { cwd })).toBe('one\n2\nthree\n');
+    expect((await run(['undo', '99'], { cwd })).code).toBe(1);
+    expect((await json('undo', [], { cwd })).code).toBe(1);
+    expect(execFileSync('git', ['-C', cwd, 'status', '--porcelain'], { encoding: 'utf8' })).toBe('');
+  });
+
+  it('is forked, compared, switched to and discarded', async () => {
+    const cwd = repository();
+    await ok(['fs', 'write', 'a', '1'], { cwd });
+    await json('fork', ['trial', '--switch'], { cwd });
+    await ok(['fs', 'write', 'a', '2'], { cwd });
+    const { attempts } = await json('attempts', [], { cwd });
+    const [trial, first] = attempts as { name: string; current: boolean }[];
+    expect([trial?.name, trial?.current, first?.current]).toEqual(['trial', true, false]);
+    expect(await ok(['diff', '--name-only', first?.name ?? '', 'trial'], { cwd })).toBe('a\n');
+    await json('switch', [first?.name ?? ''], { cwd });
+    expect(await ok(['fs', 'cat', 'a'], { cwd })).toBe('1');
+    expect((await run(['discard', 'trial'], { cwd })).code).toBe(4);
+    expect((await run(['discard', 'trial', 'absent', '--yes'], { cwd })).code).toBe(3);
+    await json('discard', ['trial', '--yes'], { cwd });
+    expect(await ok(['attempts', '--names'], { cwd })).toBe(`${first?.name}\n`);
+    expect((await run(['fork', first?.name ?? ''], { cwd })).code).toBe(5);
+    expect((await run(['switch', 'absent'], { cwd })).code).toBe(3);
+  });
+
+  it('comes back whole with two commands after an agent deleted half of it', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [
+        `${index % 2 === 0 ? 'src' : 'docs'}/d${index % 5}/f${index}.txt`,
+        `${index}\n`,
+      ]),
+    );
+    const cwd = repository(files);
+    const before = await filesOf(cwd);
+    expect(Object.keys(before).length).toBe(40);
+    const state = join(ENVIRONMENT['XDG_STATE_HOME'] ?? '', 'scratchfs');
+    const saved = process.env['XDG_STATE_HOME'];
+    process.env['XDG_STATE_HOME'] = join(state, '..');
+    try {
+      await using workspace = await openWorkspace(cwd);
+      const attempt = await workspace.attempt();
+      const work = { actor: 'agent', tool: 'bash', summary: 'Tidy up' };
+      await attempt.operation(work, async (fs) => fs.rm('/src', { recursive: true }));
+      await attempt.operation(work, async (fs) => fs.writeFile('/docs/d1/f1.txt', 'oops'));
+    } finally {
+      if (saved === undefined) delete process.env['XDG_STATE_HOME'];
+      else process.env['XDG_STATE_HOME'] = saved;
+    }
+    expect(Object.keys(await filesOf(cwd)).length).toBe(20);
+    expect(await ok(['log', '--actor', 'agent'], { cwd })).toMatch(/Tidy up\n.*Tidy up\n/);
+    await ok(['undo'], { cwd });
+    await ok(['undo'], { cwd });
+    expect(await filesOf(cwd)).toEqual(before);
+  });
+
+  it('with hostile names is listed without their effect on a person', async () => {
+    const cwd = repository();
+    const name = 'a\n\u001b[31m\u202eb';
+    await ok(['fs', 'put', '-', name], { cwd, input: 'x' });
+    for (const args of [['status'], ['log'], ['diff', '--stat'], ['show', '1']]) {
+      const text = await ok(args, { cwd });
+      expect(text).toContain('a\\n\\e[31m\\u202eb');
+      expect(text).not.toContain('\u001b');
+    }
+    expect(await ok(['diff', '--name-only'], { cwd })).toBe(`${name}\n`);
+  });
+
+  it('can be kept in a store of choice', async () => {
+    const cwd = repository();
+    const store = ['--store', folder('store')];
+    await json('fork', ['there', ...store], { cwd });
+    expect(await ok(['attempts', '--names', ...store], { cwd })).toBe('there\n');
+    expect(await ok(['attempts', '--names'], { cwd })).toBe('');
+  });
+});
+
+describe('doctor', () => {
+  it('says what the machine can do', async () => {
+    const { checks } = await json('doctor', [], { cwd: repository() });
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'workspace', ok: true }));
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'git', ok: true }));
+  });
+});
+
+describe('the disk', () => {
+  it('is not read outside the workspace', async () => {
+    const cwd = repository();
+    expect((await run(['fs', 'cat', '../outside'], { cwd })).code).toBe(3);
+    expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('bee\n');
+  });
+});
