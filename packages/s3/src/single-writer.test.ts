@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 // The test only looks at the commands that are sent.
 class Command {
+  readonly middlewareStack = { add: () => undefined };
   constructor(readonly input: unknown) {}
 }
 
