@@ -1,102 +1,80 @@
-import { createHash } from 'node:crypto';
-import { existsSync, realpathSync, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
-import { type CallOptions, type FileSystem, isFsError, quote, systemClock } from '@scratchfs/core';
+import { type CallOptions, systemClock } from '@scratchfs/core';
 import { checkOptions } from '@scratchfs/core/internal';
-import { DiskStorage } from '@scratchfs/disk';
 import { hostReadBackend } from '@scratchfs/host/internal';
-import { MemoryStorage } from '@scratchfs/memory';
-import { createFileSystem } from 'scratchfs';
 import { PendingAccepts } from './accept/pending-accept.js';
 import { WorkspaceAttempt } from './attempt.js';
 import type { Attempt, AttemptInfo } from './attempt-types.js';
-import { checkAttemptName, randomAttemptName } from './attempts/names.js';
+import { AttemptIndex, type AttemptStart } from './attempts/attempt-index.js';
+import { checkAttemptName } from './attempts/names.js';
 import { Lower } from './backend/lower.js';
+import { checkBranch, currentHead, gitDirectoryAround } from './branch.js';
 import { changedPaths } from './delta/changed-paths.js';
 import { emptyHead, type Head } from './delta/delta-node.js';
 import { WorkspaceError } from './errors.js';
 import { Contents } from './log/contents.js';
 import { OperationLog } from './log/operation-log.js';
-import { seal, unseal } from './log/operation-record.js';
+import { WorkspaceStore } from './store/workspace-store.js';
 import type { Approvals, GarbageResult, Workspace, WorkspaceEvent, WorkspaceOptions } from './workspace-types.js';
 
-const OPTIONS = ['store', 'durability', 'deny', 'allowSecrets', 'limits', 'live', 'clock'] as const;
+const OPTIONS = ['store', 'durability', 'deny', 'allowSecrets', 'limits', 'live', 'adopt', 'clock'] as const;
 
 /**
  * Opens a directory as a workspace: attempts change it without touching it, each step can be undone, and a person
  * accepts what they like. What the person changes on the disk meanwhile is seen at once. With `store: 'memory:'` nothing
  * outlives the process.
- * @throws FsError ENOENT, ENOTDIR; WorkspaceError `foreign-store`; TypeError for unknown options
+ * @throws WorkspaceError `refused` if the directory does not exist or holds the store, `foreign-store`, `replaced`;
+ *   TypeError for unknown options
  */
 export async function openWorkspace(directory: string, options: WorkspaceOptions = {}): Promise<Workspace> {
   const given = checkOptions(options, OPTIONS, 'openWorkspace', false);
-  const lower = hostReadBackend(directory);
+  const { store: where, durability, adopt, clock } = given;
+  const store = await WorkspaceStore.open(directory, { store: where, durability, adopt, clock });
   try {
-    const path = realpathSync(directory);
-    const { store, close } = await openStore(path, given);
-    return new DirectoryWorkspace(path, store, close, new Lower(lower), given);
+    return new DirectoryWorkspace(store, new Lower(hostReadBackend(store.directory)), given);
   } catch (error) {
-    await lower.close();
+    await store.close();
     throw error;
   }
-}
-
-/** Content of the file `attempt` of an attempt. */
-interface AttemptFile {
-  readonly createdAt: number;
-  readonly parent?: { readonly attempt: string; readonly operation: number } | undefined;
-  readonly state: 'open' | 'discarded';
 }
 
 class DirectoryWorkspace implements Workspace {
   readonly directory: string;
   readonly isRepository: boolean;
-  readonly #store: FileSystem;
-  readonly #closeStore: () => Promise<void>;
+  readonly #store: WorkspaceStore;
+  readonly #index: AttemptIndex;
   readonly #lower: Lower;
   readonly #contents: Contents;
   readonly #clock: () => number;
   readonly #attempts = new Map<string, Promise<WorkspaceAttempt>>();
-  #unborn: Promise<WorkspaceAttempt> | undefined;
   #isClosed = false;
 
-  constructor(
-    directory: string,
-    store: FileSystem,
-    closeStore: () => Promise<void>,
-    lower: Lower,
-    options: WorkspaceOptions,
-  ) {
-    this.directory = directory;
-    this.isRepository = isInRepository(directory);
+  constructor(store: WorkspaceStore, lower: Lower, options: WorkspaceOptions) {
+    this.directory = store.directory;
+    this.isRepository = gitDirectoryAround(this.directory) !== undefined;
     this.#store = store;
-    this.#closeStore = closeStore;
     this.#lower = lower;
-    this.#contents = new Contents(store);
+    this.#contents = new Contents(store.fileSystem);
     this.#clock = options.clock ?? systemClock;
+    this.#index = new AttemptIndex(store.fileSystem, this.#clock);
   }
 
   async attempts(options: CallOptions = {}): Promise<readonly AttemptInfo[]> {
     this.#enter();
     checkOptions(options, [], 'attempts');
-    const names = await this.#store.readdir('/attempts', options).catch(unlessMissing<string[]>([]));
-    const current = await this.#current(options);
+    const { signal } = options;
+    const current = await this.#index.current(signal);
     const infos: AttemptInfo[] = [];
-    for (const name of names) {
-      const file = await this.#file(name, options);
-      if (file === undefined) continue;
-      const log = await OperationLog.open(this.#store, folderOf(name), name, await this.#emptyHead());
+    for (const { name, state, createdAt, parent } of await this.#index.list(signal)) {
+      const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, await this.#emptyHead());
       const { head, last } = log.state;
       infos.push({
         name,
-        state: file.state,
-        createdAt: file.createdAt,
-        changedAt: last === 0 ? file.createdAt : await log.record(last).then(({ operation }) => operation.at),
+        state,
+        createdAt,
+        changedAt: last === 0 ? createdAt : await log.record(last).then(({ operation }) => operation.at),
         head: last,
         changedPaths: changedPaths(head).length,
-        ...(file.parent && { parent: file.parent }),
+        ...(parent && { parent }),
         current: name === current,
       });
     }
@@ -106,49 +84,39 @@ class DirectoryWorkspace implements Workspace {
   async createAttempt(name?: string, options: CallOptions = {}): Promise<Attempt> {
     this.#enter();
     checkOptions(options, [], 'createAttempt');
-    return this.#create(await this.#emptyHead(), undefined, name);
+    return this.#create(await this.#emptyHead(), undefined, name, options);
   }
 
-  async #create(head: Head, parent: AttemptFile['parent'], name?: string): Promise<WorkspaceAttempt> {
+  async #create(
+    head: Head,
+    parent: AttemptStart['parent'],
+    name: string | undefined,
+    { signal }: CallOptions = {},
+  ): Promise<WorkspaceAttempt> {
     if (name !== undefined) checkAttemptName(name);
-    for (;;) {
-      const chosen = name ?? randomAttemptName();
-      if (await this.#begin(chosen, head, parent)) return this.#open(chosen);
-      if (name !== undefined)
-        throw new WorkspaceError('exists', `There is an attempt ${quote(name)} already: choose another name`);
-    }
-  }
-
-  /** Creates an attempt in the store. Returns false if the name is taken. */
-  async #begin(name: string, head: Head, parent: AttemptFile['parent']): Promise<boolean> {
-    const folder = folderOf(name);
-    if (!(await OperationLog.begin(this.#store, folder, head))) return false;
-    const file: AttemptFile = { createdAt: this.#clock(), parent, state: 'open' };
-    await this.#store.writeFile(`${folder}/attempt`, seal(file), { flag: 'wx' });
-    await this.#store.writeFile('/current', name, { flag: 'wx' }).catch((error: unknown) => {
-      if (!isFsError(error, 'EEXIST')) throw error;
-    });
-    return true;
+    await this.#store.claim();
+    const start = { parent, head: currentHead(this.directory) };
+    const created = await this.#index.create(name, start, signal, (chosen) =>
+      OperationLog.begin(this.#store.fileSystem, folderOf(chosen), head),
+    );
+    await this.#index.offer(created.name, signal);
+    return this.#open(created.name, start);
   }
 
   async attempt(name?: string, options: CallOptions = {}): Promise<Attempt> {
     this.#enter();
     checkOptions(options, [], 'attempt');
-    const wanted = name ?? (await this.#current(options));
-    if (wanted === undefined) {
-      this.#unborn ??= this.#open(randomAttemptName(), true);
-      return this.#unborn;
-    }
-    if ((await this.#file(checkAttemptName(wanted), options)) === undefined)
-      throw new WorkspaceError('not-found', `There is no attempt ${quote(wanted)}`);
-    return this.#open(wanted);
+    const { signal } = options;
+    const wanted = name ?? (await this.#index.current(signal));
+    if (wanted !== undefined) return this.#open(wanted, await this.#index.get(wanted, signal));
+    const next = await this.#index.nextName(this.directory, signal);
+    return this.#open(next, undefined);
   }
 
   async switchTo(name: string, options: CallOptions = {}): Promise<void> {
     this.#enter();
     checkOptions(options, [], 'switchTo');
-    await this.attempt(name, options);
-    await this.#store.writeFile('/current', name, options);
+    await this.#index.switchTo(name, options.signal);
   }
 
   get approvals(): Approvals {
@@ -167,7 +135,7 @@ class DirectoryWorkspace implements Workspace {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const attempt of this.#attempts.values()) await attempt.then((one) => one.close()).catch(() => undefined);
-    await this.#closeStore();
+    await this.#store.close();
     await this.#lower.backend.close();
   }
 
@@ -179,19 +147,20 @@ class DirectoryWorkspace implements Workspace {
     if (this.#isClosed) throw new WorkspaceError('closed', 'The workspace is closed');
   }
 
-  #open(name: string, isUnborn = false): Promise<WorkspaceAttempt> {
+  /** @param start what the attempt began with; undefined if it is created at its first change */
+  #open(name: string, start: AttemptStart | undefined): Promise<WorkspaceAttempt> {
     const known = this.#attempts.get(name);
     if (known !== undefined) return known;
-    const opened = this.#opened(name, isUnborn);
+    const opened = this.#opened(name, start);
     this.#attempts.set(name, opened);
     opened.catch(() => this.#attempts.delete(name));
     return opened;
   }
 
-  async #opened(name: string, isUnborn: boolean): Promise<WorkspaceAttempt> {
+  async #opened(name: string, given: AttemptStart | undefined): Promise<WorkspaceAttempt> {
     const empty = await this.#emptyHead();
-    const log = await OperationLog.open(this.#store, folderOf(name), name, empty);
-    let isBorn = !isUnborn;
+    const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, empty);
+    let start = given;
     return new WorkspaceAttempt({
       name,
       lower: this.#lower,
@@ -199,33 +168,32 @@ class DirectoryWorkspace implements Workspace {
       log,
       clock: this.#clock,
       directory: this.directory,
-      pending: new PendingAccepts(this.#store, `${folderOf(name)}/accept`, this.directory),
-      checkOpen: async (options) => {
+      pending: new PendingAccepts(this.#store.fileSystem, `${folderOf(name)}/accept`, this.directory),
+      checkOpen: async ({ signal }) => {
         this.#enter();
-        if (!isBorn) await this.#begin(name, empty, undefined);
-        isBorn = true;
-        if ((await this.#file(name, options))?.state === 'discarded')
-          throw new WorkspaceError('closed', `The attempt ${name} was discarded`);
+        this.#store.check();
+        if (start === undefined) {
+          const begun = { head: currentHead(this.directory) };
+          await this.#store.claim();
+          await OperationLog.begin(this.#store.fileSystem, folderOf(name), empty);
+          await this.#index.ensure(name, begun, signal);
+          start = begun;
+        }
+        if (await this.#index.isDiscarded(name, signal))
+          throw new WorkspaceError('closed', `The attempt ${name} was discarded. Work in another one, or start one`);
+        try {
+          checkBranch(name, start.head, this.directory);
+        } catch {
+          // Another process may have taken the attempt along to another branch.
+          start = await this.#index.get(name, signal);
+          checkBranch(name, start.head, this.directory);
+        }
       },
       fork: (head, parent, chosen) => this.#create(head, parent, chosen),
-      discard: (options) => this.#discard(name, options),
+      discard: async ({ signal }) => {
+        if (start !== undefined) await this.#index.discard(name, signal);
+      },
     });
-  }
-
-  async #discard(name: string, options: CallOptions): Promise<void> {
-    const file = await this.#file(name, options);
-    if (file === undefined) return;
-    await this.#store.writeFile(`${folderOf(name)}/attempt`, seal({ ...file, state: 'discarded' }), options);
-    if ((await this.#current(options)) === name) await this.#store.rm('/current', { ...options, force: true });
-  }
-
-  async #current(options: CallOptions): Promise<string | undefined> {
-    return this.#store.readText('/current', options).catch(unlessMissing(undefined));
-  }
-
-  async #file(name: string, options: CallOptions): Promise<AttemptFile | undefined> {
-    const text = await this.#store.readText(`${folderOf(name)}/attempt`, options).catch(unlessMissing(undefined));
-    return text === undefined ? undefined : (unseal(text, `The attempt ${name}`) as unknown as AttemptFile);
   }
 
   async #emptyHead(): Promise<Head> {
@@ -236,40 +204,4 @@ class DirectoryWorkspace implements Workspace {
   }
 }
 
-async function openStore(
-  directory: string,
-  { store, durability = 'process' }: WorkspaceOptions,
-): Promise<{ readonly store: FileSystem; readonly close: () => Promise<void> }> {
-  if (typeof store === 'object') return { store, close: async () => undefined };
-  if (store === 'memory:') return closing(createFileSystem({ storage: new MemoryStorage() }));
-  if (typeof store === 'string') return closing(await createFileSystem({ storage: store }));
-  const state = process.env['XDG_STATE_HOME'];
-  const parent = join(state && isAbsolute(state) ? state : join(homedir(), '.local', 'state'), 'scratchfs');
-  await mkdir(parent, { recursive: true, mode: 0o700 });
-  const id = createHash('sha256').update(directory).digest('hex').slice(0, 32);
-  const storage = new DiskStorage(parent, { name: id, durability });
-  return closing(await createFileSystem({ storage, closesStorage: true }));
-}
-
-function closing(store: FileSystem): { readonly store: FileSystem; readonly close: () => Promise<void> } {
-  return { store, close: () => store.close() };
-}
-
-function folderOf(name: string): string {
-  return `/attempts/${name}`;
-}
-
-function unlessMissing<T>(value: T): (error: unknown) => T {
-  return (error) => {
-    if (isFsError(error, 'ENOENT')) return value;
-    throw error;
-  };
-}
-
-function isInRepository(directory: string): boolean {
-  for (let at = directory; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git')) && statSync(join(at, '.git'), { throwIfNoEntry: false }) !== undefined)
-      return true;
-    if (dirname(at) === at) return false;
-  }
-}
+const folderOf = AttemptIndex.directoryOf;

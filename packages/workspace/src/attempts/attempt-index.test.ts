@@ -80,6 +80,12 @@ describe('AttemptIndex', () => {
     expect(await indexOn(store).list()).toEqual([]);
   });
 
+  it('an attempt for which nothing could be prepared does not exist', async () => {
+    const index = indexOn();
+    await expect(index.create('one', {}, undefined, async () => false)).rejects.toEqual(failure('exists'));
+    expect(await index.list()).toEqual([]);
+  });
+
   it('chooses another name if the first ones are taken', async () => {
     const index = indexOn(undefined, () => 'calm-otter');
     expect((await index.create(undefined)).name).toBe('calm-otter');
@@ -89,16 +95,16 @@ describe('AttemptIndex', () => {
 
   it('the current attempt is the first one, then what switchTo() says, and none after it was discarded', async () => {
     const index = indexOn();
-    const first = await index.ensureCurrent(() => ({}));
-    expect(await index.current()).toBe(first.name);
-    expect(await index.ensureCurrent(() => ({}))).toEqual(first);
+    await index.ensure('one', {});
+    expect(await index.current()).toBe('one');
+    await index.ensure('one', {});
     await index.create('two');
-    expect(await index.offer('two')).toBe(first.name);
+    expect(await index.offer('two')).toBe('one');
     await index.switchTo('two');
     expect(await index.current()).toBe('two');
     await index.discard('two');
     expect(await index.current()).toBeUndefined();
-    expect(await index.offer(first.name)).toBe(first.name);
+    expect(await index.offer('one')).toBe('one');
     await expect(index.switchTo('two')).rejects.toEqual(failure('closed'));
   });
 
@@ -109,8 +115,8 @@ describe('AttemptIndex', () => {
     await index.switchTo('one');
     store.writeFileSync('/attempts/one/discarded', '{"format":1}');
     expect(await index.current()).toBeUndefined();
-    const next = await index.ensureCurrent(() => ({}));
-    expect(await index.current()).toBe(next.name);
+    await index.ensure('two', {});
+    expect(await index.current()).toBe('two');
   });
 
   it('a damaged record is an error and stays', async () => {
@@ -121,11 +127,15 @@ describe('AttemptIndex', () => {
 });
 
 describe('several processes', () => {
-  it('that change something first at the same time get one current attempt, and leave no other behind', async () => {
+  it('that change something first at the same time mean one attempt', async () => {
     const clients = diskClients(6).map((store) => indexOn(store));
-    const got = await Promise.all(clients.map((index) => index.ensureCurrent(() => ({}))));
-    expect(new Set(got.map(({ name }) => name)).size).toBe(1);
-    expect(await clients[0]?.list()).toHaveLength(1);
+    const names = await Promise.all(clients.map((index) => index.nextName('/project')));
+    await Promise.all(clients.map((index, i) => index.ensure(names[i] as string, {})));
+    expect((await clients[0]?.list())?.map(({ name }) => name)).toEqual([names[0]]);
+    expect(await clients[5]?.current()).toBe(names[0]);
+    const next = await clients[0]?.nextName('/project');
+    expect(next).not.toBe(names[0]);
+    expect(await clients[1]?.nextName('/other')).not.toBe(next);
   });
 
   it('that create the same name get it once', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type FileSystem, isFsError, quote } from '@scratchfs/core';
 import type { Head } from '../branch.js';
 import { WorkspaceError } from '../errors.js';
@@ -48,21 +49,23 @@ export class AttemptIndex {
 
   /**
    * Creates an attempt, by default with a new name of two words.
+   * @param prepare stores what belongs to the attempt before it exists; returns false if the name is taken
    * @throws TypeError, RangeError for a name that cannot be one; WorkspaceError `exists`
    */
   async create(
     name: string | undefined,
     start: AttemptStart = {},
-    options: { readonly signal?: AbortSignal | undefined } = {},
+    signal?: AbortSignal,
+    prepare: (name: string) => Promise<boolean> = async () => true,
   ): Promise<AttemptRecord> {
     if (name !== undefined) checkAttemptName(name);
     for (let tries = 0; ; tries++) {
       const chosen = name ?? `${this.#newName()}${tries < MAX_TRIES ? '' : `-${tries}`}`;
       const record = { createdAt: this.#clock(), parent: start.parent, head: start.head };
-      if (await createRecord(this.#store, recordPath(chosen), record, options.signal))
+      if ((await prepare(chosen)) && (await createRecord(this.#store, recordPath(chosen), record, signal)))
         return { name: chosen, ...record, state: 'open' };
       if (name === undefined) continue;
-      const found = await this.find(name, options.signal);
+      const found = await this.find(name, signal);
       const next = found?.state === 'discarded' ? 'It was discarded; choose another name' : 'Choose another name';
       throw new WorkspaceError('exists', `An attempt ${quote(name)} exists already. ${next}, or leave the name out`);
     }
@@ -73,9 +76,14 @@ export class AttemptIndex {
     if (typeof name !== 'string' || !isAttemptName(name)) return undefined;
     const record = await readRecord<Omit<AttemptRecord, 'name' | 'state'>>(this.#store, recordPath(name), signal);
     if (record === undefined) return undefined;
-    const isDiscarded = await this.#store.exists(discardedPath(name), { signal });
+    const isDiscarded = await this.isDiscarded(name, signal);
     const { createdAt, parent, head } = record;
     return { name, createdAt, parent, head, state: isDiscarded ? 'discarded' : 'open' };
+  }
+
+  /** Reports whether an attempt has ended. */
+  isDiscarded(name: string, signal?: AbortSignal): Promise<boolean> {
+    return this.#store.exists(discardedPath(name), { signal });
   }
 
   /**
@@ -157,18 +165,27 @@ export class AttemptIndex {
   }
 
   /**
-   * Returns the current attempt, and creates it if there is none. Of several processes that do so at the same time, all
-   * get the same one.
+   * Returns a name that no attempt has. All processes that ask for the same key at the same time get the same one, so that
+   * they mean one attempt before it exists.
    */
-  async ensureCurrent(start: () => AttemptStart, signal?: AbortSignal): Promise<AttemptRecord> {
-    const before = await this.current(signal);
-    if (before !== undefined) return this.get(before, signal);
-    const created = await this.create(undefined, start(), { signal });
-    const name = await this.offer(created.name, signal);
-    if (name === created.name) return created;
-    // Nobody has seen the name of the attempt that came too late.
-    await this.#store.rm(AttemptIndex.directoryOf(created.name), { recursive: true, force: true, signal });
-    return this.get(name, signal);
+  async nextName(key: string, signal?: AbortSignal): Promise<string> {
+    const attempts = await this.list(signal);
+    const taken = new Set(attempts.map(({ name }) => name));
+    for (let tries = 0; ; tries++) {
+      const digest = createHash('sha256').update(`${key}\0${attempts.length}\0${tries}`).digest();
+      let at = 0;
+      const name = randomAttemptName((below) => digest.readUInt32LE(4 * at++) % below);
+      if (!taken.has(name)) return name;
+    }
+  }
+
+  /**
+   * Creates an attempt of a name from {@link nextName}, unless another process has, and makes it the current one if
+   * there is none.
+   */
+  async ensure(name: string, start: AttemptStart, signal?: AbortSignal): Promise<void> {
+    await createRecord(this.#store, recordPath(name), { createdAt: this.#clock(), ...start }, signal);
+    await this.offer(name, signal);
   }
 
   async #readCurrent(
