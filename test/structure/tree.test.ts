@@ -46,9 +46,10 @@ describe('every package', () => {
   });
 
   it.each(manifests.map((manifest) => [manifest.name, manifest]))('%s publishes built files only', (_, manifest) => {
-    // Only the entry point of encodings does something when it is imported: it makes them known.
-    const hasEncodings = './encodings' in manifest.exports;
-    expect(manifest.sideEffects).toEqual(hasEncodings ? ['./src/encodings.ts', './dist/encodings.js'] : false);
+    // Only these entry points do something when they are imported: every filesystem gets what is in them.
+    const effects = ['encodings', 'function-files'].filter((name) => `./${name}` in manifest.exports);
+    const modules = effects.flatMap((name) => [`./src/${name}.ts`, `./dist/${name}.js`]);
+    expect(manifest.sideEffects).toEqual(modules.length > 0 ? modules : false);
     expect(manifest.type).toBe('module');
     for (const [key, conditions] of Object.entries<Record<string, string>>(manifest.exports)) {
       if (key === './package.json') continue;

@@ -1,21 +1,13 @@
 import { AsyncFileSystem } from './async-file-system.js';
-import {
-  checkBoolean,
-  checkInteger,
-  checkOptions,
-  contentBytes,
-  copyBytes,
-  describe,
-  isBytes,
-} from './engine/arguments.js';
+import { checkBoolean, checkOptions, contentBytes, copyBytes, describe, isBytes } from './engine/arguments.js';
 import { checkRecord } from './engine/check-record.js';
 import { type Context, type ContextOptions, makeContext } from './engine/context.js';
 import { rootMeta, systemClock } from './engine/defaults.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import { executorOf } from './engine/executor-of.js';
+import { functionFiles } from './engine/function-files.js';
 import { MemoryExecutor } from './engine/memory/memory-executor.js';
 import { setMany } from './engine/operations/entries.js';
-import { setPending } from './engine/operations/settle.js';
 import type { NewEntry } from './entry.js';
 import { isStorageError, quote } from './errors.js';
 import type { Content, FileSystem, SyncFileSystem } from './file-system.js';
@@ -51,7 +43,7 @@ export interface FileSystemOptions extends ContextOptions {
   /**
    * Created together with the filesystem, with missing parents; they count against the limits.
    *
-   * A function returns its file's content at the first read, once. `stat`, opening, appending, editing and copying the
+   * A function returns its file's content at the first read, once; it needs `import 'scratchfs/function-files'`. `stat`, opening, appending, editing and copying the
    * file load it too; `readdir`, `walk`, `entries`, `rename`, `link`, `chmod`, `rm`, checkpoints, forks and a write of the
    * whole file do not. Before that, listings show the given size or 0. Reading takes a promise method if the function is
    * asynchronous: a synchronous one fails with EAGAIN until the content is loaded. If the function fails, the read fails
@@ -110,7 +102,7 @@ interface Opening {
   readonly context: Context;
   readonly limits: Limits;
   readonly entries: readonly NewEntry[];
-  readonly functions: ReadonlyMap<string, FunctionFile>;
+  readonly functions: ReadonlyMap<string, InitialFile>;
 }
 
 function prepare(executor: Executor, options: FileSystemOptions): Opening & { readonly closes: boolean | undefined } {
@@ -119,7 +111,7 @@ function prepare(executor: Executor, options: FileSystemOptions): Opening & { re
   const context = makeContext(given, executor);
   const limits = givenLimits(given.limits);
   const closes = checkBoolean(given.closesStorage, 'closesStorage');
-  const functions = new Map<string, FunctionFile>();
+  const functions = new Map<string, InitialFile>();
   const entries = given.files === undefined ? [] : initialEntries(given.files, functions);
   return { context, limits, closes, entries, functions };
 }
@@ -134,7 +126,7 @@ function openSync(
     if (entries.length > 0)
       executor.runSync(context, (view) => {
         setMany(view, entries);
-        for (const [path, { load, size }] of functions) setPending(view, path, load, size);
+        for (const [path, content] of functions) functionFiles().set(view, path, content);
       });
   } catch (error) {
     executor.quota.withdraw(limits);
@@ -176,7 +168,7 @@ async function openAsync(
   return new AsyncFileSystem(executor, context, { onClose, setsLimits: true });
 }
 
-function initialEntries(files: InitialFiles, functions: Map<string, FunctionFile>): NewEntry[] {
+function initialEntries(files: InitialFiles, functions: Map<string, InitialFile>): NewEntry[] {
   if (typeof files !== 'object' || files === null)
     throw new TypeError(`files must be a record or an iterable of pairs, not ${describe(files)}`);
   const pairs = Symbol.iterator in files ? [...files] : Object.entries(files);
@@ -186,9 +178,12 @@ function initialEntries(files: InitialFiles, functions: Map<string, FunctionFile
     const path = normalizePath(pair[0] as string);
     if (entries.has(path)) throw new TypeError(`files names ${quote(path)} twice`);
     const content = pair[1] as InitialFile;
-    const lazy = path === '/' ? undefined : functionIn(content, path);
-    if (lazy !== undefined) functions.set(path, lazy);
-    entries.set(path, { path, ...(lazy ? EMPTY_FILE : contentOf(content as FileRecord | Content, path)) });
+    const isLazy = path !== '/' && isFunction(content);
+    if (isLazy) {
+      functionFiles().check(content, path);
+      functions.set(path, content);
+    }
+    entries.set(path, { path, ...(isLazy ? EMPTY_FILE : contentOf(content as FileRecord | Content, path)) });
   }
   for (const path of [...entries.keys()].sort(compareNames)) {
     for (let parent = parentPath(path); parent !== '/' && !entries.has(parent); parent = parentPath(parent)) {
@@ -200,14 +195,9 @@ function initialEntries(files: InitialFiles, functions: Map<string, FunctionFile
 
 const EMPTY_FILE = { kind: 'file', content: '' } as const;
 
-/** Returns the function of a file, or undefined for other contents. */
-function functionIn(content: InitialFile, path: string): FunctionFile | undefined {
-  if (typeof content === 'function') return { load: content };
-  if (typeof content !== 'object' || content === null || !('load' in content)) return undefined;
-  const { load, size } = content;
-  if (typeof load !== 'function')
-    throw new TypeError(`load of ${quote(path)} must be a function that returns text or bytes, not ${describe(load)}`);
-  return { load, size: size === undefined ? undefined : checkInteger(size, `size of ${path}`, 0) };
+/** Reports whether the content of a file is a function, or an object with one. */
+function isFunction(content: InitialFile): boolean {
+  return typeof content === 'function' || (typeof content === 'object' && content !== null && 'load' in content);
 }
 
 function contentOf(content: FileRecord | Content, path: string): Omit<NewEntry, 'path'> {

@@ -1,7 +1,7 @@
 import type { TextEncoding } from './argument-types.js';
 import { AsyncFileSystem, checkCheckpointName, checkLinkType } from './async-file-system.js';
 import type { Dir } from './dir.js';
-import { checkOptions } from './engine/arguments.js';
+import { checkOptions, isThenable } from './engine/arguments.js';
 import { checkpointContext } from './engine/checkpoint-guard.js';
 import { type Context, forkContext } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
@@ -260,7 +260,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
       const branch = this.#create(executor, this.#inside.context, false, true);
       try {
         const result = work(branch);
-        if (typeof (result as { then?: unknown } | undefined)?.then === 'function') {
+        if (isThenable(result)) {
           // Nothing observes the promise: its rejection must not count as unhandled.
           Promise.resolve(result).catch(() => {});
           throw new TypeError('The work of transactionSync must not answer a promise: use transaction');

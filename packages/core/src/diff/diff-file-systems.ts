@@ -1,13 +1,13 @@
 import { checkFileSystem } from '../check-file-system.js';
 import { signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
+import { isLoading } from '../engine/function-files.js';
 import { trustedApi, trustedSyncApi } from '../engine/internals.js';
 import { infoOf } from '../engine/operations/read.js';
-import { isLoading } from '../engine/pending-content.js';
 import { collectItems, inSlices, Yielder } from '../engine/scheduling/time-slice.js';
 import { loadedIfPending } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
-import { directoryAt, MappedCursor, TreeWalk } from '../engine/walk.js';
+import { directoryAt, mapped, TreeWalk } from '../engine/walk.js';
 import type { EntryInfo } from '../entry.js';
 import { FsError } from '../errors.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
@@ -146,7 +146,7 @@ class SizedWalk implements Cursor<EntryInfo> {
 
   next(): EntryInfo | undefined {
     const { view } = this;
-    this.#walk ??= new MappedCursor(new TreeWalk(view, directoryAt(view, '/')), ({ path, name, entry, node }) => {
+    this.#walk ??= mapped(new TreeWalk(view, directoryAt(view, '/')), ({ path, name, entry, node }) => {
       const info = infoOf(view, path, name, entry);
       return node.kind === FILE && info.size === 0 ? { ...info, size: loadedIfPending(view, node).size } : info;
     });

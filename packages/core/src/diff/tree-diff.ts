@@ -1,5 +1,5 @@
 import type { Cursor } from '../engine/cursor.js';
-import { PendingContent } from '../engine/pending-content.js';
+import { isPending } from '../engine/function-files.js';
 import { isSameBeneath, isSameContent } from '../engine/remote/same-stored.js';
 import { NotLoaded } from '../engine/source.js';
 import { loadedFile, loadedIfPending, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
@@ -210,7 +210,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   }
 
   #sameBytes(before: FileNode, after: FileNode): boolean {
-    if (before.data instanceof PendingContent || after.data instanceof PendingContent) {
+    if (isPending(before.data) || isPending(after.data)) {
       if (before.data === after.data) return true;
       return this.#sameBytes(loadedIfPending(this.before, before), loadedIfPending(this.after, after));
     }

@@ -174,6 +174,11 @@ export function signalIn(options: unknown): AbortSignal | undefined {
   return checkSignal((options as { readonly signal: unknown }).signal);
 }
 
+/** Reports whether a value is a promise, or an object that can be awaited like one. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
+}
+
 /** Copies bytes, also of a subclass whose `slice` does not copy, such as node's Buffer. */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);

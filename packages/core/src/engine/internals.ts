@@ -5,8 +5,8 @@ import { captureArgument, captureContent, checkOptions, signalIn } from './argum
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { Executor, SyncExecutor } from './executor.js';
+import { afterLoading, isLoading } from './function-files.js';
 import { notInTransaction } from './not-in-transaction.js';
-import { afterLoading, isLoading } from './pending-content.js';
 import { fixedLimits } from './quota.js';
 import type { RestoredPaths } from './restore/restore-allowed.js';
 import { collectItems } from './scheduling/time-slice.js';

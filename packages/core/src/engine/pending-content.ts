@@ -1,8 +1,15 @@
-import { FsError } from '../errors.js';
-import { Unloaded } from '../tree/node.js';
-import { contentBytes, copyBytes, describe, isBytes } from './arguments.js';
+import { FsError, quote } from '../errors.js';
+import type { ContentNode } from '../tree/content.js';
+import { FileNode, type Node, Unloaded } from '../tree/node.js';
+import type { Location } from '../tree/tree.js';
+import { checkInteger, contentBytes, copyBytes, describe, isBytes, isThenable } from './arguments.js';
+import { isOfCheckpoint } from './checkpoint-guard.js';
+import type { FunctionFiles, PendingData, PendingFile } from './function-files.js';
 import { callOutside } from './reentrancy.js';
 import { unlessAborted } from './scheduling/deadline.js';
+import { loadedFile } from './view/contents.js';
+import { checkFileSize, reserve } from './view/limits.js';
+import type { View } from './view.js';
 
 const ENCODER = new TextEncoder();
 let count = 0;
@@ -11,7 +18,7 @@ let count = 0;
  * Content that a caller's function returns when it is first read. All states and copies of the file that have not been
  * read share it, so the function is called once.
  */
-export class PendingContent extends Unloaded {
+class PendingContent extends Unloaded implements PendingData {
   readonly #load: () => unknown;
   /** Size that the caller gave. */
   readonly #given: number | undefined;
@@ -24,11 +31,7 @@ export class PendingContent extends Unloaded {
     this.#given = size;
   }
 
-  /**
-   * Returns the bytes, which must not be changed. An asynchronous function starts.
-   * @throws FsError EAGAIN until it has finished, EIO if it fails; then the next call tries again
-   */
-  bytes(path?: string): Uint8Array {
+  override bytes(path?: string): Uint8Array {
     if (this.#bytes !== undefined) return this.#bytes;
     if (this.#loading === undefined) {
       let result: unknown;
@@ -89,8 +92,7 @@ function loadingOf(failure: unknown): Promise<void> | undefined {
   return LOADING.get(failure) ?? LOADING.get(failure.cause as object);
 }
 
-/** Reports whether work failed because a content is not loaded yet. */
-export function isLoading(failure: unknown): failure is FsError {
+function isLoading(failure: unknown): boolean {
   return loadingOf(failure) !== undefined;
 }
 
@@ -108,8 +110,7 @@ async function loaded(failure: unknown, signal: AbortSignal | undefined): Promis
   signal?.throwIfAborted();
 }
 
-/** Repeats work that failed because a content is not loaded, once it is. @throws every other error */
-export async function afterLoading<T>(
+async function afterLoading<T>(
   failure: unknown,
   work: () => T | Promise<T>,
   signal: AbortSignal | undefined,
@@ -124,6 +125,55 @@ export async function afterLoading<T>(
   }
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
+function settle(view: View, parent: Location, name: string, file: PendingFile, path: string): Node {
+  const data = file.data as PendingContent;
+  const bytes = data.bytes(path);
+  try {
+    checkFileSize(view, bytes.length, file.size, 'read', path);
+    reserve(view, bytes.length - file.size, 0, 'read', path);
+  } catch (error) {
+    data.forget();
+    throw error;
+  }
+  // The state of a checkpoint does not change.
+  if (isOfCheckpoint(view.context)) return loadedFile(view, file) as FileNode;
+  const next = new FileNode(file.id, file.meta);
+  view.tree.shared.contents.fromBytes(next as ContentNode, bytes, view.tree.owner);
+  if (next.size === file.size) next.changeId = file.changeId;
+  const entry = parent.directory.entries.get(name);
+  if (entry !== undefined) view.tree.replace(parent, name, entry, next);
+  return next;
 }
+
+/** Checked content of an initial file. */
+interface Given {
+  readonly load: () => unknown;
+  readonly size: number | undefined;
+}
+
+/** @throws TypeError, RangeError */
+function given(content: unknown, path: string): Given {
+  if (typeof content === 'function') return { load: content as Given['load'], size: undefined };
+  const { load, size } = content as { readonly load: unknown; readonly size?: number };
+  if (typeof load !== 'function')
+    throw new TypeError(`load of ${quote(path)} must be a function that returns text or bytes, not ${describe(load)}`);
+  return {
+    load: load as Given['load'],
+    size: size === undefined ? undefined : checkInteger(size, `size of ${path}`, 0),
+  };
+}
+
+function set(view: View, path: string, content: unknown): void {
+  const file = view.find(path, false, 'write', 'open');
+  if (!(file instanceof FileNode)) return;
+  const { parent, name } = view.at;
+  const { load, size } = given(content, path);
+  const next = new FileNode(file.id, file.meta);
+  next.data = new PendingContent(path, load, size);
+  next.size = size ?? 0;
+  checkFileSize(view, next.size, 0, 'open', path);
+  reserve(view, next.size, 0, 'open', path);
+  view.tree.replace(parent, name, file, next);
+}
+
+export const FUNCTION_FILES: FunctionFiles = { settle, set, check: given, isLoading, afterLoading };

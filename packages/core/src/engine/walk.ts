@@ -70,8 +70,7 @@ export class TreeWalk implements Cursor<Step> {
 
 const everywhere = (): boolean => true;
 
-/** Maps the items of another cursor, without undefined results. */
-export class MappedCursor<A, B> implements Cursor<B> {
+class MappedCursor<A, B> implements Cursor<B> {
   #held: A | undefined;
   constructor(
     readonly source: Cursor<A>,
@@ -88,6 +87,16 @@ export class MappedCursor<A, B> implements Cursor<B> {
       if (result !== undefined) return result;
     }
   }
+}
+
+let isKept = false;
+
+/** Maps the items of another cursor, without undefined results. */
+export function mapped<A, B>(source: Cursor<A>, map: (item: A) => B | undefined): Cursor<B> {
+  // Not at the top level, where it would be in every bundle.
+  if (!isKept) keepKind(new MappedCursor(undefined as never, everywhere));
+  isKept = true;
+  return new MappedCursor(source, map);
 }
 
 /** Returns the directory at a path, as a location. */
@@ -133,5 +142,4 @@ export class WalkCursor implements Cursor<EntryInfo> {
 }
 
 keepKind(new TreeWalk(undefined as never, undefined as never));
-keepKind(new MappedCursor(undefined as never, everywhere));
 keepKind(new WalkCursor(undefined as never, '/'));

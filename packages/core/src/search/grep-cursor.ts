@@ -1,7 +1,7 @@
 import { BINARY_PROBE_BYTES } from '../binary-probe.js';
 import type { Cursor } from '../engine/cursor.js';
+import { isPending } from '../engine/function-files.js';
 import { present } from '../engine/operations/read.js';
-import { PendingContent } from '../engine/pending-content.js';
 import { withContents } from '../engine/remote/prefetch.js';
 import { NotLoaded } from '../engine/source.js';
 import { passingBytes } from '../engine/view/contents.js';
@@ -112,7 +112,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
 
   #add(path: string, node: FileNode): void {
     this.view.relyOnNode(node);
-    const isEmpty = node.size === 0 && !(node.data instanceof PendingContent);
+    const isEmpty = node.size === 0 && !isPending(node.data);
     if (isEmpty || node.size > this.plan.maxFileSize) return;
     if (this.view.context.guard?.allows(path, 'read', 'grep', node) === false) return;
     this.#queue.push({ path, node });

@@ -39,6 +39,9 @@ export class Unloaded {
     readonly edits: readonly Edit[] = [],
   ) {}
 
+  /** Set for content that a caller's function returns; see `PendingData`. */
+  bytes?(path?: string): Uint8Array;
+
   with(edit: Edit): Unloaded {
     return new Unloaded(this.address, this.version, this.size, [...this.edits, edit]);
   }

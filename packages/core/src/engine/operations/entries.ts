@@ -10,7 +10,7 @@ import { fileBytes } from '../view/contents.js';
 import { checkFileSize, reserve } from '../view/limits.js';
 import { isEmpty } from '../view/loading.js';
 import type { View } from '../view.js';
-import { MappedCursor, TreeWalk } from '../walk.js';
+import { mapped, TreeWalk } from '../walk.js';
 import { checkTarget, DIRECTORY_MODE } from './names.js';
 import { getEntry, infoOf } from './read.js';
 import { FILE_MODE, fill, replaceContent } from './write.js';
@@ -105,7 +105,7 @@ class EntriesUnder<T> implements Cursor<T> {
     if (name !== '') this.#self = this.map(path, name, parent.directory.entries.get(name) as TreeNode);
     if (node.kind !== DIRECTORY) return { next: () => undefined };
     const location = name === '' ? this.view.tree.rootLocation : this.view.tree.childLocation(parent, name, node);
-    return new MappedCursor(new TreeWalk(this.view, location), (step) => this.map(step.path, step.name, step.entry));
+    return mapped(new TreeWalk(this.view, location), (step) => this.map(step.path, step.name, step.entry));
   }
 }
 

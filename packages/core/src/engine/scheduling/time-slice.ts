@@ -1,5 +1,5 @@
 import type { Cursor } from '../cursor.js';
-import { afterLoading } from '../pending-content.js';
+import { afterLoading } from '../function-files.js';
 
 /** Milliseconds that work may hold the event loop before other work gets a turn. */
 export const SLICE_MS = 8;

@@ -1,7 +1,7 @@
 import { FsError } from '../../errors.js';
 import type { ContentNode } from '../../tree/content.js';
-import { FILE, FileNode, type Node, Unloaded } from '../../tree/node.js';
-import { PendingContent } from '../pending-content.js';
+import { FileNode, type Node, Unloaded } from '../../tree/node.js';
+import { isPending, isPendingFile } from '../function-files.js';
 import { NotLoaded, type Source } from '../source.js';
 import { MAX_INLINE_BYTES } from './loading.js';
 import type { ViewState } from './view-state.js';
@@ -12,7 +12,7 @@ export const MAX_ARRAY_BYTES = 2 ** 31 - 1;
 /** Returns the node with its content loaded. */
 export function loadedFile(view: ViewState, node: FileNode): ContentNode {
   view.relyOnNode(node);
-  if (node.data instanceof PendingContent) {
+  if (isPending(node.data)) {
     const loaded = new FileNode(node.id, node.meta);
     view.tree.shared.contents.fromBytes(loaded as ContentNode, node.data.bytes());
     return loaded as ContentNode;
@@ -27,9 +27,7 @@ export function loadedFile(view: ViewState, node: FileNode): ContentNode {
 
 /** Returns the node; a file whose content a function returns as a node with its content and its size. */
 export function loadedIfPending<N extends Node>(view: ViewState, node: N): N {
-  const file: Node = node;
-  if (file.kind !== FILE || !(file.data instanceof PendingContent)) return node;
-  return loadedFile(view, file) as Node as N;
+  return isPendingFile(node) ? (loadedFile(view, node) as Node as N) : node;
 }
 
 /** Copies a range of the content that is not loaded. */
@@ -52,7 +50,7 @@ function storedRange(view: ViewState, data: Unloaded, offset: number, length: nu
 export function passingBytes(view: ViewState, node: FileNode): Uint8Array {
   const { data } = node;
   if (!(data instanceof Unloaded)) return view.tree.shared.contents.bytes(node as ContentNode);
-  if (data instanceof PendingContent) return data.bytes();
+  if (isPending(data)) return data.bytes();
   if (data.edits.length === 0) return storedRange(view, data, 0, data.size);
   const bytes = new Uint8Array(node.size);
   readUnloaded(view, data, bytes, 0);
@@ -63,7 +61,7 @@ export function passingBytes(view: ViewState, node: FileNode): Uint8Array {
 export function fileBytes(view: ViewState, node: FileNode, path: string): Uint8Array<ArrayBuffer> {
   checkArraySize(node.size, path);
   if (!(node.data instanceof Unloaded)) return view.tree.shared.contents.bytes(loadedFile(view, node));
-  if (node.data instanceof PendingContent) return node.data.bytes().slice();
+  if (isPending(node.data)) return node.data.bytes().slice();
   const bytes = new Uint8Array(node.size);
   readFileRange(view, node, bytes, 0);
   return bytes;
@@ -76,7 +74,7 @@ export function fileText(view: ViewState, node: FileNode, path: string): string 
 
 /** Copies the content from a position on and returns the number of bytes copied. */
 export function readFileRange(view: ViewState, node: FileNode, into: Uint8Array, position: number): number {
-  if (node.data instanceof Unloaded && !(node.data instanceof PendingContent)) {
+  if (node.data instanceof Unloaded && !isPending(node.data)) {
     view.relyOnNode(node);
     const length = Math.max(0, Math.min(into.length, node.size - position));
     if (length > 0) readUnloaded(view, node.data, into.subarray(0, length), position);

@@ -1,0 +1,1 @@
+export { type FileFunction, type FunctionFile, isContentLoading } from '@scratchfs/core/function-files';
