@@ -1,25 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openWorkspace } from '@scratchfs/workspace';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT, folder, json, ok, run } from './program.js';
-
-/** Makes a git repository with some files. */
-function repository(
-  files: Readonly<Record<string, string>> = { 'src/a.txt': 'one\ntwo\nthree\n', 'b.txt': 'bee\n' },
-): string {
-  const path = folder('repository');
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(join(path, name, '..'), { recursive: true });
-    writeFileSync(join(path, name), content);
-  }
-  const git = (...args: readonly string[]) => execFileSync('git', ['-C', path, ...args], { env: ENVIRONMENT });
-  git('init', '-q');
-  git('add', '-A');
-  git('commit', '-qm', 'first');
-  return path;
-}
+import { repository } from './repository.js';
 
 /** Returns the contents of the files that an attempt shows, by path. */
 async function filesOf(cwd: string): Promise<Record<string, string>> {
@@ -125,6 +110,40 @@ describe('an attempt', () => {
     await json('fork', ['there', ...store], { cwd });
     expect(await ok(['attempts', '--names', ...store], { cwd })).toBe('there\n');
     expect(await ok(['attempts', '--names'], { cwd })).toBe('');
+  });
+});
+
+describe('accept', () => {
+  it('writes paths or everything, is taken back by undo, and spares what the person changed', async () => {
+    const cwd = repository();
+    await ok(['fs', 'edit', 'src/a.txt', 'two', '2'], { cwd });
+    await ok(['fs', 'write', 'new.txt', 'hello\n'], { cwd });
+    await ok(['fs', 'rm', 'b.txt'], { cwd });
+    const read = (name: string) => readFileSync(join(cwd, name), 'utf8');
+    expect(await json('accept', ['--dry-run'], { cwd })).toMatchObject({ success: true, operation: null });
+    expect(() => read('new.txt')).toThrow('ENOENT');
+    expect((await json('accept', ['--', 'new.txt'], { cwd }))['accepted']).toEqual(['/new.txt']);
+    expect([read('new.txt'), read('src/a.txt')]).toEqual(['hello\n', 'one\ntwo\nthree\n']);
+
+    writeFileSync(join(cwd, 'b.txt'), 'mine\n');
+    const { code, conflicts } = await json('accept', [], { cwd });
+    expect({ code, conflicts }).toMatchObject({ code: 5, conflicts: [{ path: '/b.txt', code: 'removed' }] });
+    expect(read('src/a.txt')).toBe('one\ntwo\nthree\n');
+    expect(await json('accept', ['--skip-conflicts'], { cwd })).toMatchObject({ code: 0, accepted: ['/src/a.txt'] });
+    expect([read('src/a.txt'), read('b.txt')]).toEqual(['one\n2\nthree\n', 'mine\n']);
+    await ok(['undo'], { cwd });
+    expect([read('src/a.txt'), read('b.txt')]).toEqual(['one\ntwo\nthree\n', 'mine\n']);
+    expect((await run(['accept', '--merge', '--branch', 'x'], { cwd })).code).toBe(2);
+  });
+
+  it('writes a patch that git applies', async () => {
+    const cwd = repository();
+    await ok(['fs', 'edit', 'src/a.txt', 'two', '2'], { cwd });
+    const { bytes } = await run(['accept', '--patch', '-'], { cwd });
+    await ok(['accept', '--patch', 'a.patch'], { cwd });
+    expect(readFileSync(join(cwd, 'a.patch')).equals(bytes)).toBe(true);
+    execFileSync('git', ['-C', cwd, 'apply', 'a.patch']);
+    expect(readFileSync(join(cwd, 'src/a.txt'), 'utf8')).toBe('one\n2\nthree\n');
   });
 });
 

@@ -12,7 +12,9 @@ export function acceptResult(result: AcceptResult, name: string, { output }: Pic
   const { style } = output;
   const { success, message, accepted, conflicts, autoRun, operation, commit } = result;
   const lines = [success ? escapeText(message) : style.error(escapeText(message))];
-  lines.push(...accepted.slice(0, MAX_PATHS).map((path) => `  ${style.added('accepted')}  ${pathText(path)}`));
+  // The message names a single path itself.
+  const listed = accepted.length > 1 ? accepted.slice(0, MAX_PATHS) : [];
+  lines.push(...listed.map((path) => `  ${pathText(path)}`));
   if (accepted.length > MAX_PATHS) lines.push(style.dim(`  and ${accepted.length - MAX_PATHS} more`));
   lines.push(...conflictLines(conflicts, output));
   if (autoRun.length > 0)

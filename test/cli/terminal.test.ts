@@ -1,0 +1,90 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { folder, ok, run } from './program.js';
+import { repository } from './repository.js';
+import { HAS_TMUX, Terminal } from './terminal.js';
+
+const LINES = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`).join('');
+
+let terminal: Terminal | undefined;
+afterEach(() => terminal?.close());
+
+function open(cwd: string): Terminal {
+  terminal = new Terminal(cwd);
+  return terminal;
+}
+
+describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
+  it('names and contents cannot move the cursor, and colours have a meaning', async () => {
+    const store = folder('hostile');
+    writeFileSync(join(store, 'a\u001b[2J\u202eb'), '\u001b]0;title\u0007text\n');
+    const { type, shows } = bound(open(store));
+    type(
+      'scratchfs fs ls --store .; scratchfs fs cat --store . "$(printf "a\\033[2J\\342\\200\\256b")"; scratchfs fs ls nope --store .',
+    );
+    const screen = await shows('nope does not exist.');
+    expect(screen).toContain('a\\e[2J\\u202eb');
+    expect(screen).toContain('\\e]0;title\\u0007text');
+    expect(terminal?.screen({ withColors: true })).toContain('\u001b[1m\u001b[31mscratchfs:');
+  });
+
+  it('accept -p takes hunks with one key each, and the rest stays in the attempt', async () => {
+    const cwd = repository({ 'a.txt': LINES, 'b.txt': 'bee\n' });
+    await ok(['fs', 'edit', 'a.txt', 'line 2\n', 'second\n'], { cwd });
+    await ok(['fs', 'edit', 'a.txt', 'line 18\n', 'eighteenth\n'], { cwd });
+    await ok(['fs', 'write', 'b.txt', 'BEE\n'], { cwd });
+    expect((await run(['accept', '-p'], { cwd })).code).toBe(2);
+    const { type, shows, press } = bound(open(cwd));
+    type('scratchfs accept -p');
+    await shows('Accept this hunk (1 of 2)? [y,n,a,d,q,?]');
+    press('?');
+    await shows('leave this one and the rest of the file');
+    press('n');
+    await shows('Accept this hunk (2 of 2)?');
+    press('y');
+    await shows('Accept this hunk (1 of 1)?');
+    press('q');
+    await shows(/Accepted .*a\.txt/);
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe(LINES.replace('line 18\n', 'eighteenth\n'));
+    expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('bee\n');
+    expect(await ok(['diff', '--name-only'], { cwd })).toBe('a.txt\nb.txt\n');
+  });
+
+  it('discard asks, and a no or Ctrl-C changes nothing', async () => {
+    const cwd = repository();
+    await ok(['fork', 'trial'], { cwd });
+    const { type, shows, press } = bound(open(cwd));
+    type('scratchfs discard trial; echo "code $?"');
+    await shows('Discard 1 attempt: trial?');
+    press('n');
+    await shows('code 4');
+    type('clear; scratchfs discard trial; echo "code $?"');
+    await shows(/^Discard 1 attempt: trial\?/);
+    press('C-c');
+    await shows('code 130');
+    type('clear; scratchfs discard trial --no-input; echo "code $?"');
+    await shows('code 4');
+    expect(await ok(['attempts', '--names'], { cwd })).toBe('trial\n');
+  });
+
+  it('rewind goes back to a state chosen with the arrow keys, after its changes were shown', async () => {
+    const cwd = repository();
+    for (const text of ['1', '2', '3']) await ok(['fs', 'write', 'b.txt', `${text}\n`], { cwd });
+    const { type, shows, press } = bound(open(cwd));
+    type('scratchfs rewind');
+    await shows('Back to the state after which operation');
+    press('Down', 'Enter');
+    await shows('Go back to it?');
+    expect(terminal?.screen()).toMatch(/-3\n\+1/);
+    press('y');
+    await shows('Restore everything to operation 1');
+    expect(await ok(['fs', 'cat', 'b.txt'], { cwd })).toBe('1\n');
+    expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('bee\n');
+  });
+});
+
+/** Returns the methods of a terminal as functions. */
+function bound(one: Terminal): Pick<Terminal, 'type' | 'shows' | 'press'> {
+  return { type: one.type.bind(one), shows: one.shows.bind(one), press: one.press.bind(one) };
+}
