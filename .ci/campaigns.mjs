@@ -92,6 +92,15 @@ export const campaigns = [
     run: tested('long', 'packages/s3/src/streams.long.test.ts', 1_024, { size: 'LARGE_FILE_MB' }),
   },
   {
+    name: 'workspace/undo',
+    proves: '200 random operations on a directory, 200 times undo and 200 times redo are exact, on 1,000 seeds.',
+    minutes: 55,
+    run: tested('long', 'packages/workspace/src/random-undo.long.test.ts', 1000, {
+      size: 'UNDO_SEEDS',
+      seed: 'UNDO_SEED',
+    }),
+  },
+  {
     name: 'disk/writers',
     proves: '16 processes increment one counter 100 times each, and none is lost.',
     run: tested('long', 'packages/disk/src/processes.long.test.ts', 16, { size: 'DISK_WRITERS' }),

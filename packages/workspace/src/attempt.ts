@@ -1,9 +1,11 @@
 import {
   asyncStorage,
   type CallOptions,
+  compareNames,
   type FileSystem,
   fileSystemOn,
   isWithin,
+  type Limits,
   normalizePath,
 } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
@@ -44,6 +46,7 @@ import type { Contents } from './log/contents.js';
 import { type NewOperation, type OperationLog, versionFor } from './log/operation-log.js';
 import type { OperationRecord } from './log/operation-record.js';
 import type { Operation, OperationLabel } from './operation.js';
+import { Refresher } from './refresh/refresher.js';
 
 /** Deadline of a call. Work on a large directory takes long, and giving up early gains nothing. */
 const TIMEOUT_MS = 3_600_000;
@@ -58,6 +61,8 @@ export interface AttemptParts {
   /** Path of the directory on the disk. */
   readonly directory: string;
   readonly pending: PendingAccepts;
+  /** For what the attempt adds. */
+  readonly limits?: Limits | undefined;
   /** Throws if the attempt cannot be changed now, because it was discarded, or HEAD names another branch. */
   readonly checkOpen: (options: CallOptions) => Promise<void>;
   /** Creates an attempt that begins with a head. */
@@ -83,6 +88,8 @@ export class WorkspaceAttempt implements Attempt {
       log,
       name,
       clock,
+      refresher: new Refresher(lower, contents),
+      limits: parts.limits,
       checkWritable: () => parts.checkOpen({}),
     });
     this.fileSystem = fileSystemOn(asyncStorage(this.#backend, { timeoutMs: TIMEOUT_MS, retries: 0, clock }), {
@@ -98,7 +105,7 @@ export class WorkspaceAttempt implements Attempt {
     checkOptions(options, [], 'operation');
     const context = this.#contextOf(label);
     const value = await operationContext.run(context, () => this.fileSystem.transaction(work, options));
-    return { value, operation: context.operations.at(-1), refreshed: { merged: [], conflicts: [] } };
+    return { value, operation: context.operations.at(-1), refreshed: refreshedIn(context) };
   }
 
   async labelled<T>(
@@ -115,7 +122,7 @@ export class WorkspaceAttempt implements Attempt {
     for (const key of LABEL)
       if (given[key] !== undefined && typeof given[key] !== 'string')
         throw new TypeError(`${key} of an operation must be a text, not ${typeof given[key]}`);
-    return { label: given, startedAt: this.#parts.clock(), operations: [] };
+    return { label: given, startedAt: this.#parts.clock(), operations: [], merged: new Set(), conflicts: new Map() };
   }
 
   async undo(
@@ -191,7 +198,7 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   /** Appends an operation made from the current state, again if another client was faster. */
-  #change(
+  async #change(
     options: CallOptions,
     prepare: () => Promise<
       | (Pick<NewOperation, 'tool' | 'target' | 'summary'> & { head: Head; actor: string | undefined })
@@ -200,7 +207,7 @@ export class WorkspaceAttempt implements Attempt {
     >,
   ): Promise<Operation | undefined> {
     const { log, clock, checkOpen } = this.#parts;
-    return this.#backend.inTurn(async () => {
+    const operation = await this.#backend.inTurn(async () => {
       const startedAt = clock();
       for (;;) {
         options.signal?.throwIfAborted();
@@ -215,6 +222,13 @@ export class WorkspaceAttempt implements Attempt {
         if (operation !== undefined) return operation;
       }
     });
+    // What comes back began from the disk as it was then.
+    if (operation !== undefined)
+      await this.#refreshed(
+        operation.changes.map(({ path }) => path),
+        options,
+      );
+    return operation;
   }
 
   #checkExpected(expect: OperationRef | undefined, target: number): void {
@@ -273,8 +287,25 @@ export class WorkspaceAttempt implements Attempt {
     return (await this.#parts.log.catchUp(options, true)).last;
   }
 
-  async refresh(_options?: CallOptions & { readonly onto?: boolean | undefined }): Promise<RefreshResult> {
-    throw notYet('refresh');
+  async refresh(options: CallOptions & { readonly onto?: boolean | undefined } = {}): Promise<RefreshResult> {
+    const { signal } = checkOptions(options, ['onto'], 'refresh');
+    const context = this.#contextOf({});
+    await operationContext.run(context, () => this.#refreshed(undefined, { signal }));
+    return refreshedIn(context);
+  }
+
+  /** Compares paths, or all that the attempt has changed, with the disk until nothing is new. */
+  #refreshed(paths: readonly string[] | undefined, options: CallOptions): Promise<void> {
+    const { log, checkOpen } = this.#parts;
+    return this.#backend.inTurn(async () => {
+      for (;;) {
+        options.signal?.throwIfAborted();
+        const { head, last } = await log.catchUp(options, true);
+        if (last === 0 && head.root.names?.size === 0) return;
+        await checkOpen(options);
+        if ((await this.#backend.refresh(head, paths, this.#nextVersion(), options)) !== undefined) return;
+      }
+    });
   }
 
   async diff(options: AttemptDiffOptions = {}): Promise<AttemptDiff> {
@@ -340,6 +371,13 @@ export class WorkspaceAttempt implements Attempt {
 /** Returns the head after the undo or redo of an operation. */
 function headAfterMove(head: Head, { changes }: OperationRecord, tool: 'undo' | 'redo', version: string): Head {
   return applyChanges(head, tool === 'undo' ? inverse(changes) : changes, version);
+}
+
+function refreshedIn({ merged, conflicts }: OperationContext): RefreshResult {
+  return {
+    merged: [...merged].sort(compareNames),
+    conflicts: [...conflicts.values()].sort((a, b) => compareNames(a.path, b.path)),
+  };
 }
 
 function numberOf(ref: OperationRef): number {

@@ -1,4 +1,4 @@
-import { type CallOptions, systemClock } from '@scratchfs/core';
+import { type CallOptions, type Limits, systemClock } from '@scratchfs/core';
 import { checkOptions } from '@scratchfs/core/internal';
 import { hostReadBackend } from '@scratchfs/host/internal';
 import { PendingAccepts } from './accept/pending-accept.js';
@@ -45,6 +45,7 @@ class DirectoryWorkspace implements Workspace {
   readonly #lower: Lower;
   readonly #contents: Contents;
   readonly #clock: () => number;
+  readonly #limits: Limits | undefined;
   readonly #attempts = new Map<string, Promise<WorkspaceAttempt>>();
   #isClosed = false;
 
@@ -56,6 +57,7 @@ class DirectoryWorkspace implements Workspace {
     this.#contents = new Contents(store.fileSystem);
     this.#clock = options.clock ?? systemClock;
     this.#index = new AttemptIndex(store.fileSystem, this.#clock);
+    this.#limits = options.limits;
   }
 
   async attempts(options: CallOptions = {}): Promise<readonly AttemptInfo[]> {
@@ -169,6 +171,7 @@ class DirectoryWorkspace implements Workspace {
       clock: this.#clock,
       directory: this.directory,
       pending: new PendingAccepts(this.#store.fileSystem, `${folderOf(name)}/accept`, this.directory),
+      limits: this.#limits,
       checkOpen: async ({ signal }) => {
         this.#enter();
         this.#store.check();

@@ -20,11 +20,12 @@ export interface OverlayOptions extends ContextOptions {
 }
 
 /**
- * Returns a filesystem over another one that is never changed: whatever is written, moved or removed stays in memory,
- * everything else is read from the lower filesystem on demand. Deletions are real, and every operation works, including
- * checkpoints, forks, transactions, limits and hard links.
+ * Returns a filesystem over another one, which it sees frozen and never changes; to see a host directory live, with what
+ * other programs change in it, use `openWorkspace(dir, { store: 'memory:' })` of `@scratchfs/workspace`. Whatever is
+ * written, moved or removed stays in memory, everything else is read from the lower filesystem on demand. Deletions are
+ * real, and every operation works, including checkpoints, forks, transactions, limits and hard links.
  *
- * The lower filesystem is seen frozen: if it is synchronous and can fork, in its state at this call. Otherwise every
+ * If the lower filesystem is synchronous and can fork, it is seen in its state at this call. Otherwise every
  * part is seen as it was first read: names and metadata are read once, contents on their first read; a file that was
  * changed below in between fails with ESTALE when it is read, until it is written or removed here.
  *

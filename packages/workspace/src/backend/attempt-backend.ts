@@ -3,15 +3,21 @@ import {
   type BackendCall,
   type Batch,
   type CommitResult,
+  type Limits,
   type LoadRequest,
   type LoadResult,
+  pathSegments,
+  quote,
   StorageError,
+  type Version,
 } from '@scratchfs/core';
-import type { Head } from '../delta/delta-node.js';
+import { entryAt, type Head } from '../delta/delta-node.js';
+import { exceededLimit, tooLargeFile } from '../delta/usage.js';
 import type { Contents } from '../log/contents.js';
 import { type OperationLog, versionFor } from '../log/operation-log.js';
-import type { Operation } from '../operation.js';
-import { BatchWriter } from './batch-writer.js';
+import type { Conflict } from '../operation.js';
+import type { Refresher } from '../refresh/refresher.js';
+import { BatchWriter, MAX_CONTENT } from './batch-writer.js';
 import type { Lower } from './lower.js';
 import { operationContext } from './operation-context.js';
 import { View } from './view.js';
@@ -24,6 +30,9 @@ export interface AttemptBackendOptions {
   readonly name: string;
   /** Epoch milliseconds. */
   readonly clock: () => number;
+  readonly refresher: Refresher;
+  /** For what the attempt adds. */
+  readonly limits?: Limits | undefined;
   /** Called before each commit with writes; throws if the attempt cannot be changed. */
   readonly checkWritable?: ((batch: Batch, view: View) => Promise<void>) | undefined;
 }
@@ -34,6 +43,8 @@ export class AttemptBackend implements Backend {
   readonly #options: AttemptBackendOptions;
   #queue: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  /** Batches that were reported as absent, and are refused if they arrive later. */
+  readonly #absent = new Set<string>();
 
   constructor(options: AttemptBackendOptions) {
     this.#options = options;
@@ -69,6 +80,7 @@ export class AttemptBackend implements Backend {
     await this.#queue;
     const { log, name } = this.#options;
     const operation = await log.outcomeOf(operationId);
+    if (operation === 'absent') this.#absent.add(operationId);
     return typeof operation === 'string' ? operation : { kind: 'ok', version: versionFor(name, operation) };
   }
 
@@ -84,34 +96,120 @@ export class AttemptBackend implements Backend {
 
   async #commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
     const { log, contents, lower, name, clock, checkWritable } = this.#options;
+    const { operationId, checks, writes } = batch;
     for (;;) {
       this.#enter(call);
-      const { head, last } = await log.catchUp(signalOf(call));
-      const view = this.view(head);
-      const failed = await view.failed(batch.checks, call);
-      if (failed.length > 0) return { kind: 'conflict', checks: failed };
+      const { head: known, last } = await log.catchUp(signalOf(call));
+      const done = log.operationOf(operationId);
+      if (done !== undefined) return { kind: 'ok', version: versionFor(name, done) };
+      if (this.#absent.has(operationId))
+        throw new StorageError('unavailable', 'The operation was given up before it arrived');
       const at = clock();
       const version = versionFor(name, { id: last + 1, at });
-      if (batch.writes.length === 0) return { kind: 'ok', version };
-      await checkWritable?.(batch, view);
+      let head = known;
+      if (writes.length > 0) {
+        await checkWritable?.(batch, this.view(head));
+        const refreshed = await this.refresh(head, touchedBy(batch), version, call);
+        if (refreshed === undefined) continue;
+        head = refreshed;
+      }
+      const failed = await this.view(head).failed(checks, call);
+      if (failed.length > 0) return { kind: 'conflict', checks: failed };
+      if (writes.length === 0) return { kind: 'ok', version };
+      const tooLarge = this.#tooLargeFile(head, batch);
+      if (tooLarge !== undefined) return tooLarge;
       const writer = new BatchWriter(head, lower, contents, version, call);
-      let operation: Operation | undefined;
       try {
-        for (const write of batch.writes) await writer.apply(write);
+        for (const write of writes) await writer.apply(write);
         const next = writer.head;
+        const exceeded = this.#exceeded(head, next, batch.limits);
+        if (exceeded !== undefined) return exceeded;
+        // What was read to begin a change from must be what the checks were about.
+        const changed = await this.view(head).failed(checks, call);
+        if (changed.length > 0) return { kind: 'conflict', checks: changed };
         await contents.save(writer.hashes, signalOf(call));
         const context = operationContext.getStore();
         const { actor = 'user', tool = 'edit', summary } = context?.label ?? {};
         const ms = context === undefined ? 0 : Math.max(0, at - context.startedAt);
-        const described = { at, actor, tool, summary, ms, batch: batch.operationId };
-        operation = await log.append(next, described, signalOf(call));
-        if (operation !== undefined) context?.operations.push(operation);
+        const operation = await log.append(next, { at, actor, tool, summary, ms, batch: operationId }, signalOf(call));
+        if (operation === undefined) continue;
+        context?.operations.push(operation);
+        return { kind: 'ok', version };
       } finally {
         contents.drop(writer.hashes);
       }
-      if (operation !== undefined) return { kind: 'ok', version };
     }
   }
+
+  /**
+   * Compares paths with the disk before they are changed. What the person changed there is an operation of its own:
+   * then undefined is returned, and the caller begins again from the new state.
+   */
+  async refresh(
+    head: Head,
+    paths: Iterable<string> | undefined,
+    version: Version,
+    call?: BackendCall,
+  ): Promise<Head | undefined> {
+    const { log, contents, refresher, clock } = this.#options;
+    const refreshed = await refresher.refresh(head, paths, version, call);
+    try {
+      const { merged, conflicts, hashes, isNew } = refreshed;
+      const context = operationContext.getStore();
+      for (const path of merged) context?.merged.add(path);
+      for (const conflict of conflicts) context?.conflicts.set(conflict.path, conflict);
+      await contents.save(hashes, signalOf(call));
+      if (!isNew) return refreshed.head;
+      const summary = summaryOf(merged, conflicts);
+      await log.append(refreshed.head, { at: clock(), actor: 'user', tool: 'refresh', summary, ms: 0 }, signalOf(call));
+      return undefined;
+    } finally {
+      contents.drop(refreshed.hashes);
+    }
+  }
+
+  #tooLargeFile(head: Head, { writes, limits }: Batch): CommitResult | undefined {
+    const sizes = writes.flatMap((write) => {
+      if (write.kind !== 'create' && write.kind !== 'write') return [];
+      const size = write.kind === 'create' ? (write.content?.byteLength ?? 0) : write.size;
+      return [{ entry: entryAt(head, pathSegments(write.path)), size }];
+    });
+    for (const one of [{ maxFileSize: MAX_CONTENT }, limits, this.#options.limits ?? {}]) {
+      const limit = tooLargeFile(head, sizes, one);
+      if (limit !== undefined) return limit;
+    }
+    return undefined;
+  }
+
+  #exceeded(before: Head, after: Head, limits: Limits): CommitResult | undefined {
+    return exceededLimit(before, after, limits) ?? exceededLimit(before, after, this.#options.limits ?? {});
+  }
+}
+
+function touchedBy({ checks, writes }: Batch): Set<string> {
+  const paths = new Set<string>();
+  for (const check of checks) if (check.kind === 'entry' && check.id !== null) paths.add(check.path);
+  for (const write of writes) {
+    if ('path' in write) paths.add(write.path);
+    if ('from' in write) paths.add(write.from);
+    if ('to' in write) paths.add(write.to);
+  }
+  return paths;
+}
+
+function summaryOf(merged: readonly string[], conflicts: readonly Conflict[]): string {
+  const parts: string[] = [];
+  if (merged.length > 0) parts.push(`Take over what changed on disk: ${listed(merged)}`);
+  if (conflicts.length > 0)
+    parts.push(
+      `${merged.length > 0 ? 'in' : 'In'} conflict with the disk: ${listed(conflicts.map(({ path }) => path))}`,
+    );
+  return parts.join('; ');
+}
+
+function listed(paths: readonly string[]): string {
+  const shown = paths.slice(0, 3).map((path) => quote(path));
+  return paths.length > 3 ? `${shown.join(', ')} and ${paths.length - 3} more` : shown.join(', ');
 }
 
 function signalOf(call: BackendCall | undefined): { readonly signal?: AbortSignal } {

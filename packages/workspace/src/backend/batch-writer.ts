@@ -24,12 +24,9 @@ import {
 } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
 import type { Contents } from '../log/contents.js';
-import type { EntryState } from '../operation.js';
+import { type Captured, Captures, missingBase, stateOfRecord } from '../refresh/capture.js';
 import { keyOf, type Lower } from './lower.js';
 import { View } from './view.js';
-
-/** Maximum number of reads of a lower file that another process keeps changing. */
-const MAX_READS = 16;
 
 /** A name, with the node of the directory that holds it. */
 interface Place {
@@ -39,11 +36,8 @@ interface Place {
   readonly lowerPath: string | undefined;
 }
 
-/** A lower node with its content. */
-interface Captured {
-  readonly record: NodeRecord;
-  readonly content: ContentRef | undefined;
-}
+/** Largest content of a file in bytes. Contents are held in memory while they are written. */
+export const MAX_CONTENT = 2 ** 30;
 
 /** Applies the writes of a batch to a head. What the writes change for the first time is read from the lower directory. */
 export class BatchWriter {
@@ -52,8 +46,7 @@ export class BatchWriter {
   readonly #contents: Contents;
   readonly #version: Version;
   readonly #call: BackendCall | undefined;
-  /** Contents to store before the head counts. */
-  readonly hashes = new Set<string>();
+  readonly #captures: Captures;
   #copies = 0;
 
   constructor(head: Head, lower: Lower, contents: Contents, version: Version, call: BackendCall | undefined) {
@@ -62,6 +55,12 @@ export class BatchWriter {
     this.#contents = contents;
     this.#version = version;
     this.#call = call;
+    this.#captures = new Captures(lower, contents, call);
+  }
+
+  /** Contents to store before the head counts. */
+  get hashes(): ReadonlySet<string> {
+    return this.#captures.hashes;
   }
 
   get head(): Head {
@@ -87,7 +86,11 @@ export class BatchWriter {
         return this.#change(write.path, (node) => ({ ...node, meta: write.meta, touched: undefined }));
       case 'touch':
         await this.#directory(pathSegments(write.path));
-        return this.#change(write.path, (node) => ({ ...node, touched: write.time }));
+        return this.#change(write.path, (node) =>
+          node.meta === undefined
+            ? { ...node, touched: write.time }
+            : { ...node, meta: { ...node.meta, mtime: write.time, ctime: write.time } },
+        );
       case 'clear':
         return this.#clear(write.meta);
     }
@@ -101,7 +104,7 @@ export class BatchWriter {
       kind,
       version: this.#version,
       meta,
-      ...(kind === 'file' && { content: this.#keep(write.content ?? new Uint8Array(0)) }),
+      ...(kind === 'file' && { content: this.#captures.add((write.content ?? new Uint8Array(0)).slice()) }),
       ...(kind === 'symlink' && { target }),
       ...(kind === 'directory' && { names: NO_NAMES, listing: this.#version }),
     };
@@ -127,10 +130,10 @@ export class BatchWriter {
   }
 
   /** Leaves a name empty. */
-  async #free({ names, entry, lowerPath }: Place): Promise<void> {
-    const base = entry === undefined ? await this.#baseOf(lowerPath as string) : entry.base;
+  async #free({ names, entry, lowerPath }: Place, isMoved = false): Promise<void> {
+    const base = entry === undefined ? await this.#captures.baseOf(lowerPath as string) : entry.base;
     const wasThere = base !== undefined && base.state !== null;
-    this.#draft.setEntry(names, wasThere ? { node: null, base } : undefined);
+    this.#draft.setEntry(names, wasThere ? { node: null, base, ...(isMoved && { isMoved }) } : undefined);
   }
 
   /** Counts the names of files that disappear with an entry. */
@@ -149,7 +152,7 @@ export class BatchWriter {
     const source = await this.#place(from);
     const { node, link, base } = source.entry as DeltaEntry;
     const target = await this.#place(to);
-    await this.#free(source);
+    await this.#free(source, true);
     const moved = { ...(link === undefined ? node : this.#draft.current.inodes.get(link)) } as DeltaNode;
     const next: DeltaNode = {
       ...moved,
@@ -168,14 +171,14 @@ export class BatchWriter {
     const entry = entryAt(this.#draft.current, pathSegments(write.path)) as DeltaEntry;
     const { content } = nodeOf(this.#draft.current, entry) as DeltaNode;
     let bytes: Uint8Array;
-    if (isWholeWrite(write)) bytes = write.parts[0]?.bytes ?? new Uint8Array(0);
+    if (isWholeWrite(write)) bytes = (write.parts[0]?.bytes ?? new Uint8Array(0)).slice();
     else {
       const old = await this.#contents.read((content as ContentRef).hash, this.#options);
       bytes = new Uint8Array(write.size);
       bytes.set(old.subarray(0, write.size));
       for (const part of write.parts) bytes.set(part.bytes, part.offset);
     }
-    const next = this.#keep(bytes);
+    const next = this.#captures.add(bytes);
     this.#change(write.path, (node) => ({ ...node, content: next, meta: write.meta }));
   }
 
@@ -239,7 +242,7 @@ export class BatchWriter {
     const content = known?.content ?? view.head.inodes.get(record.id)?.content;
     if (content !== undefined) return content;
     const lowerPath = view.lowerPathOf(path);
-    const captured = lowerPath === undefined ? undefined : await this.#capture(lowerPath);
+    const captured = lowerPath === undefined ? undefined : await this.#captures.capture(lowerPath);
     if (captured?.content === undefined) throw new StorageError('conflict', 'A file vanished while it was copied');
     return captured.content;
   }
@@ -249,13 +252,13 @@ export class BatchWriter {
     const place = await this.#place(path);
     const { names, entry } = place;
     if (entry === undefined) {
-      const captured = await this.#capture(place.lowerPath as string);
+      const captured = await this.#captures.capture(place.lowerPath as string);
       if (captured === undefined) throw new StorageError('conflict', 'A file of the directory has vanished');
       const { record } = captured;
       if (record.kind === 'directory') await this.#directory(names);
       else {
         const node = this.#nodeOf(captured);
-        const base = this.#base(place.lowerPath as string, captured);
+        const { base } = captured;
         if (record.links > 1) {
           const isKnown = this.#draft.current.inodes.has(node.id);
           if (!isKnown) this.#draft.setInode(node.id, { ...node, links: record.links });
@@ -321,7 +324,7 @@ export class BatchWriter {
       const record = records?.[pathSegments(path).length];
       if (record?.kind !== 'directory') throw missing();
       const from = { path, id: record.id, meta: record.meta };
-      const base: Base = { path, key: keyOf(record), state: directoryState(record), at: systemClock() };
+      const base: Base = { path, key: keyOf(record), state: stateOfRecord(record), at: systemClock() };
       node = { id: record.id, kind: 'directory', version: '', from, names: NO_NAMES };
       this.#draft.setEntry(names.slice(0, i + 1), { node, base }, true);
     }
@@ -330,54 +333,12 @@ export class BatchWriter {
 
   #newBase({ entry, lowerPath }: Place): Base | undefined {
     if (entry !== undefined) return entry.base;
-    return lowerPath === undefined ? undefined : { path: lowerPath, key: undefined, state: null, at: systemClock() };
-  }
-
-  async #baseOf(lowerPath: string): Promise<Base> {
-    const captured = await this.#capture(lowerPath);
-    if (captured === undefined) return { path: lowerPath, key: undefined, state: null, at: systemClock() };
-    return this.#base(lowerPath, captured);
-  }
-
-  #base(path: string, { record, content }: Captured): Base {
-    const { kind, size, target, meta } = record;
-    const state: EntryState = {
-      kind,
-      mode: meta.mode,
-      size,
-      ...(content && { hash: content.hash }),
-      ...(kind === 'symlink' && { target }),
-    };
-    return { path, key: keyOf(record), state, at: systemClock() };
-  }
-
-  /** Reads a lower node, a file with its content. Returns undefined if it does not exist. */
-  async #capture(lowerPath: string): Promise<Captured | undefined> {
-    const request = { kind: 'path', path: lowerPath, content: Number.MAX_SAFE_INTEGER } as const;
-    for (let reads = 0; reads < MAX_READS; reads++) {
-      const [result] = await this.#lower.load([request], this.#call);
-      if (result?.kind !== 'path' || result.nodes.length !== pathSegments(lowerPath).length + 1) return undefined;
-      const record = result.nodes.at(-1);
-      if (!record) return undefined;
-      if (record.kind !== 'file') return { record, content: undefined };
-      if (result.content !== undefined) return { record, content: this.#keep(result.content) };
-    }
-    throw new StorageError('conflict', 'Another process keeps changing a file while it is read');
-  }
-
-  #keep(bytes: Uint8Array): ContentRef {
-    const content = this.#contents.add(bytes);
-    this.hashes.add(content.hash);
-    return content;
+    return lowerPath === undefined ? undefined : missingBase(lowerPath);
   }
 
   get #options(): { readonly signal?: AbortSignal } {
     return this.#call?.signal === undefined ? {} : { signal: this.#call.signal };
   }
-}
-
-function directoryState({ kind, meta }: NodeRecord): EntryState {
-  return { kind, mode: meta.mode, size: 0 };
 }
 
 function missing(): StorageError {

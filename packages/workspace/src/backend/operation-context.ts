@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Operation, OperationLabel } from '../operation.js';
+import type { Conflict, Operation, OperationLabel } from '../operation.js';
 
 /** What commits made inside a call of `operation` or `labelled` are part of. */
 export interface OperationContext {
@@ -8,6 +8,9 @@ export interface OperationContext {
   readonly startedAt: number;
   /** Operations that were committed. */
   readonly operations: Operation[];
+  /** Paths that were merged with what the person changed. */
+  readonly merged: Set<string>;
+  readonly conflicts: Map<string, Conflict>;
 }
 
 /** Passes the label of an operation through the engine to the commit. */

@@ -2,6 +2,7 @@ import {
   type BackendCall,
   type Check,
   compareNames,
+  FsError,
   joinPath,
   type Listing,
   type LoadRequest,
@@ -9,6 +10,7 @@ import {
   type NodeAddress,
   type NodeRecord,
   pathSegments,
+  quote,
   UNKNOWN_VERSION,
   type Version,
 } from '@scratchfs/core';
@@ -57,7 +59,7 @@ export class View {
     if (request.kind === 'content') return this.#content(node, request.offset, request.length, call);
     if (node.kind !== 'directory') return { kind: 'gone' };
     if (request.kind === 'tree') return this.#tree(node, request.budget, request.contents, call);
-    return this.#list(node, request.after, request.limit, call);
+    return this.#list(request.at.path, node, request.after, request.limit, call);
   }
 
   /** Returns the record of each path, without following links; null if it does not exist. */
@@ -150,7 +152,10 @@ export class View {
     if (lowerPath === undefined) return records;
     const names = pathSegments(path).slice(nodes.length - 1);
     let current = last.from?.path as string;
-    if (!isThere(last, known.get(current))) return [...records, null];
+    if (!isThere(last, known.get(current))) {
+      checkSource(last, path);
+      return [...records, null];
+    }
     for (const name of names) {
       current = joinPath(current, name);
       const record = known.get(current);
@@ -218,7 +223,7 @@ export class View {
       return { kind: 'path', nodes };
     const changed = lowerPath === undefined ? resolved.nodes.at(-1) : this.head.inodes.get(last.id);
     if (changed?.content !== undefined)
-      return { kind: 'path', nodes, content: await this.contents.read(changed.content.hash, signalOf(call)) };
+      return { kind: 'path', nodes, content: (await this.contents.read(changed.content.hash, signalOf(call))).slice() };
     return content?.length === last.size ? { kind: 'path', nodes, content } : { kind: 'path', nodes };
   }
 
@@ -229,7 +234,7 @@ export class View {
       kind: 'content',
       file: this.#record(node, undefined),
       offset,
-      bytes: bytes.subarray(offset, offset + length),
+      bytes: bytes.slice(offset, offset + length),
     };
   }
 
@@ -268,12 +273,14 @@ export class View {
   }
 
   async #list(
+    path: string,
     directory: DeltaNode,
     after: string | undefined,
     limit: number,
     call: BackendCall | undefined,
   ): Promise<Extract<LoadResult, { kind: 'list' }>> {
     const lower = await this.#lowerOf(directory, call);
+    if (lower === undefined) checkSource(directory, path);
     const changed = sortedNames(directory).filter((name) => after === undefined || compareNames(name, after) > 0);
     const names: string[] = [];
     const found: Found[] = [];
@@ -371,7 +378,11 @@ export class View {
         }
         continue;
       }
-      const { directory: record, names, nodes } = await this.#list(node, undefined, Number.MAX_SAFE_INTEGER, call);
+      const {
+        directory: record,
+        names,
+        nodes,
+      } = await this.#list(within(''), node, undefined, Number.MAX_SAFE_INTEGER, call);
       directory ??= record;
       const contents: (Uint8Array | undefined)[] = [];
       for (const [i, name] of names.entries()) {
@@ -386,7 +397,7 @@ export class View {
             at: lowerPath === undefined ? undefined : { path: lowerPath, id: one.id },
           });
         } else if (withContents && changed?.content !== undefined && used + one.size <= budget) {
-          contents[i] = await this.contents.read(changed.content.hash, signalOf(call));
+          contents[i] = (await this.contents.read(changed.content.hash, signalOf(call))).slice();
           used += one.size;
         }
       }
@@ -417,6 +428,16 @@ function sizeOf({ names, contents }: Listing): number {
 /** Reports whether the lower directory of a changed directory shows: a moved one only as long as it is the same. */
 function isThere({ from }: DeltaNode, record: NodeRecord | null | undefined): boolean {
   return record?.kind === 'directory' && (from?.isMoved !== true || from.id === record.id);
+}
+
+/** @throws FsError EBUSY if a moved directory has lost the directory that it shows, instead of showing it empty */
+function checkSource({ from }: DeltaNode, path: string): void {
+  if (from?.isMoved !== true) return;
+  throw new FsError('EBUSY', {
+    syscall: 'open',
+    path,
+    hint: `It was moved here from ${quote(from.path)}, where the disk has no longer the same directory: undo the move, or put the directory back`,
+  });
 }
 
 function addPrefixes(path: string, prefixes: Set<string>): void {

@@ -1,5 +1,5 @@
 import type { EntryKind, Metadata, NodeId, NodeRecord, Version } from '@scratchfs/core';
-import type { EntryState } from '../operation.js';
+import type { Conflict, EntryState } from '../operation.js';
 
 /** State of a path of the lower directory when the attempt first changed it. */
 export interface Base {
@@ -65,6 +65,18 @@ export interface DeltaEntry {
   readonly link?: NodeId | undefined;
   /** What the lower directory had under the name. Undefined if the directory has no lower one. */
   readonly base?: Base | undefined;
+  /** True for a removed name whose node the attempt has moved elsewhere. */
+  readonly isMoved?: boolean | undefined;
+  /** Defined if the disk has changed the name too, in a way that could not be merged. */
+  readonly conflict?: DeltaConflict | undefined;
+}
+
+/** A change on the disk that could not be merged with that of the attempt. */
+export interface DeltaConflict {
+  readonly code: Conflict['code'];
+  /** Key of the lower node that was looked at; undefined for a missing one. */
+  readonly key: Version | undefined;
+  readonly disk: EntryState | null;
 }
 
 /** Everything that an attempt has changed. Immutable; heads share unchanged parts. */
@@ -102,8 +114,17 @@ export function isSameNode(a: DeltaNode | null, b: DeltaNode | null): boolean {
   return a === b || (a !== null && b !== null && a.id === b.id && a.version === b.version);
 }
 
-export function isSameBase(a: Base | undefined, b: Base | undefined): boolean {
-  return a === b || (a !== undefined && b !== undefined && a.path === b.path && a.key === b.key && a.at === b.at);
+/** Reports whether two entries differ in nothing but their nodes. */
+export function isSameName(a: DeltaEntry, b: DeltaEntry): boolean {
+  return (
+    a.link === b.link &&
+    a.isMoved === b.isMoved &&
+    a.base?.path === b.base?.path &&
+    a.base?.key === b.base?.key &&
+    a.base?.at === b.base?.at &&
+    a.conflict?.code === b.conflict?.code &&
+    a.conflict?.key === b.conflict?.key
+  );
 }
 
 /** Returns the head of an attempt that has changed nothing. @param root record of the lower directory */

@@ -1,5 +1,5 @@
 import { compareNames, type NodeId, pathSegments, type Version } from '@scratchfs/core';
-import { type DeltaEntry, type DeltaNode, type Head, isSameBase, isSameNode, NO_NAMES } from './delta-node.js';
+import { type DeltaEntry, type DeltaNode, type Head, isSameName, isSameNode, NO_NAMES } from './delta-node.js';
 import { Draft } from './draft.js';
 
 /** Change of one name. A side is undefined if the attempt has not changed the name, so that the disk shows. */
@@ -48,12 +48,11 @@ function compareEntries(
   const [a, b] = [before?.node ?? null, after?.node ?? null];
   const isKept = a !== null && b !== null && a.kind === 'directory' && a.id === b.id && b.kind === 'directory';
   if (!isKept || before === undefined || after === undefined) {
-    if (before !== undefined && after !== undefined && isSameNode(a, b) && before.link === after.link)
-      if (isSameBase(before.base, after.base)) return;
+    if (before !== undefined && after !== undefined && isSameNode(a, b) && isSameName(before, after)) return;
     changes.push({ path: path === '' ? '/' : path, before, after });
     return;
   }
-  if (!isSameNode(a, b) || !isSameBase(before.base, after.base))
+  if (!isSameNode(a, b) || !isSameName(before, after))
     changes.push({
       path: path === '' ? '/' : path,
       before: withoutNames(before),

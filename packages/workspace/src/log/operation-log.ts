@@ -53,7 +53,10 @@ export class OperationLog {
   readonly #tell: (operation: Operation) => void;
   #state: LogState;
   readonly #records = new Map<number, OperationRecord>();
+  /** Numbers under which batches were sent. */
   readonly #batches = new Map<string, number>();
+  /** Numbers of batches that are in the log. */
+  readonly #done = new Map<string, number>();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #lookMs = 0;
 
@@ -163,10 +166,17 @@ export class OperationLog {
     return done;
   }
 
+  /** Returns the operation of a batch, if it is among the latest known ones. */
+  operationOf(batch: string): Operation | undefined {
+    const id = this.#done.get(batch);
+    return id === undefined ? undefined : this.#records.get(id)?.operation;
+  }
+
   /** Returns the operation of a batch; `absent` if it is certainly not in the log, `unknown` if it may still arrive. */
   async outcomeOf(batch: string): Promise<Operation | 'absent' | 'unknown'> {
     await this.catchUp({}, true);
-    for (const { batch: known, operation } of this.#records.values()) if (known === batch) return operation;
+    const done = this.operationOf(batch);
+    if (done !== undefined) return done;
     const tried = this.#batches.get(batch);
     return tried === undefined || tried <= this.#state.last ? 'absent' : 'unknown';
   }
@@ -241,11 +251,16 @@ export class OperationLog {
       undone,
     };
     this.#records.set(operation.id, record);
-    for (const oldest of this.#records.keys()) {
+    if (record.batch !== undefined) this.#done.set(record.batch, operation.id);
+    for (const [oldest, { batch }] of this.#records) {
       if (this.#records.size <= MAX_RECORDS) break;
       this.#records.delete(oldest);
+      if (batch !== undefined) this.#done.delete(batch);
     }
-    for (const [batch, id] of this.#batches) if (id < operation.id - MAX_RECORDS) this.#batches.delete(batch);
+    for (const [batch, id] of this.#batches) {
+      if (id >= operation.id - MAX_RECORDS) break;
+      this.#batches.delete(batch);
+    }
     this.#tell(operation);
     return operation;
   }

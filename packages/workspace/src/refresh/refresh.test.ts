@@ -1,0 +1,217 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFileSystem } from 'scratchfs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Attempt } from '../attempt-types.js';
+import { openWorkspace } from '../workspace.js';
+import type { Workspace } from '../workspace-types.js';
+
+let directory: string;
+let workspace: Workspace;
+let attempt: Attempt;
+
+beforeEach(async () => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'refresh-')));
+  put('a.txt', 'one\ntwo\nthree\nfour\nfive\n');
+  workspace = await openWorkspace(directory, { store: 'memory:' });
+  attempt = await workspace.attempt();
+});
+afterEach(async () => {
+  await workspace.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Writes as a person does, at some time before now. */
+function put(path: string, text: string, secondsAgo = 10): void {
+  const full = join(directory, path);
+  writeFileSync(full, text);
+  const time = Date.now() / 1000 - secondsAgo;
+  utimesSync(full, time, time);
+}
+
+const edit = (path: string, from: string, to: string): Promise<number> => attempt.fileSystem.editFile(path, from, to);
+const text = (path: string): Promise<string> => attempt.fileSystem.readText(path);
+
+describe('refresh', () => {
+  it('merges by lines what both sides changed, and says so', async () => {
+    await edit('/a.txt', 'one', '1');
+    put('a.txt', 'one\ntwo\nthree\nfour\n5\n');
+    expect(await text('/a.txt')).toBe('1\ntwo\nthree\nfour\nfive\n');
+    expect(await attempt.refresh()).toEqual({ merged: ['/a.txt'], conflicts: [] });
+    expect(await text('/a.txt')).toBe('1\ntwo\nthree\nfour\n5\n');
+    expect(await attempt.refresh()).toEqual({ merged: [], conflicts: [] });
+    expect((await attempt.log()).operations[0]).toMatchObject({ tool: 'refresh' });
+  });
+
+  it('happens before an operation for what it touches, which then works on the merged content', async () => {
+    await edit('/a.txt', 'one', '1');
+    put('a.txt', 'one\ntwo\nthree\nfour\n5\n');
+    const { refreshed, operation } = await attempt.operation({ tool: 'edit' }, (fs) =>
+      fs.editFile('/a.txt', 'three', '3'),
+    );
+    expect(refreshed).toEqual({ merged: ['/a.txt'], conflicts: [] });
+    expect(operation?.changes.map(({ path }) => path)).toEqual(['/a.txt']);
+    expect(await text('/a.txt')).toBe('1\ntwo\n3\nfour\n5\n');
+  });
+
+  it("keeps the person's edits through undo", async () => {
+    await edit('/a.txt', 'one', '1');
+    put('a.txt', 'one\ntwo\nthree\nfour\n5\n');
+    await edit('/a.txt', 'three', '3');
+    await attempt.undo();
+    expect(await text('/a.txt')).toBe('1\ntwo\nthree\nfour\n5\n');
+    await attempt.undo();
+    expect(await text('/a.txt')).toBe('one\ntwo\nthree\nfour\n5\n');
+    await attempt.redo();
+    await attempt.redo();
+    expect(await text('/a.txt')).toBe('1\ntwo\n3\nfour\n5\n');
+  });
+
+  it('reports a conflict as a value, keeps both versions, and reports it again', async () => {
+    await edit('/a.txt', 'one', 'mine');
+    put('a.txt', 'theirs\ntwo\nthree\nfour\nfive\n');
+    const conflict = {
+      path: '/a.txt',
+      code: 'content',
+      base: { kind: 'file', size: 24 },
+      disk: { kind: 'file', size: 27 },
+      attempt: { kind: 'file', size: 25 },
+    };
+    expect(await attempt.refresh()).toMatchObject({ merged: [], conflicts: [conflict] });
+    const head = await attempt.head();
+    const { refreshed } = await attempt.operation({}, (fs) => fs.appendFile('/a.txt', 'six\n'));
+    expect(refreshed.conflicts).toMatchObject([{ path: '/a.txt', code: 'content' }]);
+    expect(await attempt.head()).toBe(head + 1);
+    expect(await text('/a.txt')).toBe('mine\ntwo\nthree\nfour\nfive\nsix\n');
+    expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toContain('theirs');
+    // The person takes over what the attempt has: nothing is in conflict any more.
+    put('a.txt', 'mine\ntwo\nthree\nfour\nfive\nsix\n');
+    expect(await attempt.refresh()).toEqual({ merged: ['/a.txt'], conflicts: [] });
+    expect((await attempt.diff()).paths).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<unknown>, () => void, string]>([
+    ['an edit against a removal', () => edit('/a.txt', 'one', '1'), () => rmSync(join(directory, 'a.txt')), 'removed'],
+    ['a removal against an edit', () => attempt.fileSystem.rm('/a.txt'), () => put('a.txt', 'x'), 'removed'],
+    ['two new files', () => attempt.fileSystem.writeFile('/n', 'x'), () => put('n', 'y'), 'exists'],
+    ['binary contents', () => attempt.fileSystem.writeFile('/a.txt', 'x\0'), () => put('a.txt', 'y\0'), 'binary'],
+    [
+      'another kind',
+      () => edit('/a.txt', 'one', '1'),
+      () => {
+        rmSync(join(directory, 'a.txt'));
+        mkdirSync(join(directory, 'a.txt'));
+      },
+      'kind',
+    ],
+    [
+      'two modes',
+      () => attempt.fileSystem.chmod('/a.txt', 0o755),
+      () => chmodSync(join(directory, 'a.txt'), 0o600),
+      'mode',
+    ],
+  ])('reports %s', async (_, mine, theirs, code) => {
+    await mine();
+    theirs();
+    const { conflicts } = await attempt.refresh();
+    expect(conflicts).toMatchObject([{ code }]);
+    expect((await attempt.refresh()).conflicts).toEqual(conflicts);
+  });
+
+  it('merges a mode and a content, and two directories that both sides created', async () => {
+    await attempt.fileSystem.chmod('/a.txt', 0o755);
+    await attempt.fileSystem.mkdir('/d');
+    await attempt.fileSystem.writeFile('/d/mine', '1');
+    put('a.txt', 'more\n');
+    mkdirSync(join(directory, 'd'));
+    put('d/theirs', '2');
+    expect((await attempt.refresh()).conflicts).toEqual([]);
+    expect(await text('/a.txt')).toBe('more\n');
+    expect((await attempt.fileSystem.stat('/a.txt')).mode & 0o777).toBe(0o755);
+    expect(await attempt.fileSystem.readdir('/d')).toEqual(['mine', 'theirs']);
+  });
+
+  it('compares a file that was modified just before it was looked at by content', async () => {
+    const file = join(directory, 'fresh');
+    writeFileSync(file, 'aa\nb\nc\n');
+    const { atime, mtime } = statSync(file);
+    await edit('/fresh', 'c', 'C');
+    writeFileSync(file, 'bb\nb\nc\n');
+    utimesSync(file, atime, mtime);
+    expect((await attempt.refresh()).merged).toEqual(['/fresh']);
+    expect(await text('/fresh')).toBe('bb\nb\nC\n');
+  });
+
+  it('follows a moved file, and takes what the person did at its old path along', async () => {
+    await attempt.fileSystem.rename('/a.txt', '/b.txt');
+    await edit('/b.txt', 'one', '1');
+    put('a.txt', 'one\ntwo\nthree\nfour\n5\n');
+    expect(await attempt.refresh()).toEqual({ merged: ['/b.txt'], conflicts: [] });
+    expect(await text('/b.txt')).toBe('1\ntwo\nthree\nfour\n5\n');
+    expect(await attempt.fileSystem.exists('/a.txt')).toBe(false);
+  });
+
+  it('reports a moved directory whose source is another one, and never shows it empty', async () => {
+    mkdirSync(join(directory, 'd'));
+    put('d/x', 'x');
+    await attempt.fileSystem.rename('/d', '/e');
+    put('d/y', 'y');
+    expect(await attempt.fileSystem.readdir('/e')).toEqual(['x', 'y']);
+    expect((await attempt.refresh()).conflicts).toEqual([]);
+    renameSync(join(directory, 'd'), join(directory, 'away'));
+    mkdirSync(join(directory, 'd'));
+    expect((await attempt.refresh()).conflicts).toMatchObject([{ path: '/e', code: 'directory' }]);
+    await expect(attempt.fileSystem.readdir('/e')).rejects.toMatchObject({ code: 'EBUSY' });
+    await attempt.undo();
+    expect(await attempt.fileSystem.readdir('/')).toEqual(['a.txt', 'away', 'd']);
+  });
+
+  it('runs a transaction again if a disk path that it read has changed', async () => {
+    const store = createFileSystem();
+    await using other = await openWorkspace(directory, { store });
+    const mine = await other.attempt();
+    let runs = 0;
+    const { value } = await mine.operation({}, async (fs) => {
+      const seen = await fs.readText('/a.txt');
+      runs += 1;
+      if (runs === 1) put('a.txt', 'changed\n');
+      await fs.writeFile('/copy', seen);
+      return seen;
+    });
+    expect([runs, value]).toEqual([2, 'changed\n']);
+    expect(await mine.fileSystem.readText('/copy')).toBe('changed\n');
+  });
+
+  it('shows an edit of a file with several names under each of them', async () => {
+    const { linkSync } = await import('node:fs');
+    linkSync(join(directory, 'a.txt'), join(directory, 'b.txt'));
+    await edit('/a.txt', 'one', '1');
+    expect(await text('/b.txt')).toBe('1\ntwo\nthree\nfour\nfive\n');
+    await edit('/b.txt', 'two', '2');
+    expect(await text('/a.txt')).toBe('1\n2\nthree\nfour\nfive\n');
+    await attempt.undo();
+    await attempt.undo();
+    expect(await text('/b.txt')).toBe('one\ntwo\nthree\nfour\nfive\n');
+  });
+
+  it('sees links and directories as the disk has them', async () => {
+    symlinkSync('a.txt', join(directory, 'link'));
+    expect(await text('/link')).toContain('one');
+    await attempt.fileSystem.writeFile('/link', 'through');
+    expect(await text('/a.txt')).toBe('through');
+    expect(await attempt.fileSystem.readlink('/link')).toBe('a.txt');
+  });
+});

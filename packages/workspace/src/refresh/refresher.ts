@@ -1,0 +1,331 @@
+import { type BackendCall, compareNames, type NodeRecord, pathSegments, type Version } from '@scratchfs/core';
+import { keyOf, type Lower } from '../backend/lower.js';
+import {
+  type Base,
+  type ContentRef,
+  type DeltaEntry,
+  type DeltaNode,
+  entryAt,
+  type Head,
+  NO_NAMES,
+  nodeOf,
+  stateOf,
+} from '../delta/delta-node.js';
+import { Draft } from '../delta/draft.js';
+import type { Contents } from '../log/contents.js';
+import type { Conflict, EntryState } from '../operation.js';
+import { Captures, missingBase, stateOfRecord } from './capture.js';
+import { mergeContents, mergeWhole } from './three-way.js';
+
+/**
+ * A file that was modified so shortly before it was looked at may have been modified again without a change of its
+ * times: it is compared by content. git's rule for the index.
+ */
+const RACY_MS = 2_000;
+
+/** Result of a comparison of changed paths with the disk. */
+export interface Refreshed {
+  readonly head: Head;
+  /** Paths whose state in the attempt changed. Sorted. */
+  readonly merged: readonly string[];
+  readonly conflicts: readonly Conflict[];
+  /** True if something was merged, or there is a conflict that was not known. */
+  readonly isNew: boolean;
+  /** Contents to store before the head counts. */
+  readonly hashes: ReadonlySet<string>;
+}
+
+/** A changed name to compare with the disk. */
+interface Candidate {
+  readonly path: string;
+  readonly entry: DeltaEntry;
+  readonly base: Base;
+}
+
+/** Compares what an attempt has changed with the disk, and takes over what the person changed there. */
+export class Refresher {
+  readonly #lower: Lower;
+  readonly #contents: Contents;
+  /** Keys of lower files that were compared by content late enough, by lower path. */
+  readonly #verified = new Map<string, Version>();
+
+  constructor(lower: Lower, contents: Contents) {
+    this.#lower = lower;
+    this.#contents = contents;
+  }
+
+  /** @param paths paths to look at; undefined: all @param version version of what changes */
+  async refresh(
+    head: Head,
+    paths: Iterable<string> | undefined,
+    version: Version,
+    call: BackendCall | undefined,
+  ): Promise<Refreshed> {
+    const candidates = paths === undefined ? allOf(head) : candidatesAt(head, paths);
+    const records = await this.#lower.paths(
+      candidates.map(({ base }) => base.path),
+      call,
+    );
+    const captures = new Captures(this.#lower, this.#contents, call);
+    const draft = new Draft(head, version);
+    const conflicts: Conflict[] = [];
+    const merged: string[] = [];
+    let isNew = false;
+    for (const [i, candidate] of candidates.entries()) {
+      const along = records[i] ?? [];
+      const isWhole = along.length === pathSegments(candidate.base.path).length + 1;
+      const record = (isWhole && along.at(-1)) || undefined;
+      const comparison = new Comparison(this, draft, captures, candidate, record, version);
+      const conflict = await comparison.run(merged);
+      if (conflict !== undefined) conflicts.push(conflict);
+      isNew ||= comparison.hasNewConflict;
+    }
+    isNew ||= merged.length > 0;
+    return { head: draft.head, merged: merged.sort(compareNames), conflicts, isNew, hashes: captures.hashes };
+  }
+
+  /** Reports whether a lower node is certainly what it was: by its key, and by content if the clock is too coarse. */
+  async isSame(base: Base, record: NodeRecord | undefined, captures: Captures): Promise<boolean> {
+    if (record === undefined || base.key === undefined) return record === undefined && base.key === undefined;
+    if (base.key !== keyOf(record)) return false;
+    if (record.kind !== 'file' || record.meta.mtime < base.at - RACY_MS) return true;
+    if (this.#verified.get(base.path) === base.key) return true;
+    const now = await captures.capture(base.path);
+    if (now === undefined || now.base.key !== base.key || now.content?.hash !== base.state?.hash) return false;
+    if (now.record.meta.mtime < now.base.at - RACY_MS) this.#verified.set(base.path, base.key);
+    return true;
+  }
+}
+
+function candidatesAt(head: Head, paths: Iterable<string>): Candidate[] {
+  const found = new Map<string, Candidate>();
+  for (const path of paths) {
+    const names = pathSegments(path);
+    for (let depth = 1; depth <= names.length; depth++) {
+      const at = `/${names.slice(0, depth).join('/')}`;
+      const entry = entryAt(head, names.slice(0, depth));
+      if (entry === undefined) break;
+      if (!found.has(at)) addCandidate(at, entry, found);
+    }
+  }
+  return [...found.values()];
+}
+
+function allOf(head: Head): Candidate[] {
+  const found = new Map<string, Candidate>();
+  const visit = (path: string, directory: DeltaNode): void => {
+    for (const [name, entry] of directory.names ?? NO_NAMES) {
+      addCandidate(`${path}/${name}`, entry, found);
+      if (entry.node?.kind === 'directory') visit(`${path}/${name}`, entry.node);
+    }
+  };
+  visit('', head.root);
+  return [...found.values()];
+}
+
+function addCandidate(path: string, entry: DeltaEntry, found: Map<string, Candidate>): void {
+  const { base } = entry;
+  if (base !== undefined) found.set(path, { path, entry, base });
+}
+
+/** Comparison of one changed name with the disk. */
+class Comparison {
+  hasNewConflict = false;
+
+  constructor(
+    readonly refresher: Refresher,
+    readonly draft: Draft,
+    readonly captures: Captures,
+    readonly candidate: Candidate,
+    readonly record: NodeRecord | undefined,
+    readonly version: Version,
+  ) {}
+
+  /** @returns the conflict, if the sides cannot be merged */
+  async run(merged: string[]): Promise<Conflict | undefined> {
+    const { path, entry, base } = this.candidate;
+    const node = nodeOf(this.draft.current, entry);
+    // The entry may have left the head with a directory above it.
+    if (entryAt(this.draft.current, pathSegments(path)) !== entry) return undefined;
+    if (node !== undefined && isLive(node)) return this.#live(node);
+    if (node?.kind === 'directory' && node.from?.isMoved === true) {
+      const conflict = await this.#moved(node);
+      if (conflict !== undefined) return conflict;
+    }
+    const origin = node?.kind === 'file' ? node.origin : undefined;
+    if (origin !== undefined && node !== undefined) {
+      const conflict = await this.#fileOrigin(node, origin, merged);
+      if (conflict !== undefined) return conflict;
+    }
+    if (await this.refresher.isSame(base, this.record, this.captures)) return undefined;
+    const { conflict: known } = entry;
+    const seen = this.record === undefined ? undefined : keyOf(this.record);
+    if (known !== undefined && known.key === seen) return this.#conflict(known.code, known.disk);
+    const now = this.record === undefined ? undefined : await this.captures.capture(base.path);
+    const disk = now?.base ?? missingBase(base.path);
+    const current = nodeOf(this.draft.current, entryAt(this.draft.current, pathSegments(path)) as DeltaEntry);
+    return this.#compare(current, disk, now?.content, merged);
+  }
+
+  async #compare(
+    node: DeltaNode | undefined,
+    disk: Base,
+    content: ContentRef | undefined,
+    merged: string[],
+  ): Promise<Conflict | undefined> {
+    const { entry, base } = this.candidate;
+    const before = base.state;
+    const theirs = disk.state;
+    if (isSameState(before, theirs)) return this.#rebase(disk);
+    if (node === undefined) {
+      if (theirs === null) return this.#drop(merged);
+      // What was moved away took the person's changes with it.
+      return entry.isMoved === true ? this.#rebase(disk) : this.#fail('removed', disk);
+    }
+    const ours = stateOf(node);
+    if (theirs === null) {
+      // What was moved or created here does not depend on what was here before.
+      if (before === null || node.origin !== undefined) return this.#rebase(disk);
+      return isSameState(before, ours) && node.kind !== 'directory' ? this.#drop(merged) : this.#fail('removed', disk);
+    }
+    if (isSameState(ours, theirs) && node.kind !== 'directory') return this.#drop(merged);
+    if (before === null) {
+      if (ours.kind === 'directory' && theirs.kind === 'directory') return this.#join(node, disk);
+      return this.#fail('exists', disk);
+    }
+    if (ours.kind !== theirs.kind || before.kind !== theirs.kind) return this.#fail('kind', disk);
+    const mode = mergeWhole(before.mode, ours.mode, theirs.mode, 'mode');
+    if (!mode.ok) return this.#fail(mode.code, disk);
+    const meta = { ...(node.meta as NonNullable<DeltaNode['meta']>), mode: mode.value };
+    if (node.kind === 'directory') return this.#rebase(disk, { ...node, meta });
+    if (node.kind === 'symlink') {
+      const target = mergeWhole(before.target, ours.target, theirs.target, 'content');
+      if (!target.ok) return this.#fail(target.code, disk);
+      return this.#take({ ...node, meta, target: target.value }, disk, merged);
+    }
+    const next = await this.#merged(before, node, content as ContentRef);
+    if (typeof next === 'string') return this.#fail(next, disk);
+    return this.#take({ ...node, meta, content: next }, disk, merged);
+  }
+
+  /** Merges the content of a file that was moved with what the person did to it at its old path. */
+  async #fileOrigin(node: DeltaNode, origin: Base, merged: string[]): Promise<Conflict | undefined> {
+    const { path } = this.candidate;
+    const [along] = await this.captures.lower.paths([origin.path], this.captures.call);
+    const record = (along?.length === pathSegments(origin.path).length + 1 && along.at(-1)) || undefined;
+    if (await this.refresher.isSame(origin, record, this.captures)) return undefined;
+    const now = record === undefined ? undefined : await this.captures.capture(origin.path);
+    const disk = now?.base ?? missingBase(origin.path);
+    if (isSameState(origin.state, disk.state)) return undefined;
+    if (now?.content === undefined || origin.state?.hash === undefined)
+      return this.#value(now === undefined ? 'removed' : 'kind', disk.state, origin.state);
+    const next = await this.#merged(origin.state, node, now.content);
+    if (typeof next === 'string') return this.#value(next, disk.state, origin.state);
+    this.#set({ ...node, content: next, origin: disk, version: this.version });
+    merged.push(path);
+    return undefined;
+  }
+
+  async #merged(before: EntryState, node: DeltaNode, theirs: ContentRef): Promise<ContentRef | Conflict['code']> {
+    const { call, contents } = this.captures;
+    const options = call?.signal === undefined ? {} : { signal: call.signal };
+    const base = { hash: before.hash as string, size: before.size };
+    const result = await mergeContents(base, node.content as ContentRef, theirs, (hash) =>
+      contents.read(hash, options),
+    );
+    if (!result.ok) return result.code;
+    return result.value instanceof Uint8Array ? this.captures.add(result.value) : result.value;
+  }
+
+  /** A directory with changes in it, which shows the lower one. */
+  #live(node: DeltaNode): Conflict | undefined {
+    const { base } = this.candidate;
+    const isThere = this.record?.kind === 'directory';
+    if (isThere || !hasChanges(node)) return undefined;
+    const state = this.record === undefined ? null : stateOfRecord(this.record);
+    return this.#value(state === null ? 'removed' : 'kind', state, base.state);
+  }
+
+  /** A directory that was moved: what is in it comes from its old path, as long as the same directory lies there. */
+  async #moved(node: DeltaNode): Promise<Conflict | undefined> {
+    const { path, id } = node.from as NonNullable<DeltaNode['from']>;
+    const [along] = await this.captures.lower.paths([path], this.captures.call);
+    const record = (along?.length === pathSegments(path).length + 1 && along.at(-1)) || undefined;
+    if (record?.kind === 'directory' && record.id === id) return undefined;
+    return this.#value('directory', record === undefined ? null : stateOfRecord(record), node.origin?.state ?? null);
+  }
+
+  /** Joins a directory that both sides created. */
+  #join(node: DeltaNode, disk: Base): undefined {
+    const record = this.record as NodeRecord;
+    const names = new Map<string, DeltaEntry>();
+    for (const [name, entry] of node.names ?? NO_NAMES)
+      names.set(name, { ...entry, base: missingBase(`${disk.path}/${name}`) });
+    const from = { path: disk.path, id: record.id, meta: record.meta };
+    return this.#rebase(disk, { ...node, from, names, listing: this.version });
+  }
+
+  /** The attempt and the disk agree: the attempt's change ends. */
+  #drop(merged: string[]): undefined {
+    const { path, entry } = this.candidate;
+    // Another name may lead to the same file.
+    if (entry.link !== undefined) return undefined;
+    this.draft.setEntry(pathSegments(path), undefined);
+    merged.push(path);
+  }
+
+  #take(node: DeltaNode, disk: Base, merged: string[]): undefined {
+    const { path } = this.candidate;
+    if (isSameState(stateOf(node), disk.state)) return this.#drop(merged);
+    merged.push(path);
+    return this.#rebase(disk, node);
+  }
+
+  /** Lets the change begin from the disk as it is now. */
+  #rebase(disk: Base, node?: DeltaNode): undefined {
+    const { path } = this.candidate;
+    const names = pathSegments(path);
+    this.draft.update(names, ({ conflict: _, ...entry }) => ({ ...entry, base: disk }));
+    if (node !== undefined) this.#set({ ...node, version: this.version });
+  }
+
+  #set(node: DeltaNode): void {
+    const { path, entry } = this.candidate;
+    if (entry.link !== undefined) this.draft.setInode(entry.link, node);
+    else this.draft.update(pathSegments(path), (old) => ({ ...old, node }));
+  }
+
+  #fail(code: Conflict['code'], disk: Base): Conflict {
+    const { path } = this.candidate;
+    const conflict = { code, key: disk.key, disk: disk.state };
+    this.hasNewConflict = true;
+    this.draft.update(pathSegments(path), (entry) => ({ ...entry, conflict }));
+    return this.#conflict(code, disk.state);
+  }
+
+  #conflict(code: Conflict['code'], disk: EntryState | null): Conflict {
+    return this.#value(code, disk, this.candidate.base.state);
+  }
+
+  #value(code: Conflict['code'], disk: EntryState | null, base: EntryState | null): Conflict {
+    const { path, entry } = this.candidate;
+    const node = nodeOf(this.draft.current, entry);
+    return { path, code, base, disk, attempt: node === undefined ? null : stateOf(node) };
+  }
+}
+
+function isLive(node: DeltaNode): boolean {
+  return node.kind === 'directory' && node.meta === undefined && node.from !== undefined && node.from.isMoved !== true;
+}
+
+function hasChanges(node: DeltaNode): boolean {
+  for (const { node: child, link } of node.names?.values() ?? [])
+    if (link !== undefined || child === null || !isLive(child) || hasChanges(child)) return true;
+  return false;
+}
+
+/** Compares states, times apart. */
+function isSameState(a: EntryState | null, b: EntryState | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.kind === b.kind && a.mode === b.mode && a.size === b.size && a.hash === b.hash && a.target === b.target;
+}

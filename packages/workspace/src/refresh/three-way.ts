@@ -1,0 +1,36 @@
+import { mergeText } from '@scratchfs/history';
+import type { ContentRef } from '../delta/delta-node.js';
+import type { Conflict } from '../operation.js';
+
+/** git's rule for binary content: a NUL among the first 8,000 bytes. */
+const BINARY_PROBE_BYTES = 8_000;
+
+export function isBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
+}
+
+/** Result of a merge: a value, or the reason for which there is none. */
+export type Merged<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly code: Conflict['code'] };
+
+/** Merges values that cannot be merged in parts. */
+export function mergeWhole<T>(base: T, ours: T, theirs: T, code: Conflict['code']): Merged<T> {
+  if (ours === theirs || theirs === base) return { ok: true, value: ours };
+  return ours === base ? { ok: true, value: theirs } : { ok: false, code };
+}
+
+/** Merges contents, by lines if both sides changed the base. */
+export async function mergeContents(
+  base: ContentRef,
+  ours: ContentRef,
+  theirs: ContentRef,
+  read: (hash: string) => Promise<Uint8Array>,
+): Promise<Merged<ContentRef | Uint8Array>> {
+  const whole = mergeWhole(base.hash, ours.hash, theirs.hash, 'content');
+  if (whole.ok) return { ok: true, value: whole.value === ours.hash ? ours : theirs };
+  const [b, o, t] = [await read(base.hash), await read(ours.hash), await read(theirs.hash)];
+  if (isBinary(b) || isBinary(o) || isBinary(t)) return { ok: false, code: 'binary' };
+  const { bytes, conflicts } = mergeText(b, o, t);
+  return conflicts === 0 ? { ok: true, value: bytes } : { ok: false, code: 'content' };
+}
