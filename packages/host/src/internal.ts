@@ -13,4 +13,11 @@ export function hostReadBackend(directory: string): Backend {
     throw hostError(error, 'open', '/');
   }
 }
+export {
+  CommitDraft,
+  type CommitDraftOptions,
+  type CommitEntry,
+  moveBranch,
+  type RefusedPath,
+} from './branch/commit-draft.js';
 export { isAlive, startOf } from './process-start.js';

@@ -8,6 +8,7 @@ import { checkGitVersion, type Git, GitError, nulSeparated } from '../git/git.js
 import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { linksIn } from '../links-around.js';
 import { changedPaths, filteredPaths, hiddenChanges, inTheWay, whyInTheWay } from './changed-paths.js';
+import { identityFor } from './identity.js';
 import { letPacksGo } from './kept-packs.js';
 import { newMergeId } from './plan.js';
 import { Quarantine } from './quarantine.js';
@@ -229,22 +230,6 @@ async function reasonAgainstPaths(
   if (filtered.length > 0)
     return `What would change goes through a filter (as with LFS): ${listOf(filtered)}. With allowFilters it is run.`;
   return undefined;
-}
-
-/** Returns a git that commits with the identity of the user's git, or with the author that the caller names. */
-async function identityFor(git: Git, author: Person | undefined, signal: AbortSignal | undefined): Promise<Git> {
-  for (const name of ['user.name', 'user.email']) {
-    const { exitCode, stdout } = await git.run(['config', '--get', name], { accept: [0, 1], signal });
-    if (exitCode === 0 && stdout.toString('utf8').trim() !== '') continue;
-    const { name: person, email } = author ?? { name: 'scratchfs', email: 'scratchfs@localhost' };
-    return git.with({
-      GIT_AUTHOR_NAME: person,
-      GIT_AUTHOR_EMAIL: email,
-      GIT_COMMITTER_NAME: person,
-      GIT_COMMITTER_EMAIL: email,
-    });
-  }
-  return git;
 }
 
 /** Moves a branch. git may be killed, or report an error, after it has moved it, so the branch decides. */

@@ -69,15 +69,34 @@ async function otherWorkTreeOf(
   { git, gitDirectory, commonDirectory, workTree }: GitRepository,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const records = (await git.text(['worktree', 'list', '--porcelain', '-z'], { signal })).split('\0\0');
+  const records = await workTreesOf(git, signal);
   // The first record is the main work tree, under a path that need not be its real one.
   const others = gitDirectory === commonDirectory ? records.slice(1) : records;
-  for (const record of others) {
-    const [first = '', ...lines] = record.split('\0');
-    const path = await realpath(first.slice('worktree '.length)).catch(() => undefined);
+  for (const { path: given, lines } of others) {
+    const path = await realpath(given).catch(() => undefined);
     if (path !== undefined && path !== workTree && lines.includes(`branch ${branch}`)) return path;
   }
   return undefined;
+}
+
+/** Returns the path of a work tree in which a branch is checked out, as git names it. */
+export async function workTreeOf(
+  branch: string,
+  git: Git,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  return (await workTreesOf(git, signal)).find(({ lines }) => lines.includes(`branch ${branch}`))?.path;
+}
+
+async function workTreesOf(
+  git: Git,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly path: string; readonly lines: readonly string[] }[]> {
+  const records = (await git.text(['worktree', 'list', '--porcelain', '-z'], { signal })).split('\0\0');
+  return records.map((record) => {
+    const [first = '', ...lines] = record.split('\0');
+    return { path: first.slice('worktree '.length), lines };
+  });
 }
 
 /** Returns the path in a line of `git status --porcelain=v2` without renames. */

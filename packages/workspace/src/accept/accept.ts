@@ -1,5 +1,7 @@
 import { type CallOptions, quote } from '@scratchfs/core';
 import { checkOptions } from '@scratchfs/core/internal';
+import { autoRunFiles, HostHistory, type MergeResult } from '@scratchfs/host';
+import { moveBranch } from '@scratchfs/host/internal';
 import type { AcceptOptions, AcceptResult } from '../attempt-types.js';
 import type { Lower } from '../backend/lower.js';
 import type { Head } from '../delta/delta-node.js';
@@ -13,6 +15,8 @@ import { headAfterAccept } from './accepted-head.js';
 import { type AcceptedPath, applySelection } from './apply.js';
 import type { AttemptChange } from './attempt-change.js';
 import { AcceptContents, attemptChanges } from './attempt-changes.js';
+import { checkGitPaths, openDraft, planCommit } from './commit-plan.js';
+import { DiskReader } from './disk-reader.js';
 import { patchOf } from './patch.js';
 import type { PendingAccept, PendingAccepts } from './pending-accept.js';
 import { type SelectedChange, selectChanges } from './select.js';
@@ -80,8 +84,7 @@ export async function acceptAttempt(parts: AcceptParts, options: KnownAcceptOpti
   if (selected.length === 0) return nothing(`Attempt ${parts.attempt} has no changes to accept.`);
   const request = { changes, selected, contents, options, startedAt };
   if (as === 'apply') return acceptByApply(parts, request);
-  if (as === 'patch') return acceptAsPatch(request);
-  throw new WorkspaceError('refused', `accept as ${as} is not there yet`);
+  return as === 'patch' ? acceptAsPatch(parts, request) : acceptAsCommit(parts, request);
 }
 
 async function acceptByApply(parts: AcceptParts, request: Request): Promise<AcceptResult> {
@@ -111,12 +114,79 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
   return { success, message: `Accepted ${count(accepted)}.${restText(conflicts)}${kept}`, ...parcel, operation };
 }
 
-async function acceptAsPatch({ selected, contents, options }: Request): Promise<AcceptResult> {
-  const patch = await patchOf(selected, contents, { signal: options.signal });
+async function acceptAsPatch({ directory }: AcceptParts, request: Request): Promise<AcceptResult> {
+  const { selected, contents, options } = request;
+  const { signal } = options;
+  const format = await checkGitPaths(directory, selected, signal);
+  const patch = await patchOf(selected, contents, { format, signal });
   const accepted = selected.flatMap(({ path, target, before }) =>
     (target ?? before)?.kind === 'directory' ? [] : [path],
   );
   return { ...nothing(`The patch changes ${count(accepted)}.`), accepted, patch };
+}
+
+async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<AcceptResult> {
+  const { changes, selected, contents, options, startedAt } = request;
+  const { as, onConflict, dryRun, signal, actor } = options;
+  const { directory, attempt } = parts;
+  const branch = as === 'branch' ? (options.branch ?? attempt) : undefined;
+  await using draft = await openDraft(directory, branch, signal);
+  const { entries, accepted, conflicts } = await planCommit(draft, directory, selected, contents, signal);
+  const target = branch === undefined ? 'HEAD' : `the branch ${quote(branch)}`;
+  if (conflicts.length > 0 && onConflict === 'fail')
+    return { ...nothing(`Nothing was committed: ${conflictText(conflicts)}.`), success: false, conflicts };
+  if (entries.size === 0) return { ...nothing(`Nothing to commit: ${target} has it already.`), accepted, conflicts };
+  const autoRun = autoRunFiles([...entries.keys()].map((name) => `/${name}`));
+  const parcel = { accepted, conflicts, autoRun };
+  if (dryRun) return { ...nothing(`${count(accepted)} would be committed.${restText(conflicts)}`), ...parcel };
+  const summary = `Accept ${count(accepted)} of attempt ${attempt}`;
+  const commit = await draft.commit(entries, options.message ?? `${summary}\n`);
+  const rest = restText(conflicts);
+  const label = { summary, actor, startedAt };
+  if (branch !== undefined) {
+    const record = { as: 'branch', branch, from: draft.tip, to: commit } as const;
+    const operation = await appendAccept(parts, changes, contents, { ...label, paths: [], record });
+    return {
+      success: true,
+      message: `Committed ${count(accepted)} to ${target}.${rest}`,
+      ...parcel,
+      operation,
+      commit,
+    };
+  }
+  const merged = await mergeCommit(directory, commit, options);
+  if (!merged.success) return { ...nothing(merged.message), success: false };
+  const paths = await pathsOnDisk(directory, accepted, signal);
+  const record = { as: 'merge', commit } as const;
+  const operation = await appendAccept(parts, changes, contents, { ...label, paths, record });
+  return { success: true, message: `${merged.message}${rest}`, ...parcel, operation, commit };
+}
+
+/** Merges a commit into the user's branch with the user's git. */
+async function mergeCommit(
+  directory: string,
+  commit: string,
+  { message, signal }: AcceptOptions,
+): Promise<MergeResult> {
+  await using versions = new HostHistory();
+  // What cannot be represented stays as it is: the commit has it from its parent.
+  await versions.onboardRepo(directory, { skipUnrepresentable: () => undefined, signal });
+  return await versions.executeMerge(directory, commit, { message, signal });
+}
+
+/** Returns paths that equal the disk, after a merge. */
+async function pathsOnDisk(
+  directory: string,
+  paths: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<AcceptedPath[]> {
+  await using disk = DiskReader.open(directory, signal);
+  return await Promise.all(
+    paths.map(async (path) => {
+      const { state } = await disk.read(path, false);
+      return { path, before: state, after: state, base: state, now: state };
+    }),
+  );
 }
 
 interface Accepted {
@@ -220,8 +290,19 @@ export async function moveAccept(
 ): Promise<Operation> {
   const { operation, accept } = record;
   const startedAt = parts.clock();
+  if (accept?.as === 'branch') {
+    const { branch, from, to } = accept;
+    const [old, next] = tool === 'undo' ? [to, from] : [from, to];
+    const reason = await moveBranch(parts.directory, branch, old, next);
+    if (reason !== undefined) throw new WorkspaceError('refused', `Nothing was changed. ${reason}`);
+    return appendMove(parts, record, headAfterMove, { ...label, tool, startedAt });
+  }
   if (accept?.as !== 'apply')
-    throw new WorkspaceError('refused', `Operation ${operation.id} was accepted as ${accept?.as}`);
+    throw new WorkspaceError(
+      'refused',
+      `Operation ${operation.id} was merged as commit ${accept?.commit}, which only git takes back: git revert ${accept?.commit}. ` +
+        `To undo what the attempt did before it, use restore(${operation.id - 1})`,
+    );
   const contents = new AcceptContents(parts.contents, parts.lower);
   const writes = tool === 'redo' ? accept.writes : accept.writes.map(swapped);
   await parts.pending.begin({ ...label, tool, target: operation.id, writes }, options);

@@ -1,7 +1,7 @@
 import { isWithin, parentPath } from '@scratchfs/core';
 import type { Conflict, EntryState } from '../operation.js';
 import { type AttemptChange, type Contents, contentOf, sameState } from './attempt-change.js';
-import { ABSENT, type DiskEntry, type DiskReader } from './disk-reader.js';
+import { ABSENT, type DiskEntry, type EntryReader } from './disk-reader.js';
 import type { SelectedChange } from './select.js';
 import { type Merged, mergeEntry, type Side } from './three-way.js';
 
@@ -24,7 +24,7 @@ export interface ApplyPlan {
 /** Compares selected changes with the disk. Nothing is written. */
 export async function planApply(
   changes: readonly SelectedChange[],
-  disk: DiskReader,
+  disk: EntryReader,
   contents: Contents,
   signal: AbortSignal | undefined,
 ): Promise<ApplyPlan> {

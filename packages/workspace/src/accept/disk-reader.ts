@@ -12,10 +12,16 @@ export interface DiskEntry {
   readonly problem?: 'parent' | 'case' | undefined;
 }
 
+/** Reads entries that changes are compared with. */
+export interface EntryReader {
+  /** @param isNew true if the attempt creates the path, so that the disk must not have its name in another case */
+  read(path: string, isNew: boolean): Promise<DiskEntry>;
+}
+
 export const ABSENT: DiskEntry = { state: null };
 
 /** Reads entries of a directory of the disk. No link is followed, and repositories are hidden. */
-export class DiskReader implements AsyncDisposable {
+export class DiskReader implements EntryReader, AsyncDisposable {
   readonly #directories = new Map<string, Promise<'directory' | 'absent' | 'other'>>([
     ['/', Promise.resolve('directory')],
   ]);
@@ -29,7 +35,6 @@ export class DiskReader implements AsyncDisposable {
     return new DiskReader(hostFileSystem(directory, { readonly: true, git: 'hidden' }), signal);
   }
 
-  /** @param isNew true if the attempt creates the path, so that the disk must not have its name in another case */
   async read(path: string, isNew: boolean): Promise<DiskEntry> {
     const parent = await this.#kindOf(parentPath(path));
     if (parent === 'absent') return ABSENT;
