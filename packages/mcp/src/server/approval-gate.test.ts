@@ -72,12 +72,12 @@ describe('accept by a client without forms', () => {
   it.each<Era>(['legacy', 'modern'])(
     'of a %s revision waits for a numbered approval, which counts once',
     async (era) => {
-      const { server, workspace } = project({ command: 'scratchfs-mcp -C here' });
+      const { server, workspace } = project({ approvalCommand: (id) => `scratchfs-mcp approve ${id} here` });
       const { text } = await connect(server, era);
       await text('write_file', write);
       const asked = await text('accept');
       expect(asked).toContain('Needs approval 1.');
-      expect(asked).toContain('`scratchfs-mcp -C here approve 1`');
+      expect(asked).toContain('`scratchfs-mcp approve 1 here`');
       expect(await text('accept')).toContain('Needs approval 1.');
       expect(await text('accept', { paths: ['/a.txt'] })).toContain('Needs approval 2.');
       await workspace.approvals.approve(1);

@@ -111,7 +111,7 @@ export class ApprovalGate {
       known.find(({ state }) => state === 'pending') ??
       (await workspace.approvals.request({ ...what, summary: summaryOf(tool, input) }, { signal }));
     return refused(
-      `Needs approval ${pending.id}. Ask the user to run \`${this.#settings.command} approve ${pending.id}\` in a terminal; then call ${tool} again with the same input.`,
+      `Needs approval ${pending.id}. Ask the user to run \`${this.#settings.approvalCommand(pending.id)}\` in a terminal; then call ${tool} again with the same input.`,
     );
   }
 

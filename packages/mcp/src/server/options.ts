@@ -3,7 +3,7 @@ import { checkOptions } from '@scratchfs/core/internal';
 /** Calls that need a person's yes: accepting, also every change, or every call. */
 export type ApprovalLevel = 'accept' | 'writes' | 'all';
 
-export type Profile = 'scratchfs' | 'filesystem' | 'claude';
+export type Profile = 'scratchfs';
 
 export interface McpServerOptions {
   /** Offer no tool that changes anything. Default false. */
@@ -20,18 +20,31 @@ export interface McpServerOptions {
   readonly profile?: Profile | undefined;
   /** Names of the tools to offer. Default: all. */
   readonly tools?: readonly string[] | undefined;
-  /** How a person starts this program to approve, shown to clients without forms. Default `scratchfs-mcp`. */
-  readonly command?: string | undefined;
+  /** Name of the attempt to work in where a call names none; made if there is none. Default: the current one. */
+  readonly attempt?: string | undefined;
+  /** Returns the command by which a person settles an approval, shown to clients without forms. */
+  readonly approvalCommand?: ((id: number) => string) | undefined;
   /** Receives errors that are faults of the program. Default: they are written to stderr. */
   readonly onError?: ((error: unknown, tool: string) => void) | undefined;
 }
 
 /** Options with their defaults filled in. */
 export type ServerSettings = {
-  readonly [K in Exclude<keyof McpServerOptions, 'tools'>]-?: Exclude<McpServerOptions[K], undefined>;
-} & Pick<McpServerOptions, 'tools'>;
+  readonly [K in Exclude<keyof McpServerOptions, 'tools' | 'attempt'>]-?: Exclude<McpServerOptions[K], undefined>;
+} & Pick<McpServerOptions, 'tools' | 'attempt'>;
 
-const KNOWN = ['readOnly', 'approve', 'allowRun', 'network', 'live', 'profile', 'tools', 'command', 'onError'];
+const KNOWN = [
+  'readOnly',
+  'approve',
+  'allowRun',
+  'network',
+  'live',
+  'profile',
+  'tools',
+  'attempt',
+  'approvalCommand',
+  'onError',
+];
 
 /** @throws TypeError for unknown options and values */
 export function serverSettings(options: McpServerOptions): ServerSettings {
@@ -42,9 +55,10 @@ export function serverSettings(options: McpServerOptions): ServerSettings {
     allowRun: flag(given, 'allowRun'),
     network: flag(given, 'network'),
     live: flag(given, 'live'),
-    profile: oneOf(given.profile ?? 'scratchfs', ['scratchfs', 'filesystem', 'claude'], 'profile'),
+    profile: oneOf(given.profile ?? 'scratchfs', ['scratchfs'], 'profile'),
     tools: given.tools,
-    command: given.command ?? 'scratchfs-mcp',
+    attempt: given.attempt,
+    approvalCommand: given.approvalCommand ?? ((id) => `scratchfs-mcp approve ${id}`),
     onError: given.onError ?? ((error, tool) => console.error(`${tool}:`, error)),
   };
 }

@@ -1,6 +1,6 @@
 import { Sandbox } from '@scratchfs/sandbox';
 import { createFileTools, type FileTools, type OnError } from '@scratchfs/tools';
-import type { Attempt, Workspace } from '@scratchfs/workspace';
+import { type Attempt, type Workspace, WorkspaceError, type WorkspaceErrorCode } from '@scratchfs/workspace';
 
 /** Maximum number of attempts whose tools are kept, with the versions of the files that their model has read. */
 const MAX_ATTEMPTS = 32;
@@ -13,6 +13,8 @@ export interface OpenAttempt {
 
 export interface SharedWorkspaceOptions {
   readonly isReadOnly: boolean;
+  /** Name of the attempt of calls that name none, made if there is none. Undefined: the current one. */
+  readonly name: string | undefined;
   readonly onError: OnError;
 }
 
@@ -46,7 +48,7 @@ export class SharedWorkspace {
   /** @throws WorkspaceError `not-found` */
   async attempt(name: string | undefined): Promise<OpenAttempt> {
     const workspace = await this.open();
-    const attempt = await workspace.attempt(name);
+    const attempt = await (name === undefined ? this.#default(workspace) : workspace.attempt(name));
     const known = this.#attempts.get(attempt.name);
     const { isReadOnly, onError } = this.#options;
     const sandbox = (): Sandbox =>
@@ -59,7 +61,25 @@ export class SharedWorkspace {
     return open;
   }
 
+  async #default(workspace: Workspace): Promise<Attempt> {
+    const { name } = this.#options;
+    if (name === undefined) return workspace.attempt();
+    try {
+      return await workspace.attempt(name);
+    } catch (error) {
+      if (!isWorkspaceError(error, 'not-found')) throw error;
+    }
+    return workspace.createAttempt(name).catch((error: unknown) => {
+      if (isWorkspaceError(error, 'exists')) return workspace.attempt(name);
+      throw error;
+    });
+  }
+
   async close(): Promise<void> {
     await (await this.#workspace?.catch(() => undefined))?.close();
   }
+}
+
+function isWorkspaceError(error: unknown, code: WorkspaceErrorCode): boolean {
+  return error instanceof WorkspaceError && error.code === code;
 }

@@ -45,8 +45,8 @@ export class McpWorkspaceServer {
   /** @param open opens the workspace, such as `() => openWorkspace('/home/me/project')` */
   constructor(open: () => Promise<Workspace>, options: McpServerOptions = {}) {
     this.#settings = serverSettings(options);
-    const { readOnly, onError } = this.#settings;
-    this.#shared = new SharedWorkspace(open, { isReadOnly: readOnly, onError });
+    const { readOnly, attempt, onError } = this.#settings;
+    this.#shared = new SharedWorkspace(open, { isReadOnly: readOnly, name: attempt, onError });
     this.#tools = toolList(this.#settings);
     this.#gate = new ApprovalGate(this.#settings);
   }
@@ -150,7 +150,12 @@ const MAX_NAMED = 5;
 
 /** Takes over what the person has changed on the disk meanwhile, and says so. */
 async function refreshNotes(attempt: Attempt, signal: AbortSignal): Promise<string[]> {
-  const { merged, conflicts } = await attempt.refresh({ signal });
+  // If the attempt cannot be changed now, the change itself says why.
+  const none = { merged: [], conflicts: [] };
+  const { merged, conflicts } = await attempt.refresh({ signal }).catch((error: unknown) => {
+    if (error instanceof WorkspaceError) return none;
+    throw error;
+  });
   if (merged.length === 0) return conflictLines(conflicts.slice(0, MAX_NAMED));
   const names = merged.slice(0, MAX_NAMED).map(nameOf).join(', ');
   const rest = merged.length > MAX_NAMED ? ', …' : '';

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { parseArguments, UsageError } from './arguments.js';
+import { USAGE } from './usage.js';
+
+describe('parseArguments()', () => {
+  it('reads the options of a server', () => {
+    const line =
+      '/p --attempt calm-otter --read-only --deny a --deny b --allow-secrets .env.test --limit 200MB --approve all';
+    const more =
+      '--allow-run --network --live --profile scratchfs --tools read_file,undo --store memory: --http 0 --allow-host h';
+    expect(parseArguments(`${line} ${more}`.split(' '))).toEqual({
+      command: 'serve',
+      directories: ['/p'],
+      attempt: 'calm-otter',
+      workspace: {
+        store: 'memory:',
+        deny: ['a', 'b'],
+        allowSecrets: ['.env.test'],
+        limits: { maxTotalSize: 200_000_000 },
+        live: true,
+      },
+      server: {
+        readOnly: true,
+        approve: 'all',
+        allowRun: true,
+        network: true,
+        live: true,
+        profile: 'scratchfs',
+        tools: ['read_file', 'undo'],
+      },
+      http: { port: 0, tokenFile: undefined, allowedHosts: ['h'] },
+    });
+  });
+
+  it('reads the other commands', () => {
+    expect(parseArguments(['approve', '7', '/p'])).toEqual({
+      command: 'approve',
+      id: 7,
+      directory: '/p',
+      workspace: {},
+    });
+    expect(parseArguments(['deny', '7', '--store', 'memory:'])).toMatchObject({ workspace: { store: 'memory:' } });
+    expect(parseArguments(['install', 'zed', '--print', '--allow-run', '--deny', 'x y'])).toEqual({
+      command: 'install',
+      host: 'zed',
+      directory: undefined,
+      isPrint: true,
+      rest: ['--allow-run', '--deny=x y'],
+    });
+    expect(parseArguments(['-h'])).toEqual({ command: 'help' });
+  });
+
+  it.each([
+    ['--nonsense', 'nonsense'],
+    ['--limit 200MiB', '--limit'],
+    ['--limit -1', '--limit'],
+    ['--approve sometimes', 'accept, writes, all'],
+    ['--profile x', 'must be scratchfs'],
+    ['--network', '--allow-run'],
+    ['--http 99999', 'port'],
+    ['--token-file x', '--http'],
+    ['/a /b', 'one directory'],
+    ['approve', 'number'],
+    ['approve x', 'number'],
+    ['approve 1 /a /b', '/b'],
+    ['install emacs', 'claude, codex'],
+    ['--print', 'install'],
+  ])('refuses %s', (line, message) => {
+    expect(() => parseArguments(line.split(' '))).toThrow(UsageError);
+    expect(() => parseArguments(line.split(' '))).toThrow(message);
+  });
+
+  it('has an explanation of each option, which fits a screen', () => {
+    expect(USAGE.split('\n').length).toBeLessThanOrEqual(32);
+    expect(Math.max(...USAGE.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+});

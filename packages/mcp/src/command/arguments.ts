@@ -1,0 +1,172 @@
+import { parseArgs } from 'node:util';
+import type { WorkspaceOptions } from '@scratchfs/workspace';
+import type { HttpOptions } from '../http/serve-http.js';
+import type { McpServerOptions } from '../server/options.js';
+
+/** Thrown for a command line that makes no sense. Its message is for the person who typed it. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const HOSTS = ['claude', 'codex', 'cursor', 'vscode', 'zed'] as const;
+/** A program that starts MCP servers. */
+export type HostName = (typeof HOSTS)[number];
+
+export interface ServeArguments {
+  readonly command: 'serve';
+  readonly directories: readonly string[];
+  readonly attempt: string | undefined;
+  readonly workspace: WorkspaceOptions;
+  readonly server: McpServerOptions;
+  readonly http: (Pick<HttpOptions, 'port' | 'allowedHosts'> & { readonly tokenFile: string | undefined }) | undefined;
+}
+
+export type Arguments =
+  | ServeArguments
+  | {
+      readonly command: 'approve' | 'deny';
+      readonly id: number;
+      readonly directory: string | undefined;
+      readonly workspace: WorkspaceOptions;
+    }
+  | {
+      readonly command: 'install';
+      readonly host: HostName;
+      readonly directory: string | undefined;
+      readonly isPrint: boolean;
+      /** Options for the server, as they were given. */
+      readonly rest: readonly string[];
+    }
+  | { readonly command: 'help' | 'version' };
+
+const OPTIONS = {
+  attempt: { type: 'string' },
+  'read-only': { type: 'boolean' },
+  deny: { type: 'string', multiple: true },
+  'allow-secrets': { type: 'string', multiple: true },
+  limit: { type: 'string' },
+  approve: { type: 'string' },
+  'allow-run': { type: 'boolean' },
+  network: { type: 'boolean' },
+  live: { type: 'boolean' },
+  profile: { type: 'string' },
+  tools: { type: 'string' },
+  store: { type: 'string' },
+  http: { type: 'string' },
+  'token-file': { type: 'string' },
+  'allow-host': { type: 'string', multiple: true },
+  print: { type: 'boolean' },
+  version: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** Parses a command line. @throws UsageError */
+export function parseArguments(args: readonly string[]): Arguments {
+  const { values, positionals } = parsed(args);
+  if (values.help) return { command: 'help' };
+  if (values.version) return { command: 'version' };
+  const [first, second, third, ...more] = positionals;
+  const workspace: WorkspaceOptions = {
+    store: values.store,
+    deny: values.deny,
+    allowSecrets: values['allow-secrets'],
+    limits: values.limit === undefined ? undefined : { maxTotalSize: sizeOf(values.limit) },
+    live: values.live,
+  };
+  if (first === 'approve' || first === 'deny') {
+    if (second === undefined || !/^[1-9]\d{0,8}$/.test(second))
+      throw new UsageError(`${first} needs the number of an approval, as in: scratchfs-mcp ${first} 7`);
+    noMore(more);
+    return {
+      command: first,
+      id: Number(second),
+      directory: third,
+      workspace: withoutUndefined({ store: values.store }),
+    };
+  }
+  if (first === 'install') {
+    noMore(more);
+    const host = HOSTS.find((each) => each === second);
+    if (host === undefined) throw new UsageError(`install needs a host: ${HOSTS.join(', ')}`);
+    return {
+      command: 'install',
+      host,
+      directory: third,
+      isPrint: values.print === true,
+      rest: optionsIn(args),
+    };
+  }
+  if (values.print) throw new UsageError('--print is for install');
+  const server = withoutUndefined({
+    readOnly: values['read-only'],
+    approve: choice('--approve', values.approve, ['accept', 'writes', 'all']),
+    allowRun: values['allow-run'],
+    network: values.network,
+    live: values.live,
+    profile: choice('--profile', values.profile, ['scratchfs']),
+    tools: values.tools?.split(','),
+  });
+  if (values.network && !values['allow-run']) throw new UsageError('--network is for commands: add --allow-run');
+  if (positionals.length > 1) throw new UsageError('A server has one directory: start one for each');
+  const http = httpOf(values);
+  return {
+    command: 'serve',
+    directories: positionals,
+    attempt: values.attempt,
+    workspace: withoutUndefined(workspace),
+    server,
+    http,
+  };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/** Returns the options among arguments, with their values. */
+function optionsIn(args: readonly string[]): string[] {
+  const { tokens } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, tokens: true });
+  return tokens.flatMap((token) => {
+    if (token.kind !== 'option' || token.name === 'print') return [];
+    return token.value === undefined ? [`--${token.name}`] : [`--${token.name}=${token.value}`];
+  });
+}
+
+function httpOf(values: ReturnType<typeof parsed>['values']): ServeArguments['http'] {
+  const { http, 'token-file': tokenFile, 'allow-host': allowedHosts } = values;
+  if (http === undefined) {
+    if (tokenFile !== undefined || allowedHosts !== undefined)
+      throw new UsageError('--token-file and --allow-host are for --http');
+    return undefined;
+  }
+  if (!/^\d{1,5}$/.test(http) || Number(http) > 65_535) throw new UsageError(`--http needs a port, not ${http}`);
+  return { port: Number(http), tokenFile, allowedHosts };
+}
+
+function choice<const T extends string>(name: string, value: string | undefined, values: readonly T[]): T | undefined {
+  if (value === undefined) return undefined;
+  const found = values.find((each) => each === value);
+  if (found === undefined) throw new UsageError(`${name} must be ${values.join(', ')}, not ${value}`);
+  return found;
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1e3, mb: 1e6, gb: 1e9 };
+
+function sizeOf(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,12})\s*([a-z]*)$/i.exec(text) ?? [];
+  const factor = UNITS[unit.toLowerCase()];
+  if (digits === '' || factor === undefined) throw new UsageError(`--limit needs a size such as 200MB, not ${text}`);
+  return Number(digits) * factor;
+}
+
+function noMore(rest: readonly string[]): void {
+  if (rest.length > 0) throw new UsageError(`There is nothing to do with ${rest.join(' ')}`);
+}
+
+function withoutUndefined<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T;
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, isAbsolute, relative } from 'node:path';
+import type { HostName } from './arguments.js';
+import type { ExitCode } from './exit-code.js';
+import { ConfigError, HOST_CONFIGS, type ServerEntry } from './host-configs.js';
+import { program } from './program.js';
+import { isConfirmed } from './terminal.js';
+
+export interface InstallOptions {
+  readonly host: HostName;
+  readonly directory: string;
+  readonly isPrint: boolean;
+  /** Options for the server. */
+  readonly rest: readonly string[];
+  /** Default: asks on the terminal. */
+  readonly confirm?: (question: string) => Promise<boolean>;
+  /** Default: writes to stdout. */
+  readonly print?: (text: string) => void;
+}
+
+/**
+ * Adds the server to the configuration of a host: shows the change, asks, and keeps the file as it was under another
+ * name. @throws Error if the file is not understood; it is then as it was
+ */
+export async function install(options: InstallOptions): Promise<ExitCode> {
+  const { host, directory, isPrint, rest, confirm = isConfirmed } = options;
+  const print = options.print ?? ((text: string) => void process.stdout.write(`${text}\n`));
+  const { file, nameFor, snippet, add, next } = HOST_CONFIGS[host];
+  const { command, args } = program();
+  const entry: ServerEntry = { command, args: [...args, directory, ...rest] };
+  const name = nameFor(directory);
+  const path = file(directory);
+  if (isPrint) {
+    print(snippet(name, entry));
+    return 0;
+  }
+  const before = textOf(path, directory);
+  let after: string | undefined;
+  try {
+    after = add(before ?? '', name, entry);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new Error(`${path} was not changed: ${error.message}. To add by hand:\n${snippet(name, entry)}`, {
+      cause: error,
+    });
+  }
+  if (after === undefined) {
+    print(`${path} has this server already.`);
+    return 0;
+  }
+  print(`${before === undefined ? 'Creates' : 'Adds to'} ${path}:\n\n${snippet(name, entry)}\n`);
+  if (!(await confirm('Write it? Type yes: '))) {
+    print('Nothing was written.');
+    return 4;
+  }
+  if (textOf(path, directory) !== before)
+    throw new Error(`${path} has changed meanwhile. Nothing was written: run it again`);
+  const backup = write(path, after, before !== undefined);
+  print(`${backup === undefined ? 'Written.' : `Written. As it was: ${backup}`}\n${next}`);
+  return 0;
+}
+
+/** Reads a configuration. Returns undefined if there is none. */
+function textOf(path: string, directory: string): string | undefined {
+  // A repository can hold links: what it leads to is not a file of the host's.
+  const parent = dirname(path);
+  if (isIn(path, directory) && existsSync(parent) && !isIn(`${realpathSync(parent)}/x`, directory))
+    throw new Error(`${parent} leads out of the directory`);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (stats.isSymbolicLink() && isIn(path, directory)) throw new Error(`${path} is a link`);
+  if (!statSync(path).isFile()) throw new Error(`${path} is not a file`);
+  return readFileSync(path, 'utf8');
+}
+
+function isIn(path: string, directory: string): boolean {
+  const from = relative(directory, path);
+  return from !== '' && !from.startsWith('..') && !isAbsolute(from);
+}
+
+/** Replaces a file at once. Returns the path of the copy of what it held. */
+function write(path: string, text: string, isThere: boolean): string | undefined {
+  if (!isThere) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { flag: 'wx' });
+    return undefined;
+  }
+  const target = realpathSync(path);
+  const suffix = randomBytes(4).toString('hex');
+  const [backup, next] = [`${target}.before-scratchfs-${suffix}`, `${target}.scratchfs-${suffix}`];
+  copyFileSync(target, backup);
+  try {
+    writeFileSync(next, text, { flag: 'wx', mode: statSync(target).mode & 0o777 });
+    renameSync(next, target);
+  } catch (error) {
+    rmSync(next, { force: true });
+    throw error;
+  }
+  return backup;
+}

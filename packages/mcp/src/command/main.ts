@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { parse, resolve } from 'node:path';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { openWorkspace } from '@scratchfs/workspace';
+import { McpWorkspaceServer } from '../server/workspace-server.js';
+import { nameOf } from '../tools/format.js';
+import { VERSION } from '../version.js';
+import { parseArguments, type ServeArguments, UsageError } from './arguments.js';
+import type { ExitCode } from './exit-code.js';
+import { program, shellCommand } from './program.js';
+import { USAGE } from './usage.js';
+
+/** Runs the program. Resolves when a command has ended; a server runs on. */
+export async function main(args: readonly string[]): Promise<ExitCode> {
+  try {
+    const given = parseArguments(args);
+    switch (given.command) {
+      case 'help':
+        process.stdout.write(USAGE);
+        return 0;
+      case 'version':
+        process.stdout.write(`${VERSION}\n`);
+        return 0;
+      case 'approve':
+      case 'deny': {
+        const { settle } = await import('./settle.js');
+        return await settle({ ...given, directory: directoryOf(given.directory) });
+      }
+      case 'install': {
+        const { install } = await import('./install.js');
+        return await install({ ...given, directory: directoryOf(given.directory) });
+      }
+      case 'serve':
+        await serve(given);
+        return 0;
+    }
+  } catch (error) {
+    const isUsage = error instanceof UsageError;
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`scratchfs-mcp: ${nameOf(message)}\n${isUsage ? 'See scratchfs-mcp --help.\n' : ''}`);
+    return isUsage ? 2 : 1;
+  }
+}
+
+async function serve({ directories, attempt, workspace, server: options, http }: ServeArguments): Promise<void> {
+  const [directory] = directories.length === 0 ? [directoryOf(undefined)] : directories.map(directoryOf);
+  if (directory === undefined) return;
+  const server = new McpWorkspaceServer(() => openWorkspace(directory, workspace), {
+    ...options,
+    attempt,
+    approvalCommand: (id) => approvalCommand(id, directory, workspace.store as string | undefined),
+  });
+  const close = (): void => {
+    void server.close().finally(() => process.exit(0));
+  };
+  process.once('SIGINT', close).once('SIGTERM', close);
+  if (http === undefined) {
+    process.stdin.once('end', close);
+    serveStdio(server.factory, { onerror: (error) => process.stderr.write(`${nameOf(error.message)}\n`) });
+    return;
+  }
+  const { serveHttp } = await import('../http/serve-http.js');
+  const { tokenFile, ...rest } = http;
+  const token =
+    tokenFile === undefined ? randomBytes(24).toString('base64url') : readFileSync(tokenFile, 'utf8').trim();
+  const { url } = await serveHttp(server, { ...rest, token });
+  process.stderr.write(`Serving ${nameOf(directory)} at ${url}\n`);
+  if (tokenFile === undefined) process.stderr.write(`Authorization: Bearer ${token}\n`);
+}
+
+/** Returns the real path of a directory. @throws UsageError if it is none, or if none is named where one must be */
+function directoryOf(given: string | undefined): string {
+  const path = resolve(given ?? '.');
+  const isTooMuch = path === parse(path).root || path === homedir();
+  if (given === undefined && isTooMuch)
+    throw new UsageError(`Name the directory to serve: without one it would be ${path}`);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(`There is no directory ${path}`);
+  return realpathSync(path);
+}
+
+/** Returns the command by which a person settles an approval. */
+function approvalCommand(id: number, directory: string, store: string | undefined): string {
+  const { command, args } = program();
+  const options = store === undefined ? [] : ['--store', store];
+  return shellCommand([command, ...args, 'approve', String(id), directory, ...options]);
+}

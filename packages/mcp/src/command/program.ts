@@ -1,0 +1,14 @@
+import { realpathSync } from 'node:fs';
+
+/** Returns the command and arguments that start this program again, with absolute paths: it is not published yet. */
+export function program(): { readonly command: string; readonly args: readonly string[] } {
+  const script = process.env['SCRATCHFS_MCP_SCRIPT'] ?? realpathSync(process.argv[1] ?? '');
+  return { command: process.execPath, args: [script] };
+}
+
+/** Formats words as a command for a shell. */
+export function shellCommand(words: readonly string[]): string {
+  const quoted = (word: string): string =>
+    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return words.map(quoted).join(' ');
+}

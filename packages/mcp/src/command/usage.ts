@@ -1,0 +1,23 @@
+export const USAGE = `Usage: scratchfs-mcp [DIRECTORY] [OPTIONS]        serve it by MCP on stdin and stdout
+       scratchfs-mcp approve NUMBER [DIRECTORY]    show what waits, and ask
+       scratchfs-mcp deny NUMBER [DIRECTORY]
+       scratchfs-mcp install HOST [DIRECTORY] [--print] [OPTIONS]
+                                                  HOST: claude codex cursor vscode zed
+
+Options:
+  --attempt NAME         work in this attempt, made if there is none of the name
+  --read-only            offer no tool that changes anything
+  --deny GLOB            hide these paths too (may be repeated)
+  --allow-secrets GLOB   show these secrets (may be repeated)
+  --limit SIZE           for what the attempt adds, such as 200MB
+  --approve LEVEL        ask before: accept (default), writes, all
+  --allow-run            offer run, which runs commands confined by the operating system
+  --network              commands may use the network
+  --live                 write each change to the disk in the same call
+  --tools A,B            offer only these tools
+  --store URL            keep attempts there: memory:, redis://…, s3://…
+  --http PORT            serve HTTP on 127.0.0.1 instead
+  --token-file FILE      holds the token of HTTP requests; without it one is made and shown
+  --allow-host NAME      a Host header to accept besides those of this machine (may be repeated)
+  --version, --help
+`;

@@ -1,0 +1,182 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createMcpHandler, localhostAllowedHostnames, validateHostHeader } from '@modelcontextprotocol/server';
+import { checkOptions } from '@scratchfs/core/internal';
+import type { McpWorkspaceServer } from '../server/workspace-server.js';
+
+export interface HttpOptions {
+  /** Port on 127.0.0.1. 0 takes a free one. */
+  readonly port: number;
+  /** Secret that every request carries as `Authorization: Bearer …`. At least 16 characters. */
+  readonly token: string;
+  /** Names that the Host header may have besides those of this machine, such as that of a proxy. Default: none. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Maximum bytes of a request's body. Default 4 MiB. */
+  readonly maxBodyBytes?: number | undefined;
+}
+
+/** A running HTTP server. */
+export interface HttpServer {
+  /** Address of the endpoint, such as `http://127.0.0.1:8931/mcp`. */
+  readonly url: string;
+  /** Ends open requests and the server. The workspace stays open. */
+  close(): Promise<void>;
+}
+
+const PATH = '/mcp';
+const MIB = 2 ** 20;
+/** Requests that run at the same time. Those beyond are refused, and clients try them again. */
+const MAX_RUNNING = 256;
+const MAX_SUBSCRIPTIONS = 64;
+/** Milliseconds within which a request must have arrived. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/**
+ * Serves MCP over HTTP on 127.0.0.1. Each request is checked before the protocol's handler sees it: Host, Origin, path,
+ * method, token, then the length of its body. Pages of other origins get no CORS header.
+ * @throws TypeError, RangeError for invalid options; Error EADDRINUSE if the port is taken
+ */
+export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions): Promise<HttpServer> {
+  const { port, token, allowedHosts = [], maxBodyBytes = 4 * MIB } = checkedOptions(options);
+  const hosts = [...localhostAllowedHostnames(), ...allowedHosts];
+  const handler = createMcpHandler(server.factory, {
+    maxRequestBodySize: maxBodyBytes,
+    maxSubscriptions: MAX_SUBSCRIPTIONS,
+  });
+  const isToken = tokenCheck(token);
+  let running = 0;
+  const http = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    const refusal = refusalOf(request, hosts, isToken);
+    if (refusal !== undefined) return refuse(response, refusal);
+    if (running >= MAX_RUNNING) return refuse(response, { status: 503, text: 'Too many requests at the same time.' });
+    running++;
+    response.once('close', () => {
+      running--;
+    });
+    void serve(request, response, handler.fetch, maxBodyBytes);
+  });
+  await new Promise<void>((resolve, reject) => {
+    http.once('error', reject);
+    http.listen(port, '127.0.0.1', resolve);
+  });
+  const { port: taken } = http.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${taken}${PATH}`,
+    close: async () => {
+      await handler.close();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+function checkedOptions(options: HttpOptions): HttpOptions {
+  const known = ['port', 'token', 'allowedHosts', 'maxBodyBytes'];
+  const given = checkOptions<HttpOptions>(options, known, 'serveHttp', false) as HttpOptions;
+  const { port, token } = given;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new RangeError(`port must be a whole number from 0 to 65535, not ${String(port)}`);
+  if (typeof token !== 'string' || !/^[\x21-\x7e]{16,}$/.test(token))
+    throw new TypeError('token must be a text of 16 printable characters or more, without spaces');
+  return given;
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Returns why a request is refused, judged by its head alone. */
+function refusalOf(
+  { headers, url = '', method }: IncomingMessage,
+  hosts: readonly string[],
+  isToken: (given: string) => boolean,
+): Refusal | undefined {
+  const { host = '', origin, authorization = '' } = headers;
+  // A page whose name was bound to this address sends its own name as Host.
+  if (!validateHostHeader(host, [...hosts]).ok) return { status: 403, text: 'This Host is not allowed.' };
+  // Only a browser sends Origin, and no page is served here.
+  if (origin !== undefined && origin !== `http://${host}`) return { status: 403, text: 'This Origin is not allowed.' };
+  if (url !== PATH) {
+    const text = url.startsWith(`${PATH}?`) ? 'The address takes no query: send the token as a header.' : 'Not found.';
+    return { status: url.startsWith(`${PATH}?`) ? 400 : 404, text };
+  }
+  const [scheme = '', given = '', ...more] = authorization.split(' ');
+  if (scheme.toLowerCase() !== 'bearer' || more.length > 0 || !isToken(given))
+    return {
+      status: 401,
+      text: 'Send Authorization: Bearer and the token.',
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    };
+  if (method !== 'POST') return { status: 405, text: 'Only POST is served.', headers: { Allow: 'POST' } };
+  return undefined;
+}
+
+/** Compares hashes, so that the time tells neither the token nor its length. */
+function tokenCheck(token: string): (given: string) => boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const wanted = hash(token);
+  return (given) => timingSafeEqual(hash(given), wanted);
+}
+
+function refuse(response: ServerResponse, { status, text, headers = {} }: Refusal): void {
+  // The rest of the request is not read.
+  response.writeHead(status, { ...headers, 'Content-Type': 'text/plain', Connection: 'close' });
+  response.end(`${text}\n`);
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  fetch: (request: Request) => Promise<Response>,
+  maxBodyBytes: number,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  try {
+    const body = await bodyOf(request, maxBodyBytes);
+    if (body === undefined)
+      return refuse(response, { status: 413, text: `The body is longer than ${maxBodyBytes} bytes.` });
+    const headers = new Headers();
+    // The token stops here.
+    for (const [name, value] of Object.entries(request.headers))
+      if (typeof value === 'string' && name !== 'authorization') headers.set(name, value);
+    const result = await fetch(
+      new Request(`http://127.0.0.1${PATH}`, { method: 'POST', headers, body, signal: gone.signal }),
+    );
+    await send(result, response);
+  } catch {
+    if (response.headersSent) response.destroy();
+    else refuse(response, { status: 500, text: 'The request failed.' });
+  }
+}
+
+/** Reads a body. Returns undefined if it is too long. */
+async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+async function send(result: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(result.status, Object.fromEntries(result.headers));
+  if (result.body !== null) {
+    const reader = result.body.getReader();
+    response.once('close', () => void reader.cancel().catch(() => undefined));
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || response.destroyed) break;
+      if (!response.write(value))
+        await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+    }
+  }
+  response.end();
+}
