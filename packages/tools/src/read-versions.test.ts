@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryHandlers, textEditor } from './adapters/anthropic.js';
 import { createFileTools } from './file-tools.js';
 import { ReadVersions } from './read-versions.js';
 import { memory, named, STORAGES, whole, yes } from './testing/sandboxes.js';
@@ -196,5 +197,43 @@ describe.each(STORAGES)('file tools on %s', (_, create) => {
         if (ifVersion !== undefined) known.push(path);
       });
     expect(known).toEqual(['/a', '/c']);
+  });
+});
+
+describe.each(STORAGES)('Anthropic’s tools on %s', (_, create) => {
+  const AGAIN = 'has changed since you read it, so nothing was done. Read it again first.';
+
+  it.each([
+    { command: 'str_replace', old_str: 'two', new_str: 'mine' },
+    { command: 'insert', insert_line: 1, insert_text: 'mine' },
+  ])('refuse to edit a file that has changed since the model viewed it: $command', async (edit) => {
+    const fileSystem = await create({ '/f': 'one\ntwo\n' });
+    const { call } = textEditor(whole(fileSystem), { approve: yes });
+    const view = { command: 'view', path: '/f' };
+    expect((await call({ ...edit, path: '/f' })).isError).toBe(false);
+    await call(view);
+    await fileSystem.writeFile('/f', 'zero\none\ntwo\n');
+    await call({ ...view, view_range: [1, 2] });
+    expect(await call({ ...edit, path: '/f' })).toMatchObject({ isError: true, text: `'/f' ${AGAIN}` });
+    expect(await fileSystem.readText('/f')).toBe('zero\none\ntwo\n');
+    await call(view);
+    for (let i = 0; i < 2; i++) {
+      const { text } = await call({ ...edit, path: '/f', ...(i === 1 && { old_str: 'mine', new_str: 'mine too' }) });
+      expect(text).toMatch(/^The file \/f has been edited/);
+    }
+  });
+
+  it('refuse to delete or move a memory that has changed since the model viewed it, under its own name', async () => {
+    const fileSystem = await create({ '/notes/a': 'one', '/notes/b/c': 'one' });
+    const memory = memoryHandlers(whole(fileSystem), { approve: yes, root: '/notes' });
+    for (const path of ['/memories/a', '/memories/b/c']) await memory.view({ path });
+    await memory.create({ path: '/memories/new', file_text: 'mine' });
+    for (const path of ['/notes/a', '/notes/b/c', '/notes/new']) await fileSystem.appendFile(path, ' theirs');
+    await expect(memory.delete({ path: '/memories/a' })).rejects.toThrow(`'/memories/a' ${AGAIN}`);
+    await expect(memory.delete({ path: '/memories/b' })).rejects.toThrow(`'/memories/b' ${AGAIN}`);
+    await expect(memory.rename({ old_path: '/memories/new', new_path: '/memories/x' })).rejects.toThrow(AGAIN);
+    expect(await fileSystem.readdir('/notes', { recursive: true })).toEqual(['a', 'b', 'b/c', 'new']);
+    await memory.view({ path: '/memories/a' });
+    expect(await memory.delete({ path: '/memories/a' })).toBe('Deleted /memories/a.');
   });
 });

@@ -56,16 +56,17 @@ export class ReadVersions {
   /**
    * Changes the content of a file, under the condition that it is as the model has read it. `change` returns what it
    * has written; undefined if that is nothing, or not all that the file holds and the model does not know the rest. It
-   * gets no condition if the model has not read the file.
+   * gets no condition if the model has not read the file. `given`, here and below: the path as the model wrote it.
    * @throws InputError if the file has changed since
    */
   async writing(
     path: string,
     call: ToolCallOptions,
     change: (condition: VersionOptions) => Promise<string | undefined>,
+    given = path,
   ): Promise<void> {
     await this.#inTurn([path], true, call, async ([place]) => {
-      const content = await this.#checked(path, place, place && this.#known.get(place.path), change);
+      const content = await this.#checked(given, place, place && this.#known.get(place.path), change);
       // The call has succeeded: what follows must not fail because it is aborted.
       if (place !== undefined && content !== undefined) await this.#learn(place, content);
     });
@@ -80,12 +81,13 @@ export class ReadVersions {
     path: string,
     call: ToolCallOptions,
     remove: (condition: VersionOptions, check: VersionCheck | undefined) => Promise<void>,
+    given = path,
   ): Promise<void> {
     await this.#inTurn([path], false, call, async ([place]) => {
-      const check =
-        place && this.#checkOf(place.sandbox, (file) => file !== place.path && isWithin(file, place.path), call);
+      const isIn = (file: string): boolean => place !== undefined && file !== place.path && isWithin(file, place.path);
+      const check = place && this.#checkOf(place.sandbox, isIn, call, given === path ? undefined : given);
       const known = place && this.#known.get(place.path);
-      await this.#checked(path, place, known, (condition) => remove(condition, check));
+      await this.#checked(given, place, known, (condition) => remove(condition, check));
       if (place !== undefined) this.#forgetUnder(place.path);
     });
   }
@@ -100,13 +102,14 @@ export class ReadVersions {
     to: string,
     call: ToolCallOptions,
     move: (condition: VersionOptions, check: VersionCheck | undefined) => Promise<T>,
+    given = from,
   ): Promise<T> {
     return this.#inTurn([from, to], false, call, async ([source, target]) => {
       const known = source && this.#known.get(source.path);
       const before = source && (await statsAt(source, call));
       const isReplacing = target !== undefined && target.path !== source?.path;
       const check = isReplacing ? this.#checkOf(target.sandbox, (file) => file === target.path, call) : undefined;
-      const result = await this.#checked(from, source, known, (condition) => move(condition, check));
+      const result = await this.#checked(given, source, known, (condition) => move(condition, check));
       if (source === undefined || target === undefined || source.path === target.path) return result;
       this.#forgetUnder(target.path);
       const moved = [...this.#known].filter(([path]) => path !== source.path && isWithin(path, source.path));
@@ -141,11 +144,12 @@ export class ReadVersions {
     }
   }
 
-  /** Returns a check of those files that the model has read; undefined if there are none. */
+  /** Returns a check of those files that the model has read; undefined if there are none. `named`: their name in errors. */
   #checkOf(
     sandbox: FileSystemSandbox,
     isChecked: (path: string) => boolean,
     call: ToolCallOptions,
+    named?: string,
   ): VersionCheck | undefined {
     const versions = [...this.#known].filter(([path]) => isChecked(path));
     if (versions.length === 0) return undefined;
@@ -153,7 +157,8 @@ export class ReadVersions {
       for (const [path, version] of versions) {
         const stats = await entryAt(fileSystem, path, call);
         // If it is gone, there is nothing left to protect.
-        if (stats !== undefined && stats.version !== version) throw this.#changed(shownPath(sandbox, path) ?? path);
+        if (stats !== undefined && stats.version !== version)
+          throw this.#changed(named ?? shownPath(sandbox, path) ?? path);
       }
     };
   }

@@ -1,7 +1,8 @@
-import { type EntryInfo, type FileSystem, isFsError, joinPath, quote } from '@scratchfs/core';
+import { type EntryInfo, type FileSystem, isFsError, joinPath, quote, type VersionOptions } from '@scratchfs/core';
 import type { Authorizer, PathUse, ToolAction } from '../authorizer.js';
 import { entryAt, inTransaction, withParents } from '../in-transaction.js';
 import { checkPath, InputError } from '../input.js';
+import type { VersionCheck } from '../read-versions.js';
 import { changeTextFile, readTextFile } from '../text-file.js';
 import type { ToolCallOptions } from '../tool.js';
 import { inWordsOf } from '../tools/define.js';
@@ -31,24 +32,29 @@ export class EditorCommands {
       return this.#list(given, path, call);
     }
     await this.#permit('sandbox.read', [use], `Read ${quote(given)}`, call);
-    const text = await this.#on(given, path, (fileSystem, place) => readTextFile(fileSystem, place, given, call));
+    const read = (): Promise<string> =>
+      this.#on(given, path, (fileSystem, place) => readTextFile(fileSystem, place, given, call));
+    const text = await this.authorizer.versions.reading(path, call, read, range !== undefined);
     return `Here is the content of ${given} with line numbers:\n${numbered(text, range)}`;
   }
 
   async create(given: string, text: string, call: ToolCallOptions): Promise<string> {
     const path = this.inner(given);
     await this.#permit('sandbox.write', [{ path, access: 'write' }], `Create ${quote(given)}`, call, text);
-    await this.#on(given, path, (fileSystem, place) =>
-      inTransaction(
-        fileSystem,
-        (branch) => withParents(branch, place, call, () => branch.writeFile(place, text, { flag: 'wx', ...call })),
-        call,
-      ).catch((error: unknown) => {
-        if (!isFsError(error, 'EEXIST')) throw error;
-        const advice = this.tool === 'memory' ? ', or delete it before' : '';
-        throw new InputError(`There is a file ${quote(given)} already. Use str_replace to change it${advice}.`);
-      }),
-    );
+    const create = (): Promise<void> =>
+      this.#on(given, path, (fileSystem, place) =>
+        inTransaction(
+          fileSystem,
+          (branch) => withParents(branch, place, call, () => branch.writeFile(place, text, { flag: 'wx', ...call })),
+          call,
+        ).catch((error: unknown) => {
+          if (!isFsError(error, 'EEXIST')) throw error;
+          const advice = this.tool === 'memory' ? ', or delete it before' : '';
+          throw new InputError(`There is a file ${quote(given)} already. Use str_replace to change it${advice}.`);
+        }),
+      );
+    // It replaces nothing, so that there is nothing to protect.
+    await this.authorizer.versions.writing(path, call, () => create().then(() => text), given);
     return `Created the file ${given}.`;
   }
 
@@ -91,7 +97,14 @@ export class EditorCommands {
     const path = this.inner(given);
     const use: PathUse = { path, access: 'write', follow: false };
     await this.#permit('sandbox.write', [use, { ...use, isTree: true }], `Delete ${quote(given)}`, call);
-    await this.#on(given, path, (fileSystem, place) => fileSystem.rm(place, { recursive: true, ...call }));
+    const remove = (condition: VersionOptions, check: VersionCheck | undefined): Promise<void> =>
+      this.#on(given, path, (fileSystem, place) => {
+        const rm = (branch: FileSystem) => branch.rm(place, { recursive: true, ...condition, ...call });
+        return check === undefined
+          ? rm(fileSystem)
+          : inTransaction(fileSystem, (branch) => check(branch).then(() => rm(branch)), call);
+      });
+    await this.authorizer.versions.removing(path, call, remove, given);
     return `Deleted ${given}.`;
   }
 
@@ -101,13 +114,18 @@ export class EditorCommands {
     const use: PathUse = { path: source, access: 'write', follow: false };
     const uses = [use, { ...use, isTree: true }, { path: target, access: 'write', follow: false } as const];
     await this.#permit('sandbox.write', uses, `Move ${quote(from)} to ${quote(to)}`, call);
-    const move = async (fileSystem: FileSystem): Promise<void> => {
+    const move = async (fileSystem: FileSystem, condition: VersionOptions): Promise<void> => {
       const place = sandbox.locate(target);
       if ((await entryAt(fileSystem, place, call)) !== undefined)
         throw new InputError(`There is something at ${quote(to)} already.`);
-      await withParents(fileSystem, place, call, () => fileSystem.rename(sandbox.locate(source), place, call));
+      await withParents(fileSystem, place, call, () =>
+        fileSystem.rename(sandbox.locate(source), place, { ...condition, ...call }),
+      );
     };
-    await inWordsOf(this.authorizer, () => inTransaction(sandbox.fileSystem, move, call), source, target);
+    const moving = (condition: VersionOptions): Promise<void> =>
+      inTransaction(sandbox.fileSystem, (branch) => move(branch, condition), call);
+    const { versions } = this.authorizer;
+    await inWordsOf(this.authorizer, () => versions.moving(source, target, call, moving, from), source, target);
     return `Moved ${from} to ${to}.`;
   }
 
@@ -124,14 +142,26 @@ export class EditorCommands {
     );
   }
 
-  /** Reads, changes and writes a text file. No change of another client is lost. */
-  #change<R extends { readonly text: string }>(
+  /**
+   * Reads, changes and writes a text file. No change of another client is lost, and line numbers are those of the state
+   * that the model has viewed.
+   * @throws InputError if the file has changed since the model viewed it
+   */
+  async #change<R extends { readonly text: string }>(
     given: string,
     path: string,
     call: ToolCallOptions,
     change: (text: string) => R,
   ): Promise<R> {
-    return this.#on(given, path, (fileSystem, place) => changeTextFile(fileSystem, place, given, change, call));
+    let result: R | undefined;
+    const write = async (condition: VersionOptions): Promise<string | undefined> => {
+      result = await this.#on(given, path, (fileSystem, place) =>
+        changeTextFile(fileSystem, place, given, change, { ...condition, ...call }),
+      );
+      return condition.ifVersion === undefined ? undefined : result.text;
+    };
+    await this.authorizer.versions.writing(path, call, write, given);
+    return result as R;
   }
 
   /** Works on a path in the filesystem. Errors name the path as the model wrote it. */
