@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseOptions } from './options.js';
+import { RedisStorage } from './redis-storage.js';
 
 describe('parseOptions()', () => {
   it('rejects unknown options, wrong types and numbers out of range', () => {
@@ -11,5 +12,11 @@ describe('parseOptions()', () => {
 
   it('ignores inherited options', () => {
     expect(parseOptions(Object.create({ ttlMs: 5_000 }) as object).ttlMs).toBe(0);
+  });
+});
+
+describe('A RedisStorage', () => {
+  it.each([5, {}, null, undefined, { options: {} }])('of %j instead of a client says what it needs', (client) => {
+    expect(() => new RedisStorage(client as never)).toThrow('needs a client of ioredis (5 or 6) or a redis:// URL');
   });
 });

@@ -101,8 +101,7 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
     const isWanted = only === undefined || namesOf(definition).some((name) => only.includes(name));
     return isWanted && isPossible(definition, sandbox) && authorizer.isAllowed(definition);
   });
-  const isReadOnly = sandbox.writableRoots.length === 0;
-  const offered = callable.filter(({ rule }) => rule === 'sandbox.read' || !isReadOnly);
+  const offered = callable.filter(({ rule }) => rule === 'sandbox.read' || isWritable(sandbox));
   for (const { name } of offered) names.add(name);
   const failures = { onError, hints: fileToolHints(names) };
   for (const definition of callable) {
@@ -128,7 +127,14 @@ function isPossible({ isPlain = false, needs }: Definition, sandbox: FileSandbox
   if (!hasFileSystem(sandbox)) return isPlain;
   if (needs === undefined) return true;
   // A model that cannot write has nothing to restore or to compare. It could only use up the limit of checkpoints.
-  return sandbox.writableRoots.length > 0 && sandbox.fileSystem.capabilities[needs] === true;
+  return isWritable(sandbox) && sandbox.fileSystem.capabilities[needs] === true;
+}
+
+/** Reports whether anything can be written: the filesystem of a sandbox may be read-only too. */
+function isWritable(sandbox: FileSandbox): boolean {
+  return (
+    sandbox.writableRoots.length > 0 && !(hasFileSystem(sandbox) && sandbox.fileSystem.capabilities.writes === false)
+  );
 }
 
 function fileTool(definition: Definition, name: string, authorizer: Authorizer, failures: FailureOptions): Tool {

@@ -348,8 +348,6 @@ export function isMissingScript(error: unknown): boolean {
 }
 
 function duplicateOf(client: RedisClient): OwnClient {
-  if (client === null || typeof client !== 'object' || typeof client.duplicate !== 'function')
-    throw new TypeError('A RedisStorage needs a client of ioredis (5 or 6) or a redis:// URL');
   const own = client as unknown as OwnClient;
   if (!isCluster(own)) return own.duplicate({ ...OWN_OPTIONS });
   const options = {
@@ -376,7 +374,14 @@ function ownerOf(cluster: Cluster, slot: number): Redis {
   return any;
 }
 
-/** Returns the prefix that the user's client puts before keys. Our connections have none, so the keys include it. */
+/**
+ * Returns the prefix that the user's client puts before keys. Our connections have none, so the keys include it.
+ * @throws TypeError for anything but a client or a URL
+ */
 export function prefixOf(target: RedisClient | string): string {
-  return typeof target === 'string' ? '' : ((target.options as { readonly keyPrefix?: string }).keyPrefix ?? '');
+  if (typeof target === 'string') return '';
+  const { options, duplicate } = (target ?? {}) as Partial<RedisClient>;
+  if (typeof duplicate !== 'function' || typeof options !== 'object' || options === null)
+    throw new TypeError('A RedisStorage needs a client of ioredis (5 or 6) or a redis:// URL');
+  return (options as { readonly keyPrefix?: string }).keyPrefix ?? '';
 }

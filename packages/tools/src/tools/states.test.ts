@@ -1,3 +1,4 @@
+import { observe, readonly } from '@scratchfs/core/layers';
 import { describe, expect, it } from 'vitest';
 import { createFileTools } from '../file-tools.js';
 import { named, STORAGES, whole, yes } from '../testing/sandboxes.js';
@@ -77,6 +78,8 @@ describe('a read-only sandbox', () => {
       named(fileSystem, { src: { root: '/src' } }),
       await whole(fileSystem).derive({ allowRead: '/src' }),
       await whole(fileSystem).derive({ inherit: true, readonly: true }),
+      whole(readonly(fileSystem)),
+      whole(observe(readonly(fileSystem), () => undefined)),
     ]) {
       const { tools, call } = createFileTools(sandbox, { approve: yes });
       expect(tools.map(({ name }) => name)).toEqual(readers);
