@@ -147,6 +147,35 @@ describe('accept', () => {
   });
 });
 
+describe('accept to git', () => {
+  it('commits to a branch without a checkout, or merges', async () => {
+    const cwd = repository();
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-C', cwd, ...args], { env: ENVIRONMENT, encoding: 'utf8' });
+    await ok(['fs', 'edit', 'src/a.txt', 'two', '2'], { cwd });
+    const { commit } = await json('accept', ['--branch', 'agent', '-m', 'Use a digit'], { cwd });
+    expect(git('log', '-1', '--format=%H %s', 'agent')).toBe(`${commit} Use a digit\n`);
+    expect(git('show', 'agent:src/a.txt')).toBe('one\n2\nthree\n');
+    expect(git('status', '--porcelain')).toBe('');
+    expect(await json('accept', ['--merge', '-m', 'Merge it'], { cwd })).toMatchObject({ code: 0, success: true });
+    expect(readFileSync(join(cwd, 'src/a.txt'), 'utf8')).toBe('one\n2\nthree\n');
+    expect(git('status', '--porcelain')).toBe('');
+  });
+});
+
+describe('refresh', () => {
+  it('merges lines that the person changed, and reports what cannot be merged with exit code 5', async () => {
+    const cwd = repository();
+    await ok(['fs', 'edit', 'src/a.txt', 'three', '3'], { cwd });
+    writeFileSync(join(cwd, 'src/a.txt'), 'ONE\ntwo\nthree\n');
+    expect(await json('refresh', [], { cwd })).toMatchObject({ code: 0, merged: ['/src/a.txt'], conflicts: [] });
+    expect(await ok(['fs', 'cat', 'src/a.txt'], { cwd })).toBe('ONE\ntwo\n3\n');
+    writeFileSync(join(cwd, 'src/a.txt'), 'ONE\ntwo\nthird\n');
+    const { code, stdout } = await run(['refresh'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 5, stdout: expect.stringContaining('both changed the same lines') });
+  });
+});
+
 describe('doctor', () => {
   it('says what the machine can do', async () => {
     const { checks } = await json('doctor', [], { cwd: repository() });

@@ -124,6 +124,17 @@ describe('a user who installs the tarballs', () => {
     expect(entries.length).toBeGreaterThan(packages.length);
   });
 
+  it('can start the command line', async () => {
+    const home = join(scratch, 'stranger');
+    const { bin, version } = JSON.parse(readFileSync(join(home, 'node_modules/@scratchfs/cli/package.json'), 'utf8'));
+    const scratchfs = (...args: readonly string[]): Promise<string> =>
+      run(process.execPath, [join(home, 'node_modules/@scratchfs/cli', bin.scratchfs), ...args], home);
+    expect(await scratchfs('--version')).toBe(`${version}\n`);
+    await scratchfs('fs', 'write', 'a.txt', 'text', '--store', 'files.snapshot');
+    expect(await scratchfs('fs', 'cat', 'a.txt', '--store', 'files.snapshot')).toBe('text');
+    expect(await scratchfs('attempts', '--store', 'attempts')).toBe('No attempts.\n');
+  });
+
   it('is told which package to install if a URL needs it', async () => {
     const home = join(scratch, 'without-redis');
     const modules = join(home, 'node_modules');

@@ -57,7 +57,9 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
     if (code !== 0) say(output.errorStyle.dim(`Exit code ${code}. Nothing was changed.`));
     return { code, json: json('discarded', { paths: [] }) };
   }
-  const { paths } = await fork.diff();
+  // The attempt may have other changes from before: the question is about those of the command.
+  const changed = result.operation.changes.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from]));
+  const { paths } = await fork.diff({ paths: changed });
   if (!output.isJson) {
     say('');
     for (const line of statLines(paths, output)) say(line);
@@ -79,7 +81,7 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
     ];
     return { code, lines: output.isQuiet ? [] : lines, json: json('kept', { paths: paths.map(pathJson) }) };
   }
-  const accepted = acceptResult(await fork.accept(), fork.name, call);
+  const accepted = acceptResult(await fork.accept({ paths: changed }), fork.name, call);
   const isAccepted = accepted.code === ExitCode.ok;
   return {
     code: isAccepted || code !== 0 ? code : (accepted.code ?? code),
@@ -108,7 +110,7 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
       if (key === 'a') return 'accept';
       if (key === 'k') return 'keep';
       if (key === 'd') return 'discard';
-      const diff = await attempt.diff({ hunks: true });
+      const diff = await attempt.diff({ paths: changed, hunks: true });
       for (const path of diff.paths) for (const line of patchLines(path, output)) output.line(line);
     }
   }
