@@ -20,4 +20,5 @@ export {
   moveBranch,
   type RefusedPath,
 } from './branch/commit-draft.js';
+export { type IgnoreFacts, ignoreFacts, trackedIgnored } from './git/ignore-facts.js';
 export { isAlive, startOf } from './process-start.js';

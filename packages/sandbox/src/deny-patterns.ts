@@ -28,6 +28,14 @@ export interface Rule {
   readonly isName: boolean;
 }
 
+/**
+ * Parses a list of patterns such as `deny` takes, in their order. @param field name for errors
+ * @throws TypeError, RangeError for a list that {@link patterns} refuses
+ */
+export function denyRules(given: unknown, field: string): readonly Rule[] {
+  return patterns(given, field).map(ruleOf);
+}
+
 const pattern: Reader<string> = (value, field) => {
   const given = text(value, field);
   try {

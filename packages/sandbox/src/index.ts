@@ -5,7 +5,7 @@ export {
   type RootSandboxConfig,
   type SandboxConfig,
 } from './config.js';
-export { SECRET_FILES } from './deny-patterns.js';
+export { denyRules, type Rule as DenyRule, SECRET_FILES } from './deny-patterns.js';
 export { type DeriveOptions, type ParsedDeriveOptions, parseDeriveOptions } from './derive.js';
 export {
   FileSandboxError,

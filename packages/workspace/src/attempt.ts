@@ -47,6 +47,8 @@ import { type NewOperation, type OperationLog, versionFor } from './log/operatio
 import type { OperationRecord } from './log/operation-record.js';
 import type { Operation, OperationLabel } from './operation.js';
 import { Refresher } from './refresh/refresher.js';
+import type { HiddenPaths } from './visibility/hidden-paths.js';
+import { type ReadOnlyPaths, VisibleBackend } from './visibility/visible-backend.js';
 
 /** Deadline of a call. Work on a large directory takes long, and giving up early gains nothing. */
 const TIMEOUT_MS = 3_600_000;
@@ -58,6 +60,9 @@ export interface AttemptParts {
   readonly contents: Contents;
   readonly log: OperationLog;
   readonly clock: () => number;
+  readonly hidden: HiddenPaths;
+  /** Directories that can only be read. */
+  readonly readOnly: ReadOnlyPaths;
   /** Path of the directory on the disk. */
   readonly directory: string;
   readonly pending: PendingAccepts;
@@ -92,7 +97,8 @@ export class WorkspaceAttempt implements Attempt {
       limits: parts.limits,
       checkWritable: () => parts.checkOpen({}),
     });
-    this.fileSystem = fileSystemOn(asyncStorage(this.#backend, { timeoutMs: TIMEOUT_MS, retries: 0, clock }), {
+    const visible = new VisibleBackend(this.#backend, parts.hidden, parts.readOnly);
+    this.fileSystem = fileSystemOn(asyncStorage(visible, { timeoutMs: TIMEOUT_MS, retries: 0, clock }), {
       clock,
     });
   }
@@ -250,7 +256,7 @@ export class WorkspaceAttempt implements Attempt {
       });
       return head;
     };
-    const backend = new ViewBackend(load, lower, contents);
+    const backend = new VisibleBackend(new ViewBackend(load, lower, contents), this.#parts.hidden);
     return fileSystemOn(asyncStorage(backend, { timeoutMs: TIMEOUT_MS, retries: 0, clock }), { clock });
   }
 

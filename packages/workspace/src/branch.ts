@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { quote } from '@scratchfs/core';
 import { WorkspaceError } from './errors.js';
@@ -70,7 +70,12 @@ export function gitDirectoryAround(directory: string): string | undefined {
 /** Like {@link gitDirectoryAround}, only for a work tree whose top is the directory. */
 export function gitDirectoryAt(directory: string): string | undefined {
   const path = join(directory, '.git');
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  let stat: Stats | undefined;
+  try {
+    stat = lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // What lies at the path is no directory, or one that cannot be entered.
+  }
   if (stat === undefined) return undefined;
   if (stat.isFile()) {
     const target = /^gitdir: (.+)$/.exec(smallFile(path) ?? '')?.[1];

@@ -14,6 +14,9 @@ import { WorkspaceError } from './errors.js';
 import { Contents } from './log/contents.js';
 import { OperationLog } from './log/operation-log.js';
 import { WorkspaceStore } from './store/workspace-store.js';
+import { HiddenPaths } from './visibility/hidden-paths.js';
+import { IgnoredPaths } from './visibility/ignored-paths.js';
+import { VisibleBackend } from './visibility/visible-backend.js';
 import type { Approvals, GarbageResult, Workspace, WorkspaceEvent, WorkspaceOptions } from './workspace-types.js';
 
 const OPTIONS = ['store', 'durability', 'deny', 'allowSecrets', 'limits', 'live', 'adopt', 'clock'] as const;
@@ -30,7 +33,9 @@ export async function openWorkspace(directory: string, options: WorkspaceOptions
   const { store: where, durability, adopt, clock } = given;
   const store = await WorkspaceStore.open(directory, { store: where, durability, adopt, clock });
   try {
-    return new DirectoryWorkspace(store, new Lower(hostReadBackend(store.directory)), given);
+    const hidden = new HiddenPaths(given);
+    const disk = new VisibleBackend(hostReadBackend(store.directory), hidden);
+    return new DirectoryWorkspace(store, new Lower(disk), hidden, given);
   } catch (error) {
     await store.close();
     throw error;
@@ -43,17 +48,21 @@ class DirectoryWorkspace implements Workspace {
   readonly #store: WorkspaceStore;
   readonly #index: AttemptIndex;
   readonly #lower: Lower;
+  readonly #hidden: HiddenPaths;
+  readonly #readOnly: IgnoredPaths;
   readonly #contents: Contents;
   readonly #clock: () => number;
   readonly #limits: Limits | undefined;
   readonly #attempts = new Map<string, Promise<WorkspaceAttempt>>();
   #isClosed = false;
 
-  constructor(store: WorkspaceStore, lower: Lower, options: WorkspaceOptions) {
+  constructor(store: WorkspaceStore, lower: Lower, hidden: HiddenPaths, options: WorkspaceOptions) {
     this.directory = store.directory;
     this.isRepository = gitDirectoryAround(this.directory) !== undefined;
     this.#store = store;
     this.#lower = lower;
+    this.#hidden = hidden;
+    this.#readOnly = new IgnoredPaths(this.directory);
     this.#contents = new Contents(store.fileSystem);
     this.#clock = options.clock ?? systemClock;
     this.#index = new AttemptIndex(store.fileSystem, this.#clock);
@@ -169,6 +178,8 @@ class DirectoryWorkspace implements Workspace {
       contents: this.#contents,
       log,
       clock: this.#clock,
+      hidden: this.#hidden,
+      readOnly: this.#readOnly,
       directory: this.directory,
       pending: new PendingAccepts(this.#store.fileSystem, `${folderOf(name)}/accept`, this.directory),
       limits: this.#limits,

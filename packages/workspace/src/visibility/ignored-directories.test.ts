@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { IgnoreFacts } from '@scratchfs/host/internal';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IgnoreFile } from './ignore-file.js';
-import { IgnoredDirectories, type IgnoreSources } from './ignored-directories.js';
+import { IgnoredDirectories } from './ignored-directories.js';
 
 let top: string;
 beforeEach(() => {
@@ -26,7 +27,7 @@ function put(path: string, content = ''): void {
   writeFileSync(join(top, path), content);
 }
 
-const sources = (more: Partial<IgnoreSources> = {}): IgnoreSources => ({
+const sources = (more: Partial<IgnoreFacts> = {}): IgnoreFacts => ({
   top,
   files: [join(top, '.git/info/exclude')],
   ignoreCase: false,

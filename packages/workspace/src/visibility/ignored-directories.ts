@@ -1,18 +1,9 @@
 import { type BigIntStats, lstatSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { pathSegments, systemClock } from '@scratchfs/core';
+import type { IgnoreFacts } from '@scratchfs/host/internal';
 import { gitDirectoryAt } from '../branch.js';
 import { IgnoreFile } from './ignore-file.js';
-
-/** Where rules come from besides the `.gitignore` files. */
-export interface IgnoreSources {
-  /** Real path of the top of the work tree that contains the directory. Undefined outside of repositories. */
-  readonly top?: string | undefined;
-  /** Files of rules for the whole work tree, the strongest first: `info/exclude`, then the user's own. */
-  readonly files: readonly string[];
-  /** git's setting `core.ignoreCase`. */
-  readonly ignoreCase: boolean;
-}
 
 /** Larger files of rules count as empty, in bytes. */
 const MAX_FILE_BYTES = 16 * 2 ** 20;
@@ -31,13 +22,13 @@ interface CachedFile {
  */
 export class IgnoredDirectories {
   readonly #directory: string;
-  readonly #sources: IgnoreSources;
+  readonly #sources: IgnoreFacts;
   /** Names from the top of the work tree to the directory. */
   readonly #above: readonly string[];
   readonly #files = new Map<string, CachedFile>();
 
   /** @param directory real path of the workspace */
-  constructor(directory: string, sources: IgnoreSources) {
+  constructor(directory: string, sources: IgnoreFacts) {
     this.#directory = directory;
     this.#sources = sources;
     const { top } = sources;
