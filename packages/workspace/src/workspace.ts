@@ -1,7 +1,8 @@
 import { type CallOptions, type Limits, systemClock } from '@scratchfs/core';
-import { checkOptions } from '@scratchfs/core/internal';
+import { checkInteger, checkOptions } from '@scratchfs/core/internal';
 import { hostReadBackend } from '@scratchfs/host/internal';
 import { PendingAccepts } from './accept/pending-accept.js';
+import { StoredApprovals } from './approvals.js';
 import { WorkspaceAttempt } from './attempt.js';
 import type { Attempt, AttemptInfo } from './attempt-types.js';
 import { AttemptIndex, type AttemptStart } from './attempts/attempt-index.js';
@@ -11,6 +12,8 @@ import { checkBranch, currentHead, gitDirectoryAround } from './branch.js';
 import { changedPaths } from './delta/changed-paths.js';
 import { emptyHead, type Head } from './delta/delta-node.js';
 import { WorkspaceError } from './errors.js';
+import { WorkspaceEvents } from './events.js';
+import { collectGarbage, DEFAULT_GRACE_MS } from './garbage.js';
 import { Contents } from './log/contents.js';
 import { OperationLog } from './log/operation-log.js';
 import { WorkspaceStore } from './store/workspace-store.js';
@@ -45,6 +48,8 @@ export async function openWorkspace(directory: string, options: WorkspaceOptions
 class DirectoryWorkspace implements Workspace {
   readonly directory: string;
   readonly isRepository: boolean;
+  readonly approvals: Approvals;
+  readonly #events: WorkspaceEvents;
   readonly #store: WorkspaceStore;
   readonly #index: AttemptIndex;
   readonly #lower: Lower;
@@ -66,6 +71,9 @@ class DirectoryWorkspace implements Workspace {
     this.#contents = new Contents(store.fileSystem);
     this.#clock = options.clock ?? systemClock;
     this.#index = new AttemptIndex(store.fileSystem, this.#clock);
+    const settled = (): void => this.#events.wake();
+    this.approvals = new StoredApprovals(store.fileSystem, this.#clock, () => this.#beforeChange(), settled);
+    this.#events = new WorkspaceEvents(store.fileSystem, this.#index, this.approvals);
     this.#limits = options.limits;
   }
 
@@ -105,12 +113,13 @@ class DirectoryWorkspace implements Workspace {
     { signal }: CallOptions = {},
   ): Promise<WorkspaceAttempt> {
     if (name !== undefined) checkAttemptName(name);
-    await this.#store.claim();
+    await this.#beforeChange();
     const start = { parent, head: currentHead(this.directory) };
     const created = await this.#index.create(name, start, signal, (chosen) =>
       OperationLog.begin(this.#store.fileSystem, folderOf(chosen), head),
     );
     await this.#index.offer(created.name, signal);
+    this.#events.wake();
     return this.#open(created.name, start);
   }
 
@@ -127,24 +136,28 @@ class DirectoryWorkspace implements Workspace {
   async switchTo(name: string, options: CallOptions = {}): Promise<void> {
     this.#enter();
     checkOptions(options, [], 'switchTo');
+    await this.#events.begun();
     await this.#index.switchTo(name, options.signal);
+    this.#events.wake();
   }
 
-  get approvals(): Approvals {
-    throw new WorkspaceError('refused', 'approvals are not there yet');
+  events(options: CallOptions = {}): AsyncIterable<WorkspaceEvent> {
+    this.#enter();
+    return this.#events.listen(checkOptions(options, [], 'events').signal);
   }
 
-  events(): AsyncIterable<WorkspaceEvent> {
-    throw new WorkspaceError('refused', 'events are not there yet');
-  }
-
-  async gc(): Promise<GarbageResult> {
-    throw new WorkspaceError('refused', 'gc is not there yet');
+  async gc(options: CallOptions & { readonly graceMs?: number | undefined } = {}): Promise<GarbageResult> {
+    this.#enter();
+    const { graceMs = DEFAULT_GRACE_MS, signal } = checkOptions(options, ['graceMs'], 'gc');
+    checkInteger(graceMs, 'graceMs', 0);
+    // The store's own times are of the system's clock.
+    return collectGarbage(this.#store.fileSystem, this.#index, { now: systemClock(), graceMs, signal });
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#events.close();
     for (const attempt of this.#attempts.values()) await attempt.then((one) => one.close()).catch(() => undefined);
     await this.#store.close();
     await this.#lower.backend.close();
@@ -152,6 +165,13 @@ class DirectoryWorkspace implements Workspace {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** Comes before the first change of the store in a call. */
+  async #beforeChange(): Promise<void> {
+    this.#enter();
+    await this.#events.begun();
+    await this.#store.claim();
   }
 
   #enter(): void {
@@ -170,7 +190,7 @@ class DirectoryWorkspace implements Workspace {
 
   async #opened(name: string, given: AttemptStart | undefined): Promise<WorkspaceAttempt> {
     const empty = await this.#emptyHead();
-    const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, empty);
+    const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, empty, () => this.#events.wake());
     let start = given;
     return new WorkspaceAttempt({
       name,
@@ -186,9 +206,10 @@ class DirectoryWorkspace implements Workspace {
       checkOpen: async ({ signal }) => {
         this.#enter();
         this.#store.check();
+        await this.#events.begun();
         if (start === undefined) {
           const begun = { head: currentHead(this.directory) };
-          await this.#store.claim();
+          await this.#beforeChange();
           await OperationLog.begin(this.#store.fileSystem, folderOf(name), empty);
           await this.#index.ensure(name, begun, signal);
           start = begun;
@@ -205,7 +226,10 @@ class DirectoryWorkspace implements Workspace {
       },
       fork: (head, parent, chosen) => this.#create(head, parent, chosen),
       discard: async ({ signal }) => {
-        if (start !== undefined) await this.#index.discard(name, signal);
+        if (start === undefined) return;
+        await this.#events.begun();
+        await this.#index.discard(name, signal);
+        this.#events.wake();
       },
     });
   }

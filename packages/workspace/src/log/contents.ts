@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type CallOptions, type FileSystem, isFsError, StorageError } from '@scratchfs/core';
+import { type CallOptions, type FileSystem, isFsError, StorageError, systemClock } from '@scratchfs/core';
 import type { ContentRef } from '../delta/delta-node.js';
 
 /** Maximum number of bytes of contents in memory. */
 const MAX_BYTES = 16 * 2 ** 20;
+
+/** Age in milliseconds of a content at which its time is renewed: much less than the grace period of garbage. */
+const RENEWAL_MS = 600_000;
 
 /** Contents of files, kept by hash in a folder of the store. */
 export class Contents {
@@ -70,9 +73,21 @@ export class Contents {
     try {
       await this.#store.writeFile(path, bytes, { ...options, flag: 'wx' });
     } catch (error) {
-      if (isFsError(error, 'EEXIST')) return;
+      if (isFsError(error, 'EEXIST')) return this.#renew(hash, bytes, options);
       if (!isFsError(error, 'ENOENT')) throw error;
       await this.#store.mkdir(path.slice(0, path.lastIndexOf('/')), { ...options, recursive: true });
+      await this.#write(hash, bytes, options);
+    }
+  }
+
+  /** Gives an old content the time of now, so that the collection of garbage does not delete it before a record names it. */
+  async #renew(hash: string, bytes: Uint8Array, options: CallOptions): Promise<void> {
+    const now = systemClock();
+    try {
+      const { mtimeMs } = await this.#store.stat(pathOf(hash), options);
+      if (now - mtimeMs > RENEWAL_MS) await this.#store.utimes(pathOf(hash), now / 1000, now / 1000, options);
+    } catch (error) {
+      if (!isFsError(error, 'ENOENT')) throw error;
       await this.#write(hash, bytes, options);
     }
   }

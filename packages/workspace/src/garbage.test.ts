@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SyncFileSystem } from '@scratchfs/core';
+import { createFileSystem } from 'scratchfs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { AttemptIndex } from './attempts/attempt-index.js';
+import { collectGarbage } from './garbage.js';
+import { openWorkspace } from './workspace.js';
+import type { Workspace } from './workspace-types.js';
+
+let directory: string;
+let store: SyncFileSystem;
+const open: Workspace[] = [];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'garbage-'));
+  writeFileSync(join(directory, 'a.txt'), 'from the disk');
+  store = createFileSystem();
+});
+afterEach(async () => {
+  for (const workspace of open.splice(0)) await workspace.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function opened(): Promise<Workspace> {
+  const workspace = await openWorkspace(directory, { store });
+  open.push(workspace);
+  return workspace;
+}
+
+const contents = (): number => [...store.walkSync('/contents')].filter(({ kind }) => kind === 'file').length;
+
+it('keeps what an attempt can undo, redo and restore', async () => {
+  const workspace = await opened();
+  const attempt = await workspace.createAttempt('one');
+  await attempt.fileSystem.writeFile('/a.txt', 'first');
+  await attempt.fileSystem.writeFile('/a.txt', 'second');
+  await attempt.fileSystem.rm('/a.txt');
+  await attempt.undo();
+  const before = contents();
+  expect(await workspace.gc({ graceMs: 0 })).toEqual({ deleted: 0, bytes: 0, kept: before });
+  const again = await (await opened()).attempt('one');
+  expect(await again.fileSystem.readText('/a.txt')).toBe('second');
+  await again.undo();
+  expect(await again.fileSystem.readText('/a.txt')).toBe('first');
+  await again.undo();
+  expect(await again.fileSystem.readText('/a.txt')).toBe('from the disk');
+  await again.redo();
+  await again.redo();
+  await again.redo();
+  expect(await again.fileSystem.exists('/a.txt')).toBe(false);
+});
+
+it('deletes what a discarded attempt has stored, after the grace period, and keeps what its fork needs', async () => {
+  const workspace = await opened();
+  const one = await workspace.createAttempt('one');
+  await one.fileSystem.writeFile('/shared.txt', 'shared');
+  const two = await one.fork('two');
+  await one.fileSystem.writeFile('/alone.txt', 'alone');
+  await one.discard();
+  expect((await workspace.gc()).deleted).toBe(0);
+  const { deleted, bytes } = await workspace.gc({ graceMs: 0 });
+  // Two operations, the head at the beginning, and one content.
+  expect(deleted).toBe(4);
+  expect(bytes).toBeGreaterThan(5);
+  expect(await two.fileSystem.readText('/shared.txt')).toBe('shared');
+  expect(await (await (await opened()).attempt('two')).fileSystem.readText('/shared.txt')).toBe('shared');
+  await expect(workspace.attempt('one')).rejects.toMatchObject({ code: 'closed' });
+  expect((await workspace.attempts()).map(({ name }) => name).sort()).toEqual(['one', 'two']);
+});
+
+it('keeps a young content that no record names yet, and one that a writer uses again', async () => {
+  const workspace = await opened();
+  const attempt = await workspace.createAttempt('one');
+  await attempt.fileSystem.writeFile('/x', 'again');
+  const path = [...store.walkSync('/contents')].find(({ kind }) => kind === 'file')?.path as string;
+  await attempt.discard();
+  store.utimesSync(path, 0, 0);
+  const other = await (await opened()).createAttempt('two');
+  await other.fileSystem.writeFile('/y', 'again');
+  expect(store.statSync(path).mtimeMs).toBeGreaterThan(1_000);
+  expect((await workspace.gc()).deleted).toBe(0);
+  expect(await other.fileSystem.readText('/y')).toBe('again');
+});
+
+it('keeps the newest operations, which can be undone, from a stored head on', async () => {
+  const attempt = await (await opened()).createAttempt('one');
+  for (let i = 1; i <= 230; i++) await attempt.fileSystem.writeFile('/n', String(i));
+  const index = new AttemptIndex(store, () => 0);
+  const gone = await collectGarbage(store, index, { now: Number.MAX_SAFE_INTEGER, graceMs: 0, keptOperations: 20 });
+  // The records 1 to 200, the head at 100, and the contents that they alone name.
+  expect(gone.deleted).toBeGreaterThan(201);
+  const again = await (await opened()).attempt('one');
+  expect(await again.fileSystem.readText('/n')).toBe('230');
+  expect((await again.log({ limit: 1_000 })).operations).toHaveLength(30);
+  await again.restore(201);
+  expect(await again.fileSystem.readText('/n')).toBe('201');
+  await expect(again.restore(50)).rejects.toMatchObject({ code: 'not-found' });
+  await again.restore(0);
+  expect(await again.fileSystem.exists('/n')).toBe(false);
+  await again.undo();
+  await again.undo();
+  await again.undo();
+  expect(await again.fileSystem.readText('/n')).toBe('229');
+});
+
+it('on a store that does not exist does nothing', async () => {
+  expect(await (await opened()).gc()).toEqual({ deleted: 0, bytes: 0, kept: 0 });
+  expect(store.readdirSync('/')).toEqual([]);
+});

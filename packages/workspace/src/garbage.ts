@@ -1,0 +1,138 @@
+import { type FileSystem, isFsError } from '@scratchfs/core';
+import { AttemptIndex } from './attempts/attempt-index.js';
+import type { GarbageResult } from './workspace-types.js';
+
+/** Operations of an open attempt that keep their records. */
+const KEPT_OPERATIONS = 1_000;
+/** Age in milliseconds at which something that nothing names is deleted. */
+export const DEFAULT_GRACE_MS = 3_600_000;
+
+const CONTENTS = '/contents';
+const HASH = /[0-9a-f]{64}/g;
+const NUMBER = /^\d{9}$/;
+/** Files read or deleted at the same time. */
+const AT_ONCE = 16;
+
+export interface GarbageOptions {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly graceMs: number;
+  /** Operations of an open attempt to keep. Default 1,000. */
+  readonly keptOperations?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Deletes from a store what no attempt needs any more: operations beyond the newest 1,000 of an open attempt (up to a
+ * stored head, from which the rest can be replayed), everything of attempts that were discarded, and contents that
+ * nothing names.
+ *
+ * Other processes may work meanwhile. They store a content before the record that names it, and renew the time of one
+ * that exists; so what is younger than the grace period stays. A content is deleted only in the version that was looked at.
+ */
+export async function collectGarbage(
+  store: FileSystem,
+  index: AttemptIndex,
+  options: GarbageOptions,
+): Promise<GarbageResult> {
+  const { now, graceMs, keptOperations = KEPT_OPERATIONS, signal } = options;
+  const oldest = now - graceMs;
+  const result = { deleted: 0, bytes: 0, kept: 0 };
+  const remove = async (path: string): Promise<void> => {
+    signal?.throwIfAborted();
+    try {
+      const { size, mtimeMs, version } = await store.stat(path, { signal });
+      if (mtimeMs > oldest) {
+        result.kept++;
+        return;
+      }
+      await store.rm(path, { ifVersion: version, signal });
+      result.deleted++;
+      result.bytes += size;
+    } catch (error) {
+      // Another process has deleted or renewed it.
+      if (isFsError(error, 'ECHANGED')) result.kept++;
+      else if (!isFsError(error, 'ENOENT')) throw error;
+    }
+  };
+
+  for (const { name, state } of await index.list(signal)) {
+    const folder = AttemptIndex.directoryOf(name);
+    if (state === 'discarded') {
+      if (!(await isOld(store, `${folder}/discarded`, oldest))) continue;
+      const files = (await filesUnder(store, folder)).filter(
+        (path) => !['attempt', 'discarded'].includes(path.slice(folder.length + 1)),
+      );
+      await each(files, remove);
+    } else await each(await replaced(store, folder, keptOperations), remove);
+  }
+
+  const named = new Set<string>();
+  await each(await filesUnder(store, '/attempts'), async (path) => {
+    signal?.throwIfAborted();
+    for (const [hash] of (await textOf(store, path)).matchAll(HASH)) named.add(hash);
+  });
+  await each(await filesUnder(store, CONTENTS), async (path) => {
+    if (named.has(path.slice(path.lastIndexOf('/') + 1))) result.kept++;
+    else await remove(path);
+  });
+  return result;
+}
+
+/** Returns the records and heads of an attempt that a later stored head replaces, oldest first. */
+async function replaced(store: FileSystem, folder: string, kept: number): Promise<string[]> {
+  const operations = await numbersIn(store, `${folder}/operations`);
+  const states = await numbersIn(store, `${folder}/state`);
+  const last = Math.max(0, ...operations);
+  const start = Math.max(0, ...states.filter((id) => id <= last - kept));
+  const path = (kind: string, id: number): string => `${folder}/${kind}/${String(id).padStart(9, '0')}`;
+  return [
+    // The head that the attempt began with is always needed.
+    ...states.filter((id) => id > 0 && id < start).map((id) => path('state', id)),
+    ...operations.filter((id) => id <= start).map((id) => path('operations', id)),
+  ];
+}
+
+async function numbersIn(store: FileSystem, directory: string): Promise<number[]> {
+  try {
+    const names = await store.readdir(directory);
+    return names
+      .filter((name) => NUMBER.test(name))
+      .map(Number)
+      .sort((a, b) => a - b);
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+async function filesUnder(store: FileSystem, directory: string): Promise<string[]> {
+  const files: string[] = [];
+  try {
+    for await (const { path, kind } of store.walk(directory)) if (kind === 'file') files.push(path);
+  } catch (error) {
+    if (!isFsError(error, 'ENOENT')) throw error;
+  }
+  return files;
+}
+
+async function textOf(store: FileSystem, path: string): Promise<string> {
+  try {
+    return Buffer.from(await store.readFile(path)).toString('latin1');
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return '';
+    throw error;
+  }
+}
+
+async function isOld(store: FileSystem, path: string, oldest: number): Promise<boolean> {
+  return (await store.stat(path)).mtimeMs <= oldest;
+}
+
+async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = [...items].reverse();
+  const worker = async (): Promise<void> => {
+    for (let item = rest.pop(); item !== undefined; item = rest.pop()) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
