@@ -30,6 +30,12 @@ export const benchmarks = [
     needsBuild: true,
   },
   {
+    name: 'workspace',
+    measures: 'an attempt on a directory of 50,000 files, beside what its design allows',
+    options: '<store>',
+    script: 'test/bench/workspace.ts',
+  },
+  {
     name: 's3',
     measures: 'requests and prices of S3 beside one object per file and unstorage',
     options: '',

@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, constants, read, readSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import {
   checkName,
@@ -39,7 +39,7 @@ export class HostReader {
       return { kind: 'content', file: this.record(pathHandle.stat), offset: request.offset, bytes };
     }
     if (pathHandle.kind !== 'directory') return { kind: 'gone' };
-    if (request.kind === 'tree') return await this.#tree(pathHandle, depth, request.budget, signal);
+    if (request.kind === 'tree') return await this.#tree(pathHandle, depth, request.budget, request.contents, signal);
     const { names, nodes } = await this.#listing(pathHandle, depth, signal);
     const from =
       request.after === undefined ? 0 : names.findIndex((name) => compareNames(name, request.after as string) > 0);
@@ -150,7 +150,13 @@ export class HostReader {
     }
   }
 
-  async #tree(top: PathHandle, depth: number, budget: number, signal?: AbortSignal): Promise<LoadResult> {
+  async #tree(
+    top: PathHandle,
+    depth: number,
+    budget: number,
+    withContents: boolean,
+    signal?: AbortSignal,
+  ): Promise<LoadResult> {
     const listings: Listing[] = [];
     const pending: { path: string; pathHandle: PathHandle; depth: number }[] = [{ path: '', pathHandle: top, depth }];
     let used = 0;
@@ -159,8 +165,17 @@ export class HostReader {
         try {
           if (used >= budget && listings.length > 0) continue;
           const { names, nodes } = await this.#listing(next.pathHandle, next.depth, signal);
-          listings.push({ path: next.path, names, nodes });
           used += names.length * 160;
+          const contents: (Uint8Array | undefined)[] = [];
+          if (withContents) {
+            for (const [i, record] of nodes.entries()) {
+              if (record.kind !== 'file' || record.size > MAX_BYTES_READ_SYNC || used + record.size > budget) continue;
+              if (isTurnDue()) await nextTurn();
+              contents[i] = contentOf(next.pathHandle, names[i] as string, record);
+              used += contents[i]?.length ?? 0;
+            }
+          }
+          listings.push({ path: next.path, names, nodes, ...(withContents && { contents }) });
           for (const [i, record] of nodes.entries()) {
             const name = names[i] as string;
             if (record.kind !== 'directory' || pending.length >= MAX_HELD_DIRECTORIES) continue;
@@ -234,12 +249,36 @@ async function readRange(pathHandle: PathHandle, offset: number, length: number)
   }
 }
 
+/** Reads a small file of a directory. Returns undefined if it is no longer what the record says, or cannot be read. */
+function contentOf(directory: PathHandle, name: string, { size, version }: NodeRecord): Uint8Array | undefined {
+  let file: number | undefined;
+  try {
+    file = openQuietly((flags) =>
+      openSync(directory.child(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | flags),
+    );
+    if (versionOf(fstatSync(file, { bigint: true })) !== version) return undefined;
+    const bytes = new Uint8Array(size);
+    let done = 0;
+    for (let read = -1; read !== 0 && done < size; done += read) read = readSync(file, bytes, done, size - done, done);
+    return done === size ? bytes : undefined;
+  } catch {
+    // A read of the file by itself reports why.
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
 /** Opens a file for reading without changing its access time if the host allows that. */
 function openToRead(pathHandle: PathHandle): number {
+  return openQuietly((flags) => pathHandle.openToRead(flags));
+}
+
+function openQuietly(open: (flags: number) => number): number {
   try {
-    return pathHandle.openToRead(constants.O_NOATIME ?? 0);
+    return open(constants.O_NOATIME ?? 0);
   } catch (error) {
     if (!isCode(error, 'EPERM')) throw error;
-    return pathHandle.openToRead(0);
+    return open(0);
   }
 }

@@ -217,7 +217,7 @@ export class WorkspaceAttempt implements Attempt {
       const startedAt = clock();
       for (;;) {
         options.signal?.throwIfAborted();
-        await log.catchUp(options, true);
+        await log.catchUp(options);
         await checkOpen(options);
         await completeInterrupted(this.#acceptParts, headAfterMove, options);
         const prepared = await prepare();
@@ -250,7 +250,7 @@ export class WorkspaceAttempt implements Attempt {
     const { lower, contents, log, clock } = this.#parts;
     let head: Promise<Head> | undefined;
     const load = (): Promise<Head> => {
-      head ??= log.catchUp({}, true).then(() => log.headAt(id));
+      head ??= log.catchUp({}).then(() => log.headAt(id));
       head.catch(() => {
         head = undefined;
       });
@@ -266,7 +266,7 @@ export class WorkspaceAttempt implements Attempt {
     checkInteger(limit, 'limit', 1);
     const under = path === undefined ? undefined : normalizePath(path);
     const { log } = this.#parts;
-    await log.catchUp({ signal }, true);
+    await log.catchUp({ signal });
     const operations: Operation[] = [];
     let id = Math.min(log.state.last, (before === undefined ? Number.POSITIVE_INFINITY : numberOf(before)) - 1);
     for (; id > 0 && operations.length < limit; id--) {
@@ -290,12 +290,13 @@ export class WorkspaceAttempt implements Attempt {
 
   async head(options: CallOptions = {}): Promise<number> {
     checkOptions(options, [], 'head');
-    return (await this.#parts.log.catchUp(options, true)).last;
+    return (await this.#parts.log.catchUp(options)).last;
   }
 
   async refresh(options: CallOptions & { readonly onto?: boolean | undefined } = {}): Promise<RefreshResult> {
     const { signal } = checkOptions(options, ['onto'], 'refresh');
     const context = this.#contextOf({});
+    await this.#parts.log.catchUp({ signal });
     await operationContext.run(context, () => this.#refreshed(undefined, { signal }));
     return refreshedIn(context);
   }
@@ -306,7 +307,7 @@ export class WorkspaceAttempt implements Attempt {
     return this.#backend.inTurn(async () => {
       for (;;) {
         options.signal?.throwIfAborted();
-        const { head, last } = await log.catchUp(options, true);
+        const { head, last } = log.state;
         if (last === 0 && head.root.names?.size === 0) return;
         await checkOpen(options);
         if ((await this.#backend.refresh(head, paths, this.#nextVersion(), options)) !== undefined) return;
@@ -319,10 +320,10 @@ export class WorkspaceAttempt implements Attempt {
     const { from = 'disk', to, paths, hunks = false, signal } = given;
     if (typeof hunks !== 'boolean') throw new TypeError('hunks must be true or false');
     const { log, lower, contents } = this.#parts;
-    const { head: now, last } = await log.catchUp({ signal }, true);
+    const { head: now, last } = await log.catchUp({ signal });
     const isOther = to instanceof WorkspaceAttempt;
     const after = isOther
-      ? (await to.#parts.log.catchUp({ signal }, true)).head
+      ? (await to.#parts.log.catchUp({ signal })).head
       : to === undefined
         ? now
         : await log.headAt(numberOf(to as OperationRef), { signal });
@@ -342,7 +343,7 @@ export class WorkspaceAttempt implements Attempt {
     const { log, checkOpen } = this.#parts;
     const { expect, signal } = given;
     return this.#backend.inTurn(async () => {
-      await log.catchUp({ signal }, true);
+      await log.catchUp({ signal });
       await checkOpen({ signal });
       await completeInterrupted(this.#acceptParts, headAfterMove, { signal });
       this.#checkExpected(expect, log.state.last);
@@ -357,7 +358,7 @@ export class WorkspaceAttempt implements Attempt {
   async fork(name?: string, options: CallOptions & { readonly at?: OperationRef | undefined } = {}): Promise<Attempt> {
     const { at, signal } = checkOptions(options, ['at'], 'fork');
     const { log, fork } = this.#parts;
-    const { last } = await log.catchUp({ signal }, true);
+    const { last } = await log.catchUp({ signal });
     const operation = at === undefined ? last : numberOf(at);
     return fork(await log.headAt(operation, { signal }), { attempt: this.name, operation }, name);
   }

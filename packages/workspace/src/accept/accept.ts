@@ -224,7 +224,7 @@ async function append(
   }>,
 ): Promise<Operation> {
   for (;;) {
-    const { head, last } = await log.catchUp({}, true);
+    const { head, last } = await log.catchUp({});
     const at = clock();
     const prepared = await prepare(head, versionFor(attempt, { id: last + 1, at }));
     const { startedAt, ...described } = prepared.operation;
@@ -246,7 +246,7 @@ export async function completeInterrupted(
   if (pending === undefined) return;
   const { tool, actor, summary, target, paths = [], writes } = pending;
   const startedAt = parts.clock();
-  await parts.log.catchUp(options, true);
+  await parts.log.catchUp(options);
   if (!(await isLogged(parts, pending))) {
     if (tool === 'accept') {
       const contents = new AcceptContents(parts.contents, parts.lower);

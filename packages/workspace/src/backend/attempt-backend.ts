@@ -99,7 +99,8 @@ export class AttemptBackend implements Backend {
     const { operationId, checks, writes } = batch;
     for (;;) {
       this.#enter(call);
-      const { head: known, last } = await log.catchUp(signalOf(call));
+      // An operation of another client that is not known yet takes the number of this one, which then runs again.
+      const { head: known, last } = writes.length > 0 ? log.state : await log.catchUp(signalOf(call));
       const done = log.operationOf(operationId);
       if (done !== undefined) return { kind: 'ok', version: versionFor(name, done) };
       if (this.#absent.has(operationId))

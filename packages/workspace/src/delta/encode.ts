@@ -2,10 +2,15 @@ import type { NodeId } from '@scratchfs/core';
 import type { DeltaEntry, DeltaNode, Head } from './delta-node.js';
 import type { HeadChanges } from './head-changes.js';
 
-// Maps become lists of pairs, because a name may be `__proto__`.
+// Names become lists, because a name may be `__proto__`. What is under a directory becomes one flat list, parents first:
+// JSON nested by a thousand directories would exhaust the stack.
 
-type EncodedNode = Omit<DeltaNode, 'names'> & { readonly names?: readonly (readonly [string, EncodedEntry])[] };
-type EncodedEntry = Omit<DeltaEntry, 'node'> & { readonly node: EncodedNode | null };
+type Own = Omit<DeltaNode, 'names'>;
+type OwnEntry = Omit<DeltaEntry, 'node'> & { readonly node: Own | null };
+/** Depth under the encoded node, from 1; name; entry. */
+type Inside = readonly (readonly [depth: number, name: string, entry: OwnEntry])[];
+type EncodedNode = Own & { readonly inside?: Inside };
+type EncodedEntry = OwnEntry & { readonly inside?: Inside };
 
 export interface EncodedHead {
   readonly root: EncodedNode;
@@ -64,20 +69,58 @@ export function decodeChanges({ entries, inodes }: EncodedChanges): HeadChanges 
   };
 }
 
-function encodeNode({ names, ...own }: DeltaNode): EncodedNode {
-  return names === undefined ? own : { ...own, names: [...names].map(([name, entry]) => [name, encodeEntry(entry)]) };
+function encodeNode(node: DeltaNode): EncodedNode {
+  const { names: _, ...own } = node;
+  const inside = insideOf(node);
+  return inside.length === 0 ? own : { ...own, inside };
 }
 
-function decodeNode({ names, ...own }: EncodedNode): DeltaNode {
-  return names === undefined
-    ? own
-    : { ...own, names: new Map(names.map(([name, entry]) => [name, decodeEntry(entry)])) };
+function decodeNode({ inside = [], ...own }: EncodedNode): DeltaNode {
+  return withInside(own, inside);
 }
 
-function encodeEntry({ node, ...entry }: DeltaEntry): EncodedEntry {
-  return { ...entry, node: node && encodeNode(node) };
+function encodeEntry(entry: DeltaEntry): EncodedEntry {
+  const inside = entry.node === null ? [] : insideOf(entry.node);
+  return inside.length === 0 ? ownEntry(entry) : { ...ownEntry(entry), inside };
 }
 
-function decodeEntry({ node, ...entry }: EncodedEntry): DeltaEntry {
-  return { ...entry, node: node && decodeNode(node) };
+function decodeEntry({ inside = [], ...entry }: EncodedEntry): DeltaEntry {
+  return { ...entry, node: entry.node && withInside(entry.node, inside) };
+}
+
+function ownEntry({ node, ...entry }: DeltaEntry): OwnEntry {
+  if (node === null) return { ...entry, node };
+  const { names: _, ...own } = node;
+  return { ...entry, node: own };
+}
+
+function insideOf(node: DeltaNode): Inside {
+  const inside: [number, string, OwnEntry][] = [];
+  const pending = [{ depth: 1, names: [...(node.names ?? [])].reverse() }];
+  for (let last = pending.at(-1); last !== undefined; last = pending.at(-1)) {
+    const next = last.names.pop();
+    if (next === undefined) {
+      pending.pop();
+      continue;
+    }
+    const [name, entry] = next;
+    inside.push([last.depth, name, ownEntry(entry)]);
+    const names = entry.node?.names;
+    if (names !== undefined && names.size > 0) pending.push({ depth: last.depth + 1, names: [...names].reverse() });
+  }
+  return inside;
+}
+
+function withInside(own: Own, inside: Inside): DeltaNode {
+  if (own.kind !== 'directory') return own;
+  const top = new Map<string, DeltaEntry>();
+  const above = [top];
+  for (const [depth, name, entry] of inside) {
+    above.length = depth;
+    const isDirectory = entry.node?.kind === 'directory';
+    const names = new Map<string, DeltaEntry>();
+    above.at(-1)?.set(name, isDirectory ? { ...entry, node: { ...(entry.node as Own), names } } : entry);
+    if (isDirectory) above.push(names);
+  }
+  return { ...own, names: top };
 }

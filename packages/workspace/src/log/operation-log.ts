@@ -14,8 +14,6 @@ const OPERATIONS_PER_HEAD = 100;
 const MAX_RECORDS = 256;
 /** Maximum number of operations that can be undone. */
 const MAX_UNDOABLE = 1_000;
-/** The log is looked at again after this multiple of the time that the last look took. */
-const LOOK_PAUSE = 8;
 
 /** State of an attempt after an operation. */
 export interface LogState {
@@ -57,8 +55,6 @@ export class OperationLog {
   readonly #batches = new Map<string, number>();
   /** Numbers of batches that are in the log. */
   readonly #done = new Map<string, number>();
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #lookMs = 0;
 
   private constructor(
     store: FileSystem,
@@ -85,7 +81,7 @@ export class OperationLog {
     const state = (await readState(store, folder, Number.POSITIVE_INFINITY)) ?? stateOfHead(empty);
     const log = new OperationLog(store, folder, attempt, state, () => {});
     await log.#readAhead();
-    await log.catchUp({}, true);
+    await log.catchUp({});
     const opened = new OperationLog(store, folder, attempt, log.#state, tell);
     for (const [id, record] of log.#records) opened.#records.set(id, record);
     return opened;
@@ -108,20 +104,13 @@ export class OperationLog {
     }
   }
 
-  /**
-   * Reads the operations of other clients.
-   * @param isForced false if a look a moment ago is enough
-   */
-  async catchUp(options: CallOptions = {}, isForced = false): Promise<LogState> {
-    const now = performance.now();
-    if (!isForced && now - this.#lookedAt < LOOK_PAUSE * this.#lookMs) return this.#state;
+  /** Reads the operations of other clients. */
+  async catchUp(options: CallOptions = {}): Promise<LogState> {
     for (;;) {
       const record = await this.#read(this.#state.last + 1, options);
       if (record === undefined) break;
       this.#take(record);
     }
-    this.#lookedAt = performance.now();
-    this.#lookMs = this.#lookedAt - now;
     return this.#state;
   }
 
@@ -158,7 +147,7 @@ export class OperationLog {
       const other = await this.#read(operation.id, options);
       // The same batch may have been stored by a call whose reply was lost.
       if (other?.batch !== undefined && other.batch === batch) return this.#take(other, head);
-      await this.catchUp(options, true);
+      await this.catchUp(options);
       return undefined;
     }
     const done = this.#take(record, head);
@@ -174,7 +163,7 @@ export class OperationLog {
 
   /** Returns the operation of a batch; `absent` if it is certainly not in the log, `unknown` if it may still arrive. */
   async outcomeOf(batch: string): Promise<Operation | 'absent' | 'unknown'> {
-    await this.catchUp({}, true);
+    await this.catchUp({});
     const done = this.operationOf(batch);
     if (done !== undefined) return done;
     const tried = this.#batches.get(batch);

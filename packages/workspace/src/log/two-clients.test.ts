@@ -1,0 +1,107 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFileSystem, type SyncFileSystem } from 'scratchfs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openWorkspace } from '../workspace.js';
+import type { Workspace } from '../workspace-types.js';
+import { seal } from './operation-record.js';
+
+let directory: string;
+let store: SyncFileSystem;
+const open: Workspace[] = [];
+
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'two-clients-')));
+  writeFileSync(join(directory, 'a.txt'), 'a\n');
+  store = createFileSystem();
+});
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function opened(): Promise<Workspace> {
+  const workspace = await openWorkspace(directory, { store });
+  open.push(workspace);
+  return workspace;
+}
+
+const operations = '/attempts/one/operations';
+
+describe('two clients on one attempt', () => {
+  it('lose no change, and agree on the log', async () => {
+    const first = await (await opened()).createAttempt('one');
+    const second = await (await opened()).attempt('one');
+    const both = [first, second];
+    await Promise.all(
+      both.map(async ({ fileSystem }, i) => {
+        for (let n = 0; n < 20; n++) {
+          await fileSystem.appendFile('/shared', `${i}.${n}\n`);
+          await fileSystem.writeFile(`/own${i}.${n}`, '');
+        }
+      }),
+    );
+    for (const attempt of both) {
+      expect(await attempt.head()).toBe(80);
+      expect(new Set(await attempt.fileSystem.readLines('/shared')).size).toBe(40);
+      expect((await attempt.fileSystem.readdir('/')).length).toBe(42);
+    }
+    const [a, b] = await Promise.all(both.map((attempt) => attempt.log({ limit: 80 })));
+    expect(a).toEqual(b);
+    for (let n = 0; n < 80; n++) await both[n % 2]?.undo();
+    for (const { fileSystem } of both) expect(await fileSystem.readdir('/')).toEqual(['a.txt']);
+  });
+
+  it('do not undo what they have not seen', async () => {
+    const first = await (await opened()).createAttempt('one');
+    const second = await (await opened()).attempt('one');
+    await first.fileSystem.writeFile('/x', '1');
+    await second.fileSystem.writeFile('/y', '2');
+    await expect(first.undo({ expect: 1 })).rejects.toMatchObject({ code: 'moved' });
+    expect(await first.undo({ expect: 2 })).toMatchObject({ target: 2 });
+    expect(await second.fileSystem.exists('/y')).toBe(false);
+  });
+});
+
+describe('a log that is not as it was written', () => {
+  beforeEach(async () => {
+    const { fileSystem } = await (await opened()).createAttempt('one');
+    for (let n = 1; n <= 3; n++) await fileSystem.writeFile('/n', String(n));
+  });
+
+  it('is refused by the number of a damaged operation, and nothing is changed', async () => {
+    const path = `${operations}/000000002`;
+    const text = store.readTextSync(path);
+    store.writeFileSync(path, text.replace('"edit"', '"EDIT"'));
+    await expect((await opened()).attempt('one')).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: expect.stringContaining('Operation 2 of attempt one'),
+    });
+    store.writeFileSync(path, text);
+    expect(await (await (await opened()).attempt('one')).fileSystem.readText('/n')).toBe('3');
+  });
+
+  it('is refused if an operation is missing', async () => {
+    store.rmSync(`${operations}/000000002`);
+    await expect((await opened()).attempt('one')).rejects.toMatchObject({ kind: 'corrupt' });
+  });
+
+  it('is refused if a newer version has written it', async () => {
+    store.writeFileSync(`${operations}/000000003`, seal({ format: 99 }));
+    await expect((await opened()).attempt('one')).rejects.toMatchObject({
+      code: 'foreign-store',
+      message: expect.stringContaining('newer version'),
+    });
+  });
+
+  it('reports a content that is missing or damaged, and shows the rest', async () => {
+    const [hash] = (await (await (await opened()).attempt('one')).log()).operations.flatMap(({ changes }) =>
+      changes.map(({ after }) => (after !== null && after !== 'disk' ? (after.hash as string) : '')),
+    );
+    store.writeFileSync(`/contents/${hash?.slice(0, 2)}/${hash}`, 'other');
+    const { fileSystem } = await (await opened()).attempt('one');
+    await expect(fileSystem.readText('/n')).rejects.toMatchObject({ kind: 'corrupt' });
+    expect(await fileSystem.readText('/a.txt')).toBe('a\n');
+  });
+});
