@@ -6,26 +6,22 @@ describe('parseArguments()', () => {
   it('reads the options of a server', () => {
     const line =
       '/p --attempt calm-otter --read-only --deny a --deny b --allow-secrets .env.test --limit 200MB --approve all';
-    const more =
-      '--allow-run --network --live --profile scratchfs --tools read_file,undo --store memory: --http 0 --allow-host h';
+    const more = '--allow-run --network --tools read_file,undo --store memory: --http 0 --allow-host h';
     expect(parseArguments(`${line} ${more}`.split(' '))).toEqual({
       command: 'serve',
       directories: ['/p'],
       attempt: 'calm-otter',
       workspace: {
         store: 'memory:',
-        deny: ['a', 'b'],
-        allowSecrets: ['.env.test'],
         limits: { maxTotalSize: 200_000_000 },
-        live: true,
       },
       server: {
         readOnly: true,
         approve: 'all',
         allowRun: true,
         network: true,
-        live: true,
-        profile: 'scratchfs',
+        deny: ['a', 'b'],
+        allowSecrets: ['.env.test'],
         tools: ['read_file', 'undo'],
       },
       http: { port: 0, tokenFile: undefined, allowedHosts: ['h'] },
@@ -55,7 +51,7 @@ describe('parseArguments()', () => {
     ['--limit 200MiB', '--limit'],
     ['--limit -1', '--limit'],
     ['--approve sometimes', 'accept, writes, all'],
-    ['--profile x', 'must be scratchfs'],
+    ['--live', '--live'],
     ['--network', '--allow-run'],
     ['--http 99999', 'port'],
     ['--token-file x', '--http'],

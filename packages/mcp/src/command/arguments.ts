@@ -48,8 +48,6 @@ const OPTIONS = {
   approve: { type: 'string' },
   'allow-run': { type: 'boolean' },
   network: { type: 'boolean' },
-  live: { type: 'boolean' },
-  profile: { type: 'string' },
   tools: { type: 'string' },
   store: { type: 'string' },
   http: { type: 'string' },
@@ -68,10 +66,7 @@ export function parseArguments(args: readonly string[]): Arguments {
   const [first, second, third, ...more] = positionals;
   const workspace: WorkspaceOptions = {
     store: values.store,
-    deny: values.deny,
-    allowSecrets: values['allow-secrets'],
     limits: values.limit === undefined ? undefined : { maxTotalSize: sizeOf(values.limit) },
-    live: values.live,
   };
   if (first === 'approve' || first === 'deny') {
     if (second === undefined || !/^[1-9]\d{0,8}$/.test(second))
@@ -102,8 +97,8 @@ export function parseArguments(args: readonly string[]): Arguments {
     approve: choice('--approve', values.approve, ['accept', 'writes', 'all']),
     allowRun: values['allow-run'],
     network: values.network,
-    live: values.live,
-    profile: choice('--profile', values.profile, ['scratchfs']),
+    deny: values.deny,
+    allowSecrets: values['allow-secrets'],
     tools: values.tools?.split(','),
   });
   if (values.network && !values['allow-run']) throw new UsageError('--network is for commands: add --allow-run');

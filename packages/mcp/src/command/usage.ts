@@ -13,7 +13,6 @@ Options:
   --approve LEVEL        ask before: accept (default), writes, all
   --allow-run            offer run, which runs commands confined by the operating system
   --network              commands may use the network
-  --live                 write each change to the disk in the same call
   --tools A,B            offer only these tools
   --store URL            keep attempts there: memory:, redis://…, s3://…
   --http PORT            serve HTTP on 127.0.0.1 instead

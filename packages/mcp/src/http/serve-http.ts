@@ -44,6 +44,7 @@ export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions
     maxRequestBodySize: maxBodyBytes,
     maxSubscriptions: MAX_SUBSCRIPTIONS,
   });
+  const end = server.onResourceChange((uri) => handler.notify.resourceUpdated(uri));
   const isToken = tokenCheck(token);
   let running = 0;
   const http = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
@@ -64,6 +65,7 @@ export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions
   return {
     url: `http://127.0.0.1:${taken}${PATH}`,
     close: async () => {
+      end();
       await handler.close();
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));

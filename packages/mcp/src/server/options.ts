@@ -3,8 +3,6 @@ import { checkOptions } from '@scratchfs/core/internal';
 /** Calls that need a person's yes: accepting, also every change, or every call. */
 export type ApprovalLevel = 'accept' | 'writes' | 'all';
 
-export type Profile = 'scratchfs';
-
 export interface McpServerOptions {
   /** Offer no tool that changes anything. Default false. */
   readonly readOnly?: boolean | undefined;
@@ -14,10 +12,10 @@ export interface McpServerOptions {
   readonly allowRun?: boolean | undefined;
   /** Commands may use the network. Default false. */
   readonly network?: boolean | undefined;
-  /** The workspace writes each operation to the disk in the same call. Default false. */
-  readonly live?: boolean | undefined;
-  /** Default `scratchfs`. */
-  readonly profile?: Profile | undefined;
+  /** Patterns of paths to hide besides secrets. */
+  readonly deny?: readonly string[] | undefined;
+  /** Patterns of secrets to show. */
+  readonly allowSecrets?: readonly string[] | undefined;
   /** Names of the tools to offer. Default: all. */
   readonly tools?: readonly string[] | undefined;
   /** Name of the attempt to work in where a call names none; made if there is none. Default: the current one. */
@@ -38,8 +36,8 @@ const KNOWN = [
   'approve',
   'allowRun',
   'network',
-  'live',
-  'profile',
+  'deny',
+  'allowSecrets',
   'tools',
   'attempt',
   'approvalCommand',
@@ -54,8 +52,8 @@ export function serverSettings(options: McpServerOptions): ServerSettings {
     approve: oneOf(given.approve ?? 'accept', ['accept', 'writes', 'all'], 'approve'),
     allowRun: flag(given, 'allowRun'),
     network: flag(given, 'network'),
-    live: flag(given, 'live'),
-    profile: oneOf(given.profile ?? 'scratchfs', ['scratchfs'], 'profile'),
+    deny: given.deny ?? [],
+    allowSecrets: given.allowSecrets ?? [],
     tools: given.tools,
     attempt: given.attempt,
     approvalCommand: given.approvalCommand ?? ((id) => `scratchfs-mcp approve ${id}`),
@@ -63,7 +61,7 @@ export function serverSettings(options: McpServerOptions): ServerSettings {
   };
 }
 
-function flag(options: Partial<McpServerOptions>, name: 'readOnly' | 'allowRun' | 'network' | 'live'): boolean {
+function flag(options: Partial<McpServerOptions>, name: 'readOnly' | 'allowRun' | 'network'): boolean {
   const value: unknown = options[name] ?? false;
   if (typeof value === 'boolean') return value;
   throw new TypeError(`${name} must be true or false, not ${String(value)}`);

@@ -1,4 +1,4 @@
-import { Sandbox } from '@scratchfs/sandbox';
+import { Sandbox, SECRET_FILES } from '@scratchfs/sandbox';
 import { createFileTools, type FileTools, type OnError } from '@scratchfs/tools';
 import { type Attempt, type Workspace, WorkspaceError, type WorkspaceErrorCode } from '@scratchfs/workspace';
 
@@ -9,12 +9,17 @@ const MAX_ATTEMPTS = 32;
 export interface OpenAttempt {
   readonly attempt: Attempt;
   readonly files: FileTools;
+  /** The attempt's files as the tools show them. */
+  readonly sandbox: Sandbox;
 }
 
 export interface SharedWorkspaceOptions {
   readonly isReadOnly: boolean;
   /** Name of the attempt of calls that name none, made if there is none. Undefined: the current one. */
   readonly name: string | undefined;
+  /** Patterns of paths to hide besides secrets, and of secrets to show. */
+  readonly deny: readonly string[];
+  readonly allowSecrets: readonly string[];
   readonly onError: OnError;
 }
 
@@ -50,10 +55,15 @@ export class SharedWorkspace {
     const workspace = await this.open();
     const attempt = await (name === undefined ? this.#default(workspace) : workspace.attempt(name));
     const known = this.#attempts.get(attempt.name);
-    const { isReadOnly, onError } = this.#options;
-    const sandbox = (): Sandbox =>
-      new Sandbox(attempt.fileSystem, { root: { root: '/', readonly: isReadOnly, writeApproval: false } });
-    const open = known ?? { attempt, files: createFileTools(sandbox(), { onError }) };
+    const { isReadOnly, deny, allowSecrets, onError } = this.#options;
+    const make = (): OpenAttempt => {
+      const sandbox = new Sandbox(attempt.fileSystem, {
+        root: { root: '/', readonly: isReadOnly, writeApproval: false },
+        deny: [...SECRET_FILES, ...allowSecrets.map((pattern) => `!${pattern}`), ...deny],
+      });
+      return { attempt, sandbox, files: createFileTools(sandbox, { onError }) };
+    };
+    const open = known ?? make();
     this.#attempts.delete(attempt.name);
     this.#attempts.set(attempt.name, open);
     const [oldest] = this.#attempts.keys();
@@ -80,6 +90,6 @@ export class SharedWorkspace {
   }
 }
 
-function isWorkspaceError(error: unknown, code: WorkspaceErrorCode): boolean {
+export function isWorkspaceError(error: unknown, code: WorkspaceErrorCode): boolean {
   return error instanceof WorkspaceError && error.code === code;
 }

@@ -19,8 +19,11 @@ import { ApprovalGate } from './approval-gate.js';
 import { clientOf } from './client.js';
 import { attemptPath } from './host-paths.js';
 import { type McpServerOptions, type ServerSettings, serverSettings } from './options.js';
+import { registerPrompts } from './prompts.js';
+import { registerResources } from './resources.js';
 import { CHANGES_SCHEMA, errorResult, resultOf } from './results.js';
 import { SharedWorkspace } from './shared-workspace.js';
+import { type ResourceListener, Subscriptions } from './subscriptions.js';
 
 /** The tools check their input themselves: their messages tell the model what to do. */
 const UNCHECKED: jsonSchemaValidator = {
@@ -41,28 +44,42 @@ export class McpWorkspaceServer {
   readonly #shared: SharedWorkspace;
   readonly #tools: readonly ServerTool[];
   readonly #gate: ApprovalGate;
+  readonly #subscriptions = new Subscriptions();
 
   /** @param open opens the workspace, such as `() => openWorkspace('/home/me/project')` */
   constructor(open: () => Promise<Workspace>, options: McpServerOptions = {}) {
     this.#settings = serverSettings(options);
-    const { readOnly, attempt, onError } = this.#settings;
-    this.#shared = new SharedWorkspace(open, { isReadOnly: readOnly, name: attempt, onError });
+    const { readOnly, attempt, deny, allowSecrets, onError } = this.#settings;
+    this.#shared = new SharedWorkspace(open, { isReadOnly: readOnly, name: attempt, deny, allowSecrets, onError });
     this.#tools = toolList(this.#settings);
     this.#gate = new ApprovalGate(this.#settings);
   }
 
-  readonly factory: McpServerFactory = () => {
+  readonly factory: McpServerFactory = ({ era, requestInfo }) => {
     const server = new McpServer(
       { name: 'scratchfs', version: VERSION },
       {
-        capabilities: { tools: { listChanged: false } },
+        capabilities: {
+          tools: { listChanged: false },
+          resources: { subscribe: true, listChanged: false },
+          prompts: { listChanged: false },
+        },
         instructions: INSTRUCTIONS,
         requestState: { verify: (state, context) => this.#gate.codec.verify(state, context) },
       },
     );
     for (const tool of this.#tools) this.#register(server, tool);
+    registerResources(server, this.#shared);
+    registerPrompts(server);
+    // Over HTTP there is an instance for each request.
+    if (requestInfo === undefined) this.#subscriptions.serve(server, era);
     return server;
   };
+
+  /** Calls a function with the URI of each resource that changes. Returns a function that ends it. */
+  onResourceChange(listener: ResourceListener): () => void {
+    return this.#subscriptions.listen(listener);
+  }
 
   /** Closes the workspace if a call has opened it. */
   async close(): Promise<void> {
@@ -90,10 +107,9 @@ export class McpWorkspaceServer {
 
   /** Says what the protocol's defaults do not: a tool is taken to destroy and to reach the world unless it says otherwise. */
   #annotations({ effect, isOpenWorld = false }: ServerTool): ToolAnnotations {
-    const isUndoable = effect === 'attempt' && !this.#settings.live;
     return {
       ...(effect === 'none' ? { readOnlyHint: true } : {}),
-      ...(isUndoable ? { destructiveHint: false } : {}),
+      ...(effect === 'attempt' ? { destructiveHint: false } : {}),
       ...(isOpenWorld ? {} : { openWorldHint: false }),
     };
   }
@@ -124,6 +140,7 @@ export class McpWorkspaceServer {
       const notes = tool.effect === 'none' ? [] : await refreshNotes(open.attempt, signal);
       const call = { ...open, workspace, settings: this.#settings, actor: client.name, approvedHead, signal };
       const { operations = [], ...result } = await tool.call(input, call);
+      this.#subscriptions.announce(operations);
       const attempt = open.attempt.name;
       if (tool.effect === 'none') return resultOf(result, attempt);
       const last = operations.at(-1);
