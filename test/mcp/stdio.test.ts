@@ -54,6 +54,34 @@ describe.each(Object.entries(CLIENTS))('a client %s', (_, connect) => {
   });
 });
 
+describe.each([{ pin: '2026-07-28' }, 'legacy'] as const)('a person whose client shows forms (%j)', (mode) => {
+  it('accepts a change, and takes it back from the disk', async () => {
+    const {
+      args,
+      env,
+      directory: _,
+      read,
+    } = grounds({ a: 'old\n', '.git/HEAD': 'ref: refs/heads/main\n', '.env': 'secret' });
+    const before = read();
+    const client = new Client(info, { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } });
+    const forms: string[] = [];
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      forms.push(params.message);
+      return { action: 'accept', content: { approve: true } };
+    });
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: args(), env }));
+    expect(await textOf(client, 'list_files')).not.toMatch(/\.env|\.git/);
+    await textOf(client, 'write_file', { path: '/a', content: 'new\n' });
+    expect(read()).toEqual(before);
+    await textOf(client, 'accept');
+    expect(forms).toEqual([expect.stringContaining('+new')]);
+    expect(read()).toEqual({ ...before, '/a': 'new\n' });
+    await textOf(client, 'undo');
+    expect(read()).toEqual(before);
+    await client.close();
+  });
+});
+
 describe('the program', () => {
   it('leaves directory and stores untouched if it is only asked what there is', async () => {
     const project = grounds({ a: 'a' });

@@ -61,7 +61,8 @@ export class McpWorkspaceServer {
       {
         capabilities: {
           tools: { listChanged: false },
-          resources: { subscribe: true, listChanged: false },
+          // A request of an earlier revision over HTTP has no connection that could tell it of changes.
+          resources: { subscribe: era === 'modern' || requestInfo === undefined, listChanged: false },
           prompts: { listChanged: false },
         },
         instructions: INSTRUCTIONS,
