@@ -1,3 +1,3 @@
 export { type HttpOptions, type HttpServer, serveHttp } from './http/serve-http.js';
-export type { ApprovalLevel, McpServerOptions } from './server/options.js';
+export type { ApprovalLevel, McpServerOptions, Profile } from './server/options.js';
 export { McpWorkspaceServer } from './server/workspace-server.js';

@@ -6,7 +6,8 @@ describe('parseArguments()', () => {
   it('reads the options of a server', () => {
     const line =
       '/p --attempt calm-otter --read-only --deny a --deny b --allow-secrets .env.test --limit 200MB --approve all';
-    const more = '--allow-run --network --tools read_file,undo --store memory: --http 0 --allow-host h';
+    const more =
+      '--allow-run --network --profile claude --tools read_file,undo --store memory: --http 0 --allow-host h';
     expect(parseArguments(`${line} ${more}`.split(' '))).toEqual({
       command: 'serve',
       directories: ['/p'],
@@ -22,6 +23,7 @@ describe('parseArguments()', () => {
         network: true,
         deny: ['a', 'b'],
         allowSecrets: ['.env.test'],
+        profile: 'claude',
         tools: ['read_file', 'undo'],
       },
       http: { port: 0, tokenFile: undefined, allowedHosts: ['h'] },
@@ -52,6 +54,7 @@ describe('parseArguments()', () => {
     ['--limit -1', '--limit'],
     ['--approve sometimes', 'accept, writes, all'],
     ['--live', '--live'],
+    ['--profile x', 'scratchfs, claude'],
     ['--network', '--allow-run'],
     ['--http 99999', 'port'],
     ['--token-file x', '--http'],

@@ -48,6 +48,7 @@ const OPTIONS = {
   approve: { type: 'string' },
   'allow-run': { type: 'boolean' },
   network: { type: 'boolean' },
+  profile: { type: 'string' },
   tools: { type: 'string' },
   store: { type: 'string' },
   http: { type: 'string' },
@@ -99,6 +100,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     network: values.network,
     deny: values.deny,
     allowSecrets: values['allow-secrets'],
+    profile: choice('--profile', values.profile, ['scratchfs', 'claude']),
     tools: values.tools?.split(','),
   });
   if (values.network && !values['allow-run']) throw new UsageError('--network is for commands: add --allow-run');

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { HostName } from './arguments.js';
 import { install } from './install.js';
 
-// What the manuals of the hosts show. Only Claude Code and Codex were run with it.
+// From the hosts' manuals. Claude Code 2 and Codex list a server from such a file; the other three were not run.
 const FILES: Readonly<Record<HostName, string>> = {
   claude: 'project/.mcp.json',
   codex: 'codex/config.toml',

@@ -3,6 +3,8 @@ import { checkOptions } from '@scratchfs/core/internal';
 /** Calls that need a person's yes: accepting, also every change, or every call. */
 export type ApprovalLevel = 'accept' | 'writes' | 'all';
 
+export type Profile = 'scratchfs' | 'claude';
+
 export interface McpServerOptions {
   /** Offer no tool that changes anything. Default false. */
   readonly readOnly?: boolean | undefined;
@@ -16,6 +18,8 @@ export interface McpServerOptions {
   readonly deny?: readonly string[] | undefined;
   /** Patterns of secrets to show. */
   readonly allowSecrets?: readonly string[] | undefined;
+  /** Names of the file tools: ours, or `Read`, `Edit`, `Write`, `Glob`, `Grep` as in Claude Code. Default `scratchfs`. */
+  readonly profile?: Profile | undefined;
   /** Names of the tools to offer. Default: all. */
   readonly tools?: readonly string[] | undefined;
   /** Name of the attempt to work in where a call names none; made if there is none. Default: the current one. */
@@ -38,6 +42,7 @@ const KNOWN = [
   'network',
   'deny',
   'allowSecrets',
+  'profile',
   'tools',
   'attempt',
   'approvalCommand',
@@ -54,6 +59,7 @@ export function serverSettings(options: McpServerOptions): ServerSettings {
     network: flag(given, 'network'),
     deny: given.deny ?? [],
     allowSecrets: given.allowSecrets ?? [],
+    profile: oneOf(given.profile ?? 'scratchfs', ['scratchfs', 'claude'], 'profile'),
     tools: given.tools,
     attempt: given.attempt,
     approvalCommand: given.approvalCommand ?? ((id) => `scratchfs-mcp approve ${id}`),
