@@ -2,6 +2,7 @@ export { checkFileSystem } from './check-file-system.js';
 export { FILE_SYSTEM_OPTIONS } from './create-file-system.js';
 export { replaceExact } from './edit-text.js';
 export { checkInteger, checkOptions } from './engine/arguments.js';
+export { checkRecord } from './engine/check-record.js';
 export { IN_STEPS } from './engine/context.js';
 export { needsSync } from './engine/internals.js';
 export { learnLimits } from './engine/learn-limits.js';

@@ -7,7 +7,7 @@ import {
   type SyncFileSystem,
   type SyncStorage,
 } from '@scratchfs/core';
-import { checkOptions, FILE_SYSTEM_OPTIONS } from '@scratchfs/core/internal';
+import { checkOptions, checkRecord, FILE_SYSTEM_OPTIONS } from '@scratchfs/core/internal';
 import type { MemoryStorage } from '@scratchfs/memory';
 import { openStorage } from './open-storage.js';
 
@@ -40,9 +40,7 @@ export function createFileSystem(
   options: CreateFileSystemOptions<SyncStorage | AsyncStorage | string> = {},
 ): SyncFileSystem | Promise<FileSystem> {
   checkOptions(options, ['storage', ...FILE_SYSTEM_OPTIONS], 'createFileSystem', false);
-  const prototype: unknown = Object.getPrototypeOf(options);
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
-    throw new TypeError('The options of createFileSystem must be a plain object');
+  checkRecord(options, 'The options of createFileSystem');
   const { storage, ...rest } = options;
   if (typeof storage === 'string') return openAt(storage, rest);
   return storage === undefined ? openInMemory(rest) : openFileSystem(storage, rest);
