@@ -223,7 +223,7 @@ export class Internals implements SyncTrustedApi {
 }
 
 const INTERNALS = new WeakMap<object, Internals>();
-/** Those of layers. */
+/** Of layers, some of which have internals too: a guard must not be bypassed, so that these take precedence. */
 const TRUSTED_APIS = new WeakMap<object, TrustedApi>();
 
 export function keepInternals(fileSystem: FileSystem, internals: Internals): Internals {
@@ -245,7 +245,7 @@ export function keepTrustedApi(fileSystem: FileSystem, code: TrustedApi): void {
 export function trustedApi(fileSystem: SyncFileSystem): SyncTrustedApi;
 export function trustedApi(fileSystem: FileSystem): TrustedApi;
 export function trustedApi(fileSystem: FileSystem): TrustedApi {
-  return INTERNALS.get(fileSystem) ?? TRUSTED_APIS.get(fileSystem) ?? publicMethods(fileSystem as SyncFileSystem);
+  return TRUSTED_APIS.get(fileSystem) ?? INTERNALS.get(fileSystem) ?? publicMethods(fileSystem as SyncFileSystem);
 }
 
 /**
