@@ -311,3 +311,19 @@ describe('a call as Node documents it', () => {
     );
   }
 });
+
+it('watch() takes the options of node', async () => {
+  const fs = createFileSystem({ files: { '/dir/sub/a': '' } });
+  for (const options of [{ persistent: false, recursive: true, encoding: 'utf8' }, 'utf8', null] as const) {
+    const watcher = fs.promises.watch('/dir', options);
+    const next = watcher.next();
+    await fs.exists('/');
+    await fs.writeFile('/dir/sub/a', 'x');
+    await fs.appendFile('/dir/b', 'x');
+    const isRecursive = typeof options === 'object' && options !== null;
+    expect((await next).value).toMatchObject({ path: isRecursive ? '/dir/sub/a' : '/dir/b' });
+    await watcher.return?.();
+    await fs.rm('/dir/b');
+  }
+  expect(() => fs.watch('/dir', { encoding: 'hex' } as never)).toThrow(TypeError);
+});
