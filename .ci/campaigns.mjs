@@ -176,6 +176,18 @@ export const campaigns = [
     run: tested('long', 'packages/host/src/merge/kills', 1_000, { size: 'MERGE_KILLS', seed: 'SEED' }),
   },
   {
+    name: 'workspace/accept-kills',
+    proves:
+      'An accept into a dirty repository, and its undo, happen completely or not at all, in the log too, after kill -9 at random moments of 300.',
+    run: tested('attacks', 'test/attacks/accept-kills', 300, { size: 'ACCEPT_KILLS', seed: 'ACCEPT_SEED' }),
+  },
+  {
+    name: 'workspace/two-writers',
+    proves:
+      'Of 10,000 edits by a person beside 10,000 by an attempt no line is lost, and conflicts are where `git merge-file` has them.',
+    run: tested('long', 'packages/workspace/src/accept/two-writers', 10_000, { size: 'TWO_WRITERS', seed: 'SEED' }),
+  },
+  {
     name: 'sandbox/attacks',
     proves: 'No way to use any method reaches what a policy forbids, over every storage, with every policy and layer.',
     run: () => ({

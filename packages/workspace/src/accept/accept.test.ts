@@ -108,9 +108,18 @@ describe('attempt.accept()', () => {
         false,
       ]);
       expect(await pathsOf(attempt)).toEqual([]);
-      await attempt.undo();
-      await attempt.undo();
-      expect([read(disk, 'b/c.txt'), existsSync(join(disk, 'moved'))]).toEqual(['c\n', false]);
+      for (let count = 0; count < 2; count++) {
+        await attempt.undo();
+        await attempt.undo();
+        expect([read(disk, 'b/c.txt'), existsSync(join(disk, 'moved'))]).toEqual(['c\n', false]);
+        // What was removed is made anew on the disk, and still shows at its new path.
+        expect((await fs.readdir('/moved')).sort()).toEqual(['c.txt', 'd.txt', 'e.txt']);
+        expect(await fs.readText('/moved/c.txt')).toBe('c\n');
+        expect((await attempt.refresh()).conflicts).toEqual([]);
+        if (count === 0) for (const _ of [1, 2]) await attempt.redo();
+      }
+      await attempt.accept();
+      expect([read(disk, 'moved/d.txt'), existsSync(join(disk, 'b'))]).toEqual(['d\n', false]);
     });
   });
 

@@ -19,6 +19,7 @@ import { checkGitPaths, openDraft, planCommit } from './commit-plan.js';
 import { DiskReader } from './disk-reader.js';
 import { patchOf } from './patch.js';
 import type { PendingAccept, PendingAccepts } from './pending-accept.js';
+import { reboundHead } from './rebound-head.js';
 import { type SelectedChange, selectChanges } from './select.js';
 import { redoWrites } from './undo.js';
 
@@ -260,7 +261,7 @@ export async function completeInterrupted(
       });
     } else {
       const record = await parts.log.record(target as number, options);
-      await appendMove(parts, record, headAfterMove, { tool, actor, summary, startedAt });
+      await appendMove(parts, record, headAfterMove, writes, { tool, actor, summary, startedAt });
     }
   }
   await parts.pending.end();
@@ -295,7 +296,7 @@ export async function moveAccept(
     const [old, next] = tool === 'undo' ? [to, from] : [from, to];
     const reason = await moveBranch(parts.directory, branch, old, next);
     if (reason !== undefined) throw new WorkspaceError('refused', `Nothing was changed. ${reason}`);
-    return appendMove(parts, record, headAfterMove, { ...label, tool, startedAt });
+    return appendMove(parts, record, headAfterMove, [], { ...label, tool, startedAt });
   }
   if (accept?.as !== 'apply')
     throw new WorkspaceError(
@@ -316,7 +317,7 @@ export async function moveAccept(
       `Nothing was changed, because these paths no longer hold what the ${what} left there: ${listOf(changed)}. ${hint}`,
     );
   }
-  const moved = await appendMove(parts, record, headAfterMove, { ...label, tool, startedAt });
+  const moved = await appendMove(parts, record, headAfterMove, writes, { ...label, tool, startedAt });
   await parts.pending.end();
   return moved;
 }
@@ -325,13 +326,14 @@ function appendMove(
   parts: AcceptParts,
   record: OperationRecord,
   headAfterMove: HeadAfterMove,
+  writes: readonly DiskWrite[],
   {
     tool,
     ...label
   }: { readonly tool: 'undo' | 'redo'; readonly actor: string; readonly summary: string; readonly startedAt: number },
 ): Promise<Operation> {
   return append(parts, async (head, version) => ({
-    head: headAfterMove(head, record, tool, version),
+    head: await reboundHead(headAfterMove(head, record, tool, version), writes, parts.lower, version),
     operation: { ...label, tool, target: record.operation.id },
   }));
 }

@@ -1,5 +1,5 @@
-import { type CallOptions, joinPath, type NodeRecord, pathSegments } from '@scratchfs/core';
-import type { Lower } from '../backend/lower.js';
+import { type CallOptions, joinPath, type NodeRecord, pathSegments, type Version } from '@scratchfs/core';
+import { keyOf, type Lower } from '../backend/lower.js';
 import {
   type Base,
   type DeltaEntry,
@@ -68,13 +68,15 @@ class Collector {
   readonly #found = new Map<string, FoundChange>();
   /** Lower directories that show at another path. */
   readonly #movedFrom = new Set<string>();
+  /** Keys of lower nodes that are not newer than their directory's removal, although their times are. */
+  readonly #known = new Set<Version>();
 
   constructor(
     readonly head: Head,
     readonly contents: AcceptContents,
     readonly options: CallOptions,
   ) {
-    this.#findMoves(head.root);
+    this.#look(head.root);
   }
 
   changes(): AttemptChange[] {
@@ -83,9 +85,12 @@ class Collector {
       .filter(({ base, now }) => !sameState(base, now));
   }
 
-  #findMoves({ from, names = NO_NAMES }: DeltaNode): void {
+  #look({ from, names = NO_NAMES }: DeltaNode): void {
     if (from?.isMoved === true) this.#movedFrom.add(from.path);
-    for (const { node } of names.values()) if (node !== null) this.#findMoves(node);
+    for (const { node, base } of names.values()) {
+      for (const key of base?.known ?? []) this.#known.add(key);
+      if (node !== null) this.#look(node);
+    }
   }
 
   async visitNames(path: string, directory: DeltaNode): Promise<void> {
@@ -112,7 +117,7 @@ class Collector {
     for (const { name, record } of await listLower(this.contents.lower, path, this.options)) {
       const inside = joinPath(path, name);
       if (record.kind === 'directory') await this.#remove(inside, base, isLeft);
-      else if (isLeft(record, base.at)) continue;
+      else if (isLeft(record, base.at) && !this.#known.has(keyOf(record))) continue;
       const state = await this.#lowerState(inside, record);
       if (state !== null) this.#found.set(inside, { base: state, now: null });
     }
@@ -128,7 +133,7 @@ class Collector {
     for (const { name, record } of await listLower(this.contents.lower, lowerPath, this.options)) {
       if (node?.names?.has(name) === true) continue;
       const [from, to] = [joinPath(lowerPath, name), joinPath(path, name)];
-      if (record.kind !== 'directory' && isNewSince(record, at)) continue;
+      if (record.kind !== 'directory' && isNewSince(record, at) && !this.#known.has(keyOf(record))) continue;
       const state = await this.#lowerState(from, record);
       if (state !== null) this.#found.set(to, { base: null, now: state, from });
       if (record.kind === 'directory') await this.#moveNames(to, from, undefined, at);

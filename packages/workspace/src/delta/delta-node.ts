@@ -10,6 +10,8 @@ export interface Base {
   readonly state: EntryState | null;
   /** Epoch milliseconds at which the lower path was looked at. */
   readonly at: number;
+  /** Keys of what the undo of an accept has put back into a directory that the attempt removed: it is not newer than that. */
+  readonly known?: readonly Version[] | undefined;
 }
 
 /** Content of a file, kept in the store. */
@@ -122,6 +124,8 @@ export function isSameName(a: DeltaEntry, b: DeltaEntry): boolean {
     a.base?.path === b.base?.path &&
     a.base?.key === b.base?.key &&
     a.base?.at === b.base?.at &&
+    // It only grows.
+    a.base?.known?.length === b.base?.known?.length &&
     a.conflict?.code === b.conflict?.code &&
     a.conflict?.key === b.conflict?.key
   );

@@ -1,4 +1,4 @@
-import { mergeText } from '@scratchfs/history';
+import { mergeLines } from '../accept/three-way.js';
 import type { ContentRef } from '../delta/delta-node.js';
 import type { Conflict } from '../operation.js';
 
@@ -31,6 +31,6 @@ export async function mergeContents(
   if (whole.ok) return { ok: true, value: whole.value === ours.hash ? ours : theirs };
   const [b, o, t] = [await read(base.hash), await read(ours.hash), await read(theirs.hash)];
   if (isBinary(b) || isBinary(o) || isBinary(t)) return { ok: false, code: 'binary' };
-  const { bytes, conflicts } = mergeText(b, o, t);
-  return conflicts === 0 ? { ok: true, value: bytes } : { ok: false, code: 'content' };
+  const bytes = mergeLines(b, o, t);
+  return bytes === undefined ? { ok: false, code: 'content' } : { ok: true, value: bytes };
 }

@@ -1,0 +1,71 @@
+import { type CallOptions, isWithin, type NodeRecord, pathSegments, type Version } from '@scratchfs/core';
+import { keyOf, type Lower } from '../backend/lower.js';
+import { type Base, type DeltaEntry, type DeltaNode, type Head, NO_NAMES } from '../delta/delta-node.js';
+import { Draft } from '../delta/draft.js';
+import type { DiskWrite } from './accept-record.js';
+
+/**
+ * Returns a head after writes to the disk. Undoing an accept creates files and directories anew: without this they would
+ * count as made by the person, and a moved directory would have lost the one that shows through it.
+ */
+export async function reboundHead(
+  head: Head,
+  writes: readonly DiskWrite[],
+  lower: Lower,
+  version: string,
+  options: CallOptions = {},
+): Promise<Head> {
+  const paths = writes.filter(({ after }) => after !== null).map(({ path }) => path);
+  const along = await lower.paths(paths, options);
+  const made = new Map<string, NodeRecord>();
+  for (const [i, path] of paths.entries()) {
+    const names = pathSegments(path);
+    for (const [depth, record] of (along[i] ?? []).entries())
+      if (depth > 0 && record) made.set(`/${names.slice(0, depth).join('/')}`, record);
+  }
+  const draft = new Draft(head, version);
+  for (const [name, entry] of head.root.names ?? NO_NAMES) {
+    const next = reboundEntry(entry, `/${name}`, made, version);
+    if (next !== entry) draft.setEntry([name], next, true);
+  }
+  return draft.head;
+}
+
+type Made = ReadonlyMap<string, NodeRecord>;
+
+function reboundEntry(entry: DeltaEntry, path: string, made: Made, version: Version): DeltaEntry {
+  const { base, node } = entry;
+  const isHidden = base?.path === path && base.state?.kind === 'directory' && node?.from?.path !== path;
+  const nextBase = base && reboundBase(base, isHidden, made);
+  const nextNode = node && reboundNode(node, path, made, version);
+  return nextBase === base && nextNode === node ? entry : { ...entry, node: nextNode, base: nextBase };
+}
+
+function reboundBase(base: Base, isHidden: boolean, made: Made): Base {
+  const directory = base.state?.kind === 'directory' ? made.get(base.path) : undefined;
+  const known: Version[] = [];
+  if (isHidden)
+    for (const [path, record] of made) if (isWithin(path, base.path) && path !== base.path) known.push(keyOf(record));
+  const isSame = directory?.kind !== 'directory' || base.key === keyOf(directory);
+  if (isSame && known.length === 0) return base;
+  return {
+    ...base,
+    ...(directory?.kind === 'directory' && { key: keyOf(directory) }),
+    ...(known.length > 0 && { known: [...(base.known ?? []), ...known] }),
+  };
+}
+
+function reboundNode(node: DeltaNode, path: string, made: Made, version: Version): DeltaNode {
+  const record = node.from && made.get(node.from.path);
+  const isOther = record?.kind === 'directory' && record.id !== node.from?.id;
+  const from = isOther && node.from ? { ...node.from, id: record.id } : node.from;
+  let names: Map<string, DeltaEntry> | undefined;
+  for (const [name, entry] of node.names ?? NO_NAMES) {
+    const next = reboundEntry(entry, `${path}/${name}`, made, version);
+    if (next === entry) continue;
+    names ??= new Map(node.names);
+    names.set(name, next);
+  }
+  if (names === undefined && from === node.from) return node;
+  return { ...node, ...(isOther && { version }), ...(from && { from }), ...(names && { names }) };
+}
