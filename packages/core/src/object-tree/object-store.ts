@@ -50,6 +50,7 @@ export interface StoredObject {
  *
  * Any other error is a mistake of the adapter. It is not sent again, and reaches the caller as the cause of an
  * `unavailable`. Because it says nothing about the outcome, it counts as `mayHaveHappened`.
+ * A result of the wrong form, such as `null` for `undefined`, is an `unsupported` that names the method.
  *
  * **`call.signal`** aborts when the caller has given up, when the request has taken longer than `timeoutMs`, or when the storage is
  * closed. Nobody waits for the request any more, so a store may ignore the signal; one that can stop the request saves
