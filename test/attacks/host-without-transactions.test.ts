@@ -179,4 +179,14 @@ describe('applyPatch() on a directory of the host', () => {
     }
     expect(readFileSync(join(root, 'src/a.txt'), 'utf8')).toBe('zero\nnew\n');
   });
+
+  it('of more than the limit is ENOSPC, and leaves the directory as it was', async () => {
+    await using disk = hostFileSystem(root);
+    await disk.setLimits({ maxTotalSize: 1_000 });
+    const lines = `+${'x'.repeat(1_200)}`;
+    const patch = `*** Begin Patch\n*** Add File: /b\n${lines}\n*** Add File: /c\n+c\n*** End Patch`;
+    const { text, isError } = await applyPatch(new Sandbox(disk, { root: { root: '/', writeApproval: false } }), patch);
+    expect([isError, text]).toEqual([true, expect.stringContaining('maxTotalSize')]);
+    expect(readdirSync(root)).toEqual(['src']);
+  });
 });

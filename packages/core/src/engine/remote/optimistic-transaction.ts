@@ -215,8 +215,10 @@ export class OptimisticTransaction implements Source {
    */
   meetLimit(): void {
     this.hasMetLimit = true;
-    const stored = this.tree.root.origin?.totals;
-    this.isLost ||= stored !== undefined && exceededLimit(stored, this.tree.totals(), this.limits) !== undefined;
+    const stored = this.#cache.root?.directory;
+    // A storage without totals, such as a disk, has nothing to compare with.
+    if (stored === undefined || stored.counted === false) return;
+    this.isLost ||= exceededLimit(stored.totals, this.tree.totals(), this.limits) !== undefined;
   }
 
   /** Adds the listing of a directory to the requests if many of its names were looked up individually. */
