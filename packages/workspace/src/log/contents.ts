@@ -75,9 +75,19 @@ export class Contents {
     } catch (error) {
       if (isFsError(error, 'EEXIST')) return this.#renew(hash, bytes, options);
       if (!isFsError(error, 'ENOENT')) throw error;
-      await this.#store.mkdir(path.slice(0, path.lastIndexOf('/')), { ...options, recursive: true });
+      await this.#makeFolders(options);
       await this.#write(hash, bytes, options);
     }
+  }
+
+  /** Creates the folders of all contents in one step. One by one they made the first changes twice as slow. */
+  async #makeFolders(options: CallOptions): Promise<void> {
+    const make = async (store: FileSystem): Promise<void> => {
+      for (let i = 0; i < 256; i++)
+        await store.mkdir(`/contents/${i.toString(16).padStart(2, '0')}`, { recursive: true });
+    };
+    if (this.#store.capabilities.transactions) await this.#store.transaction(make, options);
+    else await make(this.#store);
   }
 
   /** Gives an old content the time of now, so that the collection of garbage does not delete it before a record names it. */
