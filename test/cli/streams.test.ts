@@ -51,6 +51,19 @@ describe('the program', () => {
     expect((await run(['--help'])).code).toBe(0);
   });
 
+  it('hands everything after mcp to the MCP server', async () => {
+    const { code, stdout } = await run(['mcp', '--help']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('scratchfs-mcp') });
+    const request = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    };
+    const served = await run(['mcp'], { cwd: folder('served'), input: `${JSON.stringify(request)}\n` });
+    expect(JSON.parse(served.stdout)).toMatchObject({ id: 1, result: { serverInfo: {} } });
+  });
+
   it('describes every command as JSON', async () => {
     const { commands } = await json('help', []);
     expect(commands).toContainEqual(expect.objectContaining({ name: 'fs ls' }));

@@ -30,6 +30,7 @@ export const mayImport: Record<string, readonly string[]> = {
     '@scratchfs/disk',
     '@scratchfs/history',
     '@scratchfs/host',
+    '@scratchfs/mcp',
     '@scratchfs/redis',
     '@scratchfs/s3',
     '@scratchfs/sandbox',

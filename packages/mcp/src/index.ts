@@ -1,3 +1,4 @@
+export { main } from './command/main.js';
 export { type HttpOptions, type HttpServer, serveHttp } from './http/serve-http.js';
 export type { ApprovalLevel, McpServerOptions, Profile } from './server/options.js';
 export { McpWorkspaceServer } from './server/workspace-server.js';

@@ -57,10 +57,7 @@ export function run(call: Call): Promise<Result> {
         : ['', `${count(waiting, 'request waits', 'requests wait')} for you: scratchfs approvals`]),
       ...(paths.length === 0 || output.isQuiet
         ? []
-        : [
-            '',
-            style.dim('scratchfs diff shows the lines, accept writes them to the disk, undo takes back the last step.'),
-          ]),
+        : ['', style.dim('scratchfs diff shows the lines, accept writes them, undo takes back the last step.')]),
     ];
     return {
       lines,

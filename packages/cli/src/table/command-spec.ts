@@ -46,6 +46,8 @@ export interface CommandSpec {
   readonly takes?: readonly SharedOption[];
   /** True if everything from the first argument on belongs to another program. */
   readonly endsOptions?: boolean;
+  /** True if everything after the command's name belongs to another program, options too. */
+  readonly passesOn?: boolean;
   readonly examples?: readonly { readonly command: string; readonly help: string }[];
   readonly load: () => Promise<{ readonly run: Run }>;
 }

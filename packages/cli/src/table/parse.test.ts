@@ -51,6 +51,12 @@ describe('parsing', () => {
     expect(parse('fs', 'cat', '--', '-x', '--json').args).toEqual(['-x', '--json']);
   });
 
+  it('passes everything after mcp on', () => {
+    const { spec, args, options } = parse('-C', 'dir', 'mcp', '--read-only', 'install', '--json');
+    expect([spec?.name, args, options.text('directory')]).toEqual(['mcp', ['--read-only', 'install', '--json'], 'dir']);
+    expect(options.flag('json')).toBe(false);
+  });
+
   it('suggests the command or option that was meant', () => {
     expect(messageOf('fs', 'grap', 'x')).toContain('Did you mean `scratchfs fs grep`?');
     expect(messageOf('fs', 'ls', '--stor', 'x')).toContain('Did you mean --store?');

@@ -24,7 +24,8 @@ export function optionsOf(spec: CommandSpec): readonly OptionSpec[] {
 
 /** Parses a command line by the table. @throws CliError with the exit code of wrong usage */
 export function parseLine(table: readonly CommandSpec[], argv: readonly string[]): ParsedLine {
-  const { words, rest } = splitWords(table, argv);
+  const { words, before, after } = splitWords(table, argv);
+  const rest = [...before, ...after];
   const spec = table.find(({ name }) => name === words.join(' '));
   if (spec === undefined) {
     const isGroup = words.length > 0 && table.some(({ name }) => name.startsWith(`${words.join(' ')} `));
@@ -38,6 +39,10 @@ export function parseLine(table: readonly CommandSpec[], argv: readonly string[]
     }
     return { spec: undefined, words, args: [], options };
   }
+  if (spec.passesOn) {
+    const { options } = parseRest(before, optionsOf(spec), `scratchfs ${spec.name}`, false);
+    return { spec, words, args: after, options };
+  }
   const { args, options } = parseRest(rest, optionsOf(spec), `scratchfs ${spec.name}`, spec.endsOptions === true);
   if (!options.flag('help')) checkCount(spec, args);
   return { spec, words, args, options };
@@ -46,17 +51,17 @@ export function parseLine(table: readonly CommandSpec[], argv: readonly string[]
 /** Splits the one or two words that name a command from everything else, which keeps its order. */
 function splitWords(table: readonly CommandSpec[], argv: readonly string[]) {
   const words: string[] = [];
-  const rest: string[] = [];
+  const before: string[] = [];
   let index = 0;
   for (; index < argv.length; index++) {
     const argument = argv[index] as string;
     if (argument === '--') break;
     if (argument.startsWith('-') && argument !== '-') {
-      rest.push(argument);
+      before.push(argument);
       const isWithValue = TOP_OPTIONS.some(
         ({ name, short, value }) => value !== undefined && (argument === `--${name}` || argument === `-${short}`),
       );
-      if (isWithValue && index + 1 < argv.length) rest.push(argv[++index] as string);
+      if (isWithValue && index + 1 < argv.length) before.push(argv[++index] as string);
       continue;
     }
     const isFirst = words.length === 0;
@@ -69,7 +74,7 @@ function splitWords(table: readonly CommandSpec[], argv: readonly string[]) {
       break;
     }
   }
-  return { words, rest: [...rest, ...argv.slice(index)] };
+  return { words, before, after: argv.slice(index) };
 }
 
 function parseRest(rest: readonly string[], specs: readonly OptionSpec[], command: string, endsOptions: boolean) {

@@ -71,6 +71,18 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     load: () => import('../commands/try.js'),
   },
   {
+    name: 'mcp',
+    group: 'Work',
+    summary: 'Start the MCP server, or install it for a program; see `mcp --help`',
+    details: [
+      'Everything after `mcp` goes to `scratchfs-mcp`, which serves the workspace to agents over stdio or HTTP.',
+    ],
+    arguments: [{ name: 'ARGS', help: 'Arguments of scratchfs-mcp', isOptional: true, isRepeated: true }],
+    passesOn: true,
+    examples: [{ command: 'scratchfs mcp install claude', help: 'Register the server with Claude Code' }],
+    load: () => import('../commands/mcp.js'),
+  },
+  {
     name: 'status',
     group: 'Look',
     summary: 'Show what the attempt has changed, and conflicts with the disk',
