@@ -16,7 +16,7 @@ export interface WorkspaceOptions {
   readonly allowSecrets?: readonly string[] | undefined;
   /** For what an attempt adds. */
   readonly limits?: Limits | undefined;
-  /** Write each operation to the disk in the same call. Default false. */
+  /** Write each operation to the disk in the same call. Not available yet: `true` is refused. Default false. */
   readonly live?: boolean | undefined;
   /**
    * Take over a directory that lies at the path of another one, for which the store was made: it was created again, or

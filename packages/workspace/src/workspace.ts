@@ -33,6 +33,8 @@ const OPTIONS = ['store', 'durability', 'deny', 'allowSecrets', 'limits', 'live'
  */
 export async function openWorkspace(directory: string, options: WorkspaceOptions = {}): Promise<Workspace> {
   const given = checkOptions(options, OPTIONS, 'openWorkspace', false);
+  if (given.live === true)
+    throw new WorkspaceError('refused', 'live is not available yet: call accept() after each operation instead');
   const { store: where, durability, adopt, clock } = given;
   const store = await WorkspaceStore.open(directory, { store: where, durability, adopt, clock });
   try {
