@@ -73,6 +73,8 @@ export interface AttemptParts {
   /** Creates an attempt that begins with a head. */
   readonly fork: (head: Head, parent: { attempt: string; operation: number }, name?: string) => Promise<Attempt>;
   readonly discard: (options: CallOptions) => Promise<void>;
+  /** Says that the attempt belongs to the branch that HEAD names now. */
+  readonly takeAlong: (options: CallOptions) => Promise<void>;
 }
 
 const LABEL = ['actor', 'tool', 'summary'] as const;
@@ -294,8 +296,10 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   async refresh(options: CallOptions & { readonly onto?: boolean | undefined } = {}): Promise<RefreshResult> {
-    const { signal } = checkOptions(options, ['onto'], 'refresh');
+    const { onto = false, signal } = checkOptions(options, ['onto'], 'refresh');
+    if (typeof onto !== 'boolean') throw new TypeError(`onto must be true or false, not ${typeof onto}`);
     const context = this.#contextOf({});
+    if (onto) await this.#parts.takeAlong({ signal });
     await this.#parts.log.catchUp({ signal });
     await operationContext.run(context, () => this.#refreshed(undefined, { signal }));
     return refreshedIn(context);

@@ -94,6 +94,72 @@ it('after a switch to another branch nothing changes, reading goes on, and a new
   await expect(fork.undo()).rejects.toEqual(switched);
 });
 
+it('refresh onto another branch takes the attempt along, for all processes', async () => {
+  git('init', '-q');
+  git('add', '.');
+  git('commit', '-qm', 'one');
+  const workspace = await opened();
+  const attempt = await workspace.createAttempt('one');
+  await attempt.fileSystem.writeFile('/a.txt', 'one\nmine\n');
+  const other = await (await opened()).attempt('one');
+  git('switch', '-q', '-c', 'other');
+  writeFileSync(join(project, 'a.txt'), 'theirs\none\n');
+  await expect(attempt.refresh()).rejects.toMatchObject({ code: 'branch-switched' });
+  expect(await attempt.refresh({ onto: true })).toEqual({ merged: ['/a.txt'], conflicts: [] });
+  expect(await attempt.fileSystem.readText('/a.txt')).toBe('theirs\none\nmine\n');
+  await other.fileSystem.writeFile('/c.txt', 'c');
+  git('checkout', '-q', '--', '.');
+  git('switch', '-q', 'main');
+  await expect(other.undo()).rejects.toMatchObject({ code: 'branch-switched' });
+});
+
+it('a clock that goes back changes no order and loses nothing', async () => {
+  let now = 2_000_000_000_000;
+  const workspace = await opened({ clock: () => now });
+  const attempt = await workspace.createAttempt('one');
+  await attempt.fileSystem.writeFile('/b.txt', 'b');
+  now = 1_000;
+  await attempt.fileSystem.writeFile('/b.txt', 'B');
+  await workspace.createAttempt('two');
+  const { operations } = await attempt.log();
+  expect(operations.map(({ id, at, ms }) => [id, at, ms >= 0])).toEqual([
+    [2, 1_000, true],
+    [1, 2_000_000_000_000, true],
+  ]);
+  await attempt.undo();
+  expect(await attempt.fileSystem.readText('/b.txt')).toBe('b');
+  expect((await workspace.gc()).deleted).toBe(0);
+  expect((await (await opened()).attempt()).name).toBe('one');
+});
+
+it.each([['__proto__'], ['constructor'], ['-rf'], ['a\nb'], ['\u202etxt'], ['%s"$(x)'], ['\u00e9'.repeat(127)]])(
+  'the name %j is an ordinary name, kept and taken back',
+  async (name) => {
+    const attempt = await (await opened({ store: 'memory:' })).attempt();
+    const { fileSystem: fs } = attempt;
+    await fs.writeFile(`/${name}`, 'x');
+    await fs.mkdir('/d');
+    await fs.rename(`/${name}`, `/d/${name}`);
+    expect(await fs.readText(`/d/${name}`)).toBe('x');
+    expect((await attempt.diff()).paths.map(({ path }) => path)).toContain(`/d/${name}`);
+    for (let i = 0; i < 3; i++) await attempt.undo();
+    expect(await fs.readdir('/')).toEqual(['a.txt']);
+  },
+);
+
+it.each([
+  ['a lone surrogate', '/\ud800', 'EINVAL'],
+  ['NUL', '/a\0b', undefined],
+  ['300 bytes', `/${'x'.repeat(300)}`, 'ENAMETOOLONG'],
+])('a name with %s is refused, and nothing is stored', async (_, path, code) => {
+  const workspace = await opened();
+  const attempt = await workspace.attempt();
+  await expect(attempt.fileSystem.writeFile(path, 'x')).rejects.toMatchObject(
+    code === undefined ? { name: 'TypeError' } : { code },
+  );
+  expect(existsSync(join(top, 'store'))).toBe(false);
+});
+
 it('a directory that vanishes or is replaced takes no change, and loses none', async () => {
   const attempt = await (await opened()).createAttempt('one');
   await attempt.fileSystem.writeFile('/b.txt', 'b');

@@ -233,6 +233,12 @@ class DirectoryWorkspace implements Workspace {
         await this.#index.discard(name, signal);
         this.#events.wake();
       },
+      takeAlong: async ({ signal }) => {
+        if (start === undefined) return;
+        this.#store.check();
+        start = { parent: start.parent, head: currentHead(this.directory) };
+        await this.#index.update(name, start, signal);
+      },
     });
   }
 

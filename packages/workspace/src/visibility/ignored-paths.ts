@@ -22,9 +22,8 @@ export class IgnoredPaths implements ReadOnlyPaths {
   async ignoredOn(path: string, isDirectory: () => Promise<boolean>): Promise<string | undefined> {
     this.#directories ??= ignoreFacts(this.#directory).then((facts) => new IgnoredDirectories(this.#directory, facts));
     const directories = await this.#directories;
-    let found = directories.on(path, false);
-    if (found === undefined && directories.on(path, true) !== undefined && (await isDirectory())) found = path;
-    if (found === undefined) return undefined;
+    const found = directories.on(path, true);
+    if (found === undefined || (found === path && !(await isDirectory()))) return undefined;
     const tracked = await this.#trackedPaths();
     return tracked.some((one) => isWithin(one, path)) ? undefined : found;
   }
