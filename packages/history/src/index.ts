@@ -41,6 +41,7 @@ export { type ConfigEntry, configEntries } from './stores/git-config.js';
 export { GitDirectory, type GitDirectoryOptions } from './stores/git-directory.js';
 export { MemoryRepository } from './stores/memory-repository.js';
 export { type Pack, writePack } from './stores/pack-writer.js';
+export { isBinary } from './text/is-binary.js';
 export { type DiffAlgorithm, type MergedText, type MergeTextOptions, mergeText } from './text/merge-text.js';
 export type { PathEntry } from './tree-walk.js';
 export type { Problem, Verification } from './verify.js';

@@ -23,11 +23,11 @@ export { nodePrimitives } from './node-primitives.js';
 export { OsSandboxIncompleteError } from './os-sandbox/bring-back.js';
 export { OsSandboxUnavailableError } from './os-sandbox/bubblewrap.js';
 export type { OsSandboxLimits } from './os-sandbox/limits.js';
+export type { Stopped } from './os-sandbox/run-confined.js';
 export {
   type OsSandboxOptions,
   type OsSandboxResult,
   runInOsSandbox,
-  type Stopped,
 } from './os-sandbox/run-in-os-sandbox.js';
 export { ReadOnlySandboxFS, type ReadTextOptions } from './read-only-sandbox-fs.js';
 export {

@@ -157,11 +157,16 @@ export interface RunResult {
   readonly stopped: Stopped | undefined;
   /** Undefined if the command changed nothing. */
   readonly operation: Operation | undefined;
-  /** Paths that the command changed and somebody else too, in a way that cannot be merged; they keep the other state. */
+  /**
+   * Paths that the command changed and somebody else too, in a way that cannot be merged; they keep the other state,
+   * `attempt`. `base` is what the command was given, `disk` what it left.
+   */
   readonly conflicts: readonly Conflict[];
   /** Changes that were not taken, with the reason. */
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
   readonly autoRun: readonly string[];
+  /** What to do about a failure that the command could not explain, such as `git commit`. */
+  readonly hint?: string | undefined;
 }
 
 /** A named line of work on a directory: what the disk holds now, and what this attempt has changed. */

@@ -36,6 +36,10 @@ import { AttemptBackend } from './backend/attempt-backend.js';
 import type { Lower } from './backend/lower.js';
 import { type OperationContext, operationContext } from './backend/operation-context.js';
 import { ViewBackend } from './backend/view-backend.js';
+import type { CommandVisibility } from './commands/command-visibility.js';
+import { copiesOf } from './commands/copies.js';
+import { runCommand } from './commands/run-command.js';
+import { changedPaths } from './delta/changed-paths.js';
 import type { Head } from './delta/delta-node.js';
 import { applyChanges, type HeadChanges, inverse } from './delta/head-changes.js';
 import { restoredPath } from './delta/restored-path.js';
@@ -75,9 +79,10 @@ export interface AttemptParts {
   readonly discard: (options: CallOptions) => Promise<void>;
   /** Says that the attempt belongs to the branch that HEAD names now. */
   readonly takeAlong: (options: CallOptions) => Promise<void>;
+  readonly commands: CommandVisibility;
 }
 
-const LABEL = ['actor', 'tool', 'summary'] as const;
+const TEXTS = ['actor', 'tool', 'summary'] as const;
 
 export class WorkspaceAttempt implements Attempt {
   readonly name: string;
@@ -126,11 +131,17 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   #contextOf(label: OperationLabel): OperationContext {
-    const given = checkOptions(label, LABEL, 'operation', false);
-    for (const key of LABEL)
+    const given = checkOptions(label, [...TEXTS, 'ok', 'startedAt'], 'operation', false);
+    for (const key of TEXTS)
       if (given[key] !== undefined && typeof given[key] !== 'string')
         throw new TypeError(`${key} of an operation must be a text, not ${typeof given[key]}`);
-    return { label: given, startedAt: this.#parts.clock(), operations: [], merged: new Set(), conflicts: new Map() };
+    return {
+      label: given,
+      startedAt: given.startedAt ?? this.#parts.clock(),
+      operations: [],
+      merged: new Set(),
+      conflicts: new Map(),
+    };
   }
 
   async undo(
@@ -355,8 +366,14 @@ export class WorkspaceAttempt implements Attempt {
     });
   }
 
-  async run(_command: string | readonly string[], _options?: RunOptions): Promise<RunResult> {
-    throw notYet('run');
+  async run(command: string | readonly string[], options?: RunOptions): Promise<RunResult> {
+    const { fileSystem, name } = this;
+    const { log, commands, clock, directory } = this.#parts;
+    const copies = copiesOf(directory, name);
+    const differing = async (): Promise<string[]> =>
+      changedPaths((await log.catchUp()).head).map((path) => path.slice(1));
+    const operation: Attempt['operation'] = (...args) => this.operation(...args);
+    return runCommand({ ...commands, directory, fileSystem, copies, differing, operation, clock }, command, options);
   }
 
   async fork(name?: string, options: CallOptions & { readonly at?: OperationRef | undefined } = {}): Promise<Attempt> {
@@ -394,8 +411,4 @@ function refreshedIn({ merged, conflicts }: OperationContext): RefreshResult {
 function numberOf(ref: OperationRef): number {
   const id: unknown = typeof ref === 'object' && ref !== null ? ref.id : ref;
   return checkInteger(id as number, 'operation', 0);
-}
-
-function notYet(method: string): WorkspaceError {
-  return new WorkspaceError('refused', `${method} is not there yet`);
 }

@@ -58,6 +58,10 @@ export interface OperationLabel {
   readonly tool?: string | undefined;
   /** Default: a sentence made from the changes. */
   readonly summary?: string | undefined;
+  /** Default true. */
+  readonly ok?: boolean | undefined;
+  /** Epoch milliseconds. Default: now. */
+  readonly startedAt?: number | undefined;
 }
 
 /** A path that both the attempt and the disk have changed since the attempt first changed it, and that cannot be merged. */

@@ -9,6 +9,8 @@ import { AttemptIndex, type AttemptStart } from './attempts/attempt-index.js';
 import { checkAttemptName } from './attempts/names.js';
 import { Lower } from './backend/lower.js';
 import { checkBranch, currentHead, gitDirectoryAround } from './branch.js';
+import { type CommandVisibility, commandVisibility } from './commands/command-visibility.js';
+import { removeCopies } from './commands/copies.js';
 import { changedPaths } from './delta/changed-paths.js';
 import { emptyHead, type Head } from './delta/delta-node.js';
 import { WorkspaceError } from './errors.js';
@@ -60,6 +62,8 @@ class DirectoryWorkspace implements Workspace {
   readonly #contents: Contents;
   readonly #clock: () => number;
   readonly #limits: Limits | undefined;
+  readonly #commands: CommandVisibility;
+  readonly #isInMemory: boolean;
   readonly #attempts = new Map<string, Promise<WorkspaceAttempt>>();
   #isClosed = false;
 
@@ -77,6 +81,8 @@ class DirectoryWorkspace implements Workspace {
     this.approvals = new StoredApprovals(store.fileSystem, this.#clock, () => this.#beforeChange(), settled);
     this.#events = new WorkspaceEvents(store.fileSystem, this.#index, this.approvals);
     this.#limits = options.limits;
+    this.#commands = commandVisibility({ deny: options.deny, allowSecrets: options.allowSecrets }, this.#readOnly);
+    this.#isInMemory = options.store === 'memory:';
   }
 
   async attempts(options: CallOptions = {}): Promise<readonly AttemptInfo[]> {
@@ -161,6 +167,8 @@ class DirectoryWorkspace implements Workspace {
     this.#isClosed = true;
     this.#events.close();
     for (const attempt of this.#attempts.values()) await attempt.then((one) => one.close()).catch(() => undefined);
+    // Nobody can run a command on these attempts any more.
+    if (this.#isInMemory) for (const name of this.#attempts.keys()) await removeCopies(this.directory, name);
     await this.#store.close();
     await this.#lower.backend.close();
   }
@@ -232,6 +240,7 @@ class DirectoryWorkspace implements Workspace {
         await this.#events.begun();
         await this.#index.discard(name, signal);
         this.#events.wake();
+        await removeCopies(this.directory, name);
       },
       takeAlong: async ({ signal }) => {
         if (start === undefined) return;
@@ -239,6 +248,7 @@ class DirectoryWorkspace implements Workspace {
         start = { parent: start.parent, head: currentHead(this.directory) };
         await this.#index.update(name, start, signal);
       },
+      commands: this.#commands,
     });
   }
 

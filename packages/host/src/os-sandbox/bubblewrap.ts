@@ -30,12 +30,24 @@ export interface Binding {
   readonly isWritable: boolean;
 }
 
+/** An empty directory in memory, which is gone when the command ends. */
+export interface Scratch {
+  readonly inside: string;
+  readonly bytes: number;
+}
+
 export interface Confinement {
-  readonly bindings: readonly Binding[];
+  /** In the order in which they are mounted. */
+  readonly bindings: readonly (Binding | Scratch)[];
   readonly network: boolean;
   readonly limits: AllLimits;
   readonly environment: Readonly<Record<string, string>>;
   readonly directory: string;
+  /**
+   * Connect the command with the terminal of this process. The filter of system calls then keeps it from typing into
+   * the terminal; otherwise it has a session of its own too. Default false.
+   */
+  readonly terminal?: boolean | undefined;
 }
 
 /** User and group id of the command on the host, an account that owns nothing. Only root can switch to it. */
@@ -81,7 +93,7 @@ exec "$@"
 export function findBubblewrap(): string {
   if (process.platform !== 'linux')
     throw new OsSandboxUnavailableError(
-      'The command was not run: bubblewrap, which confines it, exists only for Linux',
+      'The command was not run: bubblewrap, which confines it, exists only for Linux. Run this program in Linux: a container, a virtual machine or WSL 2',
     );
   for (const place of BUBBLEWRAP_PATHS) {
     try {
@@ -91,7 +103,9 @@ export function findBubblewrap(): string {
       // Try the next path.
     }
   }
-  throw new OsSandboxUnavailableError('The command was not run: bubblewrap, which confines it, is not installed');
+  throw new OsSandboxUnavailableError(
+    'The command was not run: bubblewrap, which confines it, is not installed. Install it with the package manager of the system, for example `sudo apt install bubblewrap` or `sudo dnf install bubblewrap`',
+  );
 }
 
 /**
@@ -115,13 +129,19 @@ export function startConfined(
   );
   const args = ['--args', String(ARGUMENTS_FD), '--', '/bin/sh', '-c', SCRIPT, 'sh', ...numbers, ...command];
   const nothing = openSync(devNull, 'r');
+  const { terminal = false } = confinement;
   try {
     const child = spawn(bubblewrap, args, {
       // bubblewrap's environment can be read inside, as that of process 1.
       env: {},
       cwd: '/',
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', ...instead(nothing)],
+      // A process group of its own does not get the Ctrl-C of the terminal.
+      detached: !terminal,
+      stdio: [
+        ...(terminal ? (['inherit', 'inherit', 'inherit'] as const) : (['ignore', 'pipe', 'pipe'] as const)),
+        ...(['pipe', 'pipe', 'pipe'] as const),
+        ...instead(nothing),
+      ],
       ...(process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}),
     });
     const pipes = child.stdio as unknown as readonly [null, Readable, Readable, Writable, Readable, Writable];
@@ -171,7 +191,7 @@ function closesOnExec(descriptor: number): boolean {
   }
 }
 
-function argumentsOf({ bindings, network, limits, environment, directory }: Confinement): string[] {
+function argumentsOf({ bindings, network, limits, environment, directory, terminal }: Confinement): string[] {
   const args = [
     '--unshare-all',
     '--unshare-user',
@@ -187,7 +207,7 @@ function argumentsOf({ bindings, network, limits, environment, directory }: Conf
     String(FILTER_FD),
     '--cap-drop',
     'ALL',
-    '--new-session',
+    ...(terminal === true ? [] : ['--new-session']),
     '--die-with-parent',
     '--hostname',
     'sandbox',
@@ -206,7 +226,10 @@ function argumentsOf({ bindings, network, limits, environment, directory }: Conf
   args.push('--proc', '/proc', '--dev', '/dev');
   for (const path of KEYS) if (existsSync(path)) args.push('--ro-bind', devNull, path);
   for (const path of IN_MEMORY) args.push('--size', size, '--tmpfs', path);
-  for (const { host, inside, isWritable } of bindings) args.push(isWritable ? '--bind' : '--ro-bind', host, inside);
+  for (const one of bindings) {
+    if ('host' in one) args.push(one.isWritable ? '--bind' : '--ro-bind', one.host, one.inside);
+    else args.push('--size', String(one.bytes), '--tmpfs', one.inside);
+  }
   args.push('--remount-ro', '/dev', '--remount-ro', '/', '--chdir', directory);
   return args;
 }

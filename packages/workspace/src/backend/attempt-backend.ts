@@ -130,9 +130,13 @@ export class AttemptBackend implements Backend {
         if (changed.length > 0) return { kind: 'conflict', checks: changed };
         await contents.save(writer.hashes, signalOf(call));
         const context = operationContext.getStore();
-        const { actor = 'user', tool = 'edit', summary } = context?.label ?? {};
+        const { actor = 'user', tool = 'edit', summary, ok } = context?.label ?? {};
         const ms = context === undefined ? 0 : Math.max(0, at - context.startedAt);
-        const operation = await log.append(next, { at, actor, tool, summary, ms, batch: operationId }, signalOf(call));
+        const operation = await log.append(
+          next,
+          { at, actor, tool, summary, ok, ms, batch: operationId },
+          signalOf(call),
+        );
         if (operation === undefined) continue;
         context?.operations.push(operation);
         return { kind: 'ok', version };

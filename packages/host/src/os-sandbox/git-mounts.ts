@@ -1,0 +1,66 @@
+import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Binding } from './bubblewrap.js';
+import { INSIDE } from './link-targets.js';
+
+/**
+ * Returns mounts that show a repository to a command, read-only. A linked work tree also gets the repository that it
+ * belongs to, at that one's own path. Configurations that hold credentials are replaced by copies without them.
+ *
+ * @param place where `.git` lies on the host, a directory or a file
+ * @param inside path of `.git` for the command
+ * @param scratch an existing directory of the host for the copies, which the command's user can reach
+ */
+export function gitMounts(place: string, inside: string, scratch: string): Binding[] {
+  const mounts: Binding[] = [{ host: place, inside, isWritable: false }];
+  const gitDirectory = lstatSync(place).isDirectory() ? place : linkedDirectory(place);
+  if (gitDirectory === undefined) return mounts;
+  const common = resolve(gitDirectory, firstLine(join(gitDirectory, 'commondir')) ?? '.');
+  const isLinked = gitDirectory !== place;
+  if (isLinked && !isWithin(common, dirname(place))) mounts.push({ host: common, inside: common, isWritable: false });
+  const shown = isLinked ? common : inside;
+  for (const name of ['config', 'config.worktree']) {
+    const config = textOf(join(common, name));
+    const safe = config === undefined ? undefined : withoutCredentials(config);
+    if (safe === undefined || safe === config) continue;
+    const copy = join(scratch, `${name}-${inside.slice(INSIDE.length + 1).replaceAll('/', '_')}`);
+    writeFileSync(copy, safe, { mode: 0o644 });
+    mounts.push({ host: copy, inside: join(shown, name), isWritable: false });
+  }
+  return mounts;
+}
+
+/** Returns the directory that a `.git` file names; undefined for another file. */
+function linkedDirectory(file: string): string | undefined {
+  const named = /^gitdir: (.+)$/.exec(firstLine(file) ?? '')?.[1];
+  if (named === undefined) return undefined;
+  const directory = resolve(dirname(file), named);
+  // Anything may be written in the file: only what looks like a repository is shown.
+  return textOf(join(directory, 'HEAD')) === undefined ? undefined : directory;
+}
+
+/** Passwords in URLs, and the settings that hold credentials as they are. */
+const URL_CREDENTIALS = /(:\/\/)[^/@\s"]+@/g;
+const SECRET_SETTING =
+  /^\s*(extraheader|proxy|cookiefile|helper|sslkey|sslcertpasswordprotected|password|token|pass)\s*=.*$/gim;
+
+/** Returns the text of a git configuration without credentials. */
+export function withoutCredentials(config: string): string {
+  return config.replace(URL_CREDENTIALS, '$1').replace(SECRET_SETTING, '');
+}
+
+function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(`${directory}/`);
+}
+
+function firstLine(file: string): string | undefined {
+  return textOf(file)?.split('\n', 1)[0];
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

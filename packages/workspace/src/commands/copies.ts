@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { WorkspaceError } from '../errors.js';
+
+/** A copy that no command has used for this long is removed. */
+const MAX_IDLE_MS = 30 * 86_400_000;
+
+/**
+ * Returns the directory for the copies that commands of an attempt run on. They can be made again at any time, so they
+ * lie in the user's cache, and not in the store. Those of root, whose commands run as another user, lie in the directory
+ * for temporary files, which that user can reach.
+ */
+export function copiesOf(directory: string, attempt: string): string {
+  const id = createHash('sha256').update(directory).digest('hex').slice(0, 32);
+  return join(cacheDirectory(), 'copies', id, attempt);
+}
+
+function cacheDirectory(): string {
+  if (process.getuid?.() === 0) {
+    const shared = join(tmpdir(), 'scratchfs-root');
+    mkdirSync(shared, { recursive: true, mode: 0o711 });
+    const { mode, uid } = lstatSync(shared);
+    // Anybody may create names there.
+    if ((mode & 0o170_022) !== 0o040_000 || uid !== 0)
+      throw new WorkspaceError('refused', `${shared} belongs to another user, or others may write to it: remove it`);
+    return shared;
+  }
+  const given = process.env['XDG_CACHE_HOME'];
+  return join(given !== undefined && isAbsolute(given) ? given : join(homedir(), '.cache'), 'scratchfs');
+}
+
+/** Removes the copies of an attempt. */
+export async function removeCopies(directory: string, attempt: string): Promise<void> {
+  await rm(copiesOf(directory, attempt), { recursive: true, force: true });
+}
+
+/** Removes the copies of other attempts on a directory that have not been used for long. */
+export async function removeIdleCopies(copies: string, now: number): Promise<void> {
+  const parent = join(copies, '..');
+  for (const name of readdirSync(parent)) {
+    const place = join(parent, name);
+    if (place !== copies && lstatSync(place).mtimeMs < now - MAX_IDLE_MS)
+      await rm(place, { recursive: true, force: true });
+  }
+}

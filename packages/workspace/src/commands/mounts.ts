@@ -1,0 +1,72 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Binding, gitMounts, INSIDE, isOpenToAll, type Scratch, toolchainOf } from '@scratchfs/host/internal';
+
+type Mount = Binding | Scratch;
+
+/** Most entries of dependency directories that are mounted one by one: mounting takes the square of their number. */
+const MAX_SINGLE_MOUNTS = 500;
+/** Bytes that a command can write beside the dependencies, such as caches. */
+const SCRATCH_BYTES = 2 ** 29;
+
+/** Account files for programs that look up the name of their user. */
+const ACCOUNTS = {
+  passwd: 'nobody:x:65534:65534:nobody:/tmp:/bin/sh\n',
+  group: 'nogroup:x:65534:\n',
+};
+
+/** What a command sees beside its files, and where. */
+export interface CommandMounts {
+  readonly mounts: readonly Mount[];
+  /** Value of PATH. */
+  readonly path: string;
+  /** Paths of the directory that this user's commands cannot be shown, because another user has to reach them. */
+  readonly unreachable: readonly string[];
+}
+
+export interface MountedPaths {
+  readonly dependencies: readonly string[];
+  readonly repositories: readonly string[];
+}
+
+/**
+ * Returns the mounts of a command. Of a dependency directory each entry is read-only, and new ones, such as
+ * `node_modules/.cache`, last until the command ends. Of directories with very many entries all is read-only.
+ *
+ * @param directory the user's directory
+ * @param files the copy of its files
+ * @param scratch directory for files that are made for the mounts
+ */
+export function mountsOf(
+  directory: string,
+  { dependencies, repositories }: MountedPaths,
+  { files, scratch, path }: { readonly files: string; readonly scratch: string; readonly path: string | undefined },
+): CommandMounts {
+  const mounts: Mount[] = [{ host: files, inside: INSIDE, isWritable: true }];
+  const unreachable: string[] = [];
+  // A command of root runs as nobody.
+  const isReachable = process.getuid?.() !== 0 || isOpenToAll(directory);
+  let room = MAX_SINGLE_MOUNTS;
+  for (const one of isReachable ? dependencies : []) {
+    const host = join(directory, one);
+    const inside = join(INSIDE, one);
+    const names = readdirSync(host);
+    if (names.length > room) {
+      mounts.push({ host, inside, isWritable: false });
+      continue;
+    }
+    room -= names.length;
+    mounts.push({ inside, bytes: SCRATCH_BYTES });
+    for (const name of names) mounts.push({ host: join(host, name), inside: join(inside, name), isWritable: false });
+  }
+  for (const one of isReachable ? repositories : [])
+    mounts.push(...gitMounts(join(directory, one), join(INSIDE, one), scratch));
+  if (!isReachable) unreachable.push(...dependencies, ...repositories);
+  for (const [name, text] of Object.entries(ACCOUNTS)) {
+    const host = join(scratch, name);
+    writeFileSync(host, text, { mode: 0o644 });
+    mounts.push({ host, inside: `/etc/${name}`, isWritable: false });
+  }
+  const toolchain = toolchainOf(path, directory);
+  return { mounts: [...toolchain.mounts, ...mounts], path: toolchain.path, unreachable };
+}
