@@ -36,6 +36,12 @@ export const benchmarks = [
     script: 'test/bench/workspace.ts',
   },
   {
+    name: 'commands',
+    measures: 'commands on an attempt: the first, later ones, one that removes half of the tree, and its undo',
+    options: '<files>, default 50,000',
+    script: 'test/bench/commands.ts',
+  },
+  {
     name: 's3',
     measures: 'requests and prices of S3 beside one object per file and unstorage',
     options: '',
