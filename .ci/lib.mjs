@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -110,4 +110,26 @@ export function requireNode() {
   if (major > 20 || (major === 20 && minor >= 20)) return;
   console.error(`scratchfs needs Node 20.20 or newer; this is ${process.version}.`);
   process.exit(1);
+}
+
+/**
+ * Installs a Debian package with apt-get if this process may. Returns why it could not, or undefined. Servers in it are
+ * not started: the tests start their own.
+ */
+export async function installWithApt(name) {
+  const mayInstall = process.platform === 'linux' && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
+  if (!mayInstall) return `there is no ${name} on this machine`;
+  console.log(`  installing ${name} with apt-get…`);
+  const apt = (...args) =>
+    run('apt-get', args, { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true, timeoutMs: 240_000 });
+  const policy = '/usr/sbin/policy-rc.d';
+  const isOurs = !existsSync(policy);
+  if (isOurs) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    await apt('update', '-qq');
+    const { code, output } = await apt('install', '-qq', '-y', '--no-install-recommends', name);
+    return code === 0 ? undefined : `apt-get could not install ${name}: ${output.trim().split('\n').at(-1)}`;
+  } finally {
+    if (isOurs) rmSync(policy);
+  }
 }

@@ -28,6 +28,11 @@ export const steps = [
   { name: 'redis-server', report: ['node', '.ci/redis-server.mjs'] },
   { name: 'redis', vitest: ['redis'], needs: ['redis-server'], timeoutMs: 25 * 60_000 },
   {
+    name: 'postgresql',
+    report: ['node', '.ci/program.mjs', 'postgresql', 'psql', '--version', 'the storage on PostgreSQL'],
+  },
+  { name: 'sql', vitest: ['sql'], needs: ['postgresql'], timeoutMs: 15 * 60_000 },
+  {
     name: 'tmux',
     report: ['node', '.ci/program.mjs', 'tmux', 'tmux', '-V', 'the command line in a terminal'],
   },

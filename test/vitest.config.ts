@@ -60,6 +60,7 @@ export default defineConfig({
       project('mcp', 'test/mcp/**/*.test.ts'),
       project('examples', 'examples/**/*.test.ts'),
       project('redis', 'test/redis/**/*.test.ts'),
+      project('sql', 'test/sql/**/*.test.ts'),
       // One server for all of these tests. The SDK's modules for bundlers do not run in Node unchanged.
       { ...s3, ...plain, test: { ...s3.test, globalSetup: [`${root}test/s3/global-setup.ts`] } },
       project('attacks', 'test/attacks/**/*.test.ts'),

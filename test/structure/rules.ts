@@ -9,6 +9,8 @@ export const mayImport: Record<string, readonly string[]> = {
   redis: ['@scratchfs/core', 'ioredis'],
   s3: ['@scratchfs/core', '@aws-sdk/client-s3'],
   disk: ['@scratchfs/core'],
+  // `?` is a driver named at run time, which the user has installed.
+  sql: ['@scratchfs/core', 'better-sqlite3', 'libsql', 'pg', '?'],
   workspace: [
     '@scratchfs/core',
     '@scratchfs/disk',
@@ -49,6 +51,7 @@ export const mayImport: Record<string, readonly string[]> = {
     '@scratchfs/disk',
     '@scratchfs/redis',
     '@scratchfs/s3',
+    '@scratchfs/sql',
     'modern-tar',
     '?',
   ],
@@ -65,6 +68,7 @@ export const needsNode = [
   'packages/host/src/',
   'packages/mcp/src/',
   'packages/redis/src/',
+  'packages/sql/src/',
   'packages/workspace/src/',
 ];
 

@@ -10,6 +10,8 @@ interface Provider {
 
 const DISK: Provider = { packageName: '@scratchfs/disk', className: 'DiskStorage', needs: [] };
 const REDIS: Provider = { packageName: '@scratchfs/redis', className: 'RedisStorage', needs: ['ioredis'] };
+const SQLITE: Provider = { packageName: '@scratchfs/sql', className: 'SqliteStorage', needs: [] };
+const POSTGRES: Provider = { packageName: '@scratchfs/sql', className: 'PostgresStorage', needs: ['pg'] };
 const S3: Provider = { packageName: '@scratchfs/s3', className: 'S3Storage', needs: ['@aws-sdk/client-s3'] };
 
 /** Providers by URL scheme. */
@@ -18,6 +20,9 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map([
   ['redis:', REDIS],
   ['rediss:', REDIS],
   ['s3:', S3],
+  ['sqlite:', SQLITE],
+  ['postgres:', POSTGRES],
+  ['postgresql:', POSTGRES],
 ]);
 
 /**

@@ -85,6 +85,8 @@ function worldOf(seed: number, store: ObjectStore): World {
     list: (...what) => scheduler.outside(() => store.list(...what)),
     readHead: (...what) => scheduler.outside(() => store.readHead(...what)),
     swapHead: (...what) => scheduler.outside(() => store.swapHead(...what)),
+    // Several clients use it, one after the other.
+    close: async () => undefined,
   });
   return { scheduler, store: timed };
 }

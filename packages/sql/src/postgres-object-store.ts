@@ -1,0 +1,221 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { StorageError } from '@scratchfs/core';
+import type { NamePage, ObjectStore, StoredHead, StoredObject } from '@scratchfs/core/object-tree';
+import { checkFormat, FORMAT_VERSION } from './format.js';
+import type { Connection, Parameter, Row } from './postgres-client.js';
+import { isCreationRace, toStorageError } from './postgres-errors.js';
+
+const NAMES_PER_PAGE = 1_000;
+const CHANNEL = 'scratchfs';
+/** Milliseconds before another attempt to listen, and between two looks at the head of a client that cannot. */
+const LOOK_INTERVAL_MS = 500;
+
+// Objects are compressed already where that helps, and parts of them are read.
+const TABLES = [
+  'CREATE TABLE IF NOT EXISTS scratchfs_format (version integer NOT NULL)',
+  `CREATE TABLE IF NOT EXISTS scratchfs_objects (
+    filesystem text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, bytes bytea NOT NULL,
+    PRIMARY KEY (filesystem, name))`,
+  'ALTER TABLE scratchfs_objects ALTER COLUMN bytes SET STORAGE EXTERNAL',
+  'CREATE TABLE IF NOT EXISTS scratchfs_heads (filesystem text PRIMARY KEY, tag bigint NOT NULL, bytes bytea)',
+  `INSERT INTO scratchfs_format SELECT ${FORMAT_VERSION} WHERE NOT EXISTS (SELECT 1 FROM scratchfs_format)`,
+];
+
+/** Each statement is a transaction of its own, so any connection of a pool can run it. */
+const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = tag + 1, bytes = $3
+  WHERE filesystem = $1 AND tag = $2::bigint AND bytes IS NOT NULL RETURNING tag::text AS tag`;
+// The row of a deleted filesystem stays, because its number must not return.
+const FIRST_HEAD = `INSERT INTO scratchfs_heads AS head VALUES ($1, 1, $2)
+  ON CONFLICT (filesystem) DO UPDATE SET tag = head.tag + 1, bytes = excluded.bytes WHERE head.bytes IS NULL
+  RETURNING tag::text AS tag`;
+
+/** Stores the objects of a filesystem, and its head, as rows of a PostgreSQL database. */
+export class PostgresObjectStore implements ObjectStore {
+  readonly #open: () => Promise<Connection>;
+  readonly #name: string;
+  #opened: Promise<Connection> | undefined;
+
+  constructor(open: () => Promise<Connection>, name: string) {
+    this.#open = open;
+    this.#name = name;
+  }
+
+  async get(name: string, offset: number, length: number): Promise<Uint8Array | undefined> {
+    const sql =
+      'SELECT substring(bytes FROM $3::int FOR $4::int) AS bytes FROM scratchfs_objects WHERE filesystem = $1 AND name = $2';
+    const [row] = await this.#query(sql, [this.#name, name, offset + 1, length]);
+    return row && bytesOf(row);
+  }
+
+  async put(name: string, bytes: Uint8Array): Promise<void> {
+    const sql = `INSERT INTO scratchfs_objects VALUES ($1, $2, $3)
+      ON CONFLICT (filesystem, name) DO UPDATE SET bytes = excluded.bytes`;
+    await this.#query(sql, [this.#name, name, bytes]);
+  }
+
+  async delete(names: readonly string[]): Promise<void> {
+    const list = names.map((_, i) => `$${i + 2}`).join(', ');
+    await this.#query(`DELETE FROM scratchfs_objects WHERE filesystem = $1 AND name IN (${list})`, [
+      this.#name,
+      ...names,
+    ]);
+  }
+
+  async list(prefix: string, cursor = ''): Promise<NamePage> {
+    // A tilde is greater than every character of a name.
+    const sql = `SELECT name FROM scratchfs_objects WHERE filesystem = $1 AND name > $2 AND name >= $3 AND name < $4
+      ORDER BY name LIMIT ${NAMES_PER_PAGE}`;
+    const rows = await this.#query(sql, [this.#name, cursor, prefix, `${prefix}~`]);
+    const names = rows.map((row) => String(row['name']));
+    return { names, cursor: names.length === NAMES_PER_PAGE ? names.at(-1) : undefined };
+  }
+
+  async readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
+    const sql = `SELECT tag::text AS tag, CASE WHEN tag::text = $2 THEN NULL ELSE bytes END AS bytes
+      FROM scratchfs_heads WHERE filesystem = $1 AND bytes IS NOT NULL`;
+    const [row] = await this.#query(sql, [this.#name, known ?? '']);
+    if (row === undefined) return undefined;
+    const tag = String(row['tag']);
+    return tag === known ? 'unchanged' : { tag, bytes: bytesOf(row) };
+  }
+
+  swapHead(bytes: Uint8Array, expected: string | undefined): Promise<string | undefined> {
+    return expected === undefined
+      ? this.#swap(FIRST_HEAD, [], [this.#name, bytes])
+      : this.#swap(NEXT_HEAD, [], [this.#name, expected, bytes]);
+  }
+
+  commit(objects: readonly StoredObject[], head: Uint8Array, expected: string): Promise<string | undefined> {
+    return this.#swap(NEXT_HEAD, objects, [this.#name, expected, head]);
+  }
+
+  watch(changed: () => void, fail: (error: unknown) => void): () => void {
+    let isStopped = false;
+    let stopListening: (() => void) | undefined;
+    const notified = (payload: string): void => {
+      if (payload === this.#name) changed();
+    };
+    const listen = async (): Promise<void> => {
+      while (!isStopped) {
+        try {
+          const { listen } = await this.#connection();
+          if (listen !== undefined) {
+            await new Promise<void>((resolve, reject) => {
+              listen(CHANNEL, notified, resolve).then((stop) => {
+                if (isStopped) stop();
+                else stopListening = stop;
+                // What happened before it listened.
+                changed();
+              }, reject);
+            });
+          }
+        } catch (error) {
+          const failure = toStorageError(error);
+          if (!(failure as StorageError).retryable) {
+            if (!isStopped) fail(failure);
+            return;
+          }
+        }
+        await pause(LOOK_INTERVAL_MS);
+        if (!isStopped) changed();
+      }
+    };
+    void listen();
+    return () => {
+      isStopped = true;
+      stopListening?.();
+    };
+  }
+
+  async deleteHead(): Promise<void> {
+    const sql = `UPDATE scratchfs_heads SET tag = tag + 1, bytes = NULL WHERE filesystem = $1 AND bytes IS NOT NULL
+      RETURNING tag::text AS tag`;
+    await this.#swap(sql, [], [this.#name]);
+  }
+
+  /** Returns the names of the filesystems in the database. */
+  async names(): Promise<string[]> {
+    const rows = await this.#query('SELECT filesystem FROM scratchfs_heads WHERE bytes IS NOT NULL', []);
+    return rows.map((row) => String(row['filesystem'])).sort();
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.then((connection) => connection.close()).catch(() => undefined);
+  }
+
+  /** Runs a statement that changes the head and returns its tag; with objects that are stored if it does. */
+  async #swap(
+    sql: string,
+    objects: readonly StoredObject[],
+    parameters: readonly Parameter[],
+  ): Promise<string | undefined> {
+    const values: Parameter[] = [...parameters];
+    let stored = '';
+    if (objects.length > 0) {
+      const rows = objects.map(({ name, bytes }) => `($${values.push(name)}, $${values.push(bytes)}::bytea)`);
+      stored = `, stored AS (INSERT INTO scratchfs_objects SELECT $1, object.name, object.bytes
+        FROM (VALUES ${rows.join(', ')}) AS object (name, bytes), swapped
+        ON CONFLICT (filesystem, name) DO UPDATE SET bytes = excluded.bytes)`;
+    }
+    const [row] = await this.#query(
+      `WITH swapped AS (${sql})${stored} SELECT tag, pg_notify('${CHANNEL}', $1::text)::text AS told FROM swapped`,
+      values,
+    );
+    return row && String(row['tag']);
+  }
+
+  async #query(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]> {
+    try {
+      const connection = await this.#connection();
+      return await connection.query(sql, parameters.map(parameterOf));
+    } catch (error) {
+      throw toStorageError(error);
+    }
+  }
+
+  #connection(): Promise<Connection> {
+    this.#opened ??= this.#prepare();
+    return this.#opened;
+  }
+
+  async #prepare(): Promise<Connection> {
+    let connection: Connection | undefined;
+    try {
+      connection = await this.#open();
+      for (let attempt = 0; ; attempt++) {
+        try {
+          await prepareTables(connection);
+          return connection;
+        } catch (error) {
+          if (!isCreationRace(error) || attempt === 10) throw error;
+        }
+      }
+    } catch (error) {
+      this.#opened = undefined;
+      await connection?.close().catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+async function prepareTables(connection: Connection): Promise<void> {
+  const sql = "SELECT to_regclass('scratchfs_heads')::text AS heads, to_regclass('scratchfs_format')::text AS format";
+  const [found] = await connection.query(sql, []);
+  // A user without the right to create tables can use existing ones.
+  if (found?.['heads'] == null || found['format'] == null)
+    for (const statement of TABLES) await connection.query(statement, []);
+  const [row] = await connection.query('SELECT version FROM scratchfs_format', []);
+  checkFormat(row?.['version']);
+}
+
+/** Returns a value as every client takes it. */
+function parameterOf(value: Parameter): Parameter {
+  return value instanceof Uint8Array && !Buffer.isBuffer(value)
+    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    : value;
+}
+
+function bytesOf({ bytes }: Row): Uint8Array {
+  if (!(bytes instanceof Uint8Array)) throw new StorageError('corrupt', 'A row of the filesystem holds no bytes');
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,40 @@
+import { isStorageError, StorageError, type StorageErrorKind } from '@scratchfs/core';
+
+/** Texts and codes of the drivers for one kind of failure. */
+const KINDS: readonly { readonly found: RegExp; readonly kind: StorageErrorKind; readonly text: string }[] = [
+  { found: /full/i, kind: 'full', text: 'The disk of the SQLite file is full: free some space and try again' },
+  {
+    found: /readonly|unable to open|cantopen|authorization|perm/i,
+    kind: 'denied',
+    text: 'The SQLite file cannot be opened for writing: check its path, owner and mode',
+  },
+  { found: /malformed|not a database|corrupt|notadb/i, kind: 'corrupt', text: 'The SQLite file is damaged' },
+  {
+    found: /no such table/i,
+    kind: 'lost',
+    text: 'The tables of the filesystem are gone from the SQLite file',
+  },
+  { found: /not open|closed/i, kind: 'closed', text: 'The SQLite database was closed' },
+];
+
+/** Reports whether another connection holds the lock, so that the statement did nothing. */
+export function isBusy(error: unknown): boolean {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  if (typeof errcode === 'number') return [5, 6].includes(errcode & 0xff);
+  return /^SQLITE_(BUSY|LOCKED)/.test(String(code)) || /database (table )?is locked/i.test(String(error));
+}
+
+/** Converts an error of a driver. All but a failing disk have changed nothing, because the transaction is rolled back. */
+export function toStorageError(cause: unknown): unknown {
+  if (isStorageError(cause)) return cause;
+  if (!(cause instanceof Error)) return cause;
+  if (isBusy(cause))
+    return new StorageError('unavailable', 'Another connection has locked the SQLite file for a long time', {
+      mayHaveHappened: false,
+      cause,
+    });
+  const text = `${String((cause as { code?: unknown }).code)} ${cause.message}`;
+  const known = KINDS.find(({ found }) => found.test(text));
+  if (known !== undefined) return new StorageError(known.kind, known.text, { mayHaveHappened: false, cause });
+  return new StorageError('unavailable', `SQLite failed: ${cause.message}`, { retryable: false, cause });
+}

@@ -1,0 +1,245 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type BackendCall, StorageError } from '@scratchfs/core';
+import type { NamePage, ObjectStore, StoredHead, StoredObject } from '@scratchfs/core/object-tree';
+import { checkFormat, FORMAT_VERSION } from './format.js';
+import type { Row, SqliteDatabase, SqliteStatement, Value } from './sqlite-database.js';
+import { isBusy, toStorageError } from './sqlite-errors.js';
+
+const NAMES_PER_PAGE = 1_000;
+/** Milliseconds that a statement itself waits for a lock. It blocks the event loop meanwhile. */
+const BUSY_TIMEOUT_MS = 10;
+/** Milliseconds to wait for a lock in all. */
+const LOCK_WAIT_MS = 10_000;
+/** Milliseconds between two looks at a watched head. */
+const LOOK_INTERVAL_MS = 200;
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS scratchfs_format (version INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS scratchfs_objects (
+    filesystem TEXT NOT NULL, name TEXT NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (filesystem, name));
+  CREATE TABLE IF NOT EXISTS scratchfs_heads (filesystem TEXT PRIMARY KEY, tag INTEGER NOT NULL, bytes BLOB);`;
+
+const PUT = 'INSERT OR REPLACE INTO scratchfs_objects VALUES (?, ?, ?)';
+// The row of a deleted filesystem stays, because its number must not return.
+const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES (?, 1, ?)
+  ON CONFLICT (filesystem) DO UPDATE SET tag = tag + 1, bytes = excluded.bytes WHERE bytes IS NULL RETURNING tag`;
+const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = tag + 1, bytes = ?
+  WHERE filesystem = ? AND tag = ? AND bytes IS NOT NULL RETURNING tag`;
+
+/** Stores the objects of a filesystem, and its head, as rows of a SQLite database. */
+export class SqliteObjectStore implements ObjectStore {
+  readonly #open: () => Promise<SqliteDatabase>;
+  readonly #name: string;
+  readonly #isOwned: boolean;
+  readonly #isFlushed: boolean;
+  readonly #statements = new Map<string, SqliteStatement>();
+  #opened: Promise<SqliteDatabase> | undefined;
+
+  /** @param isOwned close the database with the store @param isFlushed wait for the disk after each commit */
+  constructor(open: () => Promise<SqliteDatabase>, name: string, isOwned: boolean, isFlushed: boolean) {
+    this.#open = open;
+    this.#name = name;
+    this.#isOwned = isOwned;
+    this.#isFlushed = isFlushed;
+  }
+
+  get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined> {
+    return this.#attempt(call, (db) => {
+      const sql = 'SELECT substr(bytes, ?, ?) AS bytes FROM scratchfs_objects WHERE filesystem = ? AND name = ?';
+      const row = this.#row(db, sql, offset + 1, length, this.#name, name);
+      return row && bytesOf(row['bytes']);
+    });
+  }
+
+  put(name: string, bytes: Uint8Array, call?: BackendCall): Promise<void> {
+    return this.#attempt(call, (db) => this.#run(db, PUT, this.#name, name, bytes));
+  }
+
+  delete(names: readonly string[], call?: BackendCall): Promise<void> {
+    return this.#transaction(call, (db) => {
+      const sql = 'DELETE FROM scratchfs_objects WHERE filesystem = ? AND name = ?';
+      for (const name of names) this.#run(db, sql, this.#name, name);
+    });
+  }
+
+  list(prefix: string, cursor = '', call?: BackendCall): Promise<NamePage> {
+    return this.#attempt(call, (db) => {
+      const sql = `SELECT name FROM scratchfs_objects WHERE filesystem = ? AND name > ? AND name >= ? AND name < ?
+        ORDER BY name LIMIT ?`;
+      // A tilde is greater than every character of a name.
+      const parameters = [this.#name, cursor, prefix, `${prefix}~`, NAMES_PER_PAGE];
+      const names = this.#statement(db, sql)
+        .all(...(parameters as never[]))
+        .map((row) => String((row as Row)['name']));
+      return { names, cursor: names.length === NAMES_PER_PAGE ? names.at(-1) : undefined };
+    });
+  }
+
+  readHead(known: string | undefined, call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined> {
+    return this.#attempt(call, (db) => {
+      const tag = this.#tag(db);
+      if (tag === undefined) return undefined;
+      if (tag === known) return 'unchanged';
+      const sql = 'SELECT tag, bytes FROM scratchfs_heads WHERE filesystem = ? AND bytes IS NOT NULL';
+      const row = this.#row(db, sql, this.#name);
+      return row && { tag: String(row['tag']), bytes: bytesOf(row['bytes']) };
+    });
+  }
+
+  swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined> {
+    return this.#transaction(call, (db) => this.#swap(db, bytes, expected));
+  }
+
+  commit(
+    objects: readonly StoredObject[],
+    head: Uint8Array,
+    expected: string,
+    call?: BackendCall,
+  ): Promise<string | undefined> {
+    return this.#transaction(call, (db) => {
+      const tag = this.#swap(db, head, expected);
+      if (tag !== undefined) for (const { name, bytes } of objects) this.#run(db, PUT, this.#name, name, bytes);
+      return tag;
+    });
+  }
+
+  watch(changed: () => void, fail: (error: unknown) => void): () => void {
+    let known: string | undefined;
+    const timer = setInterval(() => {
+      void this.#attempt(undefined, (db) => this.#tag(db)).then(
+        (tag) => {
+          if (tag !== known) changed();
+          known = tag;
+        },
+        (error: unknown) => {
+          if ((error as StorageError).retryable) return;
+          clearInterval(timer);
+          fail(error);
+        },
+      );
+    }, LOOK_INTERVAL_MS);
+    return () => clearInterval(timer);
+  }
+
+  deleteHead(call?: BackendCall): Promise<void> {
+    return this.#attempt(call, (db) => {
+      const sql = 'UPDATE scratchfs_heads SET tag = tag + 1, bytes = NULL WHERE filesystem = ? AND bytes IS NOT NULL';
+      this.#run(db, sql, this.#name);
+    });
+  }
+
+  /** Returns the names of the filesystems in the database. */
+  names(): Promise<string[]> {
+    return this.#attempt(undefined, (db) =>
+      this.#statement(db, 'SELECT filesystem FROM scratchfs_heads WHERE bytes IS NOT NULL ORDER BY filesystem')
+        .all()
+        .map((row) => String((row as Row)['filesystem'])),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#statements.clear();
+    if (this.#isOwned) await this.#opened?.then((db) => db.close());
+  }
+
+  #swap(db: SqliteDatabase, bytes: Uint8Array, expected: string | undefined): string | undefined {
+    const row =
+      expected === undefined
+        ? this.#row(db, FIRST_HEAD, this.#name, bytes)
+        : this.#row(db, NEXT_HEAD, bytes, this.#name, Number(expected));
+    return row && String(row['tag']);
+  }
+
+  #tag(db: SqliteDatabase): string | undefined {
+    const sql = 'SELECT tag FROM scratchfs_heads WHERE filesystem = ? AND bytes IS NOT NULL';
+    const row = this.#row(db, sql, this.#name);
+    return row && String(row['tag']);
+  }
+
+  #statement(db: SqliteDatabase, sql: string): SqliteStatement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #row(db: SqliteDatabase, sql: string, ...parameters: Value[]): Row | undefined {
+    return (this.#statement(db, sql).get(...(parameters.map(parameterOf) as never[])) ?? undefined) as Row | undefined;
+  }
+
+  #run(db: SqliteDatabase, sql: string, ...parameters: Value[]): void {
+    this.#statement(db, sql).run(...(parameters.map(parameterOf) as never[]));
+  }
+
+  #transaction<T>(call: BackendCall | undefined, work: (db: SqliteDatabase) => T): Promise<T> {
+    return this.#attempt(call, (db) => inTransaction(db, () => work(db)));
+  }
+
+  /** Runs statements, again if another connection holds the lock. */
+  async #attempt<T>(call: BackendCall | undefined, work: (db: SqliteDatabase) => T): Promise<T> {
+    const until = performance.now() + LOCK_WAIT_MS;
+    for (let waitMs = 1; ; waitMs = Math.min(2 * waitMs, 32)) {
+      try {
+        this.#opened ??= this.#prepare();
+        return work(await this.#opened);
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > until) throw toStorageError(error);
+      }
+      // Not all wait equally long, so that they do not meet again.
+      await pause(waitMs * (0.5 + Math.random()));
+      call?.signal?.throwIfAborted();
+    }
+  }
+
+  async #prepare(): Promise<SqliteDatabase> {
+    try {
+      const db = await this.#open();
+      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      // Readers and one writer do not block each other. A database in memory has no such mode, and needs none.
+      db.exec('PRAGMA journal_mode = WAL');
+      db.exec(`PRAGMA synchronous = ${this.#isFlushed ? 'FULL' : 'NORMAL'}`);
+      inTransaction(db, () => {
+        db.exec(TABLES);
+        const row = db.prepare('SELECT version FROM scratchfs_format').get() as Row | null | undefined;
+        if (row) checkFormat(row['version']);
+        else db.exec(`INSERT INTO scratchfs_format VALUES (${FORMAT_VERSION})`);
+      });
+      return db;
+    } catch (error) {
+      this.#opened = undefined;
+      throw error;
+    }
+  }
+}
+
+function inTransaction<T>(db: SqliteDatabase, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    try {
+      db.exec('ROLLBACK');
+    } catch {
+      // SQLite has rolled back by itself.
+    }
+    throw error;
+  }
+}
+
+/** Returns a value as every driver takes it. */
+function parameterOf(value: Value): unknown {
+  if (!(value instanceof Uint8Array) || Buffer.isBuffer(value)) return value;
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+}
+
+function bytesOf(value: unknown): Uint8Array {
+  // substr() of nothing is empty, and some drivers return it as null.
+  if (value === null || value === undefined) return new Uint8Array();
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (!(value instanceof Uint8Array)) throw new StorageError('corrupt', 'A row of the filesystem holds no bytes');
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+}

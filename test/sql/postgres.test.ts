@@ -1,0 +1,152 @@
+import { PGlite } from '@electric-sql/pglite';
+import { type FileSystem, openFileSystem } from '@scratchfs/core';
+import { type PostgresClient, PostgresStorage } from '@scratchfs/sql';
+import { fileSystemSuite, storageSuite } from '@scratchfs/testkit';
+import pg from 'pg';
+import postgres from 'postgres';
+import { afterAll, describe, expect, it } from 'vitest';
+import { killOnCounter, raceOnCounter } from './counting-clients.js';
+import { findPostgres, PostgresServer } from './servers/postgres-server.js';
+
+const bin = findPostgres();
+const given = process.env['SCRATCHFS_TEST_POSTGRES_URL'];
+const server = bin === undefined || given !== undefined ? undefined : await PostgresServer.start(bin);
+const url = given ?? server?.url;
+const pool = url === undefined ? undefined : new pg.Pool({ connectionString: url });
+pool?.on('error', () => undefined);
+afterAll(async () => {
+  await pool?.end();
+  await server?.close();
+});
+
+let made = 0;
+const newName = (): string => `f${process.pid}-${made++}`;
+const withName = (name: string): string => `${url}?name=${name}`;
+
+const reason = url === undefined && process.env['CI'] === undefined ? 'there is no PostgreSQL' : undefined;
+
+describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '' : ` (${reason})`}`, () => {
+  const client = pool as pg.Pool;
+  const test = { describe, it: (name: string, body: () => Promise<void>) => it.concurrent(name, body) };
+  storageSuite({ test, create: ({ clock }) => new PostgresStorage(client, { name: newName(), clock }) });
+  fileSystemSuite({
+    test,
+    create: ({ clock, limits }) =>
+      openFileSystem(new PostgresStorage(client, { name: newName(), clock, maxCacheBytes: 0 }), { clock, limits }),
+  });
+
+  const clients: Readonly<Record<string, () => Promise<[PostgresClient, () => Promise<void>]>>> = {
+    'a pool of pg': async () => [client, async () => undefined],
+    'a connection of pg': async () => {
+      const one = new pg.Client({ connectionString: url });
+      await one.connect();
+      return [one, () => one.end()];
+    },
+    postgres: async () => {
+      const sql = postgres(url as string, { max: 4, onnotice: () => undefined });
+      return [sql as unknown as PostgresClient, () => sql.end()];
+    },
+    pglite: async () => {
+      const database = await PGlite.create();
+      return [database as unknown as PostgresClient, () => database.close()];
+    },
+  };
+  for (const [name, open] of Object.entries(clients)) {
+    it(`works with ${name}: files, ranges, checkpoints, watchers of other clients, names`, async () => {
+      const [one, close] = await open();
+      const named = { name: newName() };
+      const storage = new PostgresStorage(one, named);
+      const fs = await openFileSystem(storage);
+      const other = await openFileSystem(new PostgresStorage(one, named));
+      const large = new Uint8Array(3_000_000).map((_, i) => i % 251);
+      await fs.writeFile('/large', large);
+      const before = await fs.checkpoint();
+      const events = other.watch('/')[Symbol.asyncIterator]();
+      const next = events.next();
+      await fs.rm('/large');
+      expect((await next).value).toEqual({ type: 'overflow', path: '/' });
+      await events.return?.(undefined);
+      await fs.rollback(before);
+      expect(await other.readFile('/large')).toEqual(large);
+      expect(await PostgresStorage.list(one)).toContain(named.name);
+      await storage.destroy();
+      expect(await PostgresStorage.list(one)).not.toContain(named.name);
+      await Promise.all([fs.close(), other.close()]);
+      await close();
+    });
+  }
+
+  it('is created by several clients at the same time', async () => {
+    const named = { name: newName() };
+    const all = await Promise.all(Array.from({ length: 8 }, () => openFileSystem(new PostgresStorage(client, named))));
+    await Promise.all(all.map((fs, i) => fs.writeFile(`/f${i}`, 'x')));
+    expect((await (all[0] as FileSystem).readdir('/')).length).toBe(8);
+    await Promise.all(all.map((fs) => fs.close()));
+  });
+
+  it('goes on after the server has ended its connections, and writes nothing twice', async () => {
+    const fs = await openFileSystem(new PostgresStorage(url === undefined ? '' : withName(newName())));
+    await fs.writeFile('/log', '');
+    for (let i = 0; i < 5; i++) {
+      const write = fs.appendFile('/log', 'x');
+      await client.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE $1',
+        ['%scratchfs_%'],
+      );
+      await write;
+    }
+    expect(await fs.readText('/log')).toBe('xxxxx');
+    await fs.close();
+  });
+
+  it('refuses a newer format, and says where nobody replies', async () => {
+    const database = await PGlite.create();
+    await database.exec(
+      'CREATE TABLE scratchfs_heads (x int); CREATE TABLE scratchfs_format (version int); INSERT INTO scratchfs_format VALUES (2)',
+    );
+    const newer = openFileSystem(new PostgresStorage(database as unknown as PostgresClient));
+    await expect(newer).rejects.toMatchObject({ kind: 'unsupported', message: /format 2/ });
+    await database.close();
+    const storage = new PostgresStorage('postgres://127.0.0.1:1/none', { retries: 0 });
+    await expect(openFileSystem(storage)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it.each([
+    ['', /must look like postgres:/],
+    ['mysql://x/y', /must look like postgres:/],
+    [{}, /needs a client of pg, postgres or/],
+    ['postgres://x/y?name=..%2Fz', /cannot be the name/],
+  ])('refuses the client %j', (what, message) => {
+    expect(() => new PostgresStorage(what as string)).toThrow(message);
+  });
+
+  it('loses no increment of four processes', () => raceOnCounter(withName(newName()), 4, 25));
+
+  it('keeps every acknowledged increment through kills at random moments', () => killOnCounter(withName(newName()), 4));
+
+  it.skipIf(given !== undefined)(
+    'keeps every acknowledged write through kill -9 of the server (not of a given one)',
+    async () => {
+      const fs = await openFileSystem(new PostgresStorage(withName(newName())));
+      let acknowledged = 0;
+      let isKilled = false;
+      const write = async (): Promise<void> => {
+        for (let i = 0; !isKilled; i++) {
+          await fs.writeFile(`/f${i}`, 'x');
+          acknowledged = i + 1;
+        }
+      };
+      const writing = write().catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      isKilled = true;
+      await server?.stop('SIGKILL');
+      await writing;
+      await server?.launch(bin as string);
+      const fresh = await openFileSystem(new PostgresStorage(client, { name: 'default' }));
+      await fresh.close();
+      const names = await fs.readdir('/');
+      expect(names.length).toBeGreaterThanOrEqual(acknowledged);
+      await fs.close();
+    },
+  );
+});

@@ -1,0 +1,97 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const run = promisify(execFile);
+
+/** Returns the folder of PostgreSQL's programs; undefined if it is not installed. */
+export function findPostgres(): string | undefined {
+  const top = '/usr/lib/postgresql';
+  const versions = existsSync(top) ? readdirSync(top).sort((a, b) => Number(b) - Number(a)) : [];
+  return versions.map((version) => join(top, version, 'bin')).find((bin) => existsSync(join(bin, 'postgres')));
+}
+
+/** A PostgreSQL server in a folder of its own. It does not run as root, so then it is started as `nobody`. */
+export class PostgresServer {
+  #server: ChildProcess | undefined;
+
+  private constructor(
+    readonly folder: string,
+    readonly port: number,
+    readonly user: { readonly uid?: number; readonly gid?: number },
+  ) {}
+
+  static async start(bin: string): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'scratchfs-postgres-'));
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    if (user.uid !== undefined) await chown(folder, user.uid, user.gid as number);
+    const data = join(folder, 'data');
+    await run(join(bin, 'initdb'), ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
+      ...user,
+      cwd: folder,
+      env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+    });
+    const server = new PostgresServer(folder, await freePort(), user);
+    await server.launch(bin);
+    return server;
+  }
+
+  get url(): string {
+    return `postgres://tester@127.0.0.1:${this.port}/postgres`;
+  }
+
+  async launch(bin: string): Promise<void> {
+    const args = ['-D', join(this.folder, 'data'), '-p', String(this.port), '-k', this.folder, '-h', '127.0.0.1'];
+    // The tests kill the server, never the machine.
+    this.#server = spawn(join(bin, 'postgres'), [...args, '-c', 'fsync=off', '-c', 'max_connections=60'], {
+      ...this.user,
+      cwd: this.folder,
+      stdio: 'ignore',
+      env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+    });
+    for (let tries = 0; ; tries++) {
+      const client = new pg.Client({ connectionString: this.url });
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        await client.end();
+        return;
+      } catch (error) {
+        if (tries === 200) throw error;
+        await wait(50);
+      }
+    }
+  }
+
+  /** Kills the server, or lets it end in an orderly way. */
+  async stop(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined || server.exitCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  }
+
+  async close(): Promise<void> {
+    await this.stop('SIGQUIT');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
