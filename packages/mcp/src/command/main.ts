@@ -47,7 +47,8 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
 async function serve({ directories, attempt, workspace, server: options, http }: ServeArguments): Promise<void> {
   const [directory] = directories.length === 0 ? [directoryOf(undefined)] : directories.map(directoryOf);
   if (directory === undefined) return;
-  const server = new McpWorkspaceServer(() => openWorkspace(directory, workspace), {
+  const { deny, allowSecrets } = options;
+  const server = new McpWorkspaceServer(() => openWorkspace(directory, { ...workspace, deny, allowSecrets }), {
     ...options,
     attempt,
     approvalCommand: (id) => approvalCommand(id, directory, workspace.store as string | undefined),
