@@ -95,6 +95,11 @@ describe.each(HOSTS)('install %s', (host) => {
     expect(() => get(FILES[host])).toThrow('ENOENT');
   });
 
+  it('names the command of another program that it was called by', async () => {
+    await run(host, { words: ['mcp'] });
+    expect(get(FILES[host]).replace(/\s/g, '')).toContain('mcp.mjs","mcp",');
+  });
+
   it('is done once', async () => {
     await run(host);
     const before = get(FILES[host]);

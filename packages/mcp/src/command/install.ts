@@ -22,6 +22,8 @@ export interface InstallOptions {
   readonly host: HostName;
   readonly directory: string;
   readonly isPrint: boolean;
+  /** What comes before the arguments if this is a command of another program. Default: nothing. */
+  readonly words?: readonly string[];
   /** Options for the server. */
   readonly rest: readonly string[];
   /** Default: asks on the terminal. */
@@ -35,10 +37,10 @@ export interface InstallOptions {
  * name. @throws Error if the file is not understood; it is then as it was
  */
 export async function install(options: InstallOptions): Promise<ExitCode> {
-  const { host, directory, isPrint, rest, confirm = isConfirmed } = options;
+  const { host, directory, isPrint, rest, words = [], confirm = isConfirmed } = options;
   const print = options.print ?? ((text: string) => void process.stdout.write(`${text}\n`));
   const { file, nameFor, snippet, add, next } = HOST_CONFIGS[host];
-  const { command, args } = program();
+  const { command, args } = program(words);
   const entry: ServerEntry = { command, args: [...args, directory, ...rest] };
   const name = nameFor(directory);
   const path = file(directory);

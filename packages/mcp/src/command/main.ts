@@ -12,8 +12,11 @@ import type { ExitCode } from './exit-code.js';
 import { program, shellCommand } from './program.js';
 import { USAGE } from './usage.js';
 
-/** Runs the program. Resolves when a command has ended; a server runs on. */
-export async function main(args: readonly string[]): Promise<ExitCode> {
+/**
+ * Runs the program. Resolves when a command has ended; a server runs on.
+ * @param words how another program calls it, such as `mcp`
+ */
+export async function main(args: readonly string[], words: readonly string[] = []): Promise<ExitCode> {
   try {
     const given = parseArguments(args);
     switch (given.command) {
@@ -30,10 +33,10 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
       }
       case 'install': {
         const { install } = await import('./install.js');
-        return await install({ ...given, directory: directoryOf(given.directory) });
+        return await install({ ...given, words, directory: directoryOf(given.directory) });
       }
       case 'serve':
-        await serve(given);
+        await serve(given, words);
         return 0;
     }
   } catch (error) {
@@ -44,14 +47,17 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
   }
 }
 
-async function serve({ directories, attempt, workspace, server: options, http }: ServeArguments): Promise<void> {
+async function serve(
+  { directories, attempt, workspace, server: options, http }: ServeArguments,
+  words: readonly string[],
+): Promise<void> {
   const [directory] = directories.length === 0 ? [directoryOf(undefined)] : directories.map(directoryOf);
   if (directory === undefined) return;
   const { deny, allowSecrets } = options;
   const server = new McpWorkspaceServer(() => openWorkspace(directory, { ...workspace, deny, allowSecrets }), {
     ...options,
     attempt,
-    approvalCommand: (id) => approvalCommand(id, directory, workspace.store as string | undefined),
+    approvalCommand: (id) => approvalCommand(words, id, directory, workspace.store as string | undefined),
   });
   const close = (): void => {
     void server.close().finally(() => process.exit(0));
@@ -83,8 +89,8 @@ function directoryOf(given: string | undefined): string {
 }
 
 /** Returns the command by which a person settles an approval. */
-function approvalCommand(id: number, directory: string, store: string | undefined): string {
-  const { command, args } = program();
+function approvalCommand(words: readonly string[], id: number, directory: string, store: string | undefined): string {
+  const { command, args } = program(words);
   const options = store === undefined ? [] : ['--store', store];
   return shellCommand([command, ...args, 'approve', String(id), directory, ...options]);
 }

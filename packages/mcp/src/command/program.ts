@@ -1,9 +1,12 @@
 import { realpathSync } from 'node:fs';
 
-/** Returns the command and arguments that start this program again, with absolute paths: it is not published yet. */
-export function program(): { readonly command: string; readonly args: readonly string[] } {
+/**
+ * Returns the command and arguments that start this program again, with absolute paths: it is not published yet.
+ * @param words what comes first if it is a command of another program
+ */
+export function program(words: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
   const script = process.env['SCRATCHFS_MCP_SCRIPT'] ?? realpathSync(process.argv[1] ?? '');
-  return { command: process.execPath, args: [script] };
+  return { command: process.execPath, args: [script, ...words] };
 }
 
 /** Formats words as a command for a shell. */
