@@ -1,0 +1,80 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { PROGRAM } from './bundle.js';
+import { ENVIRONMENT, json, ok, run } from './program.js';
+import { repository } from './repository.js';
+import { HAS_TMUX, Terminal } from './terminal.js';
+
+const HAS_BUBBLEWRAP = spawnSync('bwrap', ['--version']).status === 0 || process.env['CI'] !== undefined;
+
+let terminal: Terminal | undefined;
+afterEach(() => terminal?.close());
+
+describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
+  it('passes output and exit code on, and keeps the changes beside the disk', async () => {
+    const cwd = repository();
+    const script = 'echo out; echo err >&2; echo new > new.txt; rm b.txt; exit 7';
+    const { code, stdout, stderr } = await run(['run', '--', 'sh', '-c', script], { cwd });
+    expect([code, stdout.split('\n')[0], stderr.split('\n')[0]]).toEqual([7, 'out', 'err']);
+    expect(stdout).toMatch(/Kept as attempt \w+-\w+\./);
+    expect([existsSync(join(cwd, 'new.txt')), existsSync(join(cwd, 'b.txt'))]).toEqual([false, true]);
+    expect((await run(['run', '--', 'sh', '-c', 'kill -9 $$'], { cwd })).code).toBe(137);
+  });
+
+  it('--accept writes what the command changed and nothing else, if it succeeds', async () => {
+    const cwd = repository();
+    await ok(['fs', 'write', 'other.txt', 'from before\n'], { cwd });
+    const failed = await json('run', ['--accept', '--', 'sh', '-c', 'echo x > x; exit 1'], { cwd });
+    expect(failed).toMatchObject({ code: 1, decision: 'kept', exitCode: 1 });
+    const done = await json('run', ['--accept', 'sh', '-c', 'echo 2 > b.txt; echo out'], { cwd });
+    expect(done).toMatchObject({ code: 0, decision: 'accepted', stdout: 'out\n', paths: [{ path: '/b.txt' }] });
+    expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('2\n');
+    expect(existsSync(join(cwd, 'other.txt')) || existsSync(join(cwd, 'x'))).toBe(false);
+  });
+
+  it('ends with 130 at SIGINT and leaves neither a process nor an attempt', async () => {
+    const cwd = repository();
+    await ok(['fork', 'mine'], { cwd });
+    const child = spawn(process.execPath, [PROGRAM, 'run', '--', 'sh', '-c', 'echo started; sleep 987'], {
+      cwd,
+      env: ENVIRONMENT,
+    });
+    await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()));
+    child.kill('SIGINT');
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130);
+    expect(await ok(['attempts', '--names'], { cwd })).toBe('mine\n');
+    for (let tries = 0; tries < 50 && spawnSync('pgrep', ['-f', '^sleep 987$']).status === 0; tries++) await sleep(100);
+    expect(spawnSync('pgrep', ['-f', '^sleep 987$']).status).toBe(1);
+  });
+
+  it.skipIf(!HAS_TMUX)('gives an interactive program the terminal, then asks (needs tmux)', async () => {
+    const cwd = repository();
+    terminal = new Terminal(cwd);
+    terminal.type(
+      `scratchfs run -- sh -c 'test -t 0 && read -r text && echo "$text" > said.txt && exit 3'; echo "ended $?"`,
+    );
+    terminal.type('hello');
+    await terminal.shows('What now? [a,k,d,s,?]');
+    terminal.press('s');
+    await terminal.shows('+hello');
+    terminal.press('a');
+    await terminal.shows(/^ended 3$/m);
+    expect(readFileSync(join(cwd, 'said.txt'), 'utf8')).toBe('hello\n');
+  });
+});
+
+describe.skipIf(!HAS_BUBBLEWRAP)('try (needs bubblewrap)', () => {
+  it('runs and tests forks side by side, and succeeds if one is good', async () => {
+    const cwd = repository();
+    const good = await json('try', ['2', '--test', 'grep -q x y', '--', 'sh', '-c', 'echo x > y'], { cwd });
+    expect(good).toMatchObject({ code: 0, tries: [{ test: { exitCode: 0 } }, { test: { exitCode: 0 } }] });
+    const bad = await json('try', ['1', '--test', 'grep -q absent y', '--', 'sh', '-c', 'echo x > y'], { cwd });
+    expect(bad).toMatchObject({ code: 1, picked: null, tries: [{ exitCode: 0, test: { exitCode: 1 } }] });
+    expect((await run(['try', '0', '--', 'true'], { cwd })).code).toBe(2);
+    expect((await run(['try', '2'], { cwd })).code).toBe(2);
+    expect(existsSync(join(cwd, 'y'))).toBe(false);
+  });
+});
