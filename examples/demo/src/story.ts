@@ -9,6 +9,7 @@ import { save } from './chapters/save.js';
 import { share } from './chapters/share.js';
 import { versions } from './chapters/versions.js';
 import { work } from './chapters/work.js';
+import { workspace } from './chapters/workspace.js';
 import { Report } from './report.js';
 import type { Terminal } from './terminal.js';
 
@@ -32,6 +33,7 @@ export async function tell({ folder, terminal, create = createFileSystem, storag
   const kept = await attempts(workshop);
   await changes(stage.fs, kept, report);
   await backToFolder(stage.fs, kept, report);
+  await workspace(stage.fs, kept, report);
   await versions(folder, report);
   await quota(kept.fs, report);
   await save(kept.fs, report);
