@@ -178,8 +178,8 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   get #acceptParts(): AcceptParts {
-    const { name: attempt, directory, lower, contents, log, pending, clock } = this.#parts;
-    return { attempt, directory, lower, contents, log, pending, clock };
+    const { name: attempt, directory, lower, contents, log, pending, clock, readOnly } = this.#parts;
+    return { attempt, directory, lower, contents, log, pending, clock, readOnly };
   }
 
   /** Undoes an accept, or makes it again, first on the disk and then in the log. */

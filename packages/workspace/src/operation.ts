@@ -71,9 +71,10 @@ export interface Conflict {
    * `content`: both changed the same lines; `binary`: both changed a content that is not text; `kind`: a file, directory
    * or link became another kind; `removed`: one side removed what the other changed; `exists`: both created the path;
    * `mode`: both changed the mode; `case`: the disk has the name in another case; `directory`: the directory that a move
-   * came from is gone or is another one.
+   * came from is gone or is another one; `not-empty`: a file or link replaces a directory that holds entries which an
+   * accept never changes, such as ignored directories and hidden files.
    */
-  readonly code: 'content' | 'binary' | 'kind' | 'removed' | 'exists' | 'mode' | 'case' | 'directory';
+  readonly code: 'content' | 'binary' | 'kind' | 'removed' | 'exists' | 'mode' | 'case' | 'directory' | 'not-empty';
   /** State that both sides began from. */
   readonly base: EntryState | null;
   readonly disk: EntryState | null;

@@ -69,7 +69,7 @@ const pathDiff = object({
 });
 const conflict = object({
   path: text,
-  code: { enum: ['content', 'binary', 'kind', 'removed', 'exists', 'mode', 'case', 'directory'] },
+  code: { enum: ['content', 'binary', 'kind', 'removed', 'exists', 'mode', 'case', 'directory', 'not-empty'] },
   base: nullable(state),
   disk: nullable(state),
   attempt: nullable(state),

@@ -136,6 +136,7 @@ const REASONS: Readonly<Record<Conflict['code'], string>> = {
   mode: 'both changed its mode',
   case: 'the disk has the name in another case',
   directory: 'the directory that it was moved from is gone or another one',
+  'not-empty': 'it replaces a directory that holds ignored or hidden entries, which stay',
 };
 
 /** Returns one line for each conflict. */

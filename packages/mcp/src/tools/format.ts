@@ -65,6 +65,7 @@ const CONFLICTS: Readonly<Record<Conflict['code'], string>> = {
   mode: 'both changed its mode',
   case: 'the disk has the name in another case',
   directory: 'the directory that was moved is gone or is another one',
+  'not-empty': 'it replaces a directory that holds ignored or hidden entries, which stay',
 };
 
 export function conflictLines(conflicts: readonly Conflict[]): string[] {

@@ -10,6 +10,7 @@ import type { Contents } from '../log/contents.js';
 import { type NewOperation, type OperationLog, versionFor } from '../log/operation-log.js';
 import type { OperationRecord } from '../log/operation-record.js';
 import type { Conflict, Operation } from '../operation.js';
+import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 import type { AcceptRecord, DiskWrite } from './accept-record.js';
 import { headAfterAccept } from './accepted-head.js';
 import { type AcceptedPath, applySelection } from './apply.js';
@@ -32,6 +33,8 @@ export interface AcceptParts {
   readonly contents: Contents;
   readonly log: OperationLog;
   readonly pending: PendingAccepts;
+  /** Directories of the disk that an accept never changes. */
+  readonly readOnly: ReadOnlyPaths;
   readonly clock: () => number;
 }
 
@@ -80,7 +83,7 @@ export async function acceptAttempt(parts: AcceptParts, options: KnownAcceptOpti
   const { signal, paths, hunks, as } = options;
   const startedAt = parts.clock();
   const contents = new AcceptContents(parts.contents, parts.lower);
-  const changes = await attemptChanges(parts.log.state.head, contents, { signal });
+  const changes = await attemptChanges(parts.log.state.head, contents, parts.readOnly, { signal });
   const selected = await selectChanges(changes, { paths, hunks }, contents, signal);
   if (selected.length === 0) return nothing(`Attempt ${parts.attempt} has no changes to accept.`);
   const request = { changes, selected, contents, options, startedAt };
@@ -102,7 +105,11 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
   }
   const accepted = paths.map(({ path }) => path);
   const parcel = { accepted, conflicts, autoRun };
-  if (dryRun) return { ...nothing(`${count(accepted)} would be accepted.${restText(conflicts)}`), ...parcel };
+  const kept =
+    keptDirectories.length === 0
+      ? ''
+      : ` Not empty, so they stay: ${listOf(keptDirectories)}. Ignored directories and hidden files in them are left alone.`;
+  if (dryRun) return { ...nothing(`${count(accepted)} would be accepted.${restText(conflicts)}${kept}`), ...parcel };
   const operation = await appendAccept(parts, changes, contents, {
     paths,
     record: { as: 'apply', writes },
@@ -111,7 +118,6 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
     startedAt,
   });
   await pending.end();
-  const kept = keptDirectories.length === 0 ? '' : ` Not empty, so they stay: ${listOf(keptDirectories)}.`;
   return { success, message: `Accepted ${count(accepted)}.${restText(conflicts)}${kept}`, ...parcel, operation };
 }
 
@@ -251,7 +257,7 @@ export async function completeInterrupted(
   if (!(await isLogged(parts, pending))) {
     if (tool === 'accept') {
       const contents = new AcceptContents(parts.contents, parts.lower);
-      const changes = await attemptChanges(parts.log.state.head, contents, options);
+      const changes = await attemptChanges(parts.log.state.head, contents, parts.readOnly, options);
       await appendAccept(parts, changes, contents, {
         paths,
         record: { as: 'apply', writes },
@@ -359,8 +365,17 @@ function restText(conflicts: readonly Conflict[]): string {
 }
 
 function conflictText(conflicts: readonly Conflict[]): string {
-  const paths = listOf(conflicts.map(({ path }) => path));
-  return `the person and the attempt changed ${paths} in ways that cannot be merged`;
+  const [full, others] = [true, false].map((isFull) =>
+    conflicts.filter(({ code }) => (code === 'not-empty') === isFull).map(({ path }) => path),
+  ) as [string[], string[]];
+  const texts: string[] = [];
+  if (others.length > 0)
+    texts.push(`the person and the attempt changed ${listOf(others)} in ways that cannot be merged`);
+  if (full.length > 0)
+    texts.push(
+      `the attempt has a file or link in place of ${listOf(full)}, which holds entries that an accept leaves alone, such as ignored directories`,
+    );
+  return texts.join('; ');
 }
 
 const MAX_LISTED_PATHS = 5;

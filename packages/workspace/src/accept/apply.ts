@@ -1,4 +1,4 @@
-import { parentPath } from '@scratchfs/core';
+import { isWithin, parentPath } from '@scratchfs/core';
 import { applyChanges, type ConflictCode, type PathChange, type PathState } from '@scratchfs/host';
 import { WorkspaceError } from '../errors.js';
 import type { Conflict, EntryState } from '../operation.js';
@@ -102,8 +102,13 @@ function aroundObstacles(
 ): ApplyPlan & Pick<Applied, 'keptDirectories'> {
   const found = [...conflicts];
   const keptDirectories: string[] = [];
+  const replaced = writes
+    .filter(({ change, after }) => after !== null && obstacles.get(change.path) === 'not-empty')
+    .map(({ change }) => change.path);
   const kept = writes.flatMap((write): PlannedWrite[] => {
     const { change, disk, after } = write;
+    // A directory that cannot make room for a file keeps what is in it.
+    if (after === null && replaced.some((path) => isWithin(change.path, path))) return [];
     const code = obstacles.get(change.path);
     if (code === undefined) return [write];
     if (code === 'not-empty' && after === null) {
@@ -111,7 +116,7 @@ function aroundObstacles(
       return [{ ...write, after: disk.state }];
     }
     const { path, before: base, now: attempt } = change;
-    found.push({ path, code: 'kind', base, disk: disk.state, attempt });
+    found.push({ path, code: code === 'not-empty' ? code : 'kind', base, disk: disk.state, attempt });
     return [];
   });
   found.sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -11,6 +11,7 @@ import {
 } from '../delta/delta-node.js';
 import type { Contents as StoredContents } from '../log/contents.js';
 import type { EntryState } from '../operation.js';
+import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 import { type AttemptChange, type Contents, hashOf, MODE_BITS, sameState } from './attempt-change.js';
 
 /** Contents of the store, and of files of the disk that are read again when they are asked for. */
@@ -46,14 +47,15 @@ export class AcceptContents implements Contents {
 /**
  * Returns the difference between an attempt and what it began from, one change for each path. Removed and moved
  * directories, which the attempt keeps as one entry each, are listed as they are on the disk now. What the person has
- * created or edited there since is left out, so that it stays.
+ * created or edited there since is left out, so that it stays. So are directories that can only be read.
  */
 export async function attemptChanges(
   head: Head,
   contents: AcceptContents,
+  readOnly: ReadOnlyPaths,
   options: CallOptions = {},
 ): Promise<AttemptChange[]> {
-  const collector = new Collector(head, contents, options);
+  const collector = new Collector(head, contents, readOnly, options);
   await collector.visitNames('', head.root);
   return collector.changes();
 }
@@ -74,6 +76,7 @@ class Collector {
   constructor(
     readonly head: Head,
     readonly contents: AcceptContents,
+    readonly readOnly: ReadOnlyPaths,
     readonly options: CallOptions,
   ) {
     this.#look(head.root);
@@ -116,6 +119,7 @@ class Collector {
   async #remove(path: string, base: Base, isLeft: IsLeft): Promise<void> {
     for (const { name, record } of await listLower(this.contents.lower, path, this.options)) {
       const inside = joinPath(path, name);
+      if (await this.#isReadOnly(inside, record)) continue;
       if (record.kind === 'directory') await this.#remove(inside, base, isLeft);
       else if (isLeft(record, base.at) && !this.#known.has(keyOf(record))) continue;
       const state = await this.#lowerState(inside, record);
@@ -133,11 +137,16 @@ class Collector {
     for (const { name, record } of await listLower(this.contents.lower, lowerPath, this.options)) {
       if (node?.names?.has(name) === true) continue;
       const [from, to] = [joinPath(lowerPath, name), joinPath(path, name)];
+      if (await this.#isReadOnly(from, record)) continue;
       if (record.kind !== 'directory' && isNewSince(record, at) && !this.#known.has(keyOf(record))) continue;
       const state = await this.#lowerState(from, record);
       if (state !== null) this.#found.set(to, { base: null, now: state, from });
       if (record.kind === 'directory') await this.#moveNames(to, from, undefined, at);
     }
+  }
+
+  async #isReadOnly(lowerPath: string, { kind }: NodeRecord): Promise<boolean> {
+    return (await this.readOnly.ignoredOn(lowerPath, async () => kind === 'directory')) !== undefined;
   }
 
   async #lowerState(path: string, record: NodeRecord): Promise<EntryState | null> {

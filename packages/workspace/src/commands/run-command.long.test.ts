@@ -237,6 +237,28 @@ describe.skipIf(!isThere && !process.env['CI'])('runCommand() (needs bubblewrap)
     expect(readFileSync(join(directory, 'node_modules/x/index.js'), 'utf8')).toBe('x');
   });
 
+  it('takes no ignored directory along when a command deletes or moves the tree, and it is accepted', async () => {
+    const files = {
+      'pkg/a.txt': 'a',
+      'pkg/node_modules/x/index.js': 'x',
+      'pkg/dist/old': 'old',
+      '.gitignore': 'node_modules\ndist\n',
+    };
+    for (const command of [
+      'rm -rf pkg/*; mkdir -p pkg',
+      'rm -rf pkg',
+      'mv pkg lib || cp -r pkg/a.txt lib; rm -rf pkg',
+    ]) {
+      const { directory, attempt, run } = await projectOf(files);
+      await run(command);
+      expect((await attempt.accept()).success).toBe(true);
+      const are = ['pkg/a.txt', 'pkg/node_modules/x/index.js', 'pkg/dist/old'].map((path) =>
+        existsSync(join(directory, path)),
+      );
+      expect(are).toEqual([false, true, true]);
+    }
+  });
+
   it('gives a later command what was changed on the disk and in the attempt meanwhile', async () => {
     const { attempt, directory, fileSystem, run } = await projectOf({
       'a/one': '1',
