@@ -109,6 +109,9 @@ describe('an attempt', () => {
     const store = ['--store', folder('store')];
     await json('fork', ['there', ...store], { cwd });
     expect(await ok(['attempts', '--names', ...store], { cwd })).toBe('there\n');
+    const database = ['--store', `sqlite:${folder('database')}/agents.db`];
+    await json('fork', ['here', ...database], { cwd });
+    expect(await ok(['attempts', '--names', ...database], { cwd })).toBe('here\n');
     expect(await ok(['attempts', '--names'], { cwd })).toBe('');
   });
 });

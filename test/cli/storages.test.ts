@@ -112,8 +112,21 @@ describe('a storage', () => {
     const before = readFileSync(store);
     await ok(['fs', 'cat', 'a', '--store', store]);
     expect((await run(['fs', 'cat', 'a', '--store', `file://${path}/absent`])).code).toBe(3);
+    expect((await run(['fs', 'cat', 'a', '--store', 'sqlite:./absent', '-C', path])).code).toBe(3);
     expect(existsSync(join(path, 'absent'))).toBe(false);
     expect(readFileSync(store).equals(before)).toBe(true);
+  });
+
+  it('in SQLite is copied to, changed and copied back; paths of its URL are relative to -C', async () => {
+    const path = folder('database');
+    const store = ['--store', 'sqlite:./agents%201.db?name=main', '-C', path];
+    await json('copy', [project(), store[1] as string, '-C', path]);
+    expect(existsSync(join(path, 'agents 1.db'))).toBe(true);
+    await ok(['fs', 'write', 'src/run.sh', 'echo bye\n', ...store]);
+    await ok(['copy', store[1] as string, 'copy', '-C', path]);
+    expect(readFileSync(join(path, 'copy', 'link'), 'utf8')).toBe('echo bye\n');
+    expect((await run(['fs', 'ls', '--store', 'sqlite:./agents%201.db?name=absent', '-C', path])).code).toBe(3);
+    expect((await run(['fs', 'ls', '--store', 'sqlite:a%', '-C', path])).code).toBe(2);
   });
 
   it('in a damaged file is reported and not replaced', async () => {

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { AsyncStorage } from '@scratchfs/core';
 import { CliError, ExitCode, usageError } from '../errors.js';
 import { openSnapshotFile } from './snapshot-file.js';
@@ -8,15 +10,23 @@ import type { Store } from './store.js';
 /** `read` and `change` need a storage that exists; `create` creates it if it is missing. */
 export type Access = 'read' | 'change' | 'create';
 
-const SCHEMES = ['redis:', 'rediss:', 's3:', 'file:', 'memory:'];
+const SCHEMES = ['redis:', 'rediss:', 's3:', 'sqlite:', 'postgres:', 'postgresql:', 'file:', 'memory:'];
+
+/** Packages that the user installs, by scheme. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  's3:': '@scratchfs/s3 @aws-sdk/client-s3',
+  'sqlite:': 'libsql',
+  'postgres:': 'pg',
+  'postgresql:': 'pg',
+};
 
 /**
- * Opens the storage that a URL or a path of the disk names: a server, a bucket, a store of `@scratchfs/disk`, a
- * directory, or a snapshot file. A storage that does not exist is created only if that is the purpose.
+ * Opens the storage that a URL or a path of the disk names: a server, a bucket, a database, a store of
+ * `@scratchfs/disk`, a directory, or a snapshot file. A storage that does not exist is created only if that is the purpose.
  * @throws CliError for a URL of an unknown scheme, a path that does not exist, a package that is not installed
  */
 export async function openStore(name: string, directory: string, access: Access): Promise<Store> {
-  const scheme = /^([a-z][a-z0-9+.-]+:)(\/\/|$)/i.exec(name)?.[1]?.toLowerCase();
+  const scheme = /^(sqlite:|[a-z][a-z0-9+.-]+:(?=\/\/|$))/i.exec(name)?.[1]?.toLowerCase();
   if (scheme === undefined) return openPath(resolve(directory, name), name, access);
   if (!SCHEMES.includes(scheme))
     throw usageError(`No storage has URLs with ${scheme}//.`, '`scratchfs help stores` lists the forms.');
@@ -26,11 +36,22 @@ export async function openStore(name: string, directory: string, access: Access)
     const fileSystem = createFileSystem();
     return { fileSystem, save: async () => {}, close: () => fileSystem.close() };
   }
-  const storage = await storageOf(scheme, name, create);
+  const file = scheme === 'sqlite:' ? resolve(directory, sqlitePath(name)) : undefined;
+  const url = file === undefined ? name : `sqlite:${pathToFileURL(file).pathname}${/\?.*$/s.exec(name)?.[0] ?? ''}`;
+  const missing = (cause: unknown): CliError =>
+    new CliError(
+      ExitCode.notFound,
+      `No filesystem exists at ${withoutPassword(name)}.`,
+      '`scratchfs fs put` and `scratchfs copy` create one.',
+      { cause },
+    );
+  // Opening a SQLite database creates its file.
+  if (file !== undefined && !create && !existsSync(file)) throw missing(undefined);
+  const storage = await storageOf(scheme, url, create);
   try {
     const fileSystem = await createFileSystem({ storage });
-    // A storage connects with its first call; this one shows whether it exists.
-    if (!create) await fileSystem.stat('/');
+    // A storage connects with its first call; this one shows whether it can be used.
+    await fileSystem.stat('/');
     const close = async (): Promise<void> => {
       await fileSystem.close();
       await storage.close();
@@ -38,13 +59,10 @@ export async function openStore(name: string, directory: string, access: Access)
     return { fileSystem, save: async () => {}, close };
   } catch (error) {
     await storage.close();
-    if (!isStorageError(error, 'lost')) throw error;
-    throw new CliError(
-      ExitCode.notFound,
-      `No filesystem exists at ${withoutPassword(name)}.`,
-      '`scratchfs fs put` and `scratchfs copy` create one.',
-      { cause: error },
-    );
+    if (isStorageError(error, 'lost')) throw missing(error);
+    if (isStorageError(error, 'unsupported') && error.message.includes('npm install'))
+      throw notInstalled(scheme, error);
+    throw error;
   }
 }
 
@@ -55,21 +73,41 @@ async function storageOf(scheme: string, url: string, create: boolean): Promise<
         return new (await import('@scratchfs/disk')).DiskStorage(url, { create });
       case 's3:':
         return new (await import('@scratchfs/s3')).S3Storage(url, { create });
+      case 'sqlite:':
+        return new (await import('@scratchfs/sql')).SqliteStorage(url, { create });
+      case 'postgres:':
+      case 'postgresql:':
+        return new (await import('@scratchfs/sql')).PostgresStorage(url, { create });
       default:
         return new (await import('@scratchfs/redis')).RedisStorage(url, { create });
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND')
-      throw new CliError(
-        ExitCode.failed,
-        `Storages at ${scheme}// need packages that are not installed.`,
-        'npm install @scratchfs/s3 @aws-sdk/client-s3, or with npx: npx -p @scratchfs/cli -p @scratchfs/s3 -p @aws-sdk/client-s3 scratchfs …',
-        { cause: error },
-      );
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') throw notInstalled(scheme, error);
     if (error instanceof TypeError || error instanceof RangeError)
       throw new CliError(ExitCode.usage, error.message, '`scratchfs help stores` lists the forms.', { cause: error });
     throw error;
   }
+}
+
+/** Returns the path that a URL such as `sqlite:./agents.db?name=main` names. */
+function sqlitePath(url: string): string {
+  const path = url.slice('sqlite:'.length).replace(/\?.*$/s, '');
+  try {
+    return decodeURIComponent(path.replace(/^\/\/(?=\/)/, ''));
+  } catch {
+    throw usageError(`${url} is not a URL: a % must be written as %25.`, '`scratchfs help stores` lists the forms.');
+  }
+}
+
+function notInstalled(scheme: string, cause: unknown): CliError {
+  const names = PACKAGES[scheme] ?? '';
+  const packages = names.split(' ').map((name) => ` -p ${name}`);
+  return new CliError(
+    ExitCode.failed,
+    `Storages at ${scheme} need packages that are not installed.`,
+    `npm install ${names}, or with npx: npx -p @scratchfs/cli${packages.join('')} scratchfs …`,
+    { cause },
+  );
 }
 
 async function openPath(path: string, name: string, access: Access): Promise<Store> {
