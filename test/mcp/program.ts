@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +27,8 @@ export interface Grounds {
 
 export function grounds(files: Readonly<Record<string, string>>): Grounds {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'scratchfs-mcp-')));
+  // Commands run as another user.
+  chmodSync(top, 0o755);
   onTestFinished(() => rmSync(top, { recursive: true, force: true }));
   const [directory, state] = [join(top, 'project'), join(top, 'state')];
   mkdirSync(directory);

@@ -110,6 +110,17 @@ describe('tools/list', () => {
     expect(await destructive({ network: true })).toEqual(['run', 'accept']);
   });
 
+  it('has run only if the server allows it', async () => {
+    const names = async (options: McpServerOptions): Promise<string[]> => {
+      const { client } = await connect(project(options).server, 'modern');
+      return (await client.listTools()).tools.map(({ name }) => name);
+    };
+    expect(await names({})).not.toContain('run');
+    expect(await names({ allowRun: true })).toContain('run');
+    const { text } = await connect(project().server, 'modern');
+    await expect(text('run', { command: 'true' })).rejects.toThrow('not found');
+  });
+
   it('has no tool that changes anything if the server is read-only', async () => {
     const { client, text } = await connect(project({ readOnly: true, allowRun: true }).server, 'modern');
     const { tools } = await client.listTools();

@@ -1,3 +1,4 @@
+import type { RunResult } from '@scratchfs/workspace';
 import { conflictLines, nameOf } from './format.js';
 import { type ServerTool, workspaceTool } from './server-tool.js';
 
@@ -6,6 +7,12 @@ interface RunInput {
   readonly cwd?: string;
   readonly timeout_s: number;
 }
+
+const STOPPED: Readonly<Record<NonNullable<RunResult['stopped']>, string>> = {
+  timeout: 'Killed after timeout_s seconds; its changes were discarded.',
+  memory: 'Killed because it needed too much memory; its changes were discarded.',
+  output: 'Killed because it printed too much; its changes were discarded.',
+};
 
 /** @param network whether commands may use the network, so that undo cannot take back all they do */
 export function runTool(network: boolean): ServerTool {
@@ -23,10 +30,19 @@ export function runTool(network: boolean): ServerTool {
     isOpenWorld: network,
     async run({ command, cwd, timeout_s }, { attempt, actor, signal }) {
       const result = await attempt.run(command, { cwd, timeoutMs: timeout_s * 1000, network, actor, signal });
-      const { exitCode, signal: killedBy, stdout, stderr, stopped, operation, conflicts, refused, autoRun } = result;
-      const lines = [
-        stopped === undefined ? `exit code ${exitCode ?? killedBy}` : `stopped: ${JSON.stringify(stopped)}`,
-      ];
+      const {
+        exitCode,
+        signal: killedBy,
+        stdout,
+        stderr,
+        stopped,
+        operation,
+        conflicts,
+        refused,
+        autoRun,
+        hint,
+      } = result;
+      const lines = [stopped === undefined ? `exit code ${exitCode ?? killedBy}` : STOPPED[stopped]];
       if (stdout !== '') lines.push(stdout.trimEnd());
       if (stderr !== '') lines.push('stderr:', stderr.trimEnd());
       lines.push(
@@ -34,6 +50,7 @@ export function runTool(network: boolean): ServerTool {
         ...refused.map(({ path, reason }) => `not taken ${nameOf(path)}: ${reason}`),
       );
       if (autoRun.length > 0) lines.push(`Programs run these on their own: ${autoRun.map(nameOf).join(', ')}`);
+      if (hint !== undefined) lines.push(hint);
       return { text: lines.join('\n'), operations: operation === undefined ? [] : [operation] };
     },
   });
