@@ -29,7 +29,11 @@ export function run(call: Call): Promise<Result> {
     const forks: Attempt[] = [];
     for (let index = 0; index < Number(number); index++) forks.push(await attempt.fork(undefined, { signal }));
     let ended = 0;
-    const tried = await output.progress(`Running in ${count(forks.length, 'fork')}`, (report) =>
+    const discardAll = async (error: unknown): Promise<never> => {
+      for (const fork of forks) await fork.discard();
+      throw error;
+    };
+    const running = output.progress(`Running in ${count(forks.length, 'fork')}`, (report) =>
       Promise.all(
         forks.map(async (fork): Promise<Tried> => {
           const result = await fork.run(command, { ...given, signal });
@@ -40,6 +44,7 @@ export function run(call: Call): Promise<Result> {
         }),
       ),
     );
+    const tried = await running.catch(discardAll);
     const rows = tried.map((one) => [
       style.name(one.fork.name),
       mark(exitCodeOf(one.result), 'done', style),

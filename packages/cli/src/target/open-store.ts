@@ -36,7 +36,7 @@ export async function openStore(name: string, directory: string, access: Access)
     const fileSystem = createFileSystem();
     return { fileSystem, save: async () => {}, close: () => fileSystem.close() };
   }
-  const file = scheme === 'sqlite:' ? resolve(directory, sqlitePath(name)) : undefined;
+  const file = scheme === 'sqlite:' ? pathOfUrl(name, directory) : undefined;
   const url = file === undefined ? name : `sqlite:${pathToFileURL(file).pathname}${/\?.*$/s.exec(name)?.[0] ?? ''}`;
   const missing = (cause: unknown): CliError =>
     new CliError(
@@ -60,6 +60,7 @@ export async function openStore(name: string, directory: string, access: Access)
   } catch (error) {
     await storage.close();
     if (isStorageError(error, 'lost')) throw missing(error);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') throw notInstalled(scheme, error);
     if (isStorageError(error, 'unsupported') && error.message.includes('npm install'))
       throw notInstalled(scheme, error);
     throw error;
@@ -89,11 +90,12 @@ async function storageOf(scheme: string, url: string, create: boolean): Promise<
   }
 }
 
-/** Returns the path that a URL such as `sqlite:./agents.db?name=main` names. */
-function sqlitePath(url: string): string {
-  const path = url.slice('sqlite:'.length).replace(/\?.*$/s, '');
+/** Returns the absolute path of the disk that a `sqlite:` or `file:` URL names; undefined for other URLs. */
+export function pathOfUrl(url: string, directory: string): string | undefined {
+  const [, path] = /^(?:sqlite|file):([^?#]*)/i.exec(url) ?? [];
+  if (path === undefined) return undefined;
   try {
-    return decodeURIComponent(path.replace(/^\/\/(?=\/)/, ''));
+    return resolve(directory, decodeURIComponent(path.replace(/^\/\/(?=\/)/, '')));
   } catch {
     throw usageError(`${url} is not a URL: a % must be written as %25.`, '`scratchfs help stores` lists the forms.');
   }

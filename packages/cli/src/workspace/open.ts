@@ -5,7 +5,7 @@ import type { FileSystem } from '@scratchfs/core';
 import type { Attempt, Workspace } from '@scratchfs/workspace';
 import { CliError, ExitCode, usageError } from '../errors.js';
 import type { Call } from '../table/command-spec.js';
-import { openStore } from '../target/open-store.js';
+import { openStore, pathOfUrl } from '../target/open-store.js';
 import { storedPath } from '../target/stored-path.js';
 
 /** Opens the workspace of a call, uses it and closes it. */
@@ -15,7 +15,7 @@ export async function withWorkspace<T>(
   { adopt }: { readonly adopt?: boolean } = {},
 ): Promise<T> {
   const directory = workspaceDirectory(call.directory);
-  const store = await storeOf(call);
+  const store = await storeOf(call, directory);
   try {
     const { openWorkspace } = await import('@scratchfs/workspace');
     const workspace = await openWorkspace(directory, {
@@ -50,15 +50,31 @@ export function workspaceDirectory(directory: string): string {
   }
 }
 
-async function storeOf({
-  options,
-  directory,
-}: Call): Promise<{ fileSystem: FileSystem; close(): Promise<void> } | undefined> {
+async function storeOf(
+  { options, directory }: Call,
+  workspace: string,
+): Promise<{ fileSystem: FileSystem; close(): Promise<void> } | undefined> {
   const name = options.text('store');
   if (name === undefined) return undefined;
   // A store needs atomic writes, so a path is the directory of a store of `@scratchfs/disk`, not a plain directory.
   const isUrl = /^[a-z][a-z0-9+.-]+:/i.test(name);
-  return openStore(isUrl ? name : pathToFileURL(resolve(directory, name)).href, directory, 'create');
+  const url = isUrl ? name : pathToFileURL(resolve(directory, name)).href;
+  const path = pathOfUrl(url, directory);
+  if (path !== undefined && lies(path, workspace))
+    throw new CliError(
+      ExitCode.refused,
+      `The store ${name} would lie in the workspace ${workspace}, where an agent could change it.`,
+      'Put it elsewhere: --store names another place.',
+    );
+  return openStore(url, directory, 'create');
+}
+
+/** Reports whether a path of the disk, which need not exist, is a directory or lies in it. */
+function lies(path: string, directory: string): boolean {
+  let existing = path;
+  while (!existsSync(existing)) existing = dirname(existing);
+  const rest = relative(directory, join(realpathSync(existing), relative(existing, path)));
+  return rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
 }
 
 /**

@@ -12,6 +12,9 @@ import { unborn } from './unborn.js';
 
 const RECORD = '/workspace';
 
+/** Location of a store that the caller has opened. */
+const GIVEN = 'a filesystem';
+
 /** Record of the directory that a store belongs to. */
 interface WorkspaceRecord extends DirectoryIdentity {
   /** Real path of the directory. */
@@ -108,7 +111,7 @@ export class WorkspaceStore {
     if (record.directory !== this.directory) {
       throw new WorkspaceError(
         'foreign-store',
-        `The store ${quote(this.location)} belongs to the workspace ${quote(record.directory)}, not to ` +
+        `The store ${this.location === GIVEN ? 'that was given' : quote(this.location)} belongs to the workspace ${quote(record.directory)}, not to ` +
           `${quote(this.directory)}: give each workspace a store of its own`,
       );
     }
@@ -162,7 +165,7 @@ async function openedStore(directory: string, { store, durability }: StoreOption
   if (durability !== undefined && durability !== 'process' && durability !== 'fsync')
     throw new TypeError(`durability must be "process" or "fsync", not ${quote(String(durability))}`);
   if (store !== undefined && typeof store !== 'string')
-    return { fileSystem: checkFileSystem(store, 'store'), location: 'a filesystem', close: async () => {} };
+    return { fileSystem: checkFileSystem(store, 'store'), location: GIVEN, close: async () => {} };
   if (store === 'memory:') {
     const fileSystem = createFileSystem();
     return { fileSystem, location: store, close: () => fileSystem.close() };
