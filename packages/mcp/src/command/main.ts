@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { parse, resolve } from 'node:path';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { openWorkspace } from '@scratchfs/workspace';
 import { McpWorkspaceServer } from '../server/workspace-server.js';
 import { nameOf } from '../tools/format.js';
@@ -65,7 +64,7 @@ async function serve(
   process.once('SIGINT', close).once('SIGTERM', close);
   if (http === undefined) {
     process.stdin.once('end', close);
-    serveStdio(server.factory, { onerror: (error) => process.stderr.write(`${nameOf(error.message)}\n`) });
+    server.serveStdio({ onerror: (error) => process.stderr.write(`${nameOf(error.message)}\n`) });
     return;
   }
   const { serveHttp } = await import('../http/serve-http.js');

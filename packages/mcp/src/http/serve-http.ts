@@ -43,8 +43,11 @@ export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions
   const handler = createMcpHandler(server.factory, {
     maxRequestBodySize: maxBodyBytes,
     maxSubscriptions: MAX_SUBSCRIPTIONS,
+    bus: {
+      publish: () => {},
+      subscribe: (listener) => server.onResourceChange((uri) => listener({ kind: 'resource_updated', uri })),
+    },
   });
-  const end = server.onResourceChange((uri) => handler.notify.resourceUpdated(uri));
   const isToken = tokenCheck(token);
   let running = 0;
   const http = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
@@ -65,7 +68,6 @@ export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions
   return {
     url: `http://127.0.0.1:${taken}${PATH}`,
     close: async () => {
-      end();
       await handler.close();
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));

@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server';
-import type { Operation } from '@scratchfs/workspace';
+import type { Operation, WorkspaceEvent } from '@scratchfs/workspace';
 import { uriOf } from './uri.js';
 
 /** Maximum number of resources that a client of a revision with a handshake can subscribe to. */
@@ -8,45 +8,92 @@ const MAX_SUBSCRIBED = 1000;
 /** Receives the URI of a resource that has changed. */
 export type ResourceListener = (uri: string) => void;
 
-/** Tells connections which resources the operations of this process have changed. */
+/**
+ * Tells connections which resources the operations of a workspace have changed, also those of other processes. Its
+ * events are followed only while a client listens, because that means to look at the store again and again.
+ */
 export class Subscriptions {
+  readonly #events: (signal: AbortSignal) => Promise<AsyncIterable<WorkspaceEvent>>;
   readonly #listeners = new Set<ResourceListener>();
+  /** Functions that begin to serve connections of stdio without a handshake. */
+  readonly #beginnings = new Set<() => void>();
+  #isListenedTo = false;
+  #following: AbortController | undefined;
+
+  constructor(events: (signal: AbortSignal) => Promise<AsyncIterable<WorkspaceEvent>>) {
+    this.#events = events;
+  }
 
   /** Returns a function that ends it. */
   listen(listener: ResourceListener): () => void {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    if (this.#following === undefined) void this.#follow();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#following?.abort();
+    };
   }
 
-  announce(operations: readonly Operation[]): void {
-    if (this.#listeners.size === 0) return;
-    for (const { attempt, changes } of operations)
-      for (const { path, from } of changes)
-        for (const changed of from === undefined ? [path] : [from, path])
-          for (const listener of this.#listeners) listener(uriOf(attempt, changed));
+  async #follow(): Promise<void> {
+    const following = new AbortController();
+    this.#following = following;
+    following.signal.addEventListener('abort', () => {
+      if (this.#following === following) this.#following = undefined;
+    });
+    try {
+      for await (const event of await this.#events(following.signal))
+        if (event.type === 'operation' && !following.signal.aborted) this.#announce(event.operation);
+    } catch {
+      // The next call of a tool fails for the same reason, and says so.
+    } finally {
+      following.abort();
+    }
+  }
+
+  #announce({ attempt, changes }: Operation): void {
+    for (const { path, from } of changes)
+      for (const changed of from === undefined ? [path] : [from, path])
+        for (const listener of this.#listeners) listener(uriOf(attempt, changed));
   }
 
   /** Serves the subscriptions of a lasting connection. */
   serve({ server }: McpServer, era: 'legacy' | 'modern'): void {
     const subscribed = new Set<string>();
+    let stop: (() => void) | undefined;
+    const begin = (): void => {
+      // In later revisions the entry point of the SDK passes on only what a client listens to.
+      stop ??= this.listen((uri) => {
+        if (era === 'modern' || subscribed.has(uri)) void server.sendResourceUpdated({ uri }).catch(() => undefined);
+      });
+    };
+    const end = (): void => {
+      stop?.();
+      stop = undefined;
+    };
     if (era === 'legacy') {
       server.setRequestHandler('resources/subscribe', ({ params }) => {
         if (subscribed.size < MAX_SUBSCRIBED) subscribed.add(params.uri);
+        begin();
         return {};
       });
       server.setRequestHandler('resources/unsubscribe', ({ params }) => {
         subscribed.delete(params.uri);
+        if (subscribed.size === 0) end();
         return {};
       });
-    }
-    // In later revisions the entry point of the SDK passes on only what a client listens to.
-    const end = this.listen((uri) => {
-      if (era === 'modern' || subscribed.has(uri)) void server.sendResourceUpdated({ uri }).catch(() => undefined);
-    });
+    } else if (this.#isListenedTo) begin();
+    else this.#beginnings.add(begin);
     const { onclose } = server;
     server.onclose = () => {
+      this.#beginnings.delete(begin);
       end();
       onclose?.();
     };
+  }
+
+  /** Says that a client listens on stdio. In revisions without a handshake only the SDK's entry point knows that. */
+  begin(): void {
+    this.#isListenedTo = true;
+    for (const begin of this.#beginnings) begin();
   }
 }

@@ -8,6 +8,7 @@ import {
   type ServerContext,
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
+import { type ServeStdioOptions, StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { InputError } from '@scratchfs/tools';
 import { type Attempt, type Workspace, WorkspaceError } from '@scratchfs/workspace';
 import { isHarmlessAccept } from '../tools/attempt-tools.js';
@@ -44,13 +45,14 @@ export class McpWorkspaceServer {
   readonly #shared: SharedWorkspace;
   readonly #tools: readonly ServerTool[];
   readonly #gate: ApprovalGate;
-  readonly #subscriptions = new Subscriptions();
+  readonly #subscriptions: Subscriptions;
 
   /** @param open opens the workspace, such as `() => openWorkspace('/home/me/project')` */
   constructor(open: () => Promise<Workspace>, options: McpServerOptions = {}) {
     this.#settings = serverSettings(options);
     const { readOnly, attempt, deny, allowSecrets, onError } = this.#settings;
     this.#shared = new SharedWorkspace(open, { isReadOnly: readOnly, name: attempt, deny, allowSecrets, onError });
+    this.#subscriptions = new Subscriptions(async (signal) => (await this.#shared.open()).events({ signal }));
     this.#tools = toolList(this.#settings);
     this.#gate = new ApprovalGate(this.#settings);
   }
@@ -77,9 +79,23 @@ export class McpWorkspaceServer {
     return server;
   };
 
-  /** Calls a function with the URI of each resource that changes. Returns a function that ends it. */
+  /**
+   * Calls a function with the URI of each resource that changes, also by other processes. Opens the workspace. Returns a
+   * function that ends it.
+   */
   onResourceChange(listener: ResourceListener): () => void {
     return this.#subscriptions.listen(listener);
+  }
+
+  /** Serves one client over a stream such as stdin and stdout. */
+  serveStdio(options: Pick<ServeStdioOptions, 'onerror'> = {}): void {
+    const transport = new StdioServerTransport();
+    serveStdio(this.factory, { ...options, transport });
+    const receive = transport.onmessage;
+    transport.onmessage = (message) => {
+      if ('method' in message && message.method === 'subscriptions/listen') this.#subscriptions.begin();
+      receive?.(message);
+    };
   }
 
   /** Closes the workspace if a call has opened it. */
@@ -141,7 +157,6 @@ export class McpWorkspaceServer {
       const notes = tool.effect === 'none' ? [] : await refreshNotes(open.attempt, signal);
       const call = { ...open, workspace, settings: this.#settings, actor: client.name, approvedHead, signal };
       const { operations = [], ...result } = await tool.call(input, call);
-      this.#subscriptions.announce(operations);
       const attempt = open.attempt.name;
       if (tool.effect === 'none') return resultOf(result, attempt);
       const last = operations.at(-1);

@@ -7,6 +7,7 @@ import {
   type PathDiff,
   type Workspace,
   WorkspaceError,
+  type WorkspaceEvent,
 } from '@scratchfs/workspace';
 import { createFileSystem, type FileSystem, type InitialFiles } from 'scratchfs';
 
@@ -22,6 +23,7 @@ export class MemoryWorkspace {
   readonly disk: Map<string, string>;
   readonly #attempts = new Map<string, Attempt>();
   readonly #approvals: Approval[] = [];
+  readonly #events = new EventTarget();
   openings = 0;
 
   constructor(files: Readonly<Record<string, string>>) {
@@ -38,6 +40,20 @@ export class MemoryWorkspace {
     if (known !== undefined) return known;
     if (name !== 'calm-otter') throw new WorkspaceError('not-found', `There is no attempt ${name}.`);
     return this.make(name, Object.fromEntries(this.disk));
+  }
+
+  async *events({ signal }: { signal: AbortSignal }): AsyncGenerator<WorkspaceEvent> {
+    const waiting: Operation[] = [];
+    const listen = (event: Event): void => void waiting.push((event as CustomEvent<Operation>).detail);
+    this.#events.addEventListener('operation', listen, { signal });
+    while (!signal.aborted) {
+      for (const operation of waiting.splice(0)) yield { type: 'operation', operation };
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+
+  tell(operation: Operation): void {
+    this.#events.dispatchEvent(new CustomEvent('operation', { detail: operation }));
   }
 
   async attempts(): Promise<unknown[]> {
@@ -116,6 +132,7 @@ function attemptOn(name: string, fileSystem: FileSystem, workspace: MemoryWorksp
     const id = operations.length + 1;
     const made = { id, attempt: name, at: 0, actor, tool, summary: tool, ok: true, ms: 0, changes };
     operations.push(made);
+    workspace.tell(made);
     return made;
   };
 
