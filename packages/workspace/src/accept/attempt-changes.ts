@@ -72,6 +72,8 @@ class Collector {
   readonly #movedFrom = new Set<string>();
   /** Keys of lower nodes that are not newer than their directory's removal, although their times are. */
   readonly #known = new Set<Version>();
+  /** What the attempt began from at paths under directories that it moved: the disk may hold something else by now. */
+  readonly #began = new Map<string, Base>();
 
   constructor(
     readonly head: Head,
@@ -84,7 +86,10 @@ class Collector {
 
   changes(): AttemptChange[] {
     return [...this.#found]
-      .map(([path, change]) => ({ path, ...change }))
+      .map(([path, change]) => {
+        const began = change.now === null ? this.#began.get(path)?.state : undefined;
+        return { path, ...change, ...(began && { base: began }) };
+      })
       .filter(({ base, now }) => !sameState(base, now));
   }
 
@@ -92,6 +97,10 @@ class Collector {
     if (from?.isMoved === true) this.#movedFrom.add(from.path);
     for (const { node, base } of names.values()) {
       for (const key of base?.known ?? []) this.#known.add(key);
+      for (const began of [base, node?.origin]) {
+        const isFile = began?.state && began.state.kind !== 'directory';
+        if (isFile && !((this.#began.get(began.path)?.at ?? 0) > began.at)) this.#began.set(began.path, began);
+      }
       if (node !== null) this.#look(node);
     }
   }
