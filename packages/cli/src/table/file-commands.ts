@@ -182,7 +182,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
       { name: 'TO', help: 'Storage to fill; created if it does not exist', complete: 'file' },
     ],
     examples: [
-      { command: 'scratchfs copy redis://localhost?namespace=run-7 ./run-7', help: 'What an agent left in Redis' },
+      { command: "scratchfs copy 'redis://localhost?namespace=run-7' ./run-7", help: 'What an agent left in Redis' },
     ],
     load: () => import('../commands/copy.js'),
   },
