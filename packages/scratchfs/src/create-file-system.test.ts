@@ -12,15 +12,6 @@ const codeOf = (work: () => unknown): unknown => {
   return undefined;
 };
 
-describe('files whose content a function returns', () => {
-  it.each([() => 'x', { load: () => 'x' }])('are refused without their entry point: %o', (content) => {
-    const open = () => createFileSystem({ files: { '/f': content } });
-    expect(open).toThrow(
-      new TypeError("Files whose content a function returns need import 'scratchfs/function-files'"),
-    );
-  });
-});
-
 describe('createFileSystem', () => {
   it('accepts files as a record or pairs, and toJSON returns a record that creates the same again', () => {
     const files = { '/a/text': 'é', '/bytes': new Uint8Array([255, 0]), '/link': { symlink: 'a' }, '/empty': null };
