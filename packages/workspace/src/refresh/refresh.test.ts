@@ -164,6 +164,25 @@ describe('refresh', () => {
     expect(await attempt.fileSystem.exists('/a.txt')).toBe(false);
   });
 
+  it('keeps an edit at the old path of a moved file through a new file there', async () => {
+    await attempt.fileSystem.rename('/a.txt', '/b.txt');
+    put('a.txt', 'one\ntwo\nthree\nfour\n5\n');
+    await attempt.fileSystem.writeFile('/a.txt', 'new\n');
+    expect((await attempt.accept()).success).toBe(true);
+    expect(readFileSync(join(directory, 'b.txt'), 'utf8')).toBe('one\ntwo\nthree\nfour\n5\n');
+    expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toBe('new\n');
+  });
+
+  it('reports an edit at the old path that neither the moved file nor a new one there can take over', async () => {
+    await attempt.fileSystem.rename('/a.txt', '/b.txt');
+    await attempt.fileSystem.writeFile('/b.txt', 'mine\n');
+    put('a.txt', 'theirs\ntwo\nthree\nfour\nfive\n');
+    await attempt.fileSystem.writeFile('/a.txt', 'new\n');
+    expect((await attempt.refresh()).conflicts.map(({ path }) => path)).toEqual(['/a.txt', '/b.txt']);
+    expect((await attempt.accept()).success).toBe(false);
+    expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toContain('theirs');
+  });
+
   it('reports a moved directory whose source is another one, and never shows it empty', async () => {
     mkdirSync(join(directory, 'd'));
     put('d/x', 'x');

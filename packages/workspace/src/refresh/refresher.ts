@@ -62,6 +62,8 @@ export class Refresher {
     call: BackendCall | undefined,
   ): Promise<Refreshed> {
     const candidates = paths === undefined ? allOf(head) : candidatesAt(head, paths);
+    // A moved node takes over what the person did at its old path before that name begins from it.
+    candidates.sort((a, b) => Number(a.entry.isMoved === true) - Number(b.entry.isMoved === true));
     const records = await this.#lower.paths(
       candidates.map(({ base }) => base.path),
       call,
@@ -106,6 +108,8 @@ function candidatesAt(head: Head, paths: Iterable<string>): Candidate[] {
       const entry = entryAt(head, names.slice(0, depth));
       if (entry === undefined) break;
       if (!found.has(at)) addCandidate(at, entry, found);
+      const moved = entry.isMoved === true && entry.base !== undefined ? movedFrom(head, entry.base.path) : undefined;
+      if (moved !== undefined) addCandidate(moved.path, moved.entry, found);
     }
   }
   return [...found.values()];
@@ -121,6 +125,21 @@ function allOf(head: Head): Candidate[] {
   };
   visit('', head.root);
   return [...found.values()];
+}
+
+/** Returns the file that an attempt has moved away from a lower path, under one of its names. */
+function movedFrom(head: Head, lowerPath: string): { readonly path: string; readonly entry: DeltaEntry } | undefined {
+  const find = (above: string, directory: DeltaNode): ReturnType<typeof movedFrom> => {
+    for (const [name, entry] of directory.names ?? NO_NAMES) {
+      const path = `${above}/${name}`;
+      const node = nodeOf(head, entry);
+      if (node?.origin?.path === lowerPath) return { path, entry };
+      const found = node?.kind === 'directory' ? find(path, node) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return find('', head.root);
 }
 
 function addCandidate(path: string, entry: DeltaEntry, found: Map<string, Candidate>): void {
@@ -179,8 +198,12 @@ class Comparison {
     if (isSameState(before, theirs)) return this.#rebase(disk);
     if (node === undefined) {
       if (theirs === null) return this.#drop(merged);
-      // What was moved away took the person's changes with it.
-      return entry.isMoved === true ? this.#rebase(disk) : this.#fail('removed', disk);
+      if (entry.isMoved !== true) return this.#fail('removed', disk);
+      const moved = movedFrom(this.draft.current, base.path);
+      if (moved === undefined) return this.#fail('removed', disk);
+      // What was moved away takes the person's changes along. If it could not, they are still to be merged.
+      const origin = nodeOf(this.draft.current, moved.entry)?.origin?.state ?? null;
+      return isSameState(origin, theirs) ? this.#rebase(disk) : undefined;
     }
     const ours = stateOf(node);
     if (theirs === null) {
