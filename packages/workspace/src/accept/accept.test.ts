@@ -24,6 +24,22 @@ async function withAttempt(disk: string, work: (attempt: Attempt) => Promise<voi
 const pathsOf = async (attempt: Attempt): Promise<string[]> => (await attempt.diff()).paths.map(({ path }) => path);
 
 describe('attempt.accept()', () => {
+  it('takes the hunks that diff() shows of a moved file', async () => {
+    const disk = directories.directory(FILES);
+    await withAttempt(disk, async (attempt) => {
+      const fs = attempt.fileSystem;
+      await fs.rename('/a.txt', '/moved.txt');
+      await fs.writeFile('/moved.txt', lines(30, { 2: 'first', 29: 'second' }));
+      const { paths } = await attempt.diff({ hunks: true });
+      expect(paths).toMatchObject([{ path: '/moved.txt', type: 'moved', from: '/a.txt', additions: 2, deletions: 2 }]);
+      const [first] = paths[0]?.hunks ?? [];
+      await attempt.accept({ hunks: [first?.id as string] });
+      expect([read(disk, 'moved.txt'), existsSync(join(disk, 'a.txt'))]).toEqual([lines(30, { 2: 'first' }), false]);
+      expect(await fs.readText('/moved.txt')).toBe(lines(30, { 2: 'first', 29: 'second' }));
+      expect((await attempt.diff({ hunks: true })).paths).toMatchObject([{ path: '/moved.txt', additions: 1 }]);
+    });
+  });
+
   it('writes changes to the disk, after which the attempt has none, and undo takes both back', async () => {
     const disk = directories.directory(FILES);
     await withAttempt(disk, async (attempt) => {

@@ -4,11 +4,11 @@ import { compareNames, pathSegments } from '@scratchfs/core';
 import type { PathDiff } from '../attempt-types.js';
 import { keyOf, type Lower } from '../backend/lower.js';
 import { View } from '../backend/view.js';
-import { type DeltaNode, entryAt, type Head, NO_NAMES } from '../delta/delta-node.js';
+import { type Base, type DeltaNode, entryAt, type Head, NO_NAMES, nodeOf } from '../delta/delta-node.js';
 import { changesBetween } from '../delta/head-changes.js';
 import type { Contents } from '../log/contents.js';
 import { describeChanges } from '../log/describe-changes.js';
-import type { ChangeSide, EntryState } from '../operation.js';
+import type { ChangeSide, EntryState, OperationChange } from '../operation.js';
 
 export interface DiffSides {
   readonly lower: Lower;
@@ -32,8 +32,18 @@ export async function attemptDiff(
     options,
   );
   const diffs: PathDiff[] = [];
+  // Accepting compares a moved file with what it was at its old path, and so does this.
+  const moves = before === undefined ? movedFiles(after, described) : new Map<string, Base>();
+  const oldPaths = new Set([...moves.values()].map(({ path }) => path));
   for (const [i, change] of described.entries()) {
     const record = records[i] ?? null;
+    const move = moves.get(change.path);
+    if (move !== undefined) {
+      const now = change.after as EntryState;
+      diffs.push({ ...NO_TEXT, path: change.path, type: 'moved', from: move.path, before: move.state, after: now });
+      continue;
+    }
+    if (oldPaths.has(change.path) && change.after === null) continue;
     const known = baseOf(after, change.path) ?? baseOf(from, change.path);
     const side = async (side: ChangeSide): Promise<EntryState | null> =>
       side === 'disk' ? diskState(record, change.path, known, lower, options) : side;
@@ -47,13 +57,26 @@ export async function attemptDiff(
       ...(change.from !== undefined && { from: change.from }),
       before: a,
       after: b,
-      binary: false,
-      additions: 0,
-      deletions: 0,
-      hunks: [],
+      ...NO_TEXT,
     });
   }
   return diffs.sort((a, b) => compareNames(a.path, b.path));
+}
+
+const NO_TEXT = { binary: false, additions: 0, deletions: 0, hunks: [] } as const;
+
+/** Returns the files that an attempt has moved and whose old path is free now, by new path, each with its old state. */
+function movedFiles(head: Head, changes: readonly OperationChange[]): Map<string, Base> {
+  const moves = new Map<string, Base>();
+  for (const { path, after } of changes) {
+    if (after === null || after === 'disk' || after.kind === 'directory') continue;
+    const entry = entryAt(head, pathSegments(path));
+    const origin = entry && nodeOf(head, entry)?.origin;
+    if (origin === undefined || origin.path === path) continue;
+    const old = entryAt(head, pathSegments(origin.path));
+    if (old?.node === null && old.link === undefined && old.base?.state) moves.set(path, old.base);
+  }
+  return moves;
 }
 
 function baseOf(head: Head, path: string): DeltaNode['origin'] {
