@@ -13,6 +13,7 @@ export function hostReadBackend(directory: string): Backend {
     throw hostError(error, 'open', '/');
   }
 }
+export { hasJournal } from './apply/journal.js';
 export {
   CommitDraft,
   type CommitDraftOptions,

@@ -15,6 +15,7 @@ import {
   checkAcceptOptions,
   completeInterrupted,
   moveAccept,
+  settleAccepts,
 } from './accept/accept.js';
 import { AcceptContents } from './accept/attempt-changes.js';
 import type { PendingAccepts } from './accept/pending-accept.js';
@@ -102,6 +103,7 @@ export class WorkspaceAttempt implements Attempt {
       clock,
       refresher: new Refresher(lower, contents),
       limits: parts.limits,
+      settle: () => settleAccepts(this.#acceptParts, headAfterMove),
       checkWritable: () => parts.checkOpen({}),
     });
     const visible = new VisibleBackend(this.#backend, parts.hidden, parts.readOnly);
@@ -233,11 +235,13 @@ export class WorkspaceAttempt implements Attempt {
         await log.catchUp(options);
         await checkOpen(options);
         await completeInterrupted(this.#acceptParts, headAfterMove, options);
+        const { last } = log.state;
         const prepared = await prepare();
         if (prepared === undefined || 'id' in prepared) return prepared;
         const { head, actor = 'user', ...described } = prepared;
         const at = clock();
-        const operation = await log.append(head, { ...described, actor, at, ms: Math.max(0, at - startedAt) }, options);
+        const ms = Math.max(0, at - startedAt);
+        const operation = await log.append(head, { ...described, actor, at, ms, after: last }, options);
         if (operation !== undefined) return operation;
       }
     });
@@ -358,11 +362,15 @@ export class WorkspaceAttempt implements Attempt {
     const { log, checkOpen } = this.#parts;
     const { expect, signal } = given;
     return this.#backend.inTurn(async () => {
-      await log.catchUp({ signal });
-      await checkOpen({ signal });
-      await completeInterrupted(this.#acceptParts, headAfterMove, { signal });
-      this.#checkExpected(expect, log.state.last);
-      return acceptAttempt(this.#acceptParts, given);
+      for (;;) {
+        signal?.throwIfAborted();
+        await log.catchUp({ signal });
+        await checkOpen({ signal });
+        await completeInterrupted(this.#acceptParts, headAfterMove, { signal });
+        this.#checkExpected(expect, log.state.last);
+        const result = await acceptAttempt(this.#acceptParts, given);
+        if (result !== undefined) return result;
+      }
     });
   }
 

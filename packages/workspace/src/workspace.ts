@@ -1,6 +1,7 @@
 import { type CallOptions, type Limits, systemClock } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
-import { hostReadBackend } from '@scratchfs/host/internal';
+import { recoverDirectory } from '@scratchfs/host';
+import { hasJournal, hostReadBackend } from '@scratchfs/host/internal';
 import { PendingAccepts } from './accept/pending-accept.js';
 import { StoredApprovals } from './approvals.js';
 import { WorkspaceAttempt } from './attempt.js';
@@ -42,7 +43,11 @@ export async function openWorkspace(directory: string, options: WorkspaceOptions
   try {
     const hidden = new HiddenPaths(given);
     const disk = new VisibleBackend(hostReadBackend(store.directory), hidden);
-    return new DirectoryWorkspace(store, new Lower(disk), hidden, given);
+    // What a killed accept left half written is undone, or completed, before anybody sees it.
+    const settle = async (): Promise<void> => {
+      if (hasJournal(store.directory)) await recoverDirectory(store.directory);
+    };
+    return new DirectoryWorkspace(store, new Lower(disk, settle), hidden, given);
   } catch (error) {
     await store.close();
     throw error;

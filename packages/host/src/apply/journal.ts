@@ -44,6 +44,11 @@ export interface Journal {
   readonly steps: readonly Step[];
 }
 
+/** Reports whether changes of a directory have begun and not ended, by one look at it. */
+export function hasJournal(directory: string): boolean {
+  return lstatSync(join(directory, JOURNAL), { throwIfNoEntry: false }) !== undefined;
+}
+
 export function fingerprintOf({ ino, size, mtimeNs, mode }: BigIntStats): Fingerprint {
   return { ino: String(ino), size: String(size), mtimeNs: String(mtimeNs), mode: String(mode) };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type CallOptions, quote } from '@scratchfs/core';
 import { checkOptions } from '@scratchfs/core/internal';
 import { autoRunFiles, HostHistory, type MergeResult } from '@scratchfs/host';
@@ -13,13 +14,13 @@ import type { Conflict, Operation } from '../operation.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 import type { AcceptRecord, DiskWrite } from './accept-record.js';
 import { headAfterAccept } from './accepted-head.js';
-import { type AcceptedPath, applySelection } from './apply.js';
-import type { AttemptChange } from './attempt-change.js';
+import { type AcceptedPath, type Applied, applySelection } from './apply.js';
+import { type AttemptChange, sameState } from './attempt-change.js';
 import { AcceptContents, attemptChanges } from './attempt-changes.js';
 import { checkGitPaths, openDraft, planCommit } from './commit-plan.js';
 import { DiskReader } from './disk-reader.js';
 import { patchOf } from './patch.js';
-import type { PendingAccept, PendingAccepts } from './pending-accept.js';
+import type { FoundNote, PendingAccept, PendingAccepts } from './pending-accept.js';
 import { reboundHead } from './rebound-head.js';
 import { type SelectedChange, selectChanges } from './select.js';
 import { redoWrites } from './undo.js';
@@ -68,6 +69,8 @@ export function checkAcceptOptions(options: AcceptOptions | undefined): KnownAcc
 
 /** Changes of an attempt that are accepted, or will be. */
 interface Request {
+  /** Head that the changes are of. */
+  readonly head: Head;
   readonly changes: readonly AttemptChange[];
   readonly selected: readonly SelectedChange[];
   readonly contents: AcceptContents;
@@ -76,31 +79,50 @@ interface Request {
 }
 
 /**
- * Brings changes of an attempt to the user. Runs in the attempt's turn, after the log has caught up.
+ * Brings changes of an attempt to the user. Runs in the attempt's turn, after the log has caught up. Returns undefined if
+ * another client has changed the attempt before anything was written.
  * @throws WorkspaceError `moved`, `not-found` for paths and hunks, `refused`
  */
-export async function acceptAttempt(parts: AcceptParts, options: KnownAcceptOptions): Promise<AcceptResult> {
+export async function acceptAttempt(
+  parts: AcceptParts,
+  options: KnownAcceptOptions,
+): Promise<AcceptResult | undefined> {
   const { signal, paths, hunks, as } = options;
   const startedAt = parts.clock();
   const contents = new AcceptContents(parts.contents, parts.lower);
-  const changes = await attemptChanges(parts.log.state.head, contents, parts.readOnly, { signal });
+  const { head } = parts.log.state;
+  const changes = await attemptChanges(head, contents, parts.readOnly, { signal });
   const selected = await selectChanges(changes, { paths, hunks }, contents, signal);
   if (selected.length === 0) return nothing(`Attempt ${parts.attempt} has no changes to accept.`);
-  const request = { changes, selected, contents, options, startedAt };
+  const request = { head, changes, selected, contents, options, startedAt };
   if (as === 'apply') return acceptByApply(parts, request);
   return as === 'patch' ? acceptAsPatch(parts, request) : acceptAsCommit(parts, request);
 }
 
-async function acceptByApply(parts: AcceptParts, request: Request): Promise<AcceptResult> {
-  const { changes, selected, contents, options, startedAt } = request;
+async function acceptByApply(parts: AcceptParts, request: Request): Promise<AcceptResult | undefined> {
+  const { head, changes, selected, contents, options, startedAt } = request;
   const { onConflict, dryRun, signal, actor } = options;
-  const { directory, pending } = parts;
-  const onBegin = async ({ paths, writes }: Pick<PendingAccept, 'paths' | 'writes'>): Promise<void> =>
-    pending.begin({ tool: 'accept', actor, summary: summaryOf(paths ?? []), paths, writes }, { signal });
-  const applied = await applySelection(directory, selected, contents, { onConflict, dryRun, signal, onBegin });
+  const { directory, log } = parts;
+  await using note = parts.pending.note();
+  let isMoved = false;
+  const onBegin = async ({ paths, writes }: Pick<PendingAccept, 'paths' | 'writes'>): Promise<void> => {
+    const summary = summaryOf(paths ?? []);
+    await note.begin({ tool: 'accept', actor, summary, paths, writes, after: log.state.last }, { signal });
+    // From here on, no client undoes or accepts anything. What came before has to be looked at.
+    isMoved = (await log.catchUp({ signal })).head !== head;
+    if (isMoved) throw new WorkspaceError('moved', 'Another client has changed the attempt');
+  };
+  let applied: Applied;
+  try {
+    applied = await applySelection(directory, selected, contents, { onConflict, dryRun, signal, onBegin });
+  } catch (error) {
+    await note.end().catch(() => undefined);
+    if (isMoved) return undefined;
+    throw error;
+  }
   const { success, conflicts, autoRun, paths, writes, keptDirectories } = applied;
   if (!success) {
-    await pending.end();
+    await note.end();
     return { ...nothing(`Nothing was accepted: ${conflictText(conflicts)}.`), success, conflicts };
   }
   const accepted = paths.map(({ path }) => path);
@@ -110,14 +132,15 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
       ? ''
       : ` Not empty, so they stay: ${listOf(keptDirectories)}. Ignored directories and hidden files in them are left alone.`;
   if (dryRun) return { ...nothing(`${count(accepted)} would be accepted.${restText(conflicts)}${kept}`), ...parcel };
-  const operation = await appendAccept(parts, changes, contents, {
+  const operation = await appendAccept(parts, { head, changes }, contents, {
     paths,
     record: { as: 'apply', writes },
     summary: summaryOf(paths),
     actor,
     startedAt,
+    batch: note.id,
   });
-  await pending.end();
+  await note.end();
   return { success, message: `Accepted ${count(accepted)}.${restText(conflicts)}${kept}`, ...parcel, operation };
 }
 
@@ -133,7 +156,7 @@ async function acceptAsPatch({ directory }: AcceptParts, request: Request): Prom
 }
 
 async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<AcceptResult> {
-  const { changes, selected, contents, options, startedAt } = request;
+  const { head, changes, selected, contents, options, startedAt } = request;
   const { as, onConflict, dryRun, signal, actor } = options;
   const { directory, attempt } = parts;
   const branch = as === 'branch' ? (options.branch ?? attempt) : undefined;
@@ -152,7 +175,7 @@ async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<Acc
   const label = { summary, actor, startedAt };
   if (branch !== undefined) {
     const record = { as: 'branch', branch, from: draft.tip, to: commit } as const;
-    const operation = await appendAccept(parts, changes, contents, { ...label, paths: [], record });
+    const operation = await appendAccept(parts, { head, changes }, contents, { ...label, paths: [], record });
     return {
       success: true,
       message: `Committed ${count(accepted)} to ${target}.${rest}`,
@@ -163,9 +186,9 @@ async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<Acc
   }
   const merged = await mergeCommit(directory, commit, options);
   if (!merged.success) return { ...nothing(merged.message), success: false };
-  const paths = await pathsOnDisk(directory, accepted, signal);
+  const paths = await pathsOnDisk(directory, accepted, changes, signal);
   const record = { as: 'merge', commit } as const;
-  const operation = await appendAccept(parts, changes, contents, { ...label, paths, record });
+  const operation = await appendAccept(parts, { head, changes }, contents, { ...label, paths, record });
   return { success: true, message: `${merged.message}${rest}`, ...parcel, operation, commit };
 }
 
@@ -185,13 +208,15 @@ async function mergeCommit(
 async function pathsOnDisk(
   directory: string,
   paths: readonly string[],
+  changes: readonly AttemptChange[],
   signal: AbortSignal | undefined,
 ): Promise<AcceptedPath[]> {
   await using disk = DiskReader.open(directory, signal);
   return await Promise.all(
     paths.map(async (path) => {
       const { state } = await disk.read(path, false);
-      return { path, before: state, after: state, base: state, now: state };
+      const planned = changes.find((change) => change.path === path)?.now ?? null;
+      return { path, planned, before: state, after: state, base: state, now: state };
     }),
   );
 }
@@ -202,21 +227,32 @@ interface Accepted {
   readonly summary: string;
   readonly actor: string;
   readonly startedAt: number;
+  readonly batch?: string | undefined;
 }
 
 /** Appends the operation of an accept, again if another client was faster. The disk has the changes already. */
 async function appendAccept(
   parts: AcceptParts,
-  changes: readonly AttemptChange[],
+  planned: { readonly head: Head; readonly changes: readonly AttemptChange[] },
   contents: AcceptContents,
-  { paths, record, summary, actor, startedAt }: Accepted,
+  { paths, record, summary, actor, startedAt, batch }: Accepted,
 ): Promise<Operation> {
-  const done = new Set(paths.map(({ path }) => path));
-  const remaining = changes.filter(({ path }) => !done.has(path));
-  return append(parts, async (head, version) => ({
-    head: await headAfterAccept(head, paths, remaining, contents, version),
-    operation: { tool: 'accept', actor, summary, startedAt, accept: record },
-  }));
+  const done = new Map(paths.map((accepted) => [accepted.path, accepted]));
+  return append(parts, async (head, version) => {
+    const isPlanned = head === planned.head;
+    const changes = isPlanned ? planned.changes : await attemptChanges(head, contents, parts.readOnly);
+    const remaining = changes.flatMap((change) => {
+      const accepted = done.get(change.path);
+      if (accepted === undefined) return [change];
+      // Changed again by another client: that change begins from what was accepted.
+      if (isPlanned || sameState(accepted.planned, change.now)) return [];
+      return [{ path: change.path, base: accepted.after, now: change.now }];
+    });
+    return {
+      head: await headAfterAccept(head, paths, remaining, contents, version, isPlanned),
+      operation: { tool: 'accept', actor, summary, startedAt, batch, accept: record },
+    };
+  });
 }
 
 /** Appends an operation made from the current head. Not to be cancelled: what it describes has happened. */
@@ -235,7 +271,8 @@ async function append(
     const at = clock();
     const prepared = await prepare(head, versionFor(attempt, { id: last + 1, at }));
     const { startedAt, ...described } = prepared.operation;
-    const operation = await log.append(prepared.head, { ...described, at, ms: Math.max(0, at - startedAt) });
+    const ms = Math.max(0, at - startedAt);
+    const operation = await log.append(prepared.head, { ...described, at, ms, after: last });
     if (operation !== undefined) return operation;
   }
 }
@@ -243,44 +280,73 @@ async function append(
 /** Returns the head after the undo or redo of an operation. */
 type HeadAfterMove = (head: Head, target: OperationRecord, tool: 'undo' | 'redo', version: string) => Head;
 
-/** Completes the log after an accept of a killed process. Runs in the attempt's turn. */
+/** Time in milliseconds to wait for the undo or redo of an accept by another client. */
+const WAIT_MS = 10_000;
+const PAUSE_MS = 20;
+
+/**
+ * Completes the log after an accept of a killed process. Returns true while an accept of another client is at work: other
+ * clients may go on then, but do not take over what is on the disk. An undo or redo is waited for. Runs in the attempt's turn.
+ * @throws WorkspaceError `refused` if an undo or redo takes longer than 10 seconds
+ */
+export async function settleAccepts(parts: AcceptParts, headAfterMove: HeadAfterMove): Promise<boolean> {
+  for (const until = performance.now() + WAIT_MS; ; await pause(PAUSE_MS)) {
+    const found = await parts.pending.find();
+    if (found === undefined) return false;
+    if (!found.isLive) await completeNote(parts, found, headAfterMove);
+    else if (found.pending.tool === 'accept') return true;
+    else if (performance.now() > until) throw atWork(found);
+  }
+}
+
+/**
+ * Completes the log after an accept of a killed process. Runs in the attempt's turn.
+ * @throws WorkspaceError `refused` while another client accepts, or takes an accept back
+ */
 export async function completeInterrupted(
   parts: AcceptParts,
   headAfterMove: HeadAfterMove,
   options: CallOptions = {},
 ): Promise<void> {
-  const pending = await parts.pending.interrupted(options);
-  if (pending === undefined) return;
-  const { tool, actor, summary, target, paths = [], writes } = pending;
-  const startedAt = parts.clock();
-  await parts.log.catchUp(options);
-  if (!(await isLogged(parts, pending))) {
-    if (tool === 'accept') {
-      const contents = new AcceptContents(parts.contents, parts.lower);
-      const changes = await attemptChanges(parts.log.state.head, contents, parts.readOnly, options);
-      await appendAccept(parts, changes, contents, {
-        paths,
-        record: { as: 'apply', writes },
-        summary,
-        actor,
-        startedAt,
-      });
-    } else {
-      const record = await parts.log.record(target as number, options);
-      await appendMove(parts, record, headAfterMove, writes, { tool, actor, summary, startedAt });
-    }
-  }
-  await parts.pending.end();
+  const found = await parts.pending.find(options);
+  if (found?.isLive === true) throw atWork(found);
+  if (found !== undefined) await completeNote(parts, found, headAfterMove);
 }
 
-/** Reports whether the process was killed between the log and the removal of its note. */
-async function isLogged({ log }: AcceptParts, { tool, target, writes }: PendingAccept): Promise<boolean> {
-  const { last, undoable, undone } = log.state;
-  if (tool === 'undo') return !undoable.includes(target as number);
-  if (tool === 'redo') return !undone.includes(target as number);
-  if (last === 0) return false;
-  const { accept } = await log.record(last);
-  return accept?.as === 'apply' && JSON.stringify(accept.writes) === JSON.stringify(writes);
+function atWork({ owner }: FoundNote): WorkspaceError {
+  return new WorkspaceError(
+    'refused',
+    `Process ${owner.pid} is accepting changes of this attempt: wait until it is done`,
+  );
+}
+
+/** Appends the operation of an accept whose process did not come to it, if its changes are on the disk. */
+async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove: HeadAfterMove): Promise<void> {
+  const { id: batch, pending } = found;
+  const { tool, actor, summary, target, paths = [], writes } = pending;
+  const startedAt = parts.clock();
+  await parts.log.catchUp();
+  if (!(await isLogged(parts, found)) && (await parts.pending.isWritten(writes))) {
+    if (tool === 'accept') {
+      const contents = new AcceptContents(parts.contents, parts.lower);
+      const { head } = parts.log.state;
+      const changes = await attemptChanges(head, contents, parts.readOnly);
+      const record = { as: 'apply', writes } as const;
+      const accepted = { paths, record, summary, actor, startedAt, batch };
+      await appendAccept(parts, { head, changes }, contents, accepted);
+    } else {
+      const record = await parts.log.record(target as number);
+      await appendMove(parts, record, headAfterMove, writes, { tool, actor, summary, startedAt, batch });
+    }
+  }
+  await parts.pending.forget(found);
+}
+
+/** Reports whether the operation of a note is in the log, so that only the note was left. */
+async function isLogged({ log }: AcceptParts, { id, pending }: FoundNote): Promise<boolean> {
+  for (let number = log.state.last; number > pending.after; number--)
+    if ((await log.record(number)).batch === id) return true;
+  return false;
 }
 
 /**
@@ -312,10 +378,17 @@ export async function moveAccept(
     );
   const contents = new AcceptContents(parts.contents, parts.lower);
   const writes = tool === 'redo' ? accept.writes : accept.writes.map(swapped);
-  await parts.pending.begin({ ...label, tool, target: operation.id, writes }, options);
-  const changed = await redoWrites(parts.directory, writes, contents, options.signal);
+  await using note = parts.pending.note();
+  await note.begin({ ...label, tool, target: operation.id, writes, after: parts.log.state.last }, options);
+  let changed: readonly string[];
+  try {
+    changed = await redoWrites(parts.directory, writes, contents, options.signal);
+  } catch (error) {
+    await note.end().catch(() => undefined);
+    throw error;
+  }
   if (changed.length > 0) {
-    await parts.pending.end();
+    await note.end();
     const what = tool === 'undo' ? 'accept' : 'undo of the accept';
     const hint = 'Put them back and try again, or edit them by hand';
     throw new WorkspaceError(
@@ -323,8 +396,8 @@ export async function moveAccept(
       `Nothing was changed, because these paths no longer hold what the ${what} left there: ${listOf(changed)}. ${hint}`,
     );
   }
-  const moved = await appendMove(parts, record, headAfterMove, writes, { ...label, tool, startedAt });
-  await parts.pending.end();
+  const moved = await appendMove(parts, record, headAfterMove, writes, { ...label, tool, startedAt, batch: note.id });
+  await note.end();
   return moved;
 }
 
@@ -336,7 +409,13 @@ function appendMove(
   {
     tool,
     ...label
-  }: { readonly tool: 'undo' | 'redo'; readonly actor: string; readonly summary: string; readonly startedAt: number },
+  }: {
+    readonly tool: 'undo' | 'redo';
+    readonly actor: string;
+    readonly summary: string;
+    readonly startedAt: number;
+    readonly batch?: string | undefined;
+  },
 ): Promise<Operation> {
   return append(parts, async (head, version) => ({
     head: await reboundHead(headAfterMove(head, record, tool, version), writes, parts.lower, version),

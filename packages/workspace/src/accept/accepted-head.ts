@@ -20,6 +20,7 @@ import { type AcceptContents, readLower } from './attempt-changes.js';
  * Returns the head of an attempt after an accept. Accepted paths that equal the disk leave it; the base of the others is
  * what is on the disk now.
  * @param remaining changes that were not accepted
+ * @param isPlanned false if another operation came after the changes were planned
  */
 export async function headAfterAccept(
   head: Head,
@@ -27,9 +28,10 @@ export async function headAfterAccept(
   remaining: readonly AttemptChange[],
   contents: AcceptContents,
   version: string,
+  isPlanned: boolean,
   options: CallOptions = {},
 ): Promise<Head> {
-  const rebase = new Rebase(head, contents, version, options);
+  const rebase = new Rebase(head, contents, version, isPlanned, options);
   // What is in a directory comes before it.
   for (const path of [...accepted].reverse()) await rebase.accept(path, remaining);
   return rebase.finish();
@@ -43,6 +45,7 @@ class Rebase {
     readonly head: Head,
     readonly contents: AcceptContents,
     readonly version: string,
+    readonly isPlanned: boolean,
     readonly options: CallOptions,
   ) {
     this.#draft = new Draft(head, version);
@@ -66,12 +69,29 @@ class Rebase {
     const names = pathSegments(path);
     const entry = entryAt(this.#draft.current, names);
     // Entries of a removed or moved directory follow from that of the directory.
-    if (entry === undefined) return;
+    if (entry === undefined) {
+      const isRemoved = !this.isPlanned && accepted.before === null && !this.#isInMoved(names);
+      // Another operation has removed what this one created on the disk.
+      if (isRemoved) await this.#materialize({ path, base: accepted.after, now: null });
+      return;
+    }
     const node = nodeOf(this.#draft.current, entry) ?? null;
+    const current = node && stateOf(node);
+    if (!sameState(current, accepted.planned)) {
+      // Another operation has changed it while this one was accepted: that change begins from what is on the disk now.
+      const { after } = accepted;
+      if (sameState(after, current) && node?.kind !== 'directory') this.#draft.setEntry(names, undefined);
+      else await this.#setBase(names, entry, node, { ...accepted, base: after, now: current });
+      return;
+    }
     if (node?.kind === 'directory' || (node === null && entry.base?.state?.kind === 'directory'))
       return this.#acceptDirectory(path, node, remaining);
     if (sameState(base, now)) this.#draft.setEntry(names, undefined);
     else await this.#setBase(names, entry, node as DeltaNode, accepted);
+  }
+
+  #isInMoved(names: readonly string[]): boolean {
+    return names.some((_, depth) => entryAt(this.#draft.current, names.slice(0, depth))?.node?.from?.isMoved === true);
   }
 
   async #acceptDirectory(path: string, node: DeltaNode | null, remaining: readonly AttemptChange[]): Promise<void> {
@@ -157,13 +177,18 @@ class Rebase {
   }
 
   /** Gives an entry with a difference that stays open its new base, and the state that the attempt has now. */
-  async #setBase(names: readonly string[], entry: DeltaEntry, node: DeltaNode, accepted: AcceptedPath): Promise<void> {
+  async #setBase(
+    names: readonly string[],
+    entry: DeltaEntry,
+    node: DeltaNode | null,
+    accepted: AcceptedPath,
+  ): Promise<void> {
     const { path, base, now, after } = accepted;
     const record = (await readLower(this.contents.lower, path, this.options))?.record;
     // A base that is not on the disk has no key, so that it is compared by content.
     const key = record !== undefined && sameState(base, after) ? keyOf(record) : undefined;
-    const next: DeltaNode =
-      now === null || sameState(stateOf(node), now)
+    const next: DeltaNode | null =
+      node === null || now === null || sameState(stateOf(node), now)
         ? node
         : {
             ...node,
@@ -171,7 +196,7 @@ class Rebase {
             meta: { ...(node.meta as Metadata), mode: now.mode },
             content: { hash: now.hash as string, size: now.size },
           };
-    if (entry.link !== undefined) this.#draft.setInode(entry.link, next);
+    if (entry.link !== undefined && next !== null) this.#draft.setInode(entry.link, next);
     const held = entry.link === undefined ? { node: next } : { node: null, link: entry.link };
     this.#draft.setEntry(names, { ...held, base: { path, key: key ?? '', state: base, at: systemClock() } });
   }

@@ -12,6 +12,8 @@ import { mergeEntry } from './three-way.js';
 /** What an accept did at one path, and what the attempt begins from afterwards. */
 export interface AcceptedPath {
   readonly path: string;
+  /** State in the attempt that was accepted. If it is another one by now, a later operation has changed it. */
+  readonly planned: EntryState | null;
   /** State on the disk before and after the accept. */
   readonly before: EntryState | null;
   readonly after: EntryState | null;
@@ -169,7 +171,7 @@ async function acceptedPath(
   signal: AbortSignal | undefined,
 ): Promise<AcceptedPath> {
   const { path, target, now } = change;
-  const common = { path, before: disk.state, after };
+  const common = { path, planned: now, before: disk.state, after };
   // The attempt takes over what was merged.
   if (sameState(target, now)) return { ...common, base: after, now: after };
   if (sameState(target, after)) return { ...common, base: target, now };

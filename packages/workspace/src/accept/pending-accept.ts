@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type CallOptions, type FileSystem, isFsError } from '@scratchfs/core';
+import { type CallOptions, type FileSystem, isFsError, systemClock } from '@scratchfs/core';
 import { recoverDirectory } from '@scratchfs/host';
 import { isAlive, startOf } from '@scratchfs/host/internal';
 import { WorkspaceError } from '../errors.js';
@@ -19,17 +20,40 @@ export interface PendingAccept {
   /** For undo and redo: the operation that they take back or make again. */
   readonly target?: number | undefined;
   readonly writes: readonly DiskWrite[];
+  /** Number of the last operation when it began. */
+  readonly after: number;
 }
 
 interface Owner {
   readonly host: string;
   readonly pid: number;
   readonly started: string | undefined;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
+/** A note in the store. */
+export interface FoundNote {
+  /** Stored as `batch` with the operation that the note announces. */
+  readonly id: string;
+  readonly owner: Owner;
+  readonly pending: PendingAccept;
+  /** True while the call that made the note is at work. */
+  readonly isLive: boolean;
+  /** Version of the file. */
+  readonly version: string;
+}
+
+/** Ids of the notes of calls that are at work in this process. */
+const atWork = new Set<string>();
+
+/** Age in milliseconds up to which a note of another host counts as that of a running process. */
+const FOREIGN_MS = 600_000;
+
 /**
- * The note of an attempt about an accept that has begun: a file of the store, written before the disk changes and removed
- * when the operation is in the log. If the process is killed in between, the next one finds it and completes the log.
+ * The note of an attempt about an accept that has begun: a file of the store, created exclusively before the disk changes
+ * and removed when the operation is in the log. If the process is killed in between, the next one finds it and completes
+ * the log.
  */
 export class PendingAccepts {
   constructor(
@@ -38,46 +62,85 @@ export class PendingAccepts {
     readonly directory: string,
   ) {}
 
-  async begin(pending: PendingAccept, options: CallOptions = {}): Promise<void> {
-    const owner: Owner = { host: hostname(), pid: process.pid, started: startOf(process.pid) };
-    await this.store.writeFile(this.path, seal({ owner, pending }), options);
+  /** Returns a note that is not in the store yet. */
+  note(): AcceptNote {
+    return new AcceptNote(this.store, this.path);
   }
 
-  async end(): Promise<void> {
-    await this.store.rm(this.path, { force: true });
-  }
-
-  /**
-   * Returns an accept of a killed process whose changes are on the disk, so that only its operation is missing. One that
-   * wrote nothing is forgotten.
-   * @throws WorkspaceError `refused` if another process is accepting now
-   */
-  async interrupted(options: CallOptions = {}): Promise<PendingAccept | undefined> {
-    let text: string;
+  /** Returns the note in the store. */
+  async find(options: CallOptions = {}): Promise<FoundNote | undefined> {
     try {
-      text = await this.store.readText(this.path, options);
+      const { version } = await this.store.stat(this.path, options);
+      const text = await this.store.readText(this.path, options);
+      const note = unseal(text, 'The note about an accept') as unknown as Pick<FoundNote, 'id' | 'owner' | 'pending'>;
+      return { ...note, version, isLive: isLive(note) };
     } catch (error) {
       if (isFsError(error, 'ENOENT')) return undefined;
       throw error;
     }
-    const { owner, pending } = unseal(text, 'The note about an accept') as { owner: Owner; pending: PendingAccept };
-    const { host, pid, started } = owner;
-    if (host === hostname() && pid !== process.pid && isAlive(pid, started))
-      throw new WorkspaceError('refused', `Process ${pid} is accepting changes of this attempt: wait until it is done`);
-    await recoverDirectory(this.directory);
-    if (await this.#isWritten(pending.writes, options)) return pending;
-    await this.end();
-    return undefined;
   }
 
-  /** Reports whether the disk has what an accept wrote. Applying is all or nothing, so one path decides. */
-  async #isWritten(writes: readonly DiskWrite[], { signal }: CallOptions): Promise<boolean> {
-    await using disk = DiskReader.open(this.directory, signal);
-    for (const { path, before, after } of writes) {
-      const { state } = await disk.read(path, false);
-      if (sameState(state, after)) return true;
-      if (sameState(state, before)) return false;
+  /** Removes a note, unless it is another one by now. */
+  async forget({ id }: FoundNote): Promise<void> {
+    const now = await this.find();
+    if (now?.id !== id) return;
+    try {
+      await this.store.rm(this.path, { force: true, ifVersion: now.version });
+    } catch (error) {
+      if (!isFsError(error, 'ECHANGED') && !isFsError(error, 'ENOENT')) throw error;
     }
-    return writes.length === 0;
   }
+
+  /**
+   * Reports whether the disk has all that an accept wrote, after interrupted changes of the disk were undone or
+   * completed. Otherwise it counts as not written: if the person has changed a part of it since, the attempt keeps its
+   * changes and compares them with the disk.
+   */
+  async isWritten(writes: readonly DiskWrite[]): Promise<boolean> {
+    await recoverDirectory(this.directory);
+    await using disk = DiskReader.open(this.directory);
+    for (const { path, after } of writes) if (!sameState((await disk.read(path, false)).state, after)) return false;
+    return true;
+  }
+}
+
+/** A note of this call. Once it is disposed of, what is left of it in the store counts as interrupted. */
+export class AcceptNote implements AsyncDisposable {
+  readonly id: string = randomUUID();
+  #isStored = false;
+
+  constructor(
+    readonly store: FileSystem,
+    readonly path: string,
+  ) {}
+
+  /** Stores the note, or what it says now. @throws WorkspaceError `refused` if another call has one */
+  async begin(pending: PendingAccept, options: CallOptions = {}): Promise<void> {
+    const owner: Owner = { host: hostname(), pid: process.pid, started: startOf(process.pid), at: systemClock() };
+    const text = seal({ id: this.id, owner, pending });
+    atWork.add(this.id);
+    try {
+      await this.store.writeFile(this.path, text, { ...options, ...(this.#isStored ? {} : { flag: 'wx' }) });
+      this.#isStored = true;
+    } catch (error) {
+      if (!isFsError(error, 'EEXIST')) throw error;
+      throw new WorkspaceError('refused', 'Another accept of this attempt has begun: wait until it is done');
+    }
+  }
+
+  async end(): Promise<void> {
+    if (this.#isStored) await this.store.rm(this.path, { force: true });
+    this.#isStored = false;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    atWork.delete(this.id);
+  }
+}
+
+function isLive({ id, owner }: Pick<FoundNote, 'id' | 'owner'>): boolean {
+  const { host, pid, started, at } = owner;
+  // Nothing is known about the processes of another host.
+  if (host !== hostname()) return systemClock() - at < FOREIGN_MS;
+  return pid === process.pid && started === startOf(pid) ? atWork.has(id) : isAlive(pid, started);
 }

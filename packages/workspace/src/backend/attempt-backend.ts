@@ -33,6 +33,11 @@ export interface AttemptBackendOptions {
   readonly refresher: Refresher;
   /** For what the attempt adds. */
   readonly limits?: Limits | undefined;
+  /**
+   * Completes what a killed process began to accept. Returns true while an accept of another client is at work: then the
+   * disk is between two states.
+   */
+  readonly settle?: (() => Promise<boolean>) | undefined;
   /** Called before each commit with writes; throws if the attempt cannot be changed. */
   readonly checkWritable?: ((batch: Batch, view: View) => Promise<void>) | undefined;
 }
@@ -134,7 +139,7 @@ export class AttemptBackend implements Backend {
         const ms = context === undefined ? 0 : Math.max(0, at - context.startedAt);
         const operation = await log.append(
           next,
-          { at, actor, tool, summary, ok, ms, batch: operationId },
+          { at, actor, tool, summary, ok, ms, batch: operationId, after: last },
           signalOf(call),
         );
         if (operation === undefined) continue;
@@ -156,17 +161,24 @@ export class AttemptBackend implements Backend {
     version: Version,
     call?: BackendCall,
   ): Promise<Head | undefined> {
-    const { log, contents, refresher, clock } = this.#options;
+    const { log, contents, refresher, clock, settle } = this.#options;
+    const isAccepting = (await settle?.()) === true;
+    const { head: known, last } = log.state;
+    if (known !== head) return undefined;
+    if (isAccepting) return head;
     const refreshed = await refresher.refresh(head, paths, version, call);
     try {
       const { merged, conflicts, hashes, isNew } = refreshed;
+      // What was seen may be half of an accept, which may be undone.
+      if (isNew && (await settle?.()) === true) return log.state.head === head ? head : undefined;
       const context = operationContext.getStore();
       for (const path of merged) context?.merged.add(path);
       for (const conflict of conflicts) context?.conflicts.set(conflict.path, conflict);
       await contents.save(hashes, signalOf(call));
       if (!isNew) return refreshed.head;
       const summary = summaryOf(merged, conflicts);
-      await log.append(refreshed.head, { at: clock(), actor: 'user', tool: 'refresh', summary, ms: 0 }, signalOf(call));
+      const described = { at: clock(), actor: 'user', tool: 'refresh', summary, ms: 0, after: last };
+      await log.append(refreshed.head, described, signalOf(call));
       return undefined;
     } finally {
       contents.drop(refreshed.hashes);

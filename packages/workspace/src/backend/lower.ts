@@ -8,9 +8,14 @@ const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
  * next new one, while an attempt may still hold the removed file.
  */
 export class Lower {
-  constructor(readonly backend: Backend) {}
+  /** @param settle called before each look */
+  constructor(
+    readonly backend: Backend,
+    readonly settle?: () => Promise<void>,
+  ) {}
 
   async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
+    await this.settle?.();
     const results = await this.backend.load(requests.map(lowerRequest), call);
     return results.map((result, i) => upperResult(result, requests[i] as LoadRequest));
   }

@@ -37,6 +37,8 @@ export interface NewOperation {
   readonly ms: number;
   readonly target?: number | undefined;
   readonly batch?: string | undefined;
+  /** Number of the operation that the head was made from. If the log is further, nothing is appended. */
+  readonly after?: number | undefined;
   readonly accept?: AcceptRecord | undefined;
 }
 
@@ -120,10 +122,12 @@ export class OperationLog {
    */
   async append(
     head: Head,
-    { at, actor, tool, summary, ok = true, ms, target, batch, accept }: NewOperation,
+    { at, actor, tool, summary, ok = true, ms, target, batch, after, accept }: NewOperation,
     options: CallOptions = {},
   ): Promise<Operation | undefined> {
     const before = this.#state;
+    // Reading catches up too, at any time.
+    if (after !== undefined && after !== before.last) return undefined;
     const changes = changesBetween(before.head, head);
     const described = describeChanges(changes, before.head, head);
     const operation: Operation = {

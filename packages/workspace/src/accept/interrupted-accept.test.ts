@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FileSystem, FsError } from '@scratchfs/core';
+import { createFileSystem } from 'scratchfs';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Attempt } from '../attempt-types.js';
+import { Directories } from '../testing/directories.js';
+import { openWorkspace } from '../workspace.js';
+
+const directories = new Directories();
+afterAll(() => directories.remove());
+
+const read = (directory: string, path: string): string => readFileSync(join(directory, path), 'utf8');
+
+/** A store that calls a function once, before or after it writes a file whose path matches. */
+class HookedStore {
+  readonly #base = createFileSystem();
+  #hook: { readonly pattern: RegExp; readonly isAfter: boolean; readonly work: () => unknown } | undefined;
+
+  readonly fileSystem = new Proxy(this.#base, {
+    get: (target, key) => {
+      if (key === 'writeFile') return this.#writeFile;
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+
+  before(pattern: RegExp, work: () => unknown): void {
+    this.#hook = { pattern, isAfter: false, work };
+  }
+
+  after(pattern: RegExp, work: () => unknown): void {
+    this.#hook = { pattern, isAfter: true, work };
+  }
+
+  readonly #writeFile: FileSystem['writeFile'] = async (path, ...rest) => {
+    const hook = this.#hook?.pattern.test(String(path)) === true ? this.#hook : undefined;
+    if (hook !== undefined) this.#hook = undefined;
+    if (hook?.isAfter === false) await hook.work();
+    const result = await this.#base.writeFile(path, ...rest);
+    if (hook?.isAfter === true) await hook.work();
+    return result;
+  };
+}
+
+const toolsOf = async (attempt: Attempt): Promise<string[]> =>
+  (await attempt.log()).operations.map(({ tool }) => tool).reverse();
+
+describe('an accept whose operation could not be stored', () => {
+  const full = (): never => {
+    throw new FsError('ENOSPC', { syscall: 'write', path: '/' });
+  };
+
+  it('is completed before the next edit, which stays', async () => {
+    const disk = directories.directory({ a: 'old\n', b: 'b\n' });
+    const store = new HookedStore();
+    await using workspace = await openWorkspace(disk, { store: store.fileSystem });
+    const attempt = await workspace.createAttempt('x');
+    const fs = attempt.fileSystem;
+    await fs.writeFile('/a', 'ONE\n');
+    store.before(/operations/, full);
+    await expect(attempt.accept()).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(read(disk, 'a')).toBe('ONE\n');
+    await fs.writeFile('/a', 'TWO\n');
+    await fs.writeFile('/b', 'B\n');
+    expect(await toolsOf(attempt)).toEqual(['edit', 'accept', 'edit', 'edit']);
+    await attempt.undo();
+    expect([await fs.readText('/a'), await fs.readText('/b')]).toEqual(['TWO\n', 'b\n']);
+    expect((await attempt.accept()).accepted).toEqual(['/a']);
+    expect(read(disk, 'a')).toBe('TWO\n');
+    for (const _ of [1, 2, 3]) await attempt.undo();
+    expect([read(disk, 'a'), await fs.readText('/a')]).toEqual(['old\n', 'ONE\n']);
+  });
+});
+
+describe('an accept that wrote nothing', () => {
+  it('does not count as done when a part of its paths got their new state otherwise', async () => {
+    const disk = directories.directory({ a: 'old\n', b: 'b\n' });
+    const store = new HookedStore();
+    await using workspace = await openWorkspace(disk, { store: store.fileSystem });
+    const attempt = await workspace.createAttempt('x');
+    await attempt.fileSystem.writeFile('/a', 'ONE\n');
+    await attempt.fileSystem.writeFile('/b', 'TWO\n');
+    const fork = await attempt.fork('y');
+    const controller = new AbortController();
+    store.after(/accept$/, () => controller.abort());
+    await expect(attempt.accept({ signal: controller.signal })).rejects.toThrow('abort');
+    await fork.accept({ paths: ['/a'] });
+    expect(await attempt.fileSystem.readText('/b')).toBe('TWO\n');
+    await attempt.accept();
+    expect([read(disk, 'a'), read(disk, 'b')]).toEqual(['ONE\n', 'TWO\n']);
+  });
+});
+
+describe('another client that changes the attempt while it is accepted', () => {
+  /** @param when file of the store before which the other client works */
+  async function during(when: RegExp, edit: (other: Attempt) => Promise<unknown>) {
+    const disk = directories.directory({ a: 'old\n' });
+    const store = new HookedStore();
+    const workspace = await openWorkspace(disk, { store: store.fileSystem });
+    const attempt = await workspace.createAttempt('x');
+    await attempt.fileSystem.writeFile('/a', 'ONE\n');
+    await attempt.fileSystem.writeFile('/new', 'N\n');
+    await attempt.operation({}, async (fs) => {
+      await fs.mkdir('/e');
+      for (const name of ['f', 'g']) await fs.writeFile(`/e/${name}`, name);
+    });
+    const second = await openWorkspace(disk, { store: store.fileSystem });
+    const other = await second.attempt('x');
+    store.before(when, () => edit(other));
+    const result = await attempt.accept();
+    return { disk, attempt, result, fs: attempt.fileSystem };
+  }
+
+  it('keeps its edits, whose base is what was accepted', async () => {
+    const { disk, attempt, fs } = await during(/operations\/000000004/, async ({ fileSystem }) => {
+      await fileSystem.writeFile('/a', 'TWO\n');
+      await fileSystem.rm('/new');
+      await fileSystem.writeFile('/e/f', 'F');
+      await fileSystem.writeFile('/e/h', 'H');
+      await fileSystem.writeFile('/other', 'O');
+    });
+    expect([read(disk, 'a'), read(disk, 'new'), read(disk, 'e/f')]).toEqual(['ONE\n', 'N\n', 'f']);
+    const seen = async () => [
+      await fs.readText('/a'),
+      await fs.exists('/new'),
+      await Promise.all(['f', 'g', 'h'].map((name) => fs.readText(`/e/${name}`))),
+      await fs.readText('/other'),
+    ];
+    const expected = ['TWO\n', false, ['F', 'g', 'H'], 'O'];
+    expect(await seen()).toEqual(expected);
+    expect(await attempt.refresh()).toEqual({ merged: [], conflicts: [] });
+    expect((await attempt.accept()).accepted).toEqual(['/a', '/e/f', '/e/h', '/new', '/other']);
+    expect(await seen()).toEqual(expected);
+    expect([read(disk, 'a'), read(disk, 'e/f'), read(disk, 'other')]).toEqual(['TWO\n', 'F', 'O']);
+  });
+
+  it('is looked at again if it was faster', async () => {
+    const { disk, fs } = await during(/accept$/, ({ fileSystem }) => fileSystem.writeFile('/a', 'TWO\n'));
+    expect([read(disk, 'a'), await fs.readText('/a')]).toEqual(['TWO\n', 'TWO\n']);
+  });
+
+  it('can undo and accept nothing until it is done', async () => {
+    const refused = { code: 'refused' };
+    const { disk, attempt } = await during(/operations\/000000004/, async (other) => {
+      await expect(other.undo()).rejects.toMatchObject(refused);
+      await expect(other.accept()).rejects.toMatchObject(refused);
+    });
+    expect(read(disk, 'new')).toBe('N\n');
+    expect(await attempt.accept()).toMatchObject({ success: true, accepted: [] });
+  });
+});
