@@ -77,6 +77,7 @@ describe.each([{ pin: '2026-07-28' }, 'legacy'] as const)('a person whose client
     expect(forms).toEqual([expect.stringContaining('+new')]);
     expect(read()).toEqual({ ...before, '/a': 'new\n' });
     await textOf(client, 'undo');
+    expect(forms).toHaveLength(2);
     expect(read()).toEqual(before);
     await client.close();
   });

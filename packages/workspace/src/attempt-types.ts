@@ -178,6 +178,8 @@ export interface Attempt {
    * sandboxes, tools, node-fs and everything else that takes a filesystem.
    */
   readonly fileSystem: FileSystem;
+  /** Reports whether `fileSystem` hides an absolute path, because it is a secret or denied. */
+  hides(path: string): boolean;
   /**
    * Runs work as one operation: all its changes through the given filesystem and its line in the log appear in one
    * atomic step. The work runs again if somebody else changed what it read. @throws WorkspaceError `branch-switched`
@@ -203,6 +205,8 @@ export interface Attempt {
   redo(
     options?: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined },
   ): Promise<Operation>;
+  /** Returns the operation that `undo` would take back, or that `redo` would make again. Undefined if there is none. */
+  next(tool: 'undo' | 'redo', options?: CallOptions): Promise<Operation | undefined>;
   /** Brings back the state after an operation (0: before the first), of everything or of one path. Undefined if nothing differs. */
   restore(
     to: OperationRef | 0,

@@ -179,6 +179,18 @@ export class WorkspaceAttempt implements Attempt {
     }) as Promise<Operation>;
   }
 
+  async next(tool: 'undo' | 'redo', options: CallOptions = {}): Promise<Operation | undefined> {
+    const { signal } = checkOptions(options, [], 'next');
+    if (tool !== 'undo' && tool !== 'redo') throw new TypeError('next takes undo or redo');
+    const { undoable, undone } = await this.#parts.log.catchUp({ signal });
+    const id = (tool === 'undo' ? undoable : undone).at(-1);
+    return id === undefined ? undefined : (await this.#parts.log.record(id, { signal })).operation;
+  }
+
+  hides(path: string): boolean {
+    return this.#parts.hidden.hides(normalizePath(path));
+  }
+
   get #acceptParts(): AcceptParts {
     const { name: attempt, directory, lower, contents, log, pending, clock, readOnly } = this.#parts;
     return { attempt, directory, lower, contents, log, pending, clock, readOnly };

@@ -9,7 +9,8 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { Attempt, Workspace } from '@scratchfs/workspace';
-import { diffText, printable, statText } from '../tools/format.js';
+import { printable } from '../tools/format.js';
+import type { Plan } from '../tools/server-tool.js';
 import type { Client } from './client.js';
 import type { ServerSettings } from './options.js';
 import { errorResult } from './results.js';
@@ -22,10 +23,12 @@ export interface GatedCall {
   readonly workspace: Workspace;
   readonly client: Client;
   readonly context: ServerContext;
+  /** What the call will do, for tools that know it before. */
+  readonly plan: Plan | undefined;
 }
 
-/** The head that the call is approved for, or the result to return instead of running it. */
-export type Decision = { readonly head: number } | { readonly result: CallToolResult | InputRequiredResult };
+/** The result to return instead of running the call. Undefined if it is approved. */
+export type Decision = CallToolResult | InputRequiredResult | undefined;
 
 /** Sealed in `requestState`: what a form was shown for. */
 interface Question {
@@ -38,7 +41,7 @@ interface Question {
 const KEY = 'approval';
 /** Seconds within which a form counts. */
 const FORM_SECONDS = 600;
-/** Maximum length of the difference that a form shows, in UTF-16 units. */
+/** Maximum length of the input that a form shows, in UTF-16 units. */
 const MAX_SHOWN_LENGTH = 4_000;
 
 /**
@@ -61,15 +64,15 @@ export class ApprovalGate {
   }
 
   async decide(call: GatedCall): Promise<Decision> {
-    const { attempt, client, context } = call;
-    const head = await attempt.head({ signal: context.mcpReq.signal });
+    const { attempt, client, context, plan } = call;
+    const head = plan?.head ?? (await attempt.head({ signal: context.mcpReq.signal }));
     const seal = this.#seal(call, head);
     const question = context.mcpReq.requestState<Question>();
-    if (question !== undefined) return this.#settle(question, seal, head, context);
+    if (question !== undefined) return this.#settle(question, seal, context);
     return client.hasForms ? this.#ask(call, seal) : this.#askInTerminal(call, head);
   }
 
-  #settle(question: Question, seal: string, head: number, { mcpReq }: ServerContext): Decision {
+  #settle(question: Question, seal: string, { mcpReq }: ServerContext): Decision {
     if (this.#settled.has(question.id)) return refused('This approval was used already. Call the tool again.');
     this.#forgetOld();
     this.#settled.set(question.id, Date.now() + FORM_SECONDS * 1000);
@@ -80,24 +83,24 @@ export class ApprovalGate {
     const response = inputResponse(mcpReq.inputResponses, KEY);
     const isYes = response.kind === 'elicit' && response.action === 'accept' && response.content?.approve === true;
     return isYes
-      ? { head }
+      ? undefined
       : refused('The user has not approved this. Nothing was done: do not try it again unchanged.');
   }
 
   async #ask(call: GatedCall, seal: string): Promise<Decision> {
     const state = await this.codec.mint({ call: seal, id: randomBytes(12).toString('base64url') }, call.context);
     const form = inputRequired.elicit({
-      message: await this.#shown(call),
+      message: shownOf(call),
       requestedSchema: {
         type: 'object',
         properties: { approve: { type: 'boolean', title: 'Approve', default: false } },
         required: ['approve'],
       },
     });
-    return { result: inputRequired({ inputRequests: { [KEY]: form }, requestState: state }) };
+    return inputRequired({ inputRequests: { [KEY]: form }, requestState: state });
   }
 
-  async #askInTerminal({ tool, input, attempt, workspace, context }: GatedCall, head: number): Promise<Decision> {
+  async #askInTerminal({ tool, input, attempt, workspace, context, plan }: GatedCall, head: number): Promise<Decision> {
     const { signal } = context.mcpReq;
     const what = { attempt: attempt.name, head, action: tool, details: plain(input) };
     const wanted = canonical(what);
@@ -106,26 +109,16 @@ export class ApprovalGate {
         canonical({ attempt: name, head: seen, action, details }) === wanted,
     );
     const approved = known.find(({ state }) => state === 'approved');
-    if (approved !== undefined && (await workspace.approvals.use(approved.id, what, { signal }))) return { head };
+    if (approved !== undefined && (await workspace.approvals.use(approved.id, what, { signal }))) return undefined;
     const pending =
       known.find(({ state }) => state === 'pending') ??
-      (await workspace.approvals.request({ ...what, summary: summaryOf(tool, input) }, { signal }));
+      (await workspace.approvals.request(
+        { ...what, summary: `${summaryOf(tool, input)}\n${plan?.shown ?? ''}`.trimEnd() },
+        { signal },
+      ));
     return refused(
       `Needs approval ${pending.id}. Ask the user to run \`${this.#settings.approvalCommand(pending.id)}\` in a terminal; then call ${tool} again with the same input.`,
     );
-  }
-
-  async #shown({ tool, input, attempt, context }: GatedCall): Promise<string> {
-    const summary = `${summaryOf(tool, input)}\nAttempt: ${attempt.name}`;
-    if (tool !== 'accept')
-      return printable(`${summary}\n${JSON.stringify(input, undefined, 2)}`).slice(0, MAX_SHOWN_LENGTH);
-    const { paths } = input as { readonly paths?: readonly string[] };
-    const { signal } = context.mcpReq;
-    const { paths: found } = await attempt.diff({ paths, hunks: true, signal });
-    const diff = printable(diffText(found));
-    const isLong = diff.length > MAX_SHOWN_LENGTH;
-    const rest = isLong ? '\n[The difference is longer: it is shown in full by the tool diff.]' : '';
-    return `${printable(summary)}\n${printable(statText(found)).slice(0, MAX_SHOWN_LENGTH)}\n\n${diff.slice(0, MAX_SHOWN_LENGTH)}${rest}`;
   }
 
   #seal({ tool, input, attempt }: GatedCall, head: number): string {
@@ -138,13 +131,21 @@ export class ApprovalGate {
   }
 }
 
-function refused(text: string): Decision {
-  return { result: errorResult(text) };
+function refused(text: string): CallToolResult {
+  return errorResult(text);
 }
 
 function isSame(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function shownOf({ tool, input, attempt, plan }: GatedCall): string {
+  const summary = printable(`${summaryOf(tool, input)}\nAttempt: ${attempt.name}`);
+  if (plan?.isOutside === true) return printable([summary, plan.shown, '', plan.diff ?? ''].join('\n').trimEnd());
+  const text = printable(JSON.stringify(input, undefined, 2));
+  const isCut = text.length > MAX_SHOWN_LENGTH;
+  return `${summary}\n${text.slice(0, MAX_SHOWN_LENGTH).toWellFormed()}${isCut ? '\n[The input is longer.]' : ''}`;
 }
 
 function summaryOf(tool: string, input: Readonly<Record<string, unknown>>): string {

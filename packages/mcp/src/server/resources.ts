@@ -1,6 +1,8 @@
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server';
 import { isFsError } from '@scratchfs/core';
 import { isSandboxError } from '@scratchfs/sandbox';
+import { nameOf } from '../tools/format.js';
+import { visibleOnly } from '../tools/visible.js';
 import { isWorkspaceError, type OpenAttempt, type SharedWorkspace } from './shared-workspace.js';
 import { parseUri, uriOf } from './uri.js';
 
@@ -28,12 +30,13 @@ export function registerResources(server: McpServer, shared: SharedWorkspace): v
 async function changedFiles(shared: SharedWorkspace): Promise<{ uri: string; name: string }[]> {
   // Clients ask for the list when they start: nothing is opened for that.
   if (!shared.isOpen) return [];
-  const { attempt } = await shared.attempt(undefined);
+  const { attempt, sandbox } = await shared.attempt(undefined);
   const { paths } = await attempt.diff();
-  return paths
+  const { shown } = await visibleOnly(paths, { attempt, sandbox });
+  return shown
     .filter(({ after }) => after?.kind === 'file')
     .slice(0, MAX_LISTED)
-    .map(({ path }) => ({ uri: uriOf(attempt.name, path), name: path }));
+    .map(({ path }) => ({ uri: uriOf(attempt.name, path), name: nameOf(path) }));
 }
 
 async function contentsOf(shared: SharedWorkspace, uri: string) {
@@ -53,7 +56,7 @@ async function read({ fileSystem }: OpenAttempt['sandbox'], uri: string, path: s
   const stats = await fileSystem.stat(path);
   if (stats.isDirectory()) {
     const entries = await fileSystem.readdir(path, { withFileTypes: true });
-    const lines = entries.map((entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}\n`);
+    const lines = entries.map((entry) => `${nameOf(entry.name)}${entry.isDirectory() ? '/' : ''}\n`);
     return { uri, mimeType: 'text/plain', text: lines.join('') };
   }
   if (stats.size > MAX_BYTES)

@@ -106,8 +106,8 @@ describe('tools/list', () => {
         .filter(({ annotations }) => annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false)
         .map(({ name }) => name);
     };
-    expect(await destructive({})).toEqual(['accept']);
-    expect(await destructive({ network: true })).toEqual(['run', 'accept']);
+    expect(await destructive({})).toEqual(['undo', 'redo', 'accept']);
+    expect(await destructive({ network: true })).toEqual(['run', 'undo', 'redo', 'accept']);
   });
 
   it('has run only if the server allows it', async () => {

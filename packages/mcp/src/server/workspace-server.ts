@@ -10,11 +10,11 @@ import {
 } from '@modelcontextprotocol/server';
 import { type ServeStdioOptions, StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { InputError } from '@scratchfs/tools';
-import { type Attempt, type Workspace, WorkspaceError } from '@scratchfs/workspace';
-import { isHarmlessAccept } from '../tools/attempt-tools.js';
+import { type Workspace, WorkspaceError } from '@scratchfs/workspace';
 import { conflictLines, counted, nameOf } from '../tools/format.js';
-import type { ServerTool } from '../tools/server-tool.js';
+import { explained, type ServerTool } from '../tools/server-tool.js';
 import { toolList } from '../tools/tool-list.js';
+import { visibleOnly } from '../tools/visible.js';
 import { VERSION } from '../version.js';
 import { ApprovalGate } from './approval-gate.js';
 import { clientOf } from './client.js';
@@ -23,7 +23,7 @@ import { type McpServerOptions, type ServerSettings, serverSettings } from './op
 import { registerPrompts } from './prompts.js';
 import { registerResources } from './resources.js';
 import { CHANGES_SCHEMA, errorResult, resultOf } from './results.js';
-import { SharedWorkspace } from './shared-workspace.js';
+import { type OpenAttempt, SharedWorkspace } from './shared-workspace.js';
 import { type ResourceListener, Subscriptions } from './subscriptions.js';
 
 /** The tools check their input themselves: their messages tell the model what to do. */
@@ -146,49 +146,54 @@ export class McpWorkspaceServer {
       const open = await this.#shared.attempt(name);
       const input = inAttempt(rest, tool, workspace.directory);
       const client = clientOf(server, context);
-      let approvedHead: number | undefined;
-      if (this.#needsApproval(tool, input)) {
-        tool.check(input);
+      // First, because it can make an operation, and a yes counts for a head.
+      const notes = tool.effect === 'none' ? [] : await refreshNotes(open, signal);
+      const needsYes = this.#needsApproval(tool);
+      if (needsYes || tool.plan !== undefined) tool.check(input);
+      const plan = await tool.plan?.(input, open, signal);
+      if (needsYes || plan?.isOutside === true) {
         const { attempt } = open;
-        const decision = await this.#gate.decide({ tool: tool.name, input, attempt, workspace, client, context });
-        if ('result' in decision) return decision.result;
-        approvedHead = decision.head;
+        const decision = await this.#gate.decide({ tool: tool.name, input, attempt, workspace, client, context, plan });
+        if (decision !== undefined) return decision;
       }
-      const notes = tool.effect === 'none' ? [] : await refreshNotes(open.attempt, signal);
-      const call = { ...open, workspace, settings: this.#settings, actor: client.name, approvedHead, signal };
+      const call = { ...open, workspace, settings: this.#settings, actor: client.name, plan, signal };
       const { operations = [], ...result } = await tool.call(input, call);
       const attempt = open.attempt.name;
       if (tool.effect === 'none') return resultOf(result, attempt);
       const last = operations.at(-1);
       if (last !== undefined) notes.push(`[Operation ${last.id} of the attempt ${attempt}.]`);
       return resultOf(result, attempt, { attempt, operations, notes });
-    } catch (error) {
-      if (error instanceof WorkspaceError || error instanceof InputError) return errorResult(error.message);
+    } catch (thrown) {
+      const error = explained(thrown);
+      if (error instanceof InputError) return errorResult(error.message);
       throw error;
     }
   }
 
-  #needsApproval({ name, effect }: ServerTool, input: Readonly<Record<string, unknown>>): boolean {
+  /** Reports whether each call of a tool needs a yes. What is outside the attempt needs one always. */
+  #needsApproval({ effect }: ServerTool): boolean {
     const { approve } = this.#settings;
-    if (approve === 'all') return true;
-    return name === 'accept' ? !isHarmlessAccept(input) : approve === 'writes' && effect !== 'none';
+    return approve === 'all' || (approve === 'writes' && effect !== 'none');
   }
 }
 
 const INSTRUCTIONS =
-  "The files are the user's project, as on the disk now, plus the changes of an attempt. Paths begin at the project: /src/a.ts. Changes stay in the attempt until accept, which asks the user. Every call that changes something is an operation, and undo takes the last one back.";
+  "The files are the user's project, as on the disk now, plus the changes of an attempt. Paths begin at the project: /src/a.ts. Changes stay in the attempt until accept, which asks the user. Every call that changes something is an operation, and undo takes the last one back; for an accept, it asks the user too.";
 
 /** Maximum number of paths that a note names. */
 const MAX_NAMED = 5;
 
 /** Takes over what the person has changed on the disk meanwhile, and says so. */
-async function refreshNotes(attempt: Attempt, signal: AbortSignal): Promise<string[]> {
+async function refreshNotes(open: OpenAttempt, signal: AbortSignal): Promise<string[]> {
   // If the attempt cannot be changed now, the change itself says why.
   const none = { merged: [], conflicts: [] };
-  const { merged, conflicts } = await attempt.refresh({ signal }).catch((error: unknown) => {
+  const found = await open.attempt.refresh({ signal }).catch((error: unknown) => {
     if (error instanceof WorkspaceError) return none;
     throw error;
   });
+  const asChanges = found.merged.map((path) => ({ path }));
+  const merged = (await visibleOnly(asChanges, open, signal)).shown.map(({ path }) => path);
+  const conflicts = (await visibleOnly(found.conflicts, open, signal)).shown;
   if (merged.length === 0) return conflictLines(conflicts.slice(0, MAX_NAMED));
   const names = merged.slice(0, MAX_NAMED).map(nameOf).join(', ');
   const rest = merged.length > MAX_NAMED ? ', …' : '';

@@ -150,7 +150,7 @@ function attemptOn(name: string, fileSystem: FileSystem, workspace: MemoryWorksp
     undo: async ({ expect, actor }: { expect?: number; actor?: string } = {}) => {
       const last = operations.findLast(({ tool }) => tool !== 'undo');
       if (last === undefined) throw new WorkspaceError('nothing-to-undo', 'There is nothing to undo.');
-      if (expect !== undefined && expect !== operations.length)
+      if (expect !== undefined && expect !== last.id)
         throw new WorkspaceError('moved', `The last operation is ${operations.length}, not ${expect}.`);
       const before = await filesOf(fileSystem);
       await write(states[last.id - 1] as Files);
@@ -177,10 +177,14 @@ function attemptOn(name: string, fileSystem: FileSystem, workspace: MemoryWorksp
       });
       return { paths, head: operations.length };
     },
-    accept: async ({ expect, actor }: { expect?: number; actor?: string }) => {
+    hides: () => false,
+    next: async (tool: 'undo' | 'redo') =>
+      tool === 'undo' ? operations.findLast((one) => one.tool !== 'undo') : undefined,
+    accept: async ({ expect, actor, dryRun }: { expect?: number; actor?: string; dryRun?: boolean }) => {
       if (expect !== undefined && expect !== operations.length) throw new WorkspaceError('moved', 'It has moved.');
       const files = await filesOf(fileSystem);
       const accepted = changesBetween(workspace.disk, files).map(({ path }) => path);
+      if (dryRun === true) return { success: true, message: 'Dry.', accepted, conflicts: [], autoRun: [] };
       workspace.disk.clear();
       for (const [path, text] of files) workspace.disk.set(path, text);
       const operation = await record(files, 'accept', actor);

@@ -1,7 +1,9 @@
 import { InputError } from '@scratchfs/tools';
 import type { AcceptOptions, AcceptResult, Attempt } from '@scratchfs/workspace';
+import { type AcceptInput, planAccept } from './accept-plan.js';
 import { conflictLines, counted, diffText, nameOf, statText } from './format.js';
 import { type ServerTool, type ToolContext, workspaceTool } from './server-tool.js';
+import { hiddenLines, visibleOnly } from './visible.js';
 
 const paths = {
   type: 'array',
@@ -28,10 +30,11 @@ export const diff: ServerTool = workspaceTool<DiffInput>({
   },
   paths: ['paths'],
   effect: 'none',
-  async run({ from, to, paths: only, stat }, { attempt, signal }) {
+  async run({ from, to, paths: only, stat }, { attempt, sandbox, signal }) {
     const { paths: found } = await attempt.diff({ from, to, paths: only, hunks: !stat, signal });
     if (found.length === 0) return 'There is no difference.';
-    return stat ? statText(found) : diffText(found);
+    const { shown, hidden } = await visibleOnly(found, { attempt, sandbox }, signal);
+    return [stat ? statText(shown) : diffText(shown), ...hiddenLines(hidden)].join('\n');
   },
 });
 
@@ -54,11 +57,13 @@ export const attempts: ServerTool = workspaceTool<{ compare_with?: string }>({
   description: 'Lists the attempts, or compares this one with another.',
   properties: { compare_with: { type: 'string', description: 'Name of the other.' } },
   effect: 'none',
-  async run({ compare_with: name }, { attempt, workspace, signal }) {
+  async run({ compare_with: name }, { attempt, sandbox, workspace, signal }) {
     if (name !== undefined) {
       const other = await workspace.attempt(name, { signal });
       const { paths: found } = await attempt.diff({ to: other, hunks: true, signal });
-      return found.length === 0 ? 'They do not differ.' : diffText(found);
+      if (found.length === 0) return 'They do not differ.';
+      const { shown, hidden } = await visibleOnly(found, { attempt, sandbox }, signal);
+      return [diffText(shown), ...hiddenLines(hidden)].join('\n');
     }
     const all = await workspace.attempts({ signal });
     if (all.length === 0) return 'There is no attempt yet: the first change makes one.';
@@ -71,15 +76,6 @@ export const attempts: ServerTool = workspaceTool<{ compare_with?: string }>({
       .join('\n');
   },
 });
-
-export interface AcceptInput {
-  readonly as: 'apply' | 'merge' | 'branch' | 'patch';
-  readonly paths?: readonly string[];
-  readonly branch?: string;
-  readonly message?: string;
-  readonly skip_conflicts: boolean;
-  readonly dry_run: boolean;
-}
 
 export const accept: ServerTool = workspaceTool<AcceptInput>({
   name: 'accept',
@@ -95,24 +91,20 @@ export const accept: ServerTool = workspaceTool<AcceptInput>({
   },
   paths: ['paths'],
   effect: 'outside',
+  plan: (input, open, signal) => planAccept(input as Partial<AcceptInput>, open, signal),
   async run(input, context) {
     const result = await context.attempt.accept({ ...acceptOptions(input), ...acceptCall(context) });
     return { text: acceptText(result, input, context.attempt), operations: operationsOf(result) };
   },
 });
 
-/** Reports whether a call of `accept` only returns text. */
-export function isHarmlessAccept({ as, dry_run: dryRun }: Partial<AcceptInput>): boolean {
-  return dryRun === true || as === 'patch';
-}
-
 function acceptOptions({ as, paths: only, branch, message, skip_conflicts, dry_run }: AcceptInput): AcceptOptions {
   if (branch !== undefined && as !== 'branch') throw new InputError('branch is only for as: branch.');
   return { as, paths: only, branch, message, onConflict: skip_conflicts ? 'skip' : 'fail', dryRun: dry_run };
 }
 
-function acceptCall({ actor, approvedHead, signal }: ToolContext): AcceptOptions {
-  return { actor, expect: approvedHead, signal };
+function acceptCall({ actor, plan, signal }: ToolContext): AcceptOptions {
+  return { actor, expect: plan?.head, signal };
 }
 
 function operationsOf({ operation }: AcceptResult): NonNullable<AcceptResult['operation']>[] {

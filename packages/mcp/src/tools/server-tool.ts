@@ -1,3 +1,4 @@
+import { isFsError } from '@scratchfs/core';
 import {
   defineTool,
   InputError,
@@ -17,14 +18,28 @@ import type { OpenAttempt } from '../server/shared-workspace.js';
  */
 export type ToolEffect = 'none' | 'attempt' | 'outside';
 
+/** What a call will do, found out before a person is asked. The call then acts on just that, or fails. */
+export interface Plan {
+  /** Number of the last operation that the plan was made for. */
+  readonly head: number;
+  /** True if the call would change something outside the attempt, so that a person is always asked. */
+  readonly isOutside: boolean;
+  /** What to show to the person, at most 8,000 UTF-16 units. */
+  readonly shown: string;
+  /** Differences to show after it, shortened. */
+  readonly diff?: string | undefined;
+  /** The operation that the call takes back or makes again. */
+  readonly target?: Operation | undefined;
+}
+
 /** What a tool works with. */
 export interface ToolContext extends OpenAttempt {
   readonly workspace: Workspace;
   readonly settings: ServerSettings;
   /** Name of the client, for the log. */
   readonly actor: string;
-  /** Number of the last operation that a person has approved the call for. Undefined if it needed no approval. */
-  readonly approvedHead: number | undefined;
+  /** What `plan` of the tool returned. */
+  readonly plan: Plan | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -46,6 +61,8 @@ export interface ServerTool {
   readonly paths: readonly string[];
   /** @throws InputError if a call would refuse the input */
   check(input: unknown): void;
+  /** Finds out what a call will do. Only for tools that can change something outside the attempt. */
+  readonly plan?: (input: Readonly<Record<string, unknown>>, open: OpenAttempt, signal: AbortSignal) => Promise<Plan>;
   call(input: unknown, context: ToolContext): Promise<ToolOutcome>;
 }
 
@@ -89,9 +106,14 @@ export function workspaceTool<I>({ run, ...definition }: WorkspaceToolDefinition
   };
 }
 
-/** Turns an error whose message is for the model into one that tools show. */
-function explained(error: unknown): unknown {
-  const isForModel =
-    error instanceof WorkspaceError || (error instanceof Error && error.name === 'OsSandboxUnavailableError');
-  return isForModel ? new InputError(error.message) : error;
+/** Messages that JavaScript itself makes, which say that the program has a fault. */
+const OF_THE_LANGUAGE =
+  /^(Cannot |Maximum call stack|Invalid (array|string) length)|is not (a function|iterable|defined|a constructor)/;
+
+/** Turns an error whose message is for the model, such as one for a wrong value, into one that tools show. */
+export function explained(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const isOfValue = (error instanceof RangeError || error instanceof TypeError) && !OF_THE_LANGUAGE.test(error.message);
+  const isForModel = error instanceof WorkspaceError || error.name === 'OsSandboxUnavailableError' || isFsError(error);
+  return isOfValue || isForModel ? new InputError(error.message) : error;
 }

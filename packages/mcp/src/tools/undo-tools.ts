@@ -1,17 +1,30 @@
 import { InputError } from '@scratchfs/tools';
 import type { Operation } from '@scratchfs/workspace';
-import { operationText } from './format.js';
-import { type ServerTool, workspaceTool } from './server-tool.js';
+import type { OpenAttempt } from '../server/shared-workspace.js';
+import { nameOf, operationText } from './format.js';
+import { type Plan, type ServerTool, workspaceTool } from './server-tool.js';
+import { isVisible, visibleOperation } from './visible.js';
 
-const done = (verb: string, operation: Operation) => ({
-  text: `${verb}:\n${operationText(operation)}`,
-  operations: [operation],
-});
+async function done(verb: string, made: Operation, open: OpenAttempt, signal: AbortSignal) {
+  const operation = await visibleOperation(made, open, signal);
+  return { text: `${verb}:\n${operationText(operation)}`, operations: [operation] };
+}
+
+/** Plans an undo or redo. Those of an accept write to the disk and to git. */
+async function planOf(tool: 'undo' | 'redo', open: OpenAttempt, signal: AbortSignal): Promise<Plan> {
+  const { attempt } = open;
+  const target = await attempt.next(tool, { signal });
+  const head = await attempt.head({ signal });
+  if (target?.tool !== 'accept') return { head, isOutside: false, shown: '', target };
+  const text = operationText(await visibleOperation(target, open, signal));
+  const verb = tool === 'undo' ? 'Take back' : 'Make again';
+  return { head, isOutside: true, shown: `${verb} on your disk and in git:\n${text}`, target };
+}
 
 export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number; path?: string }>({
   name: 'undo',
   description:
-    'Takes back the last operation; again, the one before it. With to, brings back the state after that operation, of everything or of one path.',
+    'Takes back the last operation; again, the one before it. If that is an accept, the user is asked. With to, brings back the state after that operation, of everything or of one path.',
   properties: {
     operation: {
       type: 'integer',
@@ -22,24 +35,40 @@ export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number;
     path: { type: 'string', description: 'Only with to.' },
   },
   paths: ['path'],
-  effect: 'attempt',
-  async run({ operation: expect, to, path }, { attempt, actor, signal }) {
+  effect: 'outside',
+  plan: async ({ to }, open, signal) =>
+    to === undefined
+      ? planOf('undo', open, signal)
+      : { head: await open.attempt.head({ signal }), isOutside: false, shown: '' },
+  async run({ operation: expect, to, path }, context) {
+    const { attempt, actor, plan, signal } = context;
     if (to === undefined) {
       if (path !== undefined) throw new InputError('path needs to: the operation whose state of the path you want.');
-      return done('Took back', await attempt.undo({ expect, actor, signal }));
+      return done(
+        'Took back',
+        await attempt.undo({ expect: expect ?? plan?.target?.id, actor, signal }),
+        context,
+        signal,
+      );
     }
     if (expect !== undefined) throw new InputError('operation and to exclude each other.');
+    if (path !== undefined && !(await isVisible(path, context, signal)))
+      throw new InputError(`There is no path ${nameOf(path)} to bring back.`);
     const made = await attempt.restore(to, { path, actor, signal });
-    return made === undefined ? 'Nothing differs from that state.' : done('Restored', made);
+    return made === undefined ? 'Nothing differs from that state.' : done('Restored', made, context, signal);
   },
 });
 
 export const redo: ServerTool = workspaceTool<object>({
   name: 'redo',
-  description: 'Makes the operation again that undo took back last.',
+  description: 'Makes the operation again that undo took back last. If that is an accept, the user is asked.',
   properties: {},
-  effect: 'attempt',
-  run: async (_, { attempt, actor, signal }) => done('Made again', await attempt.redo({ actor, signal })),
+  effect: 'outside',
+  plan: (_, open, signal) => planOf('redo', open, signal),
+  async run(_, context) {
+    const { attempt, actor, plan, signal } = context;
+    return done('Made again', await attempt.redo({ expect: plan?.target?.id, actor, signal }), context, signal);
+  },
 });
 
 export const checkpoint: ServerTool = workspaceTool<object>({
@@ -63,10 +92,13 @@ export const log: ServerTool = workspaceTool<{ before?: number; path?: string; l
   },
   paths: ['path'],
   effect: 'none',
-  async run({ before, path, limit }, { attempt, signal }) {
+  async run({ before, path, limit }, context) {
+    const { attempt, signal } = context;
+    if (path !== undefined && !(await isVisible(path, context, signal))) return 'There are no operations.';
     const { operations, next } = await attempt.log({ before, path, limit, signal });
     if (operations.length === 0) return 'There are no operations.';
     const end = next === undefined ? [] : [`[There are older ones: continue with before: ${next}.]`];
-    return [...operations.map(operationText), ...end].join('\n');
+    const shown = await Promise.all(operations.map((operation) => visibleOperation(operation, context, signal)));
+    return [...shown.map(operationText), ...end].join('\n');
   },
 });

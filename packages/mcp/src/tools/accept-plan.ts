@@ -1,0 +1,94 @@
+import { InputError } from '@scratchfs/tools';
+import type { AcceptOptions, EntryState, PathDiff } from '@scratchfs/workspace';
+import type { OpenAttempt } from '../server/shared-workspace.js';
+import { conflictLines, counted, diffText, nameOf, statText } from './format.js';
+import type { Plan } from './server-tool.js';
+import { visibleOnly } from './visible.js';
+
+/** Maximum lengths of what a form shows, in UTF-16 units: options with paths, and the differences of all files together. */
+const MAX_SHOWN_LENGTH = 8_000;
+const MAX_DIFF_LENGTH = 8_000;
+const MAX_MESSAGE_LENGTH = 2_000;
+
+export interface AcceptInput {
+  readonly as: 'apply' | 'merge' | 'branch' | 'patch';
+  readonly paths?: readonly string[];
+  readonly branch?: string;
+  readonly message?: string;
+  readonly skip_conflicts: boolean;
+  readonly dry_run: boolean;
+}
+
+/**
+ * Plans an accept: all that a person needs to see. @throws InputError if it would contain changes that the person
+ * would not see
+ */
+export async function planAccept(
+  { dry_run: isDry, ...input }: Partial<AcceptInput>,
+  { attempt, sandbox }: OpenAttempt,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const { as = 'apply', paths, branch, message } = input;
+  if (branch !== undefined && as !== 'branch') throw new InputError('branch is only for as: branch.');
+  const onConflict: AcceptOptions['onConflict'] = input.skip_conflicts === true ? 'skip' : 'fail';
+  const isOutside = isDry !== true && as !== 'patch';
+  const { paths: found, head } = await attempt.diff({ paths, hunks: isOutside, signal });
+  const { shown: visible, hidden } = await visibleOnly(found, { attempt, sandbox }, signal);
+  if (hidden > 0)
+    throw new InputError(
+      `${counted(hidden, 'changed path')} of these cannot be accepted here, because this server hides them. Name others in paths, or ask the user to accept in a terminal.`,
+    );
+  if (!isOutside) return { head, isOutside, shown: '' };
+  const list = visible.flatMap((diff) => [statText([diff]), ...detailsOf(diff)]).join('\n');
+  if ((message ?? '').length > MAX_MESSAGE_LENGTH)
+    throw new InputError(`message may have ${MAX_MESSAGE_LENGTH} characters, so that the user sees it whole.`);
+  const dry = await attempt.accept({ as, paths, branch, message, onConflict, dryRun: true, expect: head, signal });
+  if (!dry.success) throw new InputError([dry.message, ...conflictLines(dry.conflicts)].join('\n'));
+  const lines: string[] = [];
+  // The name of an attempt is the name of its branch if none is given.
+  if (as === 'branch') lines.push(`Branch: ${nameOf(branch ?? attempt.name)}`);
+  if (message !== undefined) lines.push(`Message: ${nameOf(message)}`);
+  if (onConflict === 'skip') lines.push('Paths with conflicts are left out:', ...conflictLines(dry.conflicts));
+  if (dry.autoRun.length > 0) lines.push(`Programs run these on their own: ${dry.autoRun.map(nameOf).join(', ')}`);
+  const shown = [...lines, list].join('\n');
+  if (shown.length > MAX_SHOWN_LENGTH)
+    throw new InputError(
+      `The user could not see all ${counted(visible.length, 'changed path')} in a form. Accept some of them at a time: name them in paths.`,
+    );
+  return { head, isOutside, shown, diff: sharedDiff(visible) };
+}
+
+/** Lines for what a unified diff does not show: targets of links and modes. */
+function detailsOf({ path, before, after }: PathDiff): string[] {
+  const lines: string[] = [];
+  if (after?.kind === 'symlink') lines.push(`  ${nameOf(path)} links to ${nameOf(after.target ?? '')}`);
+  const [old, now] = [modeOf(before), modeOf(after)];
+  if (now !== undefined && now !== (old ?? usualMode(after)))
+    lines.push(`  ${nameOf(path)} mode ${old === undefined ? '' : `${old} -> `}${now}`);
+  return lines;
+}
+
+function modeOf(state: EntryState | null): string | undefined {
+  return state === null || state.kind === 'symlink' ? undefined : state.mode.toString(8).padStart(3, '0');
+}
+
+function usualMode(state: EntryState | null): string {
+  return state?.kind === 'directory' ? '755' : '644';
+}
+
+/** Formats differences, each file with the same share: what short ones leave goes to the longer ones. */
+function sharedDiff(diffs: readonly PathDiff[]): string {
+  const texts = diffs.filter(({ hunks }) => hunks.length > 0).map((diff) => diffText([diff]));
+  const bySize = [...texts.keys()].sort((a, b) => (texts[a] as string).length - (texts[b] as string).length);
+  let left = MAX_DIFF_LENGTH;
+  bySize.forEach((index, rank) => {
+    const text = texts[index] as string;
+    const share = Math.floor(left / (bySize.length - rank));
+    const isCut = text.length > share;
+    texts[index] = isCut
+      ? `${text.slice(0, share).toWellFormed()}\n[This file's difference is longer: the tool diff shows it.]`
+      : text;
+    left -= Math.min(share, text.length);
+  });
+  return texts.join('\n');
+}
