@@ -84,6 +84,56 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     await Promise.all(all.map((fs) => fs.close()));
   });
 
+  it('creates the tables of an empty database from several clients at the same time', async () => {
+    for (let round = 0; round < 3; round++) {
+      const database = newName();
+      await client.query(`CREATE DATABASE "${database}"`);
+      const there = new URL(url as string);
+      there.pathname = `/${database}`;
+      const open = async (delay: number): Promise<void> => {
+        await new Promise((resolve) => setTimeout(resolve, delay));
+        const fs = await openFileSystem(new PostgresStorage(there));
+        await fs.close();
+      };
+      await Promise.all(Array.from({ length: 6 }, (_, i) => open(3 * i)));
+    }
+  });
+
+  it('listens on one connection of a pool, and on a new one if that is lost; listeners are removed', async () => {
+    const small = new pg.Pool({ connectionString: url, max: 2 });
+    small.on('error', () => undefined);
+    const names = Array.from({ length: 3 }, newName);
+    const all = await Promise.all(names.map((name) => openFileSystem(new PostgresStorage(small, { name }))));
+    const watchers = all.map((fs) => fs.watch('/')[Symbol.asyncIterator]());
+    for (let round = 0; round < 3; round++) {
+      const next = watchers.map((watcher) => watcher.next());
+      await expect.poll(() => [small.totalCount - small.idleCount, small.waitingCount]).toEqual([1, 0]);
+      for (const name of names) {
+        const other = await openFileSystem(new PostgresStorage(client, { name }));
+        await other.writeFile('/a', String(round));
+        await other.close();
+      }
+      expect((await Promise.all(next)).map(({ value }) => value?.type)).toEqual(names.map(() => 'overflow'));
+      await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+      await expect.poll(() => small.totalCount - small.idleCount).toBe(0);
+    }
+    await Promise.all(watchers.map((watcher) => watcher.return?.(undefined)));
+    await Promise.all(all.map((fs) => fs.close()));
+    await small.end();
+
+    const one = new pg.Client({ connectionString: url });
+    await one.connect();
+    const fs = await openFileSystem(new PostgresStorage(one, { name: newName() }));
+    const watcher = fs.watch('/')[Symbol.asyncIterator]();
+    const next = watcher.next();
+    await expect.poll(() => one.listenerCount('notification')).toBe(1);
+    await watcher.return?.(undefined);
+    await next;
+    expect(['error', 'notification', 'end'].map((event) => one.listenerCount(event))).toEqual([0, 0, 0]);
+    await fs.close();
+    await one.end();
+  });
+
   it('goes on after the server has ended its connections, and writes nothing twice', async () => {
     const fs = await openFileSystem(new PostgresStorage(url === undefined ? '' : withName(newName())));
     await fs.writeFile('/log', '');
@@ -101,11 +151,11 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
 
   it('refuses a newer format, and says where nobody replies', async () => {
     const database = await PGlite.create();
-    await database.exec(
-      'CREATE TABLE scratchfs_heads (x int); CREATE TABLE scratchfs_format (version int); INSERT INTO scratchfs_format VALUES (2)',
-    );
+    await database.exec('CREATE TABLE scratchfs_format (version int); INSERT INTO scratchfs_format VALUES (2)');
     const newer = openFileSystem(new PostgresStorage(database as unknown as PostgresClient));
     await expect(newer).rejects.toMatchObject({ kind: 'unsupported', message: /format 2/ });
+    const tables = await database.query("SELECT relname FROM pg_class WHERE relname LIKE 'scratchfs%'");
+    expect(tables.rows).toEqual([{ relname: 'scratchfs_format' }]);
     await database.close();
     const storage = new PostgresStorage('postgres://127.0.0.1:1/none', { retries: 0 });
     await expect(openFileSystem(storage)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -116,6 +166,8 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     ['mysql://x/y', /must look like postgres:/],
     [{}, /needs a client of pg, postgres or/],
     ['postgres://x/y?name=..%2Fz', /cannot be the name/],
+    ['postgres://x/y?name=%zz', /not a part of a URL/],
+    ['postgres://x/y?name=a&sslmode=disable&name=b', /more than one/],
   ])('refuses the client %j', (what, message) => {
     expect(() => new PostgresStorage(what as string)).toThrow(message);
   });

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileSystem } from '@scratchfs/core';
@@ -17,6 +17,15 @@ const newFile = (): string => join(root, `${made++}.db`);
 const openFile = (path: string): SqliteDatabase => new Libsql(path) as unknown as SqliteDatabase;
 const storageIn = (path: string, options: SqliteStorageOptions = {}): SqliteStorage =>
   new SqliteStorage(path, { durability: 'process', ...options });
+
+/** Reports whether an entry of `/proc/self/fd` is this file. */
+const isOpen = (fd: string, path: string): boolean => {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`) === path;
+  } catch {
+    return false;
+  }
+};
 
 const test = { describe, it: (name: string, body: () => Promise<void>) => it(name, body) };
 storageSuite({ test, name: 'Storage in SQLite', create: ({ clock }) => storageIn(newFile(), { clock }) });
@@ -70,6 +79,54 @@ describe('SqliteStorage', () => {
     await fs.close();
   });
 
+  it('does not block the event loop for a lock, and holds one connection while it waits to open', async () => {
+    const path = newFile();
+    const other = openFile(path);
+    other.exec('CREATE TABLE other (x); BEGIN IMMEDIATE');
+    const names = Array.from({ length: 20 }, (_, i) => `n${i}`);
+    const opening = names.map((name) => openFileSystem(storageIn(path, { name })));
+    let longest = 0;
+    for (let last = performance.now(), end = last + 500; last < end; ) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }
+    const handles = readdirSync('/proc/self/fd').filter((fd) => isOpen(fd, path)).length;
+    other.exec('COMMIT');
+    await Promise.all(opening.map(async (open) => (await open).close()));
+    other.close();
+    expect(handles).toBeLessThanOrEqual(1 + names.length);
+    expect(longest).toBeLessThan(150);
+  });
+
+  it('opens nothing after close, and leaves a newer database as it is', async () => {
+    const path = newFile();
+    const storage = storageIn(path);
+    const opening = openFileSystem(storage);
+    await Promise.all([expect(opening).rejects.toThrow(/closed/), storage.close()]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(readdirSync('/proc/self/fd').filter((fd) => isOpen(fd, path))).toEqual([]);
+    const newer = openFile(newFile());
+    newer.exec('CREATE TABLE scratchfs_format (version INTEGER NOT NULL); INSERT INTO scratchfs_format VALUES (2)');
+    await expect(openFileSystem(new SqliteStorage(newer))).rejects.toMatchObject({ kind: 'unsupported' });
+    expect(newer.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'delete' });
+    newer.close();
+  });
+
+  it('keeps a connection flushed that two storages share, and the name in a URL', async () => {
+    const database = openFile(newFile());
+    for (const durability of ['fsync', 'process'] as const) {
+      const fs = await openFileSystem(new SqliteStorage(database, { name: durability, durability }));
+      expect(database.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous: 2 });
+      await fs.close();
+    }
+    database.close();
+    const path = newFile();
+    const fs = await openFileSystem(storageIn(`sqlite:${path}?name=one`, { name: undefined }));
+    await fs.close();
+    expect(await SqliteStorage.list(path)).toEqual(['one']);
+  });
+
   it('tells watchers of the changes of another connection', async () => {
     const path = newFile();
     const [fs, other] = await Promise.all([openFileSystem(storageIn(path)), openFileSystem(storageIn(path))]);
@@ -97,6 +154,7 @@ describe('SqliteStorage', () => {
     ['', {}, /connection, a path or a URL/],
     ['sqlite:', {}, /must look like sqlite:/],
     ['sqlite:/x?nam=a', {}, /unknown parameter/],
+    ['sqlite:/x%y', {}, /not a part of a URL/],
     [{}, {}, /no exec/],
     ['/x', { name: '../x' }, /cannot be the name/],
     ['/x', { durability: 'maybe' }, /must be "fsync" or "process"/],

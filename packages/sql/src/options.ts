@@ -13,14 +13,15 @@ export interface SqlStorageOptions extends ObjectTreeOptions {
 const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 
 /**
- * Checks what a caller has given; own properties only.
+ * Checks what a caller has given; own properties only. An option `name` goes before the name in the URL.
  * @throws TypeError for a wrong type, an unknown option or a name that is not possible
  */
 export function parseOptions(
   what: string,
   options: SqlStorageOptions | undefined,
+  nameInUrl: string | undefined,
 ): { readonly name: string; readonly tree: ObjectTreeOptions } {
-  const { name = 'default', ...tree } = checkOptions<SqlStorageOptions>(
+  const { name = nameInUrl ?? 'default', ...tree } = checkOptions<SqlStorageOptions>(
     options,
     ['name', ...OBJECT_TREE_OPTIONS],
     what,
@@ -35,10 +36,22 @@ export function parseOptions(
   return { name, tree };
 }
 
-/** Removes the parameter `name` from a URL: it is ours, the rest belongs to the driver. */
+/** Removes the parameter `name` from a URL: it is ours, the rest belongs to the driver. @throws TypeError */
 export function takeName(url: string): { readonly url: string; readonly name: string | undefined } {
-  const found = /([?&])name=([^&#]*)(&?)/.exec(url);
-  if (found === null) return { url, name: undefined };
-  const [whole, before, name, after] = found as unknown as [string, string, string, string];
-  return { url: url.replace(whole, after === '' ? '' : before), name: decodeURIComponent(name) };
+  const [base = '', ...query] = url.split('?');
+  const all = query.join('?').split('&');
+  const names = all.filter((parameter) => parameter.startsWith('name='));
+  if (names.length > 1) throw new TypeError('The URL of a storage has more than one parameter name');
+  if (names.length === 0) return { url, name: undefined };
+  const others = all.filter((parameter) => !names.includes(parameter)).join('&');
+  return { url: others === '' ? base : `${base}?${others}`, name: decode((names[0] as string).slice('name='.length)) };
+}
+
+/** Decodes a part of a URL. @throws TypeError */
+export function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw new TypeError(`${quote(text)} is not a part of a URL: a "%" itself is written as %25`, { cause });
+  }
 }

@@ -10,34 +10,42 @@ export interface PostgresQueryable {
 
 /** A pool of `pg`. */
 export interface PostgresPool extends PostgresQueryable {
-  connect(): Promise<ListenClient>;
+  connect(): Promise<ListenClient & { release(destroy?: boolean): void }>;
 }
 
 /** A connection of `pg` that can listen for notifications. */
 export interface ListenClient extends PostgresQueryable {
   on(event: string, listener: (...what: never[]) => void): unknown;
   removeListener(event: string, listener: (...what: never[]) => void): unknown;
-  release?(destroy?: boolean): void;
 }
 
 /** The function of `postgres`. */
 export interface TaggedSql {
   unsafe(text: string, parameters?: never[]): PromiseLike<readonly unknown[]>;
-  listen(channel: string, listener: (payload: string) => void): Promise<{ unlisten(): Promise<unknown> }>;
+  listen(
+    channel: string,
+    listener: (payload: string) => void,
+    onListen: () => void,
+  ): Promise<{ unlisten(): Promise<unknown> }>;
 }
 
 export type PostgresClient = PostgresQueryable | PostgresPool | TaggedSql;
 
+/**
+ * Calls `notified` for each notification of a channel, and without a payload if some may have been missed. The promise
+ * resolves when it listens, to a function that ends it; `ended` is called if the connection is lost.
+ */
+type Listen = (
+  channel: string,
+  notified: (payload: string | undefined) => void,
+  ended: () => void,
+) => Promise<() => void>;
+
 /** What the store needs of a client. */
 export interface Connection {
   query(text: string, parameters: readonly Parameter[]): Promise<readonly Row[]>;
-  /**
-   * Calls `notified` for each notification of a channel. The promise resolves when it listens, to a function that ends it; `ended` is called if
-   * the connection is lost. Undefined if the client cannot listen.
-   */
-  readonly listen:
-    | ((channel: string, notified: (payload: string) => void, ended: () => void) => Promise<() => void>)
-    | undefined;
+  /** Undefined if the client cannot listen. */
+  readonly listen: Listen | undefined;
   close(): Promise<void>;
 }
 
@@ -59,9 +67,13 @@ export function connectionOf(client: unknown): Connection {
   // pglite has both `listen` and `query`.
   if (has('listen')) return { query, listen: listenByCallback(client as PgliteListen), close };
   // Other clients of `pg` have `connect` too, but it returns no connection of its own.
-  if (has('connect') && 'totalCount' in (client as object))
-    return { query, listen: listenOnPool(client as PostgresPool), close };
-  return { query, listen: has('on') ? listenOnClient(client as ListenClient) : undefined, close };
+  if (has('connect') && 'totalCount' in (client as object)) {
+    const pool = client as PostgresPool & { readonly options?: { readonly max?: number } };
+    // The only connection of a pool must stay free for statements.
+    return { query, listen: pool.options?.max === 1 ? undefined : shared(pool, listenOnPool(pool)), close };
+  }
+  const listen = has('on') ? shared(client as object, listenOnClient(client as ListenClient)) : undefined;
+  return { query, listen, close };
 }
 
 function taggedConnection(sql: TaggedSql): Connection {
@@ -69,7 +81,7 @@ function taggedConnection(sql: TaggedSql): Connection {
     query: async (text, parameters) => (await sql.unsafe(text, parameters as never[])) as readonly Row[],
     // It connects again by itself.
     listen: async (channel, notified) => {
-      const { unlisten } = await sql.listen(channel, notified);
+      const { unlisten } = await sql.listen(channel, notified, () => notified(undefined));
       return () => void unlisten().catch(() => undefined);
     },
     close: async () => undefined,
@@ -80,48 +92,111 @@ interface PgliteListen {
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
 }
 
-function listenByCallback(client: PgliteListen): NonNullable<Connection['listen']> {
+function listenByCallback(client: PgliteListen): Listen {
   return async (channel, notified) => {
     const unlisten = await client.listen(channel, notified);
     return () => void unlisten().catch(() => undefined);
   };
 }
 
-function listenOnPool(pool: PostgresPool): NonNullable<Connection['listen']> {
-  return async (channel, notified, ended) => {
-    const client = await pool.connect();
-    const stop = await listenOnClient(client)(channel, notified, ended);
-    return () => {
-      stop();
-      // A connection that listens does not go back to the pool.
-      client.release?.(true);
+interface Listener {
+  readonly notified: (payload: string | undefined) => void;
+  readonly ended: () => void;
+}
+
+interface Listening {
+  readonly listeners: Set<Listener>;
+  readonly stop: Promise<() => void>;
+}
+
+const listenings = new WeakMap<object, Listening>();
+
+/** Lets all storages on one client listen together: each of its own would take a connection from a pool. */
+function shared(client: object, listen: Listen): Listen {
+  const start = (channel: string): Listening => {
+    const listeners = new Set<Listener>();
+    const notified = (payload: string | undefined): void => {
+      for (const listener of [...listeners]) listener.notified(payload);
     };
+    const ended = (): void => {
+      listenings.delete(client);
+      for (const listener of [...listeners]) listener.ended();
+    };
+    return { listeners, stop: listen(channel, notified, ended) };
+  };
+  return async (channel, notified, ended) => {
+    const listening = listenings.get(client) ?? start(channel);
+    listenings.set(client, listening);
+    const listener = { notified, ended };
+    listening.listeners.add(listener);
+    const leave = (): boolean => {
+      listening.listeners.delete(listener);
+      const isLast = listening.listeners.size === 0 && listenings.get(client) === listening;
+      return isLast && listenings.delete(client);
+    };
+    try {
+      const stop = await listening.stop;
+      return () => {
+        if (leave()) stop();
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
   };
 }
 
-function listenOnClient(client: ListenClient): NonNullable<Connection['listen']> {
+function listenOnPool(pool: PostgresPool): Listen {
   return async (channel, notified, ended) => {
-    const onNotification = ((message: { channel: string; payload?: string }): void => {
-      if (message.channel === channel) notified(message.payload ?? '');
-    }) as (...what: never[]) => void;
-    const onEnd = (): void => ended();
-    const stop = (): void => {
-      client.removeListener('notification', onNotification);
-      client.removeListener('end', onEnd);
-    };
-    client.on('notification', onNotification);
-    client.on('end', onEnd);
-    // Without a listener, a lost connection would end the process.
-    client.on('error', () => undefined);
-    try {
-      await client.query(`LISTEN ${channel}`);
-    } catch (error) {
-      stop();
-      client.release?.(true);
-      throw error;
-    }
-    return stop;
+    const client = await pool.connect();
+    // Also after the end: without a listener, an error would end the process.
+    client.on('error', ignore);
+    // A connection that listens, or is lost, does not go back to the pool.
+    return listenOn(client, channel, notified, ended, () => client.release(true));
   };
+}
+
+function listenOnClient(client: ListenClient): Listen {
+  return async (channel, notified, ended) => {
+    client.on('error', ignore);
+    return listenOn(client, channel, notified, ended, () => client.removeListener('error', ignore));
+  };
+}
+
+const ignore = (): void => undefined;
+
+/** @param stopped called once, when it listens no more */
+async function listenOn(
+  client: ListenClient,
+  channel: string,
+  notified: (payload: string) => void,
+  ended: () => void,
+  stopped: () => void,
+): Promise<() => void> {
+  let isStopped = false;
+  const onNotification = ((message: { channel: string; payload?: string }): void => {
+    if (message.channel === channel) notified(message.payload ?? '');
+  }) as (...what: never[]) => void;
+  const onEnd = (): void => {
+    stop();
+    ended();
+  };
+  const stop = (): void => {
+    if (isStopped) return;
+    isStopped = true;
+    client.removeListener('notification', onNotification);
+    client.removeListener('end', onEnd);
+    stopped();
+  };
+  client.on('notification', onNotification);
+  client.on('end', onEnd);
+  try {
+    await client.query(`LISTEN ${channel}`);
+  } catch (error) {
+    stop();
+    throw error;
+  }
+  return stop;
 }
 
 /**

@@ -3,23 +3,28 @@ import { StorageError } from '@scratchfs/core';
 import type { NamePage, ObjectStore, StoredHead, StoredObject } from '@scratchfs/core/object-tree';
 import { checkFormat, FORMAT_VERSION } from './format.js';
 import type { Connection, Parameter, Row } from './postgres-client.js';
-import { isCreationRace, toStorageError } from './postgres-errors.js';
+import { toStorageError } from './postgres-errors.js';
 
 const NAMES_PER_PAGE = 1_000;
 const CHANNEL = 'scratchfs';
 /** Milliseconds before another attempt to listen, and between two looks at the head of a client that cannot. */
 const LOOK_INTERVAL_MS = 500;
 
-// Objects are compressed already where that helps, and parts of them are read.
-const TABLES = [
-  'CREATE TABLE IF NOT EXISTS scratchfs_format (version integer NOT NULL)',
-  `CREATE TABLE IF NOT EXISTS scratchfs_objects (
+/** Key of a lock that only clients that create the tables take. */
+const CREATION_LOCK = 0x73637261;
+// One statement, so that a client that dies leaves all tables or none, and others see all or none. Without the setting,
+// some clients print a notice for each table that exists. Objects are compressed already where that helps, and parts
+// of them are read.
+const CREATE_TABLES = `DO $$ BEGIN
+  PERFORM pg_advisory_xact_lock(${CREATION_LOCK}), set_config('client_min_messages', 'warning', true);
+  CREATE TABLE IF NOT EXISTS scratchfs_objects (
     filesystem text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, bytes bytea NOT NULL,
-    PRIMARY KEY (filesystem, name))`,
-  'ALTER TABLE scratchfs_objects ALTER COLUMN bytes SET STORAGE EXTERNAL',
-  'CREATE TABLE IF NOT EXISTS scratchfs_heads (filesystem text PRIMARY KEY, tag bigint NOT NULL, bytes bytea)',
-  `INSERT INTO scratchfs_format SELECT ${FORMAT_VERSION} WHERE NOT EXISTS (SELECT 1 FROM scratchfs_format)`,
-];
+    PRIMARY KEY (filesystem, name));
+  ALTER TABLE scratchfs_objects ALTER COLUMN bytes SET STORAGE EXTERNAL;
+  CREATE TABLE IF NOT EXISTS scratchfs_heads (filesystem text PRIMARY KEY, tag bigint NOT NULL, bytes bytea);
+  CREATE TABLE IF NOT EXISTS scratchfs_format (version integer NOT NULL);
+  INSERT INTO scratchfs_format SELECT ${FORMAT_VERSION} WHERE NOT EXISTS (SELECT FROM scratchfs_format);
+END $$`;
 
 /** Each statement is a transaction of its own, so any connection of a pool can run it. */
 const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = tag + 1, bytes = $3
@@ -34,6 +39,7 @@ export class PostgresObjectStore implements ObjectStore {
   readonly #open: () => Promise<Connection>;
   readonly #name: string;
   #opened: Promise<Connection> | undefined;
+  #isClosed = false;
 
   constructor(open: () => Promise<Connection>, name: string) {
     this.#open = open;
@@ -92,8 +98,8 @@ export class PostgresObjectStore implements ObjectStore {
   watch(changed: () => void, fail: (error: unknown) => void): () => void {
     let isStopped = false;
     let stopListening: (() => void) | undefined;
-    const notified = (payload: string): void => {
-      if (payload === this.#name) changed();
+    const notified = (payload: string | undefined): void => {
+      if (payload === undefined || payload === this.#name) changed();
     };
     const listen = async (): Promise<void> => {
       while (!isStopped) {
@@ -140,6 +146,7 @@ export class PostgresObjectStore implements ObjectStore {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#opened?.then((connection) => connection.close()).catch(() => undefined);
   }
 
@@ -181,15 +188,10 @@ export class PostgresObjectStore implements ObjectStore {
   async #prepare(): Promise<Connection> {
     let connection: Connection | undefined;
     try {
-      connection = await this.#open();
-      for (let attempt = 0; ; attempt++) {
-        try {
-          await prepareTables(connection);
-          return connection;
-        } catch (error) {
-          if (!isCreationRace(error) || attempt === 10) throw error;
-        }
-      }
+      if (!this.#isClosed) connection = await this.#open();
+      if (connection !== undefined) await prepareTables(connection);
+      if (connection === undefined || this.#isClosed) throw new StorageError('closed', 'The storage was closed');
+      return connection;
     } catch (error) {
       this.#opened = undefined;
       await connection?.close().catch(() => undefined);
@@ -199,11 +201,10 @@ export class PostgresObjectStore implements ObjectStore {
 }
 
 async function prepareTables(connection: Connection): Promise<void> {
-  const sql = "SELECT to_regclass('scratchfs_heads')::text AS heads, to_regclass('scratchfs_format')::text AS format";
+  const sql = "SELECT to_regclass('scratchfs_format')::text AS format";
   const [found] = await connection.query(sql, []);
   // A user without the right to create tables can use existing ones.
-  if (found?.['heads'] == null || found['format'] == null)
-    for (const statement of TABLES) await connection.query(statement, []);
+  if (found?.['format'] == null) await connection.query(CREATE_TABLES, []);
   const [row] = await connection.query('SELECT version FROM scratchfs_format', []);
   checkFormat(row?.['version']);
 }

@@ -12,7 +12,7 @@ import { PostgresObjectStore } from './postgres-object-store.js';
 export class PostgresStorage extends ObjectTreeStorage {
   constructor(client: PostgresClient | string | URL, options: SqlStorageOptions = {}) {
     const { open, name: nameInUrl } = parseClient(client);
-    const { name, tree } = parseOptions('PostgresStorage', { name: nameInUrl, ...options });
+    const { name, tree } = parseOptions('PostgresStorage', options, nameInUrl);
     super(new PostgresObjectStore(open, name), tree);
   }
 

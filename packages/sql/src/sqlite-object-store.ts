@@ -6,9 +6,7 @@ import type { Row, SqliteDatabase, SqliteStatement, Value } from './sqlite-datab
 import { isBusy, toStorageError } from './sqlite-errors.js';
 
 const NAMES_PER_PAGE = 1_000;
-/** Milliseconds that a statement itself waits for a lock. It blocks the event loop meanwhile. */
-const BUSY_TIMEOUT_MS = 10;
-/** Milliseconds to wait for a lock in all. */
+/** Milliseconds to wait for a lock. A statement itself does not wait, because that would block the event loop. */
 const LOCK_WAIT_MS = 10_000;
 /** Milliseconds between two looks at a watched head. */
 const LOOK_INTERVAL_MS = 200;
@@ -26,6 +24,9 @@ const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES (?, 1, ?)
 const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = tag + 1, bytes = ?
   WHERE filesystem = ? AND tag = ? AND bytes IS NOT NULL RETURNING tag`;
 
+/** Connections with a storage that waits for the disk. Another storage on the same connection does not change that. */
+const flushed = new WeakSet<SqliteDatabase>();
+
 /** Stores the objects of a filesystem, and its head, as rows of a SQLite database. */
 export class SqliteObjectStore implements ObjectStore {
   readonly #open: () => Promise<SqliteDatabase>;
@@ -34,6 +35,7 @@ export class SqliteObjectStore implements ObjectStore {
   readonly #isFlushed: boolean;
   readonly #statements = new Map<string, SqliteStatement>();
   #opened: Promise<SqliteDatabase> | undefined;
+  #isClosed = false;
 
   /** @param isOwned close the database with the store @param isFlushed wait for the disk after each commit */
   constructor(open: () => Promise<SqliteDatabase>, name: string, isOwned: boolean, isFlushed: boolean) {
@@ -138,8 +140,10 @@ export class SqliteObjectStore implements ObjectStore {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#statements.clear();
-    if (this.#isOwned) await this.#opened?.then((db) => db.close());
+    const db = await this.#opened?.catch(() => undefined);
+    if (this.#isOwned) db?.close();
   }
 
   #swap(db: SqliteDatabase, bytes: Uint8Array, expected: string | undefined): string | undefined {
@@ -194,24 +198,33 @@ export class SqliteObjectStore implements ObjectStore {
   }
 
   async #prepare(): Promise<SqliteDatabase> {
+    let db: SqliteDatabase | undefined;
     try {
-      const db = await this.#open();
-      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-      // Readers and one writer do not block each other. A database in memory has no such mode, and needs none.
-      db.exec('PRAGMA journal_mode = WAL');
-      db.exec(`PRAGMA synchronous = ${this.#isFlushed ? 'FULL' : 'NORMAL'}`);
-      inTransaction(db, () => {
-        db.exec(TABLES);
-        const row = db.prepare('SELECT version FROM scratchfs_format').get() as Row | null | undefined;
-        if (row) checkFormat(row['version']);
-        else db.exec(`INSERT INTO scratchfs_format VALUES (${FORMAT_VERSION})`);
-      });
+      if (!this.#isClosed) db = await this.#open();
+      if (db === undefined || this.#isClosed) throw new StorageError('closed', 'The storage was closed');
+      if (this.#isFlushed) flushed.add(db);
+      prepareDatabase(db);
       return db;
     } catch (error) {
       this.#opened = undefined;
+      if (this.#isOwned) db?.close();
       throw error;
     }
   }
+}
+
+function prepareDatabase(db: SqliteDatabase): void {
+  db.exec('PRAGMA busy_timeout = 0');
+  inTransaction(db, () => {
+    db.exec(TABLES);
+    const row = db.prepare('SELECT version FROM scratchfs_format').get() as Row | null | undefined;
+    if (row) checkFormat(row['version']);
+    else db.exec(`INSERT INTO scratchfs_format VALUES (${FORMAT_VERSION})`);
+  });
+  // Afterwards, because it changes the file. Readers and one writer do not block each other. A database in memory has
+  // no such mode, and needs none.
+  db.exec('PRAGMA journal_mode = WAL');
+  db.exec(`PRAGMA synchronous = ${flushed.has(db) ? 'FULL' : 'NORMAL'}`);
 }
 
 function inTransaction<T>(db: SqliteDatabase, work: () => T): T {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { ObjectTreeStorage } from '@scratchfs/core/object-tree';
-import { parseOptions, type SqlStorageOptions, takeName } from './options.js';
+import { decode, parseOptions, type SqlStorageOptions, takeName } from './options.js';
 import { openDatabase, type SqliteDatabase } from './sqlite-database.js';
 import { SqliteObjectStore } from './sqlite-object-store.js';
 
@@ -23,7 +23,7 @@ export class SqliteStorage extends ObjectTreeStorage {
   constructor(database: SqliteDatabase | string | URL, options: SqliteStorageOptions = {}) {
     const { open, isOwned, name: nameInUrl } = parseDatabase(database);
     const { durability = 'fsync', ...rest } = options;
-    const { name, tree } = parseOptions('SqliteStorage', { name: nameInUrl, ...rest });
+    const { name, tree } = parseOptions('SqliteStorage', rest, nameInUrl);
     if (durability !== 'fsync' && durability !== 'process')
       throw new TypeError(`durability must be "fsync" or "process", not ${JSON.stringify(durability)}`);
     super(new SqliteObjectStore(open, name, isOwned, durability === 'fsync'), tree);
@@ -65,7 +65,7 @@ function parseDatabase(database: unknown): {
 function pathOf(url: string): string {
   if (/\?/.test(url)) throw new TypeError('The URL of a SqliteStorage has an unknown parameter. Known is name');
   if (/^file:/i.test(url)) return fileURLToPath(url);
-  const path = decodeURIComponent(url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''));
+  const path = decode(url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''));
   if (path === '' || path.startsWith('//'))
     throw new TypeError('The URL of a SqliteStorage must look like sqlite:/path/to/file?name=main');
   return path;
