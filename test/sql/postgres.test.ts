@@ -67,7 +67,7 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
       expect((await next).value).toEqual({ type: 'overflow', path: '/' });
       await events.return?.(undefined);
       await fs.rollback(before);
-      expect(await other.readFile('/large')).toEqual(large);
+      expect(Buffer.compare(await other.readFile('/large'), large)).toBe(0);
       expect(await PostgresStorage.list(one)).toContain(named.name);
       await storage.destroy();
       expect(await PostgresStorage.list(one)).not.toContain(named.name);
