@@ -129,7 +129,8 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     await expect.poll(() => one.listenerCount('notification')).toBe(1);
     await watcher.return?.(undefined);
     await next;
-    expect(['error', 'notification', 'end'].map((event) => one.listenerCount(event))).toEqual([0, 0, 0]);
+    const counts = (): number[] => ['error', 'notification', 'end'].map((event) => one.listenerCount(event));
+    await expect.poll(counts).toEqual([0, 0, 0]);
     await fs.close();
     await one.end();
   });
