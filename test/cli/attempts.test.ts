@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openWorkspace } from '@scratchfs/workspace';
 import { describe, expect, it } from 'vitest';
@@ -17,6 +17,7 @@ describe('an attempt', () => {
   it('is shown, taken back and brought again without a change of the disk', async () => {
     const cwd = repository();
     expect(await json('status', [], { cwd })).toMatchObject({ attempt: null, paths: [] });
+    expect(await ok(['log'], { cwd })).toBe('Nothing was done yet.\n');
     await ok(['fs', 'write', 'new.txt', 'hello\n'], { cwd });
     await ok(['fs', 'edit', 'a.txt', 'two', '2'], { cwd: join(cwd, 'src') });
     await ok(['fs', 'rm', '../b.txt'], { cwd: join(cwd, 'src') });
@@ -147,6 +148,43 @@ describe('accept', () => {
     expect(readFileSync(join(cwd, 'a.patch')).equals(bytes)).toBe(true);
     execFileSync('git', ['-C', cwd, 'apply', 'a.patch']);
     expect(readFileSync(join(cwd, 'src/a.txt'), 'utf8')).toBe('one\n2\nthree\n');
+  });
+});
+
+describe('a word that is the name of an attempt and of a path', () => {
+  it('is refused; behind -- and with --attempt, all are paths', async () => {
+    const cwd = repository();
+    await ok(['fs', 'write', 'src/a.txt', 'mine\n'], { cwd });
+    await ok(['fs', 'write', 'other.txt', 'mine\n'], { cwd });
+    await ok(['fork', 'src'], { cwd });
+    await ok(['fs', 'write', 'evil.txt', 'evil\n', '--attempt', 'src'], { cwd });
+    for (const command of ['accept', 'diff']) {
+      const { code, stderr } = await run([command, 'src'], { cwd });
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--attempt src') });
+    }
+    expect(await ok(['diff', '--name-only', '--', 'src'], { cwd })).toBe('src/a.txt\n');
+    expect(await json('accept', ['--dry-run', '--attempt', 'src', 'src'], { cwd })).toMatchObject({
+      attempt: 'src',
+      accepted: ['/src/a.txt'],
+    });
+    expect((await json('accept', ['./src'], { cwd }))['accepted']).toEqual(['/src/a.txt']);
+    await ok(['fs', 'write', 'src/b.txt', 'b\n'], { cwd });
+    expect((await json('accept', ['--', 'src'], { cwd }))['accepted']).toEqual(['/src/b.txt']);
+  });
+});
+
+describe('accept to a patch', () => {
+  it('replaces a file only with --force, and no file behind a link', async () => {
+    const cwd = repository();
+    const outside = join(folder('outside'), 'file');
+    writeFileSync(outside, 'precious\n');
+    symlinkSync(outside, join(cwd, 'a.patch'));
+    await ok(['fs', 'write', 'new.txt', 'new\n'], { cwd });
+    expect((await run(['accept', '--patch', 'a.patch'], { cwd })).code).toBe(5);
+    expect(readFileSync(join(cwd, 'a.patch'), 'utf8')).toBe('precious\n');
+    await ok(['accept', '--patch', 'a.patch', '--force'], { cwd });
+    expect(readFileSync(outside, 'utf8')).toBe('precious\n');
+    expect(readFileSync(join(cwd, 'a.patch'), 'utf8')).toContain('+new');
   });
 });
 

@@ -62,6 +62,7 @@ export async function main(argv: readonly string[], options: MainOptions): Promi
       spec,
       table: COMMANDS,
       args: line.args,
+      plain: line.plain,
       options: given,
       directory,
       environment,

@@ -1,19 +1,20 @@
-import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { AcceptOptions, Attempt, Workspace } from '@scratchfs/workspace';
 import { ExitCode, usageError } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
+import { checkOutput, writeOutput } from '../target/output-file.js';
 import { escapeText } from '../terminal/escape.js';
 import { acceptResult } from '../workspace/accept-text.js';
-import { attemptPath, withAttempt } from '../workspace/open.js';
+import { attemptPath, isAttemptWord, withAttempt } from '../workspace/open.js';
 import { pickHunks } from '../workspace/pick-hunks.js';
 
-export function run(call: Call): Promise<Result> {
+export async function run(call: Call): Promise<Result> {
   const { options, output, signal } = call;
   const as = target(call);
   const isPicked = options.flag('hunks');
   if (isPicked && !output.isInteractive)
     throw usageError('-p needs a terminal.', 'In scripts, name the paths: scratchfs accept -- PATH…');
+  const file = options.text('patch') ?? '-';
+  if (as === 'patch' && file !== '-') await checkOutput(call, file);
   return withAttempt(call, async (current, workspace) => {
     const { attempt, paths } = await named(call, current, workspace);
     const given: AcceptOptions = {
@@ -27,14 +28,14 @@ export function run(call: Call): Promise<Result> {
     };
     if (!isPicked) return finish(call, attempt, given);
     const diff = await attempt.diff({ hunks: true, signal, ...(paths.length === 0 ? {} : { paths }) });
-    if (diff.paths.length === 0) return finish(call, attempt, given);
+    if (diff.paths.length === 0) return finish(call, attempt, { ...given, expect: diff.head });
     const picked = await pickHunks(diff.paths, output);
     return finish(call, attempt, { ...given, ...picked, expect: diff.head });
   });
 }
 
 async function finish(call: Call, attempt: Attempt, options: AcceptOptions): Promise<Result> {
-  const { output, directory } = call;
+  const { output } = call;
   const result = await output.progress('Accepting', () => attempt.accept(options));
   const { patch } = result;
   if (options.as !== 'patch' || patch === undefined) return acceptResult(result, attempt.name, call);
@@ -46,7 +47,7 @@ async function finish(call: Call, attempt: Attempt, options: AcceptOptions): Pro
   }
   const { lines = [], ...rest } = acceptResult(result, attempt.name, call);
   if (file === '-') return { ...rest, json: { ...rest.json, patch: Buffer.from(patch).toString('base64') } };
-  await writeFile(resolve(directory, file), patch);
+  await writeOutput(call, file, patch);
   return {
     ...rest,
     lines: output.isQuiet ? [] : [...lines, `Wrote ${escapeText(file)}; take it with: git apply ${escapeText(file)}`],
@@ -65,7 +66,7 @@ function target({ options }: Call): NonNullable<AcceptOptions['as']> {
 /** Splits the arguments into an attempt, if the first one names one, and paths. */
 async function named(call: Call, current: Attempt, workspace: Workspace) {
   const [first, ...others] = call.args;
-  const isAttempt = first !== undefined && (await workspace.attempts()).some(({ name }) => name === first);
+  const isAttempt = first !== undefined && (await isAttemptWord(call, 0, current, workspace));
   const attempt = isAttempt ? await workspace.attempt(first, { signal: call.signal }) : current;
   const paths = (isAttempt ? others : call.args).map((path) => attemptPath(call, workspace, path));
   return { attempt, paths };

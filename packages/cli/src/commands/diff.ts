@@ -1,12 +1,12 @@
 import type { Attempt, AttemptDiffOptions, Workspace } from '@scratchfs/workspace';
 import type { Call, Result } from '../table/command-spec.js';
 import { patchLines, pathJson, statLines, sumText } from '../workspace/diff-text.js';
-import { attemptPath, withAttempt } from '../workspace/open.js';
+import { attemptPath, isAttemptWord, withAttempt } from '../workspace/open.js';
 
 export function run(call: Call): Promise<Result> {
-  const { args, options, output, signal } = call;
+  const { options, output, signal } = call;
   return withAttempt(call, async (current, workspace) => {
-    const { attempt, from, to, rest } = await sides(args, current, workspace);
+    const { attempt, from, to, rest } = await sides(call, current, workspace);
     const paths = rest.map((path) => attemptPath(call, workspace, path));
     const isList = options.flag('stat') || options.flag('name-only');
     const diff = await output.progress('Comparing', () =>
@@ -27,15 +27,20 @@ export function run(call: Call): Promise<Result> {
 
 type Sides = Pick<AttemptDiffOptions, 'from' | 'to'> & { readonly attempt: Attempt; readonly rest: readonly string[] };
 
-/** Finds out what the first arguments name: numbers are operations, names of attempts are attempts, others are paths. */
-async function sides(args: readonly string[], current: Attempt, workspace: Workspace): Promise<Sides> {
-  const [a, b] = args;
+/**
+ * Finds out what the first arguments name: numbers are operations, names of attempts are attempts, others and all behind
+ * `--` are paths.
+ */
+async function sides(call: Call, current: Attempt, workspace: Workspace): Promise<Sides> {
+  const { args, plain } = call;
+  const [a, b] = args.slice(0, plain);
   const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text);
   if (isNumber(a) && isNumber(b)) return { attempt: current, from: Number(a), to: Number(b), rest: args.slice(2) };
   if (isNumber(a)) return { attempt: current, from: Number(a), to: undefined, rest: args.slice(1) };
-  const names = new Set((await workspace.attempts()).map(({ name }) => name));
-  if (a === undefined || !names.has(a)) return { attempt: current, from: 'disk', to: undefined, rest: args };
+  if (a === undefined || !(await isAttemptWord(call, 0, current, workspace)))
+    return { attempt: current, from: 'disk', to: undefined, rest: args };
   const first = await workspace.attempt(a);
-  if (b === undefined || !names.has(b)) return { attempt: first, from: 'disk', to: undefined, rest: args.slice(1) };
+  if (b === undefined || !(await isAttemptWord(call, 1, current, workspace)))
+    return { attempt: first, from: 'disk', to: undefined, rest: args.slice(1) };
   return { attempt: first, from: await first.head(), to: await workspace.attempt(b), rest: args.slice(2) };
 }

@@ -31,7 +31,10 @@ export function run(call: Call): Promise<Result> {
       });
       lines.push('', ...paths.flatMap((one) => patchLines(one, output)), '');
     }
-    if (lines.length === 0) lines.push(output.style.dim(`Attempt ${attempt.name} has no such operations.`));
+    const isFiltered =
+      path !== undefined || ['tool', 'actor', 'before'].some((name) => options.text(name) !== undefined);
+    const none = isFiltered ? `Attempt ${attempt.name} has no such operations.` : 'Nothing was done yet.';
+    if (lines.length === 0) lines.push(output.style.dim(none));
     if (next !== undefined && !output.isQuiet) lines.push(output.style.dim(`More: scratchfs log --before ${next}`));
     return { lines, json: { attempt: attempt.name, operations: operations.map(operationJson), next: next ?? null } };
   });

@@ -66,6 +66,8 @@ export interface Call {
   /** All commands; for help and completion. */
   readonly table: readonly CommandSpec[];
   readonly args: readonly string[];
+  /** Number of the arguments in front of `--`. Those behind it are never names of attempts or numbers of operations. */
+  readonly plain: number;
   readonly options: Options;
   /** Absolute path of the directory to work in: `-C`, or the current one. */
   readonly directory: string;

@@ -11,6 +11,8 @@ export interface ParsedLine {
   /** Words that name a group or command. */
   readonly words: readonly string[];
   readonly args: readonly string[];
+  /** Number of the arguments in front of `--`. */
+  readonly plain: number;
   readonly options: Options;
 }
 
@@ -37,15 +39,20 @@ export function parseLine(table: readonly CommandSpec[], argv: readonly string[]
       const following = rest.find((word) => !word.startsWith('-'));
       if (following !== undefined) throw unknownCommand(table, [...words, following]);
     }
-    return { spec: undefined, words, args: [], options };
+    return { spec: undefined, words, args: [], plain: 0, options };
   }
   if (spec.passesOn) {
     const { options } = parseRest(before, optionsOf(spec), `scratchfs ${spec.name}`, false);
-    return { spec, words, args: after, options };
+    return { spec, words, args: after, plain: 0, options };
   }
-  const { args, options } = parseRest(rest, optionsOf(spec), `scratchfs ${spec.name}`, spec.endsOptions === true);
+  const { args, plain, options } = parseRest(
+    rest,
+    optionsOf(spec),
+    `scratchfs ${spec.name}`,
+    spec.endsOptions === true,
+  );
   if (!options.flag('help')) checkCount(spec, args);
-  return { spec, words, args, options };
+  return { spec, words, args, plain, options };
 }
 
 /** Splits the one or two words that name a command from everything else, which keeps its order. */
@@ -102,9 +109,11 @@ function parseRest(rest: readonly string[], specs: readonly OptionSpec[], comman
     tokens = parse(rest.slice(0, cut));
   }
   const args: string[] = [];
+  let plain: number | undefined;
   const values = new Map<string, (string | true)[]>();
   for (const token of tokens) {
     if (token.kind === 'positional') args.push(token.value);
+    if (token.kind === 'option-terminator') plain ??= args.length;
     if (token.kind !== 'option') continue;
     const spec = specs.find(({ name }) => name === token.name);
     if (spec === undefined) throw unknownOption(token.rawName, specs, command);
@@ -122,7 +131,7 @@ function parseRest(rest: readonly string[], specs: readonly OptionSpec[], comman
     list.push(value ?? true);
     values.set(spec.name, list);
   }
-  return { args: [...args, ...passedOn], options: new Options(values) };
+  return { args: [...args, ...passedOn], plain: plain ?? args.length, options: new Options(values) };
 }
 
 function unknownOption(rawName: string, specs: readonly OptionSpec[], command: string) {

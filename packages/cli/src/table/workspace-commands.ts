@@ -118,7 +118,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     group: 'Look',
     summary: 'Show changed lines: attempt against disk, operations, or two attempts',
     details: [
-      'Without arguments: what accept would write. With A: from the state after operation A to now, or from the disk to attempt A. With A and B: from operation A to operation B, or from attempt A to attempt B. Paths follow `--`.',
+      'Without arguments: what accept would write. With A: from the state after operation A to now, or from the disk to attempt A. With A and B: from operation A to operation B, or from attempt A to attempt B. What follows `--` is always a path.',
     ],
     arguments: [
       { name: 'A', help: 'Operation or attempt', isOptional: true, complete: 'attempt' },
@@ -181,7 +181,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     group: 'Accept',
     summary: 'Bring changes of an attempt to the disk, a branch or a patch',
     details: [
-      'By default writes the changed files into the directory, all or nothing, only where the disk still holds what the attempt began from. Paths follow the attempt; with the current attempt, write `--` in front of them.',
+      'By default writes the changed files into the directory, all or nothing, only where the disk still holds what the attempt began from. Paths follow the attempt. What follows `--` is always a path.',
     ],
     arguments: [ATTEMPT, PATHS],
     options: [
@@ -189,6 +189,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
       { name: 'merge', help: 'Merge into the branch that is checked out, with your git' },
       { name: 'branch', value: 'NAME', help: 'Commit to a branch without checking it out' },
       { name: 'patch', value: 'FILE', help: 'Write a patch for `git apply`; - is standard output', complete: 'file' },
+      { name: 'force', short: 'f', help: 'Replace the FILE of --patch' },
       { name: 'hunks', short: 'p', help: 'Choose hunk by hunk' },
       { name: 'message', short: 'm', value: 'TEXT', help: 'Message of the commit' },
       { name: 'skip-conflicts', help: 'Accept everything else if paths have conflicts' },

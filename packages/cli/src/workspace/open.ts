@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { FileSystem } from '@scratchfs/core';
@@ -98,10 +98,43 @@ export function attemptPath(call: Call, workspace: Pick<Workspace, 'directory'>,
   return storedPath(argument, place);
 }
 
+/**
+ * Reports whether an argument names an attempt. Behind `--`, and with `--attempt`, all are paths.
+ * @throws CliError if it names a path too: agents choose the names of attempts, so a person may mean the path
+ */
+export async function isAttemptWord(
+  call: Call,
+  index: number,
+  { fileSystem }: Attempt,
+  workspace: Workspace,
+): Promise<boolean> {
+  const word = call.args[index];
+  if (word === undefined || index >= call.plain || call.options.text('attempt') !== undefined) return false;
+  const { signal } = call;
+  if (!(await workspace.attempts({ signal })).some(({ name }) => name === word)) return false;
+  const isOnDisk = lstatSync(resolve(call.directory, word), { throwIfNoEntry: false }) !== undefined;
+  const changed = async (): Promise<boolean> =>
+    fileSystem.lstat(attemptPath(call, workspace, word), { signal }).then(
+      () => true,
+      () => false,
+    );
+  if (isOnDisk || (await changed()))
+    throw usageError(
+      `${word} is an attempt and a path.`,
+      `Write --attempt ${word} for the attempt, or ./${word} for the path.`,
+    );
+  return true;
+}
+
 /** Parses the number of an operation or approval. */
-export function parseNumber(text: string, name: string, least = 1): number {
+export function parseNumber(
+  text: string,
+  name: string,
+  least = 1,
+  hint = '`scratchfs log` lists the operations.',
+): number {
   const number = Number(text);
   if (!/^\d{1,15}$/.test(text) || number < least)
-    throw usageError(`${name} must be a number from ${least}, not ${text}.`, '`scratchfs log` lists the operations.');
+    throw usageError(`${name} must be a number from ${least}, not ${text}.`, hint);
   return number;
 }
