@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
+  /** Start it in a session of its own, which has no terminal. */
+  readonly detached?: boolean;
 }
 
 export interface Finished {
@@ -45,9 +47,12 @@ export function folder(name = 'folder'): string {
 }
 
 /** Runs the program as a shell does, with pipes and no terminal. */
-export function run(args: readonly string[], { cwd = home, input = '', env = {} }: RunOptions = {}): Promise<Finished> {
+export function run(
+  args: readonly string[],
+  { cwd = home, input = '', env = {}, detached = false }: RunOptions = {},
+): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...ENVIRONMENT, ...env } });
+    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, detached, env: { ...ENVIRONMENT, ...env } });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));

@@ -1,3 +1,4 @@
+export { approveInTerminal, type PendingApproval, pendingApproval } from './command/approve.js';
 export { main } from './command/main.js';
 export { type HttpOptions, type HttpServer, serveHttp } from './http/serve-http.js';
 export type { ApprovalLevel, McpServerOptions, Profile } from './server/options.js';

@@ -3,7 +3,7 @@ import { alignColumns } from '../terminal/columns.js';
 import { escapeText } from '../terminal/escape.js';
 import { ageText } from '../terminal/quantities.js';
 import { withWorkspace } from '../workspace/open.js';
-import { approvalJson } from '../workspace/settle.js';
+import { approvalJson, detailsText } from '../workspace/settle.js';
 
 export function run(call: Call): Promise<Result> {
   const { options, output, signal } = call;
@@ -14,14 +14,18 @@ export function run(call: Call): Promise<Result> {
       ...(options.flag('all') ? {} : { state: 'pending' as const }),
     });
     const now = Date.now();
-    const rows = approvals.map(({ id, state, attempt, action, summary, createdAt }) => [
-      style.name(String(id)),
-      state === 'pending' ? style.warning(state) : style.dim(state),
-      style.name(attempt),
-      action,
-      escapeText(summary),
-      style.dim(ageText(createdAt, now)),
-    ]);
+    const rows = approvals.map((approval) => {
+      const { id, state, attempt, action, summary, createdAt } = approval;
+      return [
+        style.name(String(id)),
+        state === 'pending' ? style.warning(state) : style.dim(state),
+        style.name(escapeText(attempt)),
+        escapeText(action),
+        escapeText(summary),
+        action === 'accept' ? detailsText(approval) : '',
+        style.dim(ageText(createdAt, now)),
+      ];
+    });
     const lines = rows.length === 0 ? [style.dim('Nothing waits for you.')] : alignColumns(rows, [0]);
     if (approvals.some(({ state }) => state === 'pending') && !output.isQuiet)
       lines.push('', style.dim('scratchfs approve N, or scratchfs deny N'));

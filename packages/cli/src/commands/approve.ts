@@ -1,6 +1,24 @@
+import { approveInTerminal, pendingApproval } from '@scratchfs/mcp';
+import type { Approval } from '@scratchfs/workspace';
+import { CliError, ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
-import { settle } from '../workspace/settle.js';
+import { withWorkspace } from '../workspace/open.js';
+import { approvalNumbers, settled } from '../workspace/settle.js';
 
+/** Shows what each request is for, and approves it if a person types a yes in the terminal. */
 export function run(call: Call): Promise<Result> {
-  return settle(call, 'Approved', (workspace, id) => workspace.approvals.approve(id, { signal: call.signal }));
+  const ids = approvalNumbers(call);
+  return withWorkspace(call, async (workspace) => {
+    // All must be pending before the first is settled.
+    const pending = [];
+    for (const id of ids) pending.push(await pendingApproval(workspace, id));
+    const approved: Approval[] = [];
+    for (const one of pending) {
+      const approval = await approveInTerminal(workspace, one);
+      if (approval !== undefined) approved.push(approval);
+    }
+    if (approved.length === 0) throw new CliError(ExitCode.refused, 'Nothing was approved.');
+    const code = approved.length < ids.length ? ExitCode.refused : ExitCode.ok;
+    return { ...settled(call, 'Approved', approved), code };
+  });
 }

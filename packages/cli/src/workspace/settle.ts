@@ -1,22 +1,33 @@
-import type { Approval, Workspace } from '@scratchfs/workspace';
+import type { Approval } from '@scratchfs/workspace';
 import type { Call, Result } from '../table/command-spec.js';
 import { escapeText } from '../terminal/escape.js';
-import { parseNumber, withWorkspace } from './open.js';
+import { parseNumber } from './open.js';
 
-/** Settles the approvals whose numbers are the arguments. */
-export function settle(
-  call: Call,
-  verb: string,
-  one: (workspace: Workspace, id: number) => Promise<Approval>,
-): Promise<Result> {
-  const { args, output } = call;
-  const ids = args.map((text) => parseNumber(text, 'N'));
-  return withWorkspace(call, async (workspace) => {
-    const settled: Approval[] = [];
-    for (const id of ids) settled.push(await one(workspace, id));
-    const lines = settled.map(({ id, summary }) => `${verb} ${output.style.name(String(id))}: ${escapeText(summary)}`);
-    return { lines: output.isQuiet ? [] : lines, json: { approvals: settled.map(approvalJson) } };
-  });
+/** Returns the numbers of approvals that the arguments name, each once. */
+export function approvalNumbers({ args }: Call): number[] {
+  return [...new Set(args.map((text) => parseNumber(text, 'N', 1, '`scratchfs approvals` lists the requests.')))];
+}
+
+/** Returns the result of settling approvals. */
+export function settled({ output }: Call, verb: string, approvals: readonly Approval[]): Result {
+  const lines = approvals.map(({ id, summary }) => `${verb} ${output.style.name(String(id))}: ${escapeText(summary)}`);
+  return { lines: output.isQuiet ? [] : lines, json: { approvals: approvals.map(approvalJson) } };
+}
+
+/** Returns what an approval is for beside its summary: the form, the branch and the paths. */
+export function detailsText({ details }: Approval): string {
+  if (typeof details !== 'object' || details === null) return '';
+  const { as, branch, paths } = details as {
+    readonly as?: unknown;
+    readonly branch?: unknown;
+    readonly paths?: unknown;
+  };
+  const parts = [
+    ...(typeof as === 'string' ? [`as ${as}`] : []),
+    ...(typeof branch === 'string' ? [`branch ${branch}`] : []),
+    Array.isArray(paths) ? paths.map(String).join(' ') : 'all paths',
+  ];
+  return escapeText(parts.join(', '));
 }
 
 /** Returns an approval as `--json` shows it. */

@@ -1,23 +1,24 @@
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
+import { openSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { ReadStream } from 'node:tty';
+import { WorkspaceError } from '@scratchfs/workspace';
 
 /**
- * Asks on the terminal itself, not on stdin, which an agent could feed. Only `yes` is a yes.
- * @throws Error if there is no terminal
+ * Shows a text and asks on the terminal itself, not on stdin, which an agent could feed. Only `yes` is a yes.
+ * @throws WorkspaceError `refused` if there is no terminal
  */
-export async function isConfirmed(question: string): Promise<boolean> {
+export async function isConfirmed(question: string, text?: string): Promise<boolean> {
   let terminal: number;
   try {
     terminal = openSync('/dev/tty', 'r+');
   } catch (cause) {
-    throw new Error('There is no terminal to ask on: run this in one yourself', { cause });
+    throw new WorkspaceError('refused', 'There is no terminal to ask on: run this in one yourself', { cause });
   }
+  writeFileSync(terminal, text === undefined ? question : `${text}\n\n${question}`);
   const input = new ReadStream(terminal);
   const lines = createInterface({ input, terminal: false });
   try {
-    process.stdout.write(question);
     const closed = once(lines, 'close').then(() => '');
     return (await Promise.race([lines.question(''), closed])).trim() === 'yes';
   } finally {
