@@ -81,6 +81,21 @@ describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
     await shows('Restore everything to operation 1');
     expect(await ok(['fs', 'cat', 'b.txt'], { cwd })).toBe('1\n');
     expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('bee\n');
+
+    // An operation that the person has not seen is not taken back.
+    type('clear; scratchfs rewind');
+    await shows('Back to the state after which operation');
+    await ok(['fs', 'write', 'b.txt', 'unseen'], { cwd });
+    press('Enter');
+    await shows('Another operation has come meanwhile');
+    type('clear; scratchfs rewind');
+    await shows('Back to the state after which operation');
+    press('Enter');
+    await shows('Go back to it?');
+    await ok(['fs', 'write', 'b.txt', 'unseen too'], { cwd });
+    press('y');
+    await shows('is not the one at hand any more');
+    expect(await ok(['fs', 'cat', 'b.txt'], { cwd })).toBe('unseen too');
   });
 });
 

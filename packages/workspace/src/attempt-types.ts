@@ -207,10 +207,17 @@ export interface Attempt {
   ): Promise<Operation>;
   /** Returns the operation that `undo` would take back, or that `redo` would make again. Undefined if there is none. */
   next(tool: 'undo' | 'redo', options?: CallOptions): Promise<Operation | undefined>;
-  /** Brings back the state after an operation (0: before the first), of everything or of one path. Undefined if nothing differs. */
+  /**
+   * Brings back the state after an operation (0: before the first), of everything or of one path. Undefined if nothing
+   * differs. @param options.expect the last operation that the caller has seen: fails with `moved` if another one has come since
+   */
   restore(
     to: OperationRef | 0,
-    options?: CallOptions & { readonly path?: string | undefined; readonly actor?: string | undefined },
+    options?: CallOptions & {
+      readonly path?: string | undefined;
+      readonly expect?: OperationRef | undefined;
+      readonly actor?: string | undefined;
+    },
   ): Promise<Operation | undefined>;
   /** The attempt's changes after an operation (0: none) over the disk as it is now. Read-only. */
   at(operation: OperationRef | 0): FileSystem;

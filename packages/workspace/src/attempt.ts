@@ -208,12 +208,17 @@ export class WorkspaceAttempt implements Attempt {
 
   async restore(
     to: OperationRef | 0,
-    options: CallOptions & { readonly path?: string | undefined; readonly actor?: string | undefined } = {},
+    options: CallOptions & {
+      readonly path?: string | undefined;
+      readonly expect?: OperationRef | undefined;
+      readonly actor?: string | undefined;
+    } = {},
   ): Promise<Operation | undefined> {
-    const { path, actor, signal } = checkOptions(options, ['path', 'actor'], 'restore');
+    const { path, expect, actor, signal } = checkOptions(options, ['path', 'expect', 'actor'], 'restore');
     const id = numberOf(to);
     const only = path === undefined ? undefined : normalizePath(path);
     return this.#change({ signal }, async () => {
+      this.#checkExpected(expect, this.#parts.log.state.last);
       const wanted = await this.#parts.log.headAt(id, { signal });
       const { head } = this.#parts.log.state;
       const next = only === undefined || only === '/' ? wanted : restoredPath(head, wanted, only, this.#nextVersion());

@@ -132,7 +132,8 @@ describe('a workspace', () => {
     expect(await fs.readText('/other')).toBe('x');
     await attempt.undo();
     expect(await fs.readText('/src/a.txt')).toBe('state 3');
-    await attempt.restore(0);
+    await expect(attempt.restore(0, { expect: 4 })).rejects.toMatchObject({ code: 'moved' });
+    await attempt.restore(0, { expect: 6 });
     expect(await fs.readdir('/')).toEqual(['src']);
     const fork = await attempt.fork('second', { at: 2 });
     await fork.fileSystem.writeFile('/only', '');
@@ -142,6 +143,16 @@ describe('a workspace', () => {
     expect((await workspace.attempt()).name).toBe('second');
     await fork.discard();
     await expect(fork.fileSystem.writeFile('/x', '')).rejects.toMatchObject({ code: 'closed' });
+  });
+
+  it('a fork becomes the current attempt only by switchTo()', async () => {
+    await using workspace = await openWorkspace(directory, { store: 'memory:' });
+    const fork = await (await workspace.attempt()).fork('kept');
+    const attempt = await workspace.attempt();
+    expect(attempt.name).not.toBe('kept');
+    await attempt.fileSystem.writeFile('/new', 'x');
+    expect(await fork.fileSystem.exists('/new')).toBe(false);
+    expect((await workspace.attempts()).find(({ current }) => current)?.name).toBe(attempt.name);
   });
 
   it('finds everything again in its store', async () => {

@@ -131,7 +131,8 @@ class DirectoryWorkspace implements Workspace {
     const created = await this.#index.create(name, start, signal, (chosen) =>
       OperationLog.begin(this.#store.fileSystem, folderOf(chosen), head),
     );
-    await this.#index.offer(created.name, signal);
+    // A fork holds what nobody has looked at yet, so only switchTo() makes it the current one.
+    if (parent === undefined) await this.#index.offer(created.name, signal);
     this.#events.wake();
     return this.#open(created.name, start);
   }

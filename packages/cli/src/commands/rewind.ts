@@ -17,7 +17,8 @@ export function run(call: Call): Promise<Result> {
     throw usageError('`scratchfs rewind` needs a terminal.', 'In scripts: scratchfs log, then scratchfs restore OP');
   return withAttempt(call, async (attempt) => {
     const { operations } = await attempt.log({ limit: MAX_STATES, signal });
-    if (operations.length === 0) throw new CliError(ExitCode.failed, `Attempt ${attempt.name} has no operations.`);
+    const seen = operations[0]?.id;
+    if (seen === undefined) throw new CliError(ExitCode.failed, `Attempt ${attempt.name} has no operations.`);
     const { isCancel, select } = await import('@clack/prompts');
     const { askKey } = await import('../terminal/ask.js');
     const width = Math.max(20, output.columns - 24);
@@ -43,7 +44,8 @@ export function run(call: Call): Promise<Result> {
         initialValue,
       });
       if (isCancel(chosen)) throw new CliError(ExitCode.refused, 'Nothing was changed.');
-      const { paths, head } = await attempt.diff({ from: operations[0]?.id ?? 0, to: chosen, hunks: true, signal });
+      const { paths, head } = await attempt.diff({ from: seen, to: chosen, hunks: true, signal });
+      if (head !== seen) throw moved();
       for (const path of paths) for (const line of patchLines(path, output)) output.line(line);
       if (paths.length === 0) output.line('Nothing differs from now.');
       const key = await askKey(
@@ -54,17 +56,20 @@ export function run(call: Call): Promise<Result> {
       if (key === 'q') throw new CliError(ExitCode.refused, 'Nothing was changed.');
       initialValue = chosen;
       if (key === 'n') continue;
-      if ((await attempt.head({ signal })) !== head)
-        throw new CliError(
-          ExitCode.conflict,
-          'Another operation has come meanwhile. Nothing was changed.',
-          'Repeat the command.',
-        );
-      const operation = await attempt.restore(chosen, { signal });
+      const operation = await attempt.restore(chosen, { expect: seen, signal });
       return {
         lines: [operation === undefined ? 'Nothing differs.' : operationText(operation, output)],
         json: { operation: operation === undefined ? null : operationJson(operation) },
       };
     }
   });
+}
+
+/** The person must see an operation before it is taken back. */
+function moved(): CliError {
+  return new CliError(
+    ExitCode.conflict,
+    'Another operation has come meanwhile. Nothing was changed.',
+    'Repeat the command.',
+  );
 }
