@@ -35,7 +35,10 @@ describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
     expect(existsSync(join(cwd, 'other.txt')) || existsSync(join(cwd, 'x'))).toBe(false);
   });
 
-  it('ends with 130 at SIGINT and leaves neither a process nor an attempt', async () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('at %s ends with %i and leaves neither a process nor an attempt', async (signal, code) => {
     const cwd = repository();
     await ok(['fork', 'mine'], { cwd });
     const child = spawn(process.execPath, [PROGRAM, 'run', '--', 'sh', '-c', 'echo started; sleep 987'], {
@@ -43,8 +46,8 @@ describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
       env: ENVIRONMENT,
     });
     await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()));
-    child.kill('SIGINT');
-    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130);
+    child.kill(signal);
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(code);
     expect(await ok(['attempts', '--names'], { cwd })).toBe('mine\n');
     for (let tries = 0; tries < 50 && spawnSync('pgrep', ['-f', '^sleep 987$']).status === 0; tries++) await sleep(100);
     expect(spawnSync('pgrep', ['-f', '^sleep 987$']).status).toBe(1);

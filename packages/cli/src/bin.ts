@@ -9,7 +9,12 @@ const interrupts = new Interrupts();
 process.on('SIGINT', () => {
   if (!interrupts.interrupt()) process.exit(ExitCode.interrupted);
 });
-process.on('SIGTERM', () => process.exit(128 + 15));
+const terminated = 128 + 15;
+let isTerminated = false;
+process.on('SIGTERM', () => {
+  isTerminated = true;
+  if (!interrupts.terminate()) process.exit(terminated);
+});
 
 // The reader of a pipe may stop early, as `head` does. That is no failure.
 for (const stream of [process.stdout, process.stderr])
@@ -18,7 +23,7 @@ for (const stream of [process.stdout, process.stderr])
     throw error;
   });
 
-process.exitCode = await main(process.argv.slice(2), {
+const code = await main(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   stdin: process.stdin,
@@ -26,3 +31,4 @@ process.exitCode = await main(process.argv.slice(2), {
   directory: process.cwd(),
   interrupts,
 });
+process.exitCode = isTerminated ? terminated : code;

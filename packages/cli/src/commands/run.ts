@@ -13,23 +13,25 @@ export function run(call: Call): Promise<Result> {
   const given = runOptions(call);
   const { args, output, interrupts, signal } = call;
   return withAttempt(call, async (attempt) => {
-    const fork = await attempt.fork(undefined, { signal });
     const isTerminal = output.isInteractive;
-    const work = (): Promise<RunResult> =>
+    const work = (fork: Attempt): Promise<RunResult> =>
       fork.run(args, {
         ...given,
-        ...(isTerminal ? { terminal: true } : { signal }),
+        signal,
+        terminal: isTerminal,
         ...(isTerminal || output.isJson
           ? {}
           : { onOutput: (chunk, stream) => void (stream === 'stdout' ? process.stdout : process.stderr).write(chunk) }),
       });
-    let result: RunResult;
-    try {
-      result = await (isTerminal ? interrupts.hold(work) : work());
-    } catch (error) {
-      await fork.discard();
-      throw error;
-    }
+    const { fork, result } = await interrupts.orderly(async () => {
+      const made = await attempt.fork(undefined, { signal });
+      try {
+        return { fork: made, result: await (isTerminal ? interrupts.hold(() => work(made)) : work(made)) };
+      } catch (error) {
+        await made.discard();
+        throw error;
+      }
+    });
     return decide(call, fork, result);
   });
 }
@@ -59,7 +61,7 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
   }
   // The attempt may have other changes from before: the question is about those of the command.
   const changed = result.operation.changes.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from]));
-  const { paths } = await fork.diff({ paths: changed });
+  const { paths, head } = await fork.diff({ paths: changed });
   if (!output.isJson) {
     say('');
     for (const line of statLines(paths, output)) say(line);
@@ -81,7 +83,7 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
     ];
     return { code, lines: output.isQuiet ? [] : lines, json: json('kept', { paths: paths.map(pathJson) }) };
   }
-  const accepted = acceptResult(await fork.accept({ paths: changed }), fork.name, call);
+  const accepted = acceptResult(await fork.accept({ paths: changed, expect: head }), fork.name, call);
   const isAccepted = accepted.code === ExitCode.ok;
   return {
     code: isAccepted || code !== 0 ? code : (accepted.code ?? code),

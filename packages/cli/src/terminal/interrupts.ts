@@ -2,6 +2,7 @@
 export class Interrupts {
   readonly #controller = new AbortController();
   #held = 0;
+  #orderly = 0;
 
   /** Aborts at the first Ctrl-C. */
   get signal(): AbortSignal {
@@ -14,6 +15,23 @@ export class Interrupts {
     if (this.signal.aborted) return false;
     this.#controller.abort();
     return true;
+  }
+
+  /** Called for SIGTERM. Returns false if the process should end at once: nothing is to be put in order. */
+  terminate(): boolean {
+    if (this.#orderly === 0 || this.signal.aborted) return false;
+    this.#controller.abort();
+    return true;
+  }
+
+  /** Runs work that clears up after itself when it is aborted. */
+  async orderly<T>(work: () => Promise<T>): Promise<T> {
+    this.#orderly++;
+    try {
+      return await work();
+    } finally {
+      this.#orderly--;
+    }
   }
 
   /** Runs work during which Ctrl-C is for the program in the terminal alone. */

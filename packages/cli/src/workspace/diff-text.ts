@@ -60,21 +60,35 @@ export function patchLines(path: PathDiff, output: Output): string[] {
         style.heading(`rename to ${quoteName(path.path.slice(1))}`),
       );
   }
+  const shownHunks = hunks.length > 0 ? hunks : linkHunks(path);
   if (binary)
     lines.push(
       `Binary files ${before === null ? '/dev/null' : oldName} and ${after === null ? '/dev/null' : newName} differ`,
     );
-  if (hunks.length > 0)
+  if (shownHunks.length > 0)
     lines.push(
       style.heading(`--- ${before === null ? '/dev/null' : withTab(oldName)}`),
       style.heading(`+++ ${after === null ? '/dev/null' : withTab(newName)}`),
     );
-  for (const hunk of hunks) lines.push(...hunkLines(hunk, style, shown));
+  for (const hunk of shownHunks) lines.push(...hunkLines(hunk, style, shown));
   return lines;
 }
 
+type Hunk = Pick<PathDiff['hunks'][number], 'oldStart' | 'oldLines' | 'newStart' | 'newLines' | 'lines'>;
+
+/** Returns the targets of a symlink as git shows them: a file of one line without its end. */
+function linkHunks({ before, after }: PathDiff): Hunk[] {
+  const [old, now] = [before?.target, after?.target].map((target) => target?.split('\n'));
+  if (before?.target === after?.target) return [];
+  const side = (sign: string, target: readonly string[] | undefined): string[] =>
+    target === undefined ? [] : [...target.map((line) => sign + line), '\\ No newline at end of file'];
+  const [oldLines, newLines] = [old?.length ?? 0, now?.length ?? 0];
+  const lines = [...side('-', old), ...side('+', now)];
+  return [{ oldStart: Math.min(1, oldLines), oldLines, newStart: Math.min(1, newLines), newLines, lines }];
+}
+
 /** Returns a hunk with its head. */
-export function hunkLines(hunk: PathDiff['hunks'][number], style: Style, shown: (text: string) => string): string[] {
+export function hunkLines(hunk: Hunk, style: Style, shown: (text: string) => string): string[] {
   const range = (start: number, length: number): string => (length === 1 ? String(start) : `${start},${length}`);
   return [
     style.moved(`@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`),

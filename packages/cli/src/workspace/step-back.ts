@@ -6,7 +6,7 @@ import { operationJson, operationText } from './operation-text.js';
 
 type Step = (
   attempt: Attempt,
-  options: { readonly actor: string | undefined; readonly signal: AbortSignal },
+  options: { readonly actor: string | undefined; readonly expect: number | undefined; readonly signal: AbortSignal },
 ) => Promise<Operation>;
 
 /** Takes N steps back or forward. Those that were possible stay done; if one was not, the exit code is 1. */
@@ -20,9 +20,11 @@ export function takeSteps(
   const wanted = parseNumber(args[0] ?? '1', 'N');
   return withAttempt(call, async (attempt) => {
     const done: Operation[] = [];
+    // What comes meanwhile is not what the person wants to take back.
+    const targets = end === 'nothing-to-undo' ? await undoable(attempt, wanted, signal) : [];
     while (done.length < wanted) {
       try {
-        done.push(await step(attempt, { actor: options.text('actor'), signal }));
+        done.push(await step(attempt, { actor: options.text('actor'), expect: targets[done.length], signal }));
       } catch (error) {
         const isEnd = error instanceof WorkspaceError && error.code === end;
         if (!isEnd || done.length === 0) throw error;
@@ -40,6 +42,24 @@ export function takeSteps(
       json: { attempt: attempt.name, operations: done.map(operationJson) },
     };
   });
+}
+
+/** Returns the operations that the next undos take back, the first one first. */
+async function undoable(attempt: Attempt, wanted: number, signal: AbortSignal): Promise<number[]> {
+  const found: number[] = [];
+  /** What the last undo or redo did to an operation. */
+  const moves = new Map<number, string>();
+  let before: number | undefined;
+  do {
+    const { operations, next } = await attempt.log({ before, limit: 200, signal });
+    for (const { id, tool, target } of operations) {
+      if ((tool === 'undo' || tool === 'redo') && target !== undefined) {
+        if (!moves.has(target)) moves.set(target, tool);
+      } else if (tool !== 'refresh' && moves.get(id) !== 'undo') found.push(id);
+    }
+    before = next;
+  } while (before !== undefined && found.length < wanted);
+  return found.slice(0, wanted);
 }
 
 /** Returns the summary of the operation that was undone, without the words in front of it. */

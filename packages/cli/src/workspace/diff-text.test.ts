@@ -1,0 +1,42 @@
+import type { PathDiff } from '@scratchfs/workspace';
+import { describe, expect, it } from 'vitest';
+import { Output } from '../terminal/output.js';
+import { patchLines } from './diff-text.js';
+
+const output = new Output({
+  stdout: { write: () => true },
+  stderr: { write: () => true },
+  stdin: {},
+  environment: {},
+});
+
+const link = (target: string) => ({ kind: 'symlink' as const, mode: 0o777, size: target.length, target });
+
+function lines(before: PathDiff['before'], after: PathDiff['after']): string[] {
+  const type = before === null ? 'added' : 'changed';
+  const path = { path: '/l', type, before, after, binary: false, additions: 0, deletions: 0, hunks: [] } as const;
+  return patchLines(path, output);
+}
+
+describe('patchLines', () => {
+  it('shows the target of a symlink as git does', () => {
+    expect(lines(null, link('/etc/passwd')).slice(1)).toEqual([
+      'new file mode 120000',
+      '--- /dev/null',
+      '+++ b/l',
+      '@@ -0,0 +1 @@',
+      '+/etc/passwd',
+      '\\ No newline at end of file',
+    ]);
+    expect(lines(link('old'), link('new'))).toEqual([
+      'diff --git a/l b/l',
+      '--- a/l',
+      '+++ b/l',
+      '@@ -1 +1 @@',
+      '-old',
+      '\\ No newline at end of file',
+      '+new',
+      '\\ No newline at end of file',
+    ]);
+  });
+});
