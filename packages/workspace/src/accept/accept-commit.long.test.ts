@@ -65,7 +65,7 @@ describe('an accept as a branch', () => {
       );
       expect(directories.git(repository, 'rev-parse', 'calm-otter').trim()).toBe(result.commit);
       // The disk has none of it, so it stays open.
-      expect((await attempt.diff()).paths.length).toBe(6);
+      expect((await attempt.diff()).paths.length).toBe(5);
 
       const again = await attempt.accept({ as: 'branch' });
       expect(again).toMatchObject({ success: true, operation: undefined });
