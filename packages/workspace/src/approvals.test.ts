@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileSystemOn } from '@scratchfs/core';
 import { DiskStorage } from '@scratchfs/disk';
 import { createFileSystem } from 'scratchfs';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { StoredApprovals } from './approvals.js';
 
 const cleanUps: (() => unknown)[] = [];
@@ -125,4 +125,20 @@ it('of several processes one decides and one uses', async () => {
   await first.approve(2);
   const used = await Promise.all(clients.map((client) => client.use(2, WHAT)));
   expect(used.filter(Boolean)).toHaveLength(1);
+});
+
+it('a list reads only what can still change, and adds few listeners to a signal', async () => {
+  const { approvals, store } = approvalsAt();
+  for (let i = 0; i < 30; i++) await approvals.deny((await approvals.request(ASKED)).id);
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', note);
+  cleanUps.push(() => process.off('warning', note));
+  const { signal } = new AbortController();
+  expect(await approvals.list({ signal })).toHaveLength(30);
+  const read = vi.spyOn(store, 'readText');
+  expect(await approvals.list({ signal })).toHaveLength(30);
+  expect(read).not.toHaveBeenCalled();
+  await new Promise(setImmediate);
+  expect(warnings).toEqual([]);
 });

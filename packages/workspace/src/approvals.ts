@@ -5,6 +5,11 @@ import { createRecord, readRecord } from './store/records.js';
 import type { Approval, Approvals } from './workspace-types.js';
 
 const FOLDER = '/approvals';
+/** Number of approvals that are read at the same time. */
+const READ_TOGETHER = 8;
+/** Maximum number of approvals whose records are kept in memory, and length of details that are. */
+const MAX_KNOWN = 1000;
+const MAX_KNOWN_DETAILS = 2_000;
 const DEFAULT_TTL_MS = 24 * 3_600_000;
 const MAX_TTL_MS = 365 * 24 * 3_600_000;
 /** Maximum length of an action's name, of a summary, and of the details as JSON, in characters. */
@@ -14,6 +19,11 @@ const MAX_DETAILS = 1_000_000;
 
 type Request = Omit<Approval, 'id' | 'state' | 'details'> & { readonly details: string | undefined };
 type Settlement = { readonly state: 'approved' | 'denied' | 'expired' };
+interface Records {
+  readonly request: Request;
+  readonly settled: Settlement | undefined;
+  readonly isUsed: boolean;
+}
 type Action = Pick<Approval, 'attempt' | 'head' | 'action' | 'details'>;
 type Listing = CallOptions & { readonly state?: Approval['state'] | undefined };
 const STATES = ['pending', 'approved', 'denied', 'expired'] as const;
@@ -25,6 +35,8 @@ const STATES = ['pending', 'approved', 'denied', 'expired'] as const;
  */
 export class StoredApprovals implements Approvals {
   readonly #store: FileSystem;
+  /** Records by id, which never change: `isUsed` only becomes true. */
+  readonly #known = new Map<number, Records>();
   readonly #clock: () => number;
   readonly #before: () => Promise<void>;
   readonly #after: () => void;
@@ -69,7 +81,10 @@ export class StoredApprovals implements Approvals {
     if (state !== undefined && !STATES.includes(state))
       throw new RangeError(`state must be one of ${STATES.join(', ')}, not ${quote(String(state))}`);
     const ids = (await this.#ids(signal)).sort((a, b) => b - a);
-    const all = await Promise.all(ids.map((id) => this.#find(id, signal)));
+    const all: (Approval | undefined)[] = [];
+    // All at the same time would add a listener to the signal for each.
+    for (let i = 0; i < ids.length; i += READ_TOGETHER)
+      all.push(...(await Promise.all(ids.slice(i, i + READ_TOGETHER).map((id) => this.#find(id, signal)))));
     return all.filter((one) => one !== undefined && (state === undefined || one.state === state)) as Approval[];
   }
 
@@ -126,10 +141,15 @@ export class StoredApprovals implements Approvals {
   }
 
   async #find(id: number, signal: AbortSignal | undefined): Promise<Approval | undefined> {
-    const request = await readRecord<Request>(this.#store, pathOf(id), signal);
+    const known = this.#known.get(id);
+    const request = known?.request ?? (await readRecord<Request>(this.#store, pathOf(id), signal));
     if (request === undefined) return undefined;
-    const settled = await readRecord<Settlement>(this.#store, `${pathOf(id)}.settled`, signal);
-    const isUsed = settled?.state === 'approved' && (await this.#store.exists(`${pathOf(id)}.used`, { signal }));
+    const settled = known?.settled ?? (await readRecord<Settlement>(this.#store, `${pathOf(id)}.settled`, signal));
+    const isUsed =
+      settled?.state === 'approved' &&
+      (known?.isUsed === true || (await this.#store.exists(`${pathOf(id)}.used`, { signal })));
+    if ((known !== undefined || this.#known.size < MAX_KNOWN) && (request.details ?? '').length <= MAX_KNOWN_DETAILS)
+      this.#known.set(id, { request, settled, isUsed });
     return this.#approval(id, request, settled, isUsed);
   }
 

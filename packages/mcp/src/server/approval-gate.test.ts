@@ -61,10 +61,10 @@ describe.each<Era>(['legacy', 'modern'])('accept by a client with forms of a %s 
   it('shows no character that a terminal obeys', async () => {
     const { server } = project();
     const { text, forms } = await connect(server, era, () => YES);
-    await text('write_file', { path: '/\u001b[2Ja\u202e.txt', content: '\u001b[31mred\u202e' });
+    await text('write_file', { path: '/\u001b[2Ja\u202e\u200b.txt', content: '\u001b[31mred\u202e\u{e0041}' });
     await text('accept');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that must not be there
-    expect(forms.join()).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e]/);
+    expect(forms.join()).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e\u200b\u{e0041}]/u);
   });
 });
 
@@ -96,6 +96,18 @@ describe('accept by a client without forms', () => {
     expect(await text('accept')).toContain('Needs approval 2.');
     expect(workspace.disk.size).toBe(1);
   });
+});
+
+it('at most 20 approvals of an attempt wait; those before its last change make room', async () => {
+  const { server, workspace } = project();
+  const { text } = await connect(server, 'legacy');
+  await text('write_file', write);
+  for (let i = 1; i <= 20; i++) expect(await text('accept', { message: `${i}` })).toContain(`Needs approval ${i}.`);
+  expect(await text('accept', { message: 'more' })).toContain('20 approvals of the attempt wait already');
+  expect(await text('accept', { message: '7' })).toContain('Needs approval 7.');
+  await text('write_file', { path: '/b', content: 'b' });
+  expect(await text('accept')).toContain('Needs approval 21.');
+  expect(await workspace.approvals.list({ state: 'pending' })).toHaveLength(1);
 });
 
 describe('a client that lies', () => {
@@ -195,4 +207,13 @@ describe('the approval level', () => {
     const { text } = await connect(server, 'modern', () => ({ action: 'decline' }));
     expect(await text('read_file', { path: '/a.txt' })).toContain('has not approved');
   });
+
+  it.each<McpServerOptions>([{ approve: 'all' }, { tools: ['diff'] }, { profile: 'claude', tools: ['Grep'] }])(
+    '%j offers no resources, which a host would read without a tool',
+    async (options) => {
+      const { client } = await connect(project(options).server, 'modern', () => YES);
+      expect(client.getServerCapabilities()?.resources).toBeUndefined();
+      await expect(client.readResource({ uri: 'scratchfs://calm-otter/a.txt' })).rejects.toThrow();
+    },
+  );
 });

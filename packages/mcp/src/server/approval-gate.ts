@@ -14,6 +14,7 @@ import type { Plan } from '../tools/server-tool.js';
 import type { Client } from './client.js';
 import type { ServerSettings } from './options.js';
 import { errorResult } from './results.js';
+import { isWorkspaceError } from './shared-workspace.js';
 
 /** A call that needs a person's yes. */
 export interface GatedCall {
@@ -41,6 +42,8 @@ interface Question {
 const KEY = 'approval';
 /** Seconds within which a form counts. */
 const FORM_SECONDS = 600;
+/** Maximum number of approvals of an attempt that wait at the same time. */
+const MAX_PENDING = 20;
 /** Maximum length of the input that a form shows, in UTF-16 units. */
 const MAX_SHOWN_LENGTH = 4_000;
 
@@ -100,7 +103,8 @@ export class ApprovalGate {
     return inputRequired({ inputRequests: { [KEY]: form }, requestState: state });
   }
 
-  async #askInTerminal({ tool, input, attempt, workspace, context, plan }: GatedCall, head: number): Promise<Decision> {
+  async #askInTerminal(call: GatedCall, head: number): Promise<Decision> {
+    const { tool, input, attempt, workspace, context, plan } = call;
     const { signal } = context.mcpReq;
     const what = { attempt: attempt.name, head, action: tool, details: plain(input) };
     const wanted = canonical(what);
@@ -110,8 +114,13 @@ export class ApprovalGate {
     );
     const approved = known.find(({ state }) => state === 'approved');
     if (approved !== undefined && (await workspace.approvals.use(approved.id, what, { signal }))) return undefined;
+    const waiting = known.find(({ state }) => state === 'pending');
+    if (waiting === undefined && !(await this.#hasRoom(call, head)))
+      return refused(
+        `${MAX_PENDING} approvals of the attempt wait already. Ask the user to settle them, and ask for nothing else before.`,
+      );
     const pending =
-      known.find(({ state }) => state === 'pending') ??
+      waiting ??
       (await workspace.approvals.request(
         { ...what, summary: `${summaryOf(tool, input)}\n${plan?.shown ?? ''}`.trimEnd() },
         { signal },
@@ -119,6 +128,20 @@ export class ApprovalGate {
     return refused(
       `Needs approval ${pending.id}. Ask the user to run \`${this.#settings.approvalCommand(pending.id)}\` in a terminal; then call ${tool} again with the same input.`,
     );
+  }
+
+  /** Reports whether an attempt may have another approval that waits. Denies those that no longer count first. */
+  async #hasRoom({ attempt, workspace, context }: GatedCall, head: number): Promise<boolean> {
+    const { signal } = context.mcpReq;
+    const all = await workspace.approvals.list({ state: 'pending', signal });
+    const ofAttempt = all.filter((one) => one.attempt === attempt.name);
+    if (ofAttempt.length < MAX_PENDING) return true;
+    const old = ofAttempt.filter((one) => one.head < head);
+    for (const { id } of old)
+      await workspace.approvals.deny(id, { signal }).catch((error: unknown) => {
+        if (!isWorkspaceError(error, 'settled')) throw error;
+      });
+    return ofAttempt.length - old.length < MAX_PENDING;
   }
 
   #seal({ tool, input, attempt }: GatedCall, head: number): string {

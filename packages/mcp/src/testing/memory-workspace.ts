@@ -79,7 +79,9 @@ export class MemoryWorkspace {
       this.#approvals.push(made);
       return made;
     },
-    list: async (): Promise<readonly Approval[]> => this.#approvals,
+    list: async ({ state }: { state?: Approval['state'] } = {}): Promise<readonly Approval[]> =>
+      this.#approvals.filter((one) => state === undefined || one.state === state),
+    deny: async (id: number): Promise<void> => this.#set(id, 'denied'),
     approve: async (id: number): Promise<void> => this.#set(id, 'approved'),
     use: async (id: number): Promise<boolean> => {
       const isApproved = this.#approvals[id - 1]?.state === 'approved';
