@@ -125,6 +125,33 @@ describe('the program', () => {
     expect(lines.map(({ id }) => id).sort()).toEqual([1, 2, 3]);
   });
 
+  it('replies to what it was sent before its input ended', async () => {
+    const { args, env } = grounds({ a: 'a' });
+    const child = spawn(process.execPath, args(), { env, stdio: ['pipe', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    const call = (id: number, name: string, input: object) =>
+      ({ method: 'tools/call', id, params: { name, arguments: input } }) as const;
+    const messages = [
+      { method: 'initialize', id: 1, params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: info } },
+      { method: 'notifications/initialized' },
+      ...[2, 3, 4].map((id) => call(id, 'write_file', { path: `/b${id}`, content: 'b' })),
+      call(5, 'fork', { name: 'x'.repeat(65) }),
+    ];
+    child.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+    expect((await once(child, 'close'))[0]).toBe(0);
+    const answers = output
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3, 4, 5]);
+    const { result } = answers.find(({ id }) => id === 5);
+    expect(result.isError).toBe(true);
+    expect(result.content[0].text).not.toContain('fault');
+  });
+
   it('says on stderr what is wrong, and exits with 2', async () => {
     const { env } = grounds({});
     const { PROGRAM } = await import('./program.js');

@@ -1,6 +1,22 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseArguments, UsageError } from './arguments.js';
+import { main } from './main.js';
 import { USAGE } from './usage.js';
+
+it.each([
+  ['--http 80', '--http'],
+  ['--approve sometimes', 'accept, writes, all'],
+  ['--network', '--allow-run'],
+  ['--tools nonsense', 'There is no tool'],
+])('install with %s fails before it prints anything', async (line, message) => {
+  const written = { out: '', err: '' };
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((written.out += String(text))));
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((written.err += String(text))));
+  expect(await main(['install', 'claude', '/tmp', '--print', ...line.split(' ')])).not.toBe(0);
+  vi.restoreAllMocks();
+  expect(written.err).toContain(message);
+  expect(written.out).toBe('');
+});
 
 describe('parseArguments()', () => {
   it('reads the options of a server', () => {
@@ -44,6 +60,9 @@ describe('parseArguments()', () => {
       directory: undefined,
       isPrint: true,
       rest: ['--allow-run', '--deny=x y'],
+    });
+    expect(parseArguments(['install', 'zed', '--store', 'a', '--store=memory:'])).toMatchObject({
+      rest: [`--store=${process.cwd()}/a`, '--store=memory:'],
     });
     expect(parseArguments(['-h'])).toEqual({ command: 'help' });
   });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { WorkspaceOptions } from '@scratchfs/workspace';
 import type { HttpOptions } from '../http/serve-http.js';
@@ -129,8 +130,17 @@ function optionsIn(args: readonly string[]): string[] {
   const { tokens } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, tokens: true });
   return tokens.flatMap((token) => {
     if (token.kind !== 'option' || token.name === 'print') return [];
-    return token.value === undefined ? [`--${token.name}`] : [`--${token.name}=${token.value}`];
+    if (token.value === undefined) return [`--${token.name}`];
+    const value = token.name === 'store' ? absoluteStore(token.value) : token.value;
+    return [`--${token.name}=${value}`];
   });
+}
+
+/** Returns a store whose path does not depend on the directory in which a host starts the server. */
+function absoluteStore(store: string): string {
+  const [, scheme = '', path = ''] = /^((?:disk|file|sqlite):)?(.*)$/s.exec(store) ?? [];
+  const isElsewhere = scheme === '' && /^[a-z][a-z0-9+.-]*:/i.test(store);
+  return isElsewhere || path.startsWith('/') || path === '' ? store : `${scheme}${resolve(path)}`;
 }
 
 function httpOf(values: ReturnType<typeof parsed>['values']): ServeArguments['http'] {

@@ -32,6 +32,7 @@ export async function main(args: readonly string[], words: readonly string[] = [
       }
       case 'install': {
         const { install } = await import('./install.js');
+        checkInstalled(given.rest);
         return await install({ ...given, words, directory: directoryOf(given.directory) });
       }
       case 'serve':
@@ -44,6 +45,15 @@ export async function main(args: readonly string[], words: readonly string[] = [
     process.stderr.write(`scratchfs-mcp: ${nameOf(message)}\n${isUsage ? 'See scratchfs-mcp --help.\n' : ''}`);
     return isUsage ? 2 : 1;
   }
+}
+
+/** @throws UsageError, TypeError for options that the installed server would refuse */
+function checkInstalled(rest: readonly string[]): void {
+  const served = parseArguments(rest);
+  if (served.command !== 'serve') return;
+  if (served.http !== undefined)
+    throw new UsageError('install is for hosts that start the server: leave out --http, --token-file and --allow-host');
+  new McpWorkspaceServer(() => Promise.reject(new Error('Not to be opened')), served.server);
 }
 
 async function serve(
@@ -63,8 +73,7 @@ async function serve(
   };
   process.once('SIGINT', close).once('SIGTERM', close);
   if (http === undefined) {
-    process.stdin.once('end', close);
-    server.serveStdio({ onerror: (error) => process.stderr.write(`${nameOf(error.message)}\n`) });
+    server.serveStdio({ onend: close, onerror: (error) => process.stderr.write(`${nameOf(error.message)}\n`) });
     return;
   }
   const { serveHttp } = await import('../http/serve-http.js');

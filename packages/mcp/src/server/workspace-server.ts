@@ -1,3 +1,5 @@
+import { PassThrough } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import {
   type CallToolResult,
   fromJsonSchema,
@@ -5,6 +7,7 @@ import {
   type jsonSchemaValidator,
   McpServer,
   type McpServerFactory,
+  type RequestId,
   type ServerContext,
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
@@ -58,13 +61,16 @@ export class McpWorkspaceServer {
   }
 
   readonly factory: McpServerFactory = ({ era, requestInfo }) => {
+    const hasResources = this.#hasResources;
     const server = new McpServer(
       { name: 'scratchfs', version: VERSION },
       {
         capabilities: {
           tools: { listChanged: false },
           // A request of an earlier revision over HTTP has no connection that could tell it of changes.
-          resources: { subscribe: era === 'modern' || requestInfo === undefined, listChanged: false },
+          ...(hasResources
+            ? { resources: { subscribe: era === 'modern' || requestInfo === undefined, listChanged: false } }
+            : {}),
           prompts: { listChanged: false },
         },
         instructions: INSTRUCTIONS,
@@ -72,10 +78,10 @@ export class McpWorkspaceServer {
       },
     );
     for (const tool of this.#tools) this.#register(server, tool);
-    registerResources(server, this.#shared);
+    if (hasResources) registerResources(server, this.#shared);
     registerPrompts(server);
     // Over HTTP there is an instance for each request.
-    if (requestInfo === undefined) this.#subscriptions.serve(server, era);
+    if (hasResources && requestInfo === undefined) this.#subscriptions.serve(server, era);
     return server;
   };
 
@@ -87,15 +93,40 @@ export class McpWorkspaceServer {
     return this.#subscriptions.listen(listener);
   }
 
-  /** Serves one client over a stream such as stdin and stdout. */
-  serveStdio(options: Pick<ServeStdioOptions, 'onerror'> = {}): void {
-    const transport = new StdioServerTransport();
+  /**
+   * Serves one client over stdin and stdout. @param options.onend called when stdin has ended and the requests that it
+   * held are done, or after 30 seconds
+   */
+  serveStdio({ onend, ...options }: Pick<ServeStdioOptions, 'onerror'> & { readonly onend?: () => void } = {}): void {
+    const input = new PassThrough();
+    process.stdin.pipe(input, { end: false });
+    const transport = new StdioServerTransport(input);
+    const open = openRequests(transport);
+    process.stdin.once('end', () => {
+      void untilDone(() => input.readableLength === 0 && open.size === 0).then(() => {
+        // What was written before has left the process then.
+        process.stdout.write('', () => {
+          input.end();
+          onend?.();
+        });
+      });
+    });
     serveStdio(this.factory, { ...options, transport });
     const receive = transport.onmessage;
     transport.onmessage = (message) => {
       if ('method' in message && message.method === 'subscriptions/listen') this.#subscriptions.begin();
+      else if ('method' in message && 'id' in message) open.add(message.id);
+      if ('method' in message && message.method === 'notifications/cancelled')
+        open.delete((message.params as { readonly requestId: RequestId }).requestId);
       receive?.(message);
     };
+  }
+
+  /** Reports whether files are offered as resources: a host reads them without a tool, so only if that needs no yes. */
+  get #hasResources(): boolean {
+    const { approve, profile } = this.#settings;
+    const reader = profile === 'claude' ? 'Read' : 'read_file';
+    return approve !== 'all' && this.#tools.some(({ name }) => name === reader);
   }
 
   /** Closes the workspace if a call has opened it. */
@@ -179,6 +210,26 @@ export class McpWorkspaceServer {
 
 const INSTRUCTIONS =
   "The files are the user's project, as on the disk now, plus the changes of an attempt. Paths begin at the project: /src/a.ts. Changes stay in the attempt until accept, which asks the user. Every call that changes something is an operation, and undo takes the last one back; for an accept, it asks the user too.";
+
+/** Maximum time in milliseconds for requests to end after the input has. */
+const MAX_END_MS = 30_000;
+
+/** Returns the ids of the requests that a transport has not replied to yet. The caller adds those that come. */
+function openRequests(transport: StdioServerTransport): Set<RequestId> {
+  const open = new Set<RequestId>();
+  const send = transport.send.bind(transport);
+  transport.send = async (message) => {
+    await send(message);
+    if (!('method' in message) && message.id !== undefined) open.delete(message.id);
+  };
+  return open;
+}
+
+/** Waits until a condition holds twice in a row, because a message may be on its way, for at most `MAX_END_MS`. */
+async function untilDone(isDone: () => boolean): Promise<void> {
+  const until = Date.now() + MAX_END_MS;
+  for (let times = 0; times < 2 && Date.now() < until; times = isDone() ? times + 1 : 0) await setTimeout(10);
+}
 
 /** Maximum number of paths that a note names. */
 const MAX_NAMED = 5;
