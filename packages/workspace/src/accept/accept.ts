@@ -130,7 +130,7 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
   const kept =
     keptDirectories.length === 0
       ? ''
-      : ` Not empty, so they stay: ${listOf(keptDirectories)}. Ignored directories and hidden files in them are left alone.`;
+      : ` Not empty, so they stay: ${listOf(keptDirectories)}. Ignored directories, hidden files, and what the person has put or changed there are left alone.`;
   if (dryRun) return { ...nothing(`${count(accepted)} would be accepted.${restText(conflicts)}${kept}`), ...parcel };
   const operation = await appendAccept(parts, { head, changes }, contents, {
     paths,

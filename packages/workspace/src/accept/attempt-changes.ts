@@ -9,6 +9,7 @@ import {
   nodeOf,
   stateOf,
 } from '../delta/delta-node.js';
+import { readHeld } from '../delta/held.js';
 import type { Contents as StoredContents } from '../log/contents.js';
 import type { EntryState } from '../operation.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
@@ -56,6 +57,7 @@ export async function attemptChanges(
   options: CallOptions = {},
 ): Promise<AttemptChange[]> {
   const collector = new Collector(head, contents, readOnly, options);
+  await collector.loadHeld();
   await collector.visitNames('', head.root);
   return collector.changes();
 }
@@ -72,6 +74,9 @@ class Collector {
   readonly #movedFrom = new Set<string>();
   /** Keys of lower nodes that are not newer than their directory's removal, although their times are. */
   readonly #known = new Set<Version>();
+  /** Hashes of what hidden directories held, and by lower directory the keys of its names. */
+  readonly #hashes = new Set<string>();
+  readonly #held = new Map<string, ReadonlyMap<string, Version>>();
   /** What the attempt began from at paths under directories that it moved: the disk may hold something else by now. */
   readonly #began = new Map<string, Base>();
 
@@ -93,10 +98,17 @@ class Collector {
       .filter(({ base, now }) => !sameState(base, now));
   }
 
+  async loadHeld(): Promise<void> {
+    for (const hash of this.#hashes)
+      for (const [path, names] of await readHeld(this.contents.stored, hash, this.options.signal))
+        this.#held.set(path, new Map(names));
+  }
+
   #look({ from, names = NO_NAMES }: DeltaNode): void {
     if (from?.isMoved === true) this.#movedFrom.add(from.path);
     for (const { node, base } of names.values()) {
       for (const key of base?.known ?? []) this.#known.add(key);
+      if (base?.held !== undefined) this.#hashes.add(base.held);
       for (const began of [base, node?.origin]) {
         const isFile = began?.state && began.state.kind !== 'directory';
         if (isFile && !((this.#began.get(began.path)?.at ?? 0) > began.at)) this.#began.set(began.path, began);
@@ -113,8 +125,7 @@ class Collector {
     const node = nodeOf(this.head, entry) ?? null;
     const base = entry.base?.path === path ? entry.base : undefined;
     const isShown = node?.from?.path === path;
-    if (base?.state?.kind === 'directory' && !isShown)
-      await this.#remove(path, base, this.#movedFrom.has(path) ? isNewSince : isTouchedSince);
+    if (base?.state?.kind === 'directory' && !isShown) await this.#remove(path, base, this.#movedFrom.has(path));
     const known = this.#found.get(path)?.base;
     const before = known ?? base?.state ?? null;
     const isOwn = node === null || !isShown || (node.meta !== undefined && node.meta.mode !== before?.mode);
@@ -125,12 +136,12 @@ class Collector {
   }
 
   /** Adds the removal of everything under a lower directory that the attempt hides. */
-  async #remove(path: string, base: Base, isLeft: IsLeft): Promise<void> {
+  async #remove(path: string, base: Base, isMoved: boolean): Promise<void> {
     for (const { name, record } of await listLower(this.contents.lower, path, this.options)) {
       const inside = joinPath(path, name);
       if (await this.#isReadOnly(inside, record)) continue;
-      if (record.kind === 'directory') await this.#remove(inside, base, isLeft);
-      else if (isLeft(record, base.at) && !this.#known.has(keyOf(record))) continue;
+      if (this.#isLeft(path, name, record, isMoved, base.at)) continue;
+      if (record.kind === 'directory') await this.#remove(inside, base, isMoved);
       const state = await this.#lowerState(inside, record);
       if (state !== null) this.#found.set(inside, { base: state, now: null });
     }
@@ -147,11 +158,28 @@ class Collector {
       if (node?.names?.has(name) === true) continue;
       const [from, to] = [joinPath(lowerPath, name), joinPath(path, name)];
       if (await this.#isReadOnly(from, record)) continue;
-      if (record.kind !== 'directory' && isNewSince(record, at) && !this.#known.has(keyOf(record))) continue;
+      if (this.#isLeft(lowerPath, name, record, true, at)) continue;
       const state = await this.#lowerState(from, record);
       if (state !== null) this.#found.set(to, { base: null, now: state, from });
       if (record.kind === 'directory') await this.#moveNames(to, from, undefined, at);
     }
+  }
+
+  /**
+   * Reports whether an entry of a hidden directory is left out, because it is not what the attempt has hidden: another
+   * file or directory, or, if it would be removed, other content. Without a list of what was there its times decide.
+   */
+  #isLeft(directory: string, name: string, record: NodeRecord, isMoved: boolean, at: number): boolean {
+    const key = keyOf(record);
+    if (this.#known.has(key)) return false;
+    const names = this.#held.get(directory);
+    if (names !== undefined) {
+      const held = names.get(name);
+      return held !== key && !(isMoved && String(held).startsWith(`${record.id} `));
+    }
+    const { birthtime, ctime, mtime } = record.meta;
+    if (isMoved) return (record.kind === 'directory' ? ctime : birthtime) > at;
+    return Math.max(ctime, mtime) > at - RACY_MS;
   }
 
   async #isReadOnly(lowerPath: string, { kind }: NodeRecord): Promise<boolean> {
@@ -171,11 +199,8 @@ class Collector {
   }
 }
 
-/** Reports whether an entry of a hidden directory is left out, because it is not what the attempt has hidden. */
-type IsLeft = (record: NodeRecord, at: number) => boolean;
-
-const isNewSince: IsLeft = ({ meta }, at) => meta.birthtime > at;
-const isTouchedSince: IsLeft = ({ meta }, at) => Math.max(meta.ctime, meta.mtime) > at;
+/** Milliseconds by which the clocks of a disk and of the process may differ. */
+const RACY_MS = 2_000;
 
 /** Returns the lower path that an entry was moved from, if it is another one. */
 function originOf(path: string, { base }: DeltaEntry, node: DeltaNode | null): string | undefined {

@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
-import { afterAll, describe, expect, it } from 'vitest';
-import { Directories } from '../testing/directories.js';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { Directories, fill } from '../testing/directories.js';
 import { openWorkspace } from '../workspace.js';
 
 const directories = new Directories();
@@ -52,5 +52,42 @@ describe('an edit by the person under a directory that the attempt moved', () =>
       await change(fs);
     });
     expect([success, read(path)]).toEqual([true, PERSON]);
+  });
+});
+
+describe('what the person puts into a directory that the attempt has hidden', () => {
+  it.each([
+    ['removed', async (fs: FileSystem) => fs.rm('/pkg', { recursive: true })],
+    ['moved', async (fs: FileSystem) => fs.rename('/pkg', '/lib')],
+    [
+      'changed and removed',
+      async (fs: FileSystem) => {
+        await fs.writeFile('/pkg/sub/b', 'AGENT');
+        await fs.rm('/pkg', { recursive: true });
+      },
+    ],
+  ])('stays where it is, although it is older: %s', async (_, hide) => {
+    const disk = directories.directory({ 'pkg/a': 'a', 'pkg/sub/b': 'b', 'notes/deep/n': 'n', letter: 'l' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await hide(attempt.fileSystem);
+    renameSync(join(disk, 'notes'), join(disk, 'pkg/sub/notes'));
+    renameSync(join(disk, 'letter'), join(disk, 'pkg/letter'));
+    const { success, message } = await attempt.accept();
+    expect([success, message]).toEqual([true, expect.stringContaining("stay: '/pkg', '/pkg/sub'.")]);
+    const found = readdirSync(join(disk, 'pkg'), { recursive: true }).sort();
+    expect(found).toEqual(['letter', 'sub', 'sub/notes', 'sub/notes/deep', 'sub/notes/deep/n']);
+  });
+
+  it('stays whatever the clocks say', async () => {
+    const disk = directories.directory({ 'pkg/a': 'a', 'pkg/b': 'b' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+    await attempt.fileSystem.rm('/pkg', { recursive: true });
+    clock.mockRestore();
+    fill(disk, { 'pkg/a': 'PERSON', 'pkg/new': 'new' });
+    expect((await attempt.accept()).success).toBe(true);
+    expect(readdirSync(join(disk, 'pkg'))).toEqual(['a', 'new']);
   });
 });

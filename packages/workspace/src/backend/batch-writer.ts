@@ -23,6 +23,7 @@ import {
   nodeOf,
 } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
+import { encodeHeld, heldIn } from '../delta/held.js';
 import type { Contents } from '../log/contents.js';
 import { type Captured, Captures, missingBase, stateOfRecord } from '../refresh/capture.js';
 import { keyOf, type Lower } from './lower.js';
@@ -131,9 +132,21 @@ export class BatchWriter {
 
   /** Leaves a name empty. */
   async #free({ names, entry, lowerPath }: Place, isMoved = false): Promise<void> {
-    const base = entry === undefined ? await this.#captures.baseOf(lowerPath as string) : entry.base;
+    const base = await this.#withHeld(
+      entry === undefined ? await this.#captures.baseOf(lowerPath as string) : entry.base,
+      entry,
+    );
     const wasThere = base !== undefined && base.state !== null;
     this.#draft.setEntry(names, wasThere ? { node: null, base, ...(isMoved && { isMoved }) } : undefined);
+  }
+
+  /** Adds what a directory holds that showed at its own path until now. */
+  async #withHeld(base: Base | undefined, entry: DeltaEntry | undefined): Promise<Base | undefined> {
+    const isShown = entry === undefined || entry.node?.from?.path === base?.path;
+    if (base?.state?.kind !== 'directory' || base.key === undefined || !isShown) return base;
+    const top = { path: base.path, id: base.key, node: entry?.node ?? undefined };
+    const held = encodeHeld(await heldIn(this.#lower, this.#contents, top, this.#call));
+    return { ...base, held: this.#captures.add(held).hash };
   }
 
   /** Counts the names of files that disappear with an entry. */

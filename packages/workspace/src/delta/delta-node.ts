@@ -12,6 +12,8 @@ export interface Base {
   readonly at: number;
   /** Keys of what the undo of an accept has put back into a directory that the attempt removed: it is not newer than that. */
   readonly known?: readonly Version[] | undefined;
+  /** Hash of the list of what a directory held when the attempt hid it: an accept removes or moves nothing else. */
+  readonly held?: string | undefined;
 }
 
 /** Content of a file, kept in the store. */
@@ -126,6 +128,7 @@ export function isSameName(a: DeltaEntry, b: DeltaEntry): boolean {
     a.base?.at === b.base?.at &&
     // It only grows.
     a.base?.known?.length === b.base?.known?.length &&
+    a.base?.held === b.base?.held &&
     a.conflict?.code === b.conflict?.code &&
     a.conflict?.key === b.conflict?.key
   );
