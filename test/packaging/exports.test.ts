@@ -132,7 +132,7 @@ describe('a user who installs the tarballs', () => {
     expect(await scratchfs('--version')).toBe(`${version}\n`);
     await scratchfs('fs', 'write', 'a.txt', 'text', '--store', 'files.snapshot');
     expect(await scratchfs('fs', 'cat', 'a.txt', '--store', 'files.snapshot')).toBe('text');
-    expect(await scratchfs('attempts', '--store', 'attempts')).toBe('No attempts.\n');
+    expect(await scratchfs('attempts', '--store', '../attempts')).toBe('No attempts.\n');
   });
 
   it('is told which package to install if a URL needs it', async () => {
