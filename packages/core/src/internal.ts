@@ -1,5 +1,6 @@
 export { checkFileSystem } from './check-file-system.js';
 export { FILE_SYSTEM_OPTIONS } from './create-file-system.js';
+export { quoteName, withTab } from './diff/quote-name.js';
 export { replaceExact } from './edit-text.js';
 export { checkInteger, checkOptions } from './engine/arguments.js';
 export { checkRecord } from './engine/check-record.js';

@@ -1,3 +1,4 @@
+import { quoteName, withTab } from '@scratchfs/core/internal';
 import type { Conflict, PathDiff } from '@scratchfs/workspace';
 import { alignColumns } from '../terminal/columns.js';
 import { escapeContent } from '../terminal/escape.js';
@@ -105,25 +106,6 @@ function modeOf(state: PathDiff['before']): string {
   if (state.kind === 'symlink') return '120000';
   if (state.kind === 'directory') return '040000';
   return (state.mode & 0o111) === 0 ? '100644' : '100755';
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\r': '\\r', '"': '\\"', '\\': '\\\\' };
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters a line of a patch must not carry
-const QUOTED = /[\u0000-\u001f\u007f"\\]/g;
-
-/** Quotes a name as git does in a patch. */
-function quoteName(name: string): string {
-  const quoted = name.replace(
-    QUOTED,
-    (unit) => ESCAPES[unit] ?? `\\${unit.charCodeAt(0).toString(8).padStart(3, '0')}`,
-  );
-  return quoted === name ? name : `"${quoted}"`;
-}
-
-/** A name with a space ends with a tab, so that `patch` does not look for a time after the space. */
-function withTab(name: string): string {
-  return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
 }
 
 /** Returns a path's difference as `--json` shows it. */

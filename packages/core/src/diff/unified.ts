@@ -7,6 +7,7 @@ import { DEFAULT_MAX_WORK } from './line-changes.js';
 import type { LineDiffOptions } from './line-diff.js';
 import { Lines } from './lines.js';
 import { LinePrinter } from './print-lines.js';
+import { quoteName, withTab } from './quote-name.js';
 
 /** One side of a file in a diff, as bytes or text; undefined if the file does not exist on that side. */
 export type DiffContent = string | Uint8Array | undefined;
@@ -104,24 +105,6 @@ function nameOf(file: DiffFile, side: 'old' | 'new'): string {
 
 function trim(path: string): string {
   return path.startsWith('/') ? path.slice(1) : path;
-}
-
-const ESCAPES: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r', '"': '\\"', '\\': '\\\\' };
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters a line of a patch must not carry
-const QUOTED = /[\u0000-\u001f\u007f"\\]/g;
-
-/** Quotes a name as git does in a patch (`core.quotePath=false`): if it contains controls, `"` or `\`. */
-function quoteName(name: string): string {
-  const quoted = name.replace(
-    QUOTED,
-    (unit) => ESCAPES[unit] ?? `\\${unit.charCodeAt(0).toString(8).padStart(3, '0')}`,
-  );
-  return quoted === name ? name : `"${quoted}"`;
-}
-
-/** A name with a space ends with a tab, so that `patch` does not look for a time after the space. */
-function withTab(name: string): string {
-  return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
 }
 
 /** Bytes examined between two pauses. */

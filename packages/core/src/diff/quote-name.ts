@@ -1,0 +1,17 @@
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\r': '\\r', '"': '\\"', '\\': '\\\\' };
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters a line of a patch must not carry
+const QUOTED = /[\u0000-\u001f\u007f"\\]/g;
+
+/** Quotes a name as git does in a patch (`core.quotePath=false`): if it contains controls, `"` or `\`. */
+export function quoteName(name: string): string {
+  const quoted = name.replace(
+    QUOTED,
+    (unit) => ESCAPES[unit] ?? `\\${unit.charCodeAt(0).toString(8).padStart(3, '0')}`,
+  );
+  return quoted === name ? name : `"${quoted}"`;
+}
+
+/** A name with a space ends with a tab, so that `patch` does not look for a time after the space. */
+export function withTab(name: string): string {
+  return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
+}
