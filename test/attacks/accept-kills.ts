@@ -4,10 +4,9 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Random } from '@scratchfs/testkit';
 import { openWorkspace } from '@scratchfs/workspace';
-import { build } from 'esbuild';
+import { bundleProgram } from './bundle-program.js';
 import { leftovers, told } from './host-changes.js';
 
 /** An accept, or the undo of one, that a program is killed in. */
@@ -44,30 +43,10 @@ export async function killAccepts(count: number, random: Random): Promise<Killed
   const top = mkdtempSync(join(tmpdir(), 'scratchfs-accepts-'));
   process.env['XDG_STATE_HOME'] = join(top, 'state');
   try {
-    return await new AcceptKills(top, await bundled(top), random).run(count);
+    return await new AcceptKills(top, await bundleProgram('accept-program.ts', top), random).run(count);
   } finally {
     rmSync(top, { recursive: true, force: true });
   }
-}
-
-async function bundled(top: string): Promise<string> {
-  const outfile = join(top, 'program.mjs');
-  const entry = fileURLToPath(new URL('./accept-program.ts', import.meta.url));
-  await build({
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    conditions: ['@scratchfs/source'],
-    external: ['@scratchfs/redis', '@scratchfs/s3'],
-    banner: {
-      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
-    },
-    logLevel: 'error',
-  });
-  return outfile;
 }
 
 class AcceptKills {

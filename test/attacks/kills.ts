@@ -3,10 +3,9 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { hostFileSystem, recoverDirectory } from '@scratchfs/host';
 import type { Random } from '@scratchfs/testkit';
-import { build } from 'esbuild';
+import { bundleProgram } from './bundle-program.js';
 import { APPLICATIONS, type Changes, fill, leftovers, RECOVERY, RECOVERY_STEPS, told } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
 import type { Cut } from './killed-program.js';
@@ -47,27 +46,10 @@ export async function killOften(
 ): Promise<Killed> {
   const top = mkdtempSync(join(tmpdir(), 'scratchfs-kills-'));
   try {
-    return await new Kills(top, await bundled(top), changes, random, onKills).run(kills);
+    return await new Kills(top, await bundleProgram('killed-program.ts', top), changes, random, onKills).run(kills);
   } finally {
     rmSync(top, { recursive: true, force: true });
   }
-}
-
-/** Bundles the program into one file, because it would spend most of its short life on loading modules. */
-async function bundled(top: string): Promise<string> {
-  const outfile = join(top, 'program.mjs');
-  const entry = fileURLToPath(new URL('./killed-program.ts', import.meta.url));
-  await build({
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    conditions: ['@scratchfs/source'],
-    logLevel: 'error',
-  });
-  return outfile;
 }
 
 class Kills {
