@@ -14,3 +14,4 @@ export { limitError } from './engine/view/limit-error.js';
 export { type CallSequence, invoke, runCalls, runCallsSync } from './layers/call-sequence.js';
 export { PathWalk } from './layers/path-walk.js';
 export { MAX_LINK_HOPS } from './paths.js';
+export { escapeCharacter, UNSAFE_CHARACTERS } from './unsafe-characters.js';

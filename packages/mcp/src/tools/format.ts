@@ -1,17 +1,12 @@
+import { escapeCharacter, UNSAFE_CHARACTERS } from '@scratchfs/core/internal';
 import type { Conflict, Operation, PathDiff } from '@scratchfs/workspace';
 import { changeOf } from '../server/changes.js';
 
-/** The characters that the command line escapes too: controls, marks of direction, zero-width characters, tags, and halves of surrogate pairs. */
-const UNSAFE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not be shown
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]|[\ud800-\udfff]/gu;
-
 /** Makes text safe to show: characters that hide or reorder text are escaped, but for tabs and line ends. */
 export function printable(text: string): string {
-  return text.replace(UNSAFE, (character) => {
-    const point = (character.codePointAt(0) ?? 0).toString(16);
-    return point.length > 4 ? `\\u{${point}}` : `\\u${point.padStart(4, '0')}`;
-  });
+  return text.replace(UNSAFE_CHARACTERS, (character) =>
+    character === '\n' || character === '\t' ? character : escapeCharacter(character),
+  );
 }
 
 /** Formats a path for a line of its own. */

@@ -1,0 +1,13 @@
+/**
+ * Characters that could move the cursor, change colours, reorder or hide text where it is shown: controls, marks of
+ * direction, zero-width characters, tags, and halves of surrogate pairs.
+ */
+export const UNSAFE_CHARACTERS =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not be shown
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]|[\ud800-\udfff]/gu;
+
+/** Returns a character as JavaScript escapes it. */
+export function escapeCharacter(character: string): string {
+  const point = (character.codePointAt(0) ?? 0).toString(16);
+  return point.length > 4 ? `\\u{${point}}` : `\\u${point.padStart(4, '0')}`;
+}
