@@ -13,5 +13,6 @@ export { collectItems, nextTurn, SLICE_MS, Yielder } from './engine/scheduling/t
 export { limitError } from './engine/view/limit-error.js';
 export { type CallSequence, invoke, runCalls, runCallsSync } from './layers/call-sequence.js';
 export { PathWalk } from './layers/path-walk.js';
+export { checkFileSystemName, isFileSystemName } from './object-tree/file-system-name.js';
 export { MAX_LINK_HOPS } from './paths.js';
 export { escapeCharacter, UNSAFE_CHARACTERS } from './unsafe-characters.js';

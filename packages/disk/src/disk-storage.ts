@@ -1,9 +1,10 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { isFileSystemName } from '@scratchfs/core/internal';
 import { ObjectTreeStorage } from '@scratchfs/core/object-tree';
 import { hasCode, toStorageError } from './disk-errors.js';
 import { DiskObjectStore } from './disk-object-store.js';
-import { type DiskStorageOptions, isFileSystemName, parseOptions, parseTarget } from './options.js';
+import { type DiskStorageOptions, parseOptions, parseTarget } from './options.js';
 
 /**
  * A filesystem in a directory of the disk that several processes share. Give it the path of a directory, or a URL:

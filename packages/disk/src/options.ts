@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { quote } from '@scratchfs/core';
-import { checkOptions } from '@scratchfs/core/internal';
+import { checkFileSystemName, checkOptions } from '@scratchfs/core/internal';
 import { OBJECT_TREE_OPTIONS, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
 
 export interface DiskStorageOptions extends ObjectTreeOptions {
@@ -26,14 +26,6 @@ export interface Settings {
   readonly tree: ObjectTreeOptions;
 }
 
-/** Letters in lower case only, because some disks do not distinguish case. */
-const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
-
-/** Reports whether a text can be the name of a filesystem. */
-export function isFileSystemName(name: string): boolean {
-  return NAME.test(name);
-}
-
 /**
  * Checks what a caller has given; own properties only.
  * @throws TypeError for a wrong type, an unknown option or a URL that is not one of a directory
@@ -43,7 +35,12 @@ export function parseOptions(target: unknown, options: DiskStorageOptions | unde
   const { name, durability, ...tree } = checkOptions<DiskStorageOptions>(options, known, 'DiskStorage', false);
   const { directory, parameters } = parseTarget(target);
   const settings = { name: name ?? parameters.get('name'), durability: durability ?? parameters.get('durability') };
-  return { directory, name: checkName(settings.name), isFlushed: isFlushed(settings.durability), tree };
+  return {
+    directory,
+    name: checkFileSystemName(settings.name ?? undefined),
+    isFlushed: isFlushed(settings.durability),
+    tree,
+  };
 }
 
 /** Returns the directory that a path or a `file:` URL names, and the parameters of the URL. */
@@ -69,18 +66,6 @@ export function parseTarget(target: unknown): { readonly directory: string; read
       cause: error,
     });
   }
-}
-
-function checkName(name: unknown): string {
-  if (name === undefined || name === null) return 'default';
-  if (typeof name !== 'string') throw new TypeError(`name must be a text, not ${typeof name}`);
-  if (!isFileSystemName(name)) {
-    throw new TypeError(
-      `${quote(name)} cannot be the name of a filesystem. Allowed are 1 to 100 characters of a-z, 0-9, "-", "_" and ` +
-        '".", beginning with a letter or digit',
-    );
-  }
-  return name;
 }
 
 function isFlushed(durability: unknown): boolean {

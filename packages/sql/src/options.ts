@@ -1,5 +1,5 @@
 import { quote } from '@scratchfs/core';
-import { checkOptions } from '@scratchfs/core/internal';
+import { checkFileSystemName, checkOptions } from '@scratchfs/core/internal';
 import { OBJECT_TREE_OPTIONS, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
 
 export interface SqlStorageOptions extends ObjectTreeOptions {
@@ -9,8 +9,6 @@ export interface SqlStorageOptions extends ObjectTreeOptions {
    */
   readonly name?: string | undefined;
 }
-
-const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 
 /**
  * Checks what a caller has given; own properties only. An option `name` goes before the name in the URL.
@@ -27,13 +25,7 @@ export function parseOptions(
     what,
     false,
   );
-  if (typeof name !== 'string') throw new TypeError(`name must be a text, not ${typeof name}`);
-  if (!NAME.test(name))
-    throw new TypeError(
-      `${quote(name)} cannot be the name of a filesystem. Allowed are 1 to 100 characters of a-z, 0-9, "-", "_" and ` +
-        '".", beginning with a letter or digit',
-    );
-  return { name, tree };
+  return { name: checkFileSystemName(name), tree };
 }
 
 /** Removes the parameter `name` from a URL: it is ours, the rest belongs to the driver. @throws TypeError */
