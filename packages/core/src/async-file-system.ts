@@ -6,7 +6,7 @@ import { checkpointContext } from './engine/checkpoint-guard.js';
 import { type Context, forkContext, IN_STEPS } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
-import { Internals, type InternalsOptions, keepInternals, type UntrustedApi } from './engine/internals.js';
+import { Internals, type InternalsOptions, type UntrustedApi, WithInternals } from './engine/internals.js';
 import type { OpenFile } from './engine/open-files.js';
 import { openMode } from './engine/open-how.js';
 import * as copying from './engine/operations/copy.js';
@@ -69,12 +69,14 @@ import { watchChanges } from './watch.js';
 const MAX_SLICED_EDIT_ATTEMPTS = 8;
 
 /** The promise methods, over any storage. The rules are in the operations. */
-export class AsyncFileSystem implements FileSystem {
+export class AsyncFileSystem extends WithInternals implements FileSystem {
   readonly #inside: Internals;
   #promises: FileSystemPromises | undefined;
 
   constructor(executor: Executor, context: Context, options: InternalsOptions = {}) {
-    this.#inside = keepInternals(this, new Internals(executor, context, options));
+    const internals = new Internals(executor, context, options);
+    super(internals);
+    this.#inside = internals;
   }
 
   get kind(): 'sync' | 'async' {

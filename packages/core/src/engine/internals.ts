@@ -222,18 +222,31 @@ export class Internals implements SyncTrustedApi {
   }
 }
 
-const INTERNALS = new WeakMap<object, Internals>();
+let readInternals: (fileSystem: object) => Internals | undefined;
+
+/**
+ * The base of the engine's filesystems. It keeps the internals in a private field, so that no property leads to them. In
+ * a weak map they would survive the collection of young garbage, and a fork would take twice as long.
+ */
+export class WithInternals {
+  readonly #internals: Internals;
+
+  constructor(internals: Internals) {
+    this.#internals = internals;
+  }
+
+  // Not a static method: the constructor is within reach of everybody who has a filesystem.
+  static {
+    readInternals = (fileSystem) => (#internals in fileSystem ? fileSystem.#internals : undefined);
+  }
+}
+
 /** Of layers, some of which have internals too: a guard must not be bypassed, so that these take precedence. */
 const TRUSTED_APIS = new WeakMap<object, TrustedApi>();
 
-export function keepInternals(fileSystem: FileSystem, internals: Internals): Internals {
-  INTERNALS.set(fileSystem, internals);
-  return internals;
-}
-
 /** Returns the internals; undefined for a filesystem that is not one of the engine. */
 export function internalsOf(fileSystem: FileSystem): Internals | undefined {
-  return INTERNALS.get(fileSystem);
+  return readInternals(Object(fileSystem));
 }
 
 /** Registers own code, for a layer that forwards this library's code to the lower filesystem. */
@@ -245,7 +258,7 @@ export function keepTrustedApi(fileSystem: FileSystem, code: TrustedApi): void {
 export function trustedApi(fileSystem: SyncFileSystem): SyncTrustedApi;
 export function trustedApi(fileSystem: FileSystem): TrustedApi;
 export function trustedApi(fileSystem: FileSystem): TrustedApi {
-  return TRUSTED_APIS.get(fileSystem) ?? INTERNALS.get(fileSystem) ?? publicMethods(fileSystem as SyncFileSystem);
+  return TRUSTED_APIS.get(fileSystem) ?? internalsOf(fileSystem) ?? publicMethods(fileSystem as SyncFileSystem);
 }
 
 /**
