@@ -13,6 +13,7 @@ export function hostReadBackend(directory: string): Backend {
     throw hostError(error, 'open', '/');
   }
 }
+export { examineChanges } from './apply/apply-changes.js';
 export { hasJournal } from './apply/journal.js';
 export {
   CommitDraft,

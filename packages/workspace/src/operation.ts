@@ -72,9 +72,20 @@ export interface Conflict {
    * or link became another kind; `removed`: one side removed what the other changed; `exists`: both created the path;
    * `mode`: both changed the mode; `case`: the disk has the name in another case; `directory`: the directory that a move
    * came from is gone or is another one; `not-empty`: a file or link replaces a directory that holds entries which an
-   * accept never changes, such as ignored directories and hidden files.
+   * accept never changes, such as ignored directories and hidden files; `refused`: an accept cannot write the path at all,
+   * such as a link that leads out of the directory, or a path on another file system.
    */
-  readonly code: 'content' | 'binary' | 'kind' | 'removed' | 'exists' | 'mode' | 'case' | 'directory' | 'not-empty';
+  readonly code:
+    | 'content'
+    | 'binary'
+    | 'kind'
+    | 'removed'
+    | 'exists'
+    | 'mode'
+    | 'case'
+    | 'directory'
+    | 'not-empty'
+    | 'refused';
   /** State that both sides began from. */
   readonly base: EntryState | null;
   readonly disk: EntryState | null;

@@ -69,7 +69,9 @@ const pathDiff = object({
 });
 const conflict = object({
   path: text,
-  code: { enum: ['content', 'binary', 'kind', 'removed', 'exists', 'mode', 'case', 'directory', 'not-empty'] },
+  code: {
+    enum: ['content', 'binary', 'kind', 'removed', 'exists', 'mode', 'case', 'directory', 'not-empty', 'refused'],
+  },
   base: nullable(state),
   disk: nullable(state),
   attempt: nullable(state),

@@ -109,6 +109,22 @@ export async function applyChanges(
   return await new Application(target, known, { onConflict, dryRun, signal }).run();
 }
 
+/**
+ * Returns what {@link applyChanges} would do, and lists the paths for which it would throw because they cannot be written:
+ * protected ones, links that lead out, other file systems. Nothing is written.
+ */
+export async function examineChanges(
+  changes: readonly PathChange[],
+  directory: string,
+  signal: AbortSignal | undefined,
+): Promise<ApplyResult & { readonly refused: readonly string[] }> {
+  const known = knownChanges(changes);
+  const refused: string[] = [];
+  await using target = open(directory);
+  const result = await new Application(target, known, { onConflict: 'fail', dryRun: true, signal, refused }).run();
+  return { ...result, refused };
+}
+
 /** Result of recovering a directory. */
 export interface DirectoryRecovery {
   /** `nothing`: no interrupted changes were found, or the process that makes them still runs. */
@@ -185,6 +201,8 @@ interface KnownOptions {
   readonly onConflict: NonNullable<ApplyOptions['onConflict']>;
   readonly dryRun: boolean;
   readonly signal: AbortSignal | undefined;
+  /** Paths that cannot be written are added here instead of throwing. */
+  readonly refused?: string[] | undefined;
 }
 
 class Application {
@@ -197,13 +215,13 @@ class Application {
   ) {}
 
   async run(): Promise<ApplyResult> {
-    const { dryRun, onConflict, signal } = this.options;
+    const { dryRun, onConflict, signal, refused } = this.options;
     let last = '';
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (!dryRun) await recovered(this.target, signal);
       const { root, protection } = this.target;
       const overwrites = onConflict === 'overwrite';
-      const plan = await planChanges(root, protection, this.changes, { overwrites, signal });
+      const plan = await planChanges(root, protection, this.changes, { overwrites, signal, refused });
       const autoRun = await autoRunOf(root, plan.changes);
       const result = { ...resultOf(plan, onConflict, autoRun), kept: this.#kept };
       if (dryRun || result.applied.length === 0) return result;

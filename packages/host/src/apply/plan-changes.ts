@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { baseName, FsError, joinPath, parentPath } from '@scratchfs/core';
+import { baseName, FsError, isFsError, joinPath, parentPath } from '@scratchfs/core';
 import { type ConfinedRoot, levelOf, TEMPORARY } from '../confined-root.js';
 import { isTurnDue, nextTurn } from '../event-loop.js';
 import type { BatchCheck, GitProtection } from '../git-protection.js';
@@ -55,6 +55,16 @@ export interface ChangePlan {
   readonly skipped: readonly string[];
 }
 
+/** Codes of paths that can never be written. */
+const REFUSED = ['EACCES', 'EXDEV', 'ENAMETOOLONG'] as const;
+
+export interface PlanOptions {
+  readonly overwrites: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** Paths that cannot be written are added here instead of throwing. */
+  readonly refused?: string[] | undefined;
+}
+
 /**
  * Compares changes with a directory of the host and decides what to do for each path.
  * @throws FsError EACCES for protected paths and for links that lead out, EXDEV for paths on another file system, and
@@ -64,7 +74,7 @@ export async function planChanges(
   root: ConfinedRoot,
   protection: GitProtection | undefined,
   changes: readonly KnownChange[],
-  { overwrites, signal }: { readonly overwrites: boolean; readonly signal: AbortSignal | undefined },
+  { overwrites, signal, refused }: PlanOptions,
 ): Promise<ChangePlan> {
   const planner = new Planner(root, protection?.forBatch(), overwrites);
   for (const change of changes) {
@@ -73,7 +83,9 @@ export async function planChanges(
     try {
       await planner.examine(change);
     } catch (error) {
-      throw hostError(error, 'apply', change.path);
+      const failure = hostError(error, 'apply', change.path);
+      if (refused === undefined || !REFUSED.some((code) => isFsError(failure, code))) throw failure;
+      refused.push(change.path);
     }
   }
   return planner.result(changes);

@@ -66,6 +66,7 @@ const CONFLICTS: Readonly<Record<Conflict['code'], string>> = {
   case: 'the disk has the name in another case',
   directory: 'the directory that was moved is gone or is another one',
   'not-empty': 'it replaces a directory that holds ignored or hidden entries, which stay',
+  refused: 'the disk cannot take it: a link that leads out of the directory, another file system, or no permission',
 };
 
 export function conflictLines(conflicts: readonly Conflict[]): string[] {

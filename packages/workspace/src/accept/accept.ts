@@ -444,15 +444,24 @@ function restText(conflicts: readonly Conflict[]): string {
 }
 
 function conflictText(conflicts: readonly Conflict[]): string {
-  const [full, others] = [true, false].map((isFull) =>
-    conflicts.filter(({ code }) => (code === 'not-empty') === isFull).map(({ path }) => path),
-  ) as [string[], string[]];
+  const full: string[] = [];
+  const refused: string[] = [];
+  const others: string[] = [];
+  for (const { path, code } of conflicts) {
+    if (code === 'not-empty') full.push(path);
+    else if (code === 'refused') refused.push(path);
+    else others.push(path);
+  }
   const texts: string[] = [];
   if (others.length > 0)
     texts.push(`the person and the attempt changed ${listOf(others)} in ways that cannot be merged`);
   if (full.length > 0)
     texts.push(
       `the attempt has a file or link in place of ${listOf(full)}, which holds entries that an accept leaves alone, such as ignored directories`,
+    );
+  if (refused.length > 0)
+    texts.push(
+      `the disk cannot take ${listOf(refused)}: links must stay inside the directory, and the path must be writable`,
     );
   return texts.join('; ');
 }

@@ -119,7 +119,11 @@ class Rebase {
     };
     this.#draft.setEntry(names, { node: shown, base });
     // Entries that showed through a directory that is gone get nodes of their own.
-    if (!isLive) for (const change of inside) await this.#materialize(change);
+    if (isLive) return;
+    for (const change of inside) {
+      if (change.conflict === undefined) await this.#materialize(change);
+      else this.#draft.setEntry(pathSegments(change.path), entryAt(this.head, pathSegments(change.path)));
+    }
   }
 
   async #materialize({ path, from, base, now }: AttemptChange): Promise<void> {

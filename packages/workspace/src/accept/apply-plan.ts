@@ -35,6 +35,10 @@ export async function planApply(
   const made = new Set<string>();
   for (const change of changes) {
     const { path, from, base, target } = change;
+    if (change.conflict !== undefined) {
+      conflicts.push(change.conflict);
+      continue;
+    }
     // A directory that takes the place of a file comes before what is in it.
     const entry = made.has(parentPath(path)) ? ABSENT : await disk.read(path, base === null && target !== null);
     const old = from === undefined ? undefined : (oldEntries.get(from) ?? (await disk.read(from, false)));
@@ -76,6 +80,8 @@ async function mergeChange(
   if (old === undefined) return mergeEntry(sideOf(base, contents, signal), diskSide(entry), attempt);
   if (target?.kind === 'directory' && old.state?.kind !== 'directory') return { conflict: 'directory' };
   if (old.state === null) return { conflict: 'removed' };
+  // What the person has put there is not what was moved.
+  if (before !== null && old.state.kind !== before.kind) return { conflict: 'kind' };
   const merged = await mergeEntry(sideOf(before, contents, signal), diskSide(old), attempt);
   if ('conflict' in merged || sameState(merged.state, entry.state)) return merged;
   if (entry.state !== null) return { conflict: 'exists' };
@@ -91,13 +97,20 @@ function diskSide({ state, content = new Uint8Array() }: DiskEntry): Side {
   return { state, content: async () => content };
 }
 
-/** Returns the writes that can be made although some paths keep their state: not under those, and no half of a move. */
-export function withoutPaths(writes: readonly PlannedWrite[], kept: ReadonlySet<string>): PlannedWrite[] {
-  const all = new Set(kept);
+/**
+ * Returns the writes that can be made although some paths keep their state: not under those, and no half of a move.
+ * @param changes all changes that were planned, those with conflicts included
+ */
+export function withoutPaths(
+  writes: readonly PlannedWrite[],
+  conflicts: readonly Conflict[],
+  changes: readonly SelectedChange[],
+): PlannedWrite[] {
+  const all = new Set(conflicts.map(({ path }) => path));
   const isFile = ({ now, base }: AttemptChange): boolean => (now ?? base)?.kind !== 'directory';
   for (let size = -1; size !== all.size; ) {
     size = all.size;
-    for (const { change } of writes) {
+    for (const change of changes) {
       const { path, from } = change;
       if (change.target !== null && [...all].some((above) => isWithin(path, above))) all.add(path);
       if (from === undefined || !isFile(change)) continue;

@@ -1,5 +1,6 @@
 import { isWithin, parentPath } from '@scratchfs/core';
 import { applyChanges, type ConflictCode, type PathChange, type PathState } from '@scratchfs/host';
+import { examineChanges } from '@scratchfs/host/internal';
 import { WorkspaceError } from '../errors.js';
 import type { Conflict, EntryState } from '../operation.js';
 import type { DiskWrite } from './accept-record.js';
@@ -57,7 +58,7 @@ export async function applySelection(
   contents: Contents,
   { signal, dryRun, onConflict, onBegin }: ApplyCall,
 ): Promise<Applied> {
-  const obstacles = new Map<string, ConflictCode>();
+  const obstacles = new Map<string, Obstacle>();
   for (let count = 0; count < MAX_PLANS; count++) {
     signal?.throwIfAborted();
     await using disk = DiskReader.open(directory, signal);
@@ -66,11 +67,12 @@ export async function applySelection(
       obstacles,
     );
     if (conflicts.length > 0 && onConflict === 'fail') return failure(conflicts);
-    const accepted = withoutPaths(writes, new Set(conflicts.map(({ path }) => path)));
+    const accepted = withoutPaths(writes, conflicts, changes);
     const made = await withMissingParents(accepted, disk);
     const hostChanges = made.map(({ path, before, after, content }) => hostChange(path, before, after, content));
-    const dry = await applyChanges(hostChanges, directory, { dryRun: true, signal });
-    if (!dry.success) {
+    const dry = await examineChanges(hostChanges, directory, signal);
+    if (!dry.success || dry.refused.length > 0) {
+      for (const path of dry.refused) obstacles.set(path, 'refused');
       for (const { path, code } of dry.conflicts) if (!CHANGED.has(code)) obstacles.set(path, code);
       continue;
     }
@@ -90,6 +92,8 @@ export async function applySelection(
   throw new WorkspaceError('refused', 'Other processes keep changing the paths. Nothing was written: try again.');
 }
 
+type Obstacle = ConflictCode | 'refused';
+
 /** Codes of paths that another process changed since they were read, so that they are read again. */
 const CHANGED: ReadonlySet<ConflictCode> = new Set(['changed', 'missing', 'exists']);
 
@@ -100,7 +104,7 @@ function failure(conflicts: readonly Conflict[]): Applied {
 /** Turns what the host cannot write into conflicts. A removed directory that is not empty stays. */
 function aroundObstacles(
   { writes, conflicts }: ApplyPlan,
-  obstacles: ReadonlyMap<string, ConflictCode>,
+  obstacles: ReadonlyMap<string, Obstacle>,
 ): ApplyPlan & Pick<Applied, 'keptDirectories'> {
   const found = [...conflicts];
   const keptDirectories: string[] = [];
@@ -118,7 +122,13 @@ function aroundObstacles(
       return [{ ...write, after: disk.state }];
     }
     const { path, before: base, now: attempt } = change;
-    found.push({ path, code: code === 'not-empty' ? code : 'kind', base, disk: disk.state, attempt });
+    found.push({
+      path,
+      code: code === 'not-empty' || code === 'refused' ? code : 'kind',
+      base,
+      disk: disk.state,
+      attempt,
+    });
     return [];
   });
   found.sort((a, b) => (a.path < b.path ? -1 : 1));

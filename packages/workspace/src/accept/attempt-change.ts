@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EntryState } from '../operation.js';
+import type { Conflict, EntryState } from '../operation.js';
 
 /** Mode bits that an accept compares and sets: all but set-user-ID and set-group-ID. */
 export const MODE_BITS = 0o1777;
@@ -16,6 +16,8 @@ export interface AttemptChange {
   readonly base: EntryState | null;
   /** State in the attempt. Null if it removed the path. */
   readonly now: EntryState | null;
+  /** Defined if the change cannot be accepted, whatever the disk has at `path`. */
+  readonly conflict?: Conflict | undefined;
 }
 
 /** Contents of files by their SHA-256, 64 hexadecimal digits. */
@@ -64,10 +66,10 @@ export async function contentOf(
 export function sortedChanges(changes: readonly AttemptChange[]): AttemptChange[] {
   const byPath = new Map(changes.map((change) => [change.path, change]));
   return changes
-    .map(({ path, from, base, now }) => {
+    .map(({ path, from, base, now, conflict }) => {
       const old = from === undefined ? undefined : byPath.get(from);
       const isMove = old !== undefined && old.now === null && base === null && old.base?.kind === now?.kind;
-      return { path, base, now, ...(isMove ? { from } : {}) };
+      return { path, base, now, ...(isMove ? { from } : {}), ...(conflict && { conflict }) };
     })
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -11,7 +11,8 @@ import {
 } from '../delta/delta-node.js';
 import { readHeld } from '../delta/held.js';
 import type { Contents as StoredContents } from '../log/contents.js';
-import type { EntryState } from '../operation.js';
+import type { Conflict, EntryState } from '../operation.js';
+import { stateOfRecord } from '../refresh/capture.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 import { type AttemptChange, type Contents, hashOf, MODE_BITS, sameState } from './attempt-change.js';
 
@@ -57,6 +58,7 @@ export async function attemptChanges(
   options: CallOptions = {},
 ): Promise<AttemptChange[]> {
   const collector = new Collector(head, contents, readOnly, options);
+  await collector.loadSources();
   await collector.loadHeld();
   await collector.visitNames('', head.root);
   return collector.changes();
@@ -66,12 +68,15 @@ interface FoundChange {
   readonly base: EntryState | null;
   readonly now: EntryState | null;
   readonly from?: string | undefined;
+  readonly conflict?: Conflict | undefined;
 }
 
 class Collector {
   readonly #found = new Map<string, FoundChange>();
-  /** Lower directories that show at another path. */
-  readonly #movedFrom = new Set<string>();
+  /** Lower directories that show at another path, with their nodes. */
+  readonly #movedFrom = new Map<string, DeltaNode>();
+  /** Those of them that are gone or replaced, with what is there now. */
+  readonly #lost = new Map<string, EntryState | null>();
   /** Keys of lower nodes that are not newer than their directory's removal, although their times are. */
   readonly #known = new Set<Version>();
   /** Hashes of what hidden directories held, and by lower directory the keys of its names. */
@@ -104,8 +109,17 @@ class Collector {
         this.#held.set(path, new Map(names));
   }
 
-  #look({ from, names = NO_NAMES }: DeltaNode): void {
-    if (from?.isMoved === true) this.#movedFrom.add(from.path);
+  async loadSources(): Promise<void> {
+    for (const [path, { from }] of this.#movedFrom) {
+      const record = (await readLower(this.contents.lower, path, this.options))?.record;
+      const isThere = record?.kind === 'directory' && record.id === from?.id;
+      if (!isThere) this.#lost.set(path, record === undefined ? null : stateOfRecord(record));
+    }
+  }
+
+  #look(directory: DeltaNode): void {
+    const { from, names = NO_NAMES } = directory;
+    if (from?.isMoved === true) this.#movedFrom.set(from.path, directory);
     for (const { node, base } of names.values()) {
       for (const key of base?.known ?? []) this.#known.add(key);
       if (base?.held !== undefined) this.#hashes.add(base.held);
@@ -125,14 +139,29 @@ class Collector {
     const node = nodeOf(this.head, entry) ?? null;
     const base = entry.base?.path === path ? entry.base : undefined;
     const isShown = node?.from?.path === path;
-    if (base?.state?.kind === 'directory' && !isShown) await this.#remove(path, base, this.#movedFrom.has(path));
+    if (this.#lost.has(path)) {
+      // What lies there now is not what the attempt has moved away.
+      if (node === null) return;
+    } else if (base?.state?.kind === 'directory' && !isShown) {
+      await this.#remove(path, base, this.#movedFrom.has(path));
+    }
     const known = this.#found.get(path)?.base;
     const before = known ?? base?.state ?? null;
     const isOwn = node === null || !isShown || (node.meta !== undefined && node.meta.mode !== before?.mode);
-    if (isOwn) this.#found.set(path, { base: before, now: node && stateOf(node), from: originOf(path, entry, node) });
+    const from = originOf(path, entry, node);
+    const now = node && stateOf(node);
+    const conflict = node?.from?.isMoved === true ? this.#lostSource(path, node, node.from.path) : undefined;
+    if (isOwn) this.#found.set(path, { base: before, now, from, conflict });
     if (node?.kind !== 'directory') return;
-    if (node.from?.isMoved === true) await this.#moveNames(path, node.from.path, node, entry.base?.at);
+    if (node.from?.isMoved === true && conflict === undefined)
+      await this.#moveNames(path, node.from.path, node, entry.base?.at);
     await this.visitNames(path, node);
+  }
+
+  #lostSource(path: string, node: DeltaNode, source: string): Conflict | undefined {
+    const disk = this.#lost.get(source);
+    if (disk === undefined) return undefined;
+    return { path, code: 'directory', base: node.origin?.state ?? null, disk, attempt: stateOf(node) };
   }
 
   /** Adds the removal of everything under a lower directory that the attempt hides. */
@@ -159,7 +188,8 @@ class Collector {
       const [from, to] = [joinPath(lowerPath, name), joinPath(path, name)];
       if (await this.#isReadOnly(from, record)) continue;
       if (this.#isLeft(lowerPath, name, record, true, at)) continue;
-      const state = await this.#lowerState(from, record);
+      const changed = record.links > 1 ? this.head.inodes.get(record.id) : undefined;
+      const state = changed === undefined ? await this.#lowerState(from, record) : stateOf(changed);
       if (state !== null) this.#found.set(to, { base: null, now: state, from });
       if (record.kind === 'directory') await this.#moveNames(to, from, undefined, at);
     }

@@ -43,7 +43,7 @@ export async function planCommit(
   await using disk = DiskReader.open(directory, signal);
   const parent = new ParentReader(await draft.entriesAt(names), changes, disk, contents, signal);
   const plan = await planApply(changes, parent, contents, signal);
-  const writes = withoutPaths(plan.writes, new Set(plan.conflicts.map(({ path }) => path)));
+  const writes = withoutPaths(plan.writes, plan.conflicts, changes);
   const entries = new Map<string, CommitEntry | null>();
   for (const write of writes) {
     const name = nameOf(write.change.path);
