@@ -12,7 +12,7 @@ import { Lower } from './backend/lower.js';
 import { checkBranch, currentHead, gitDirectoryAround } from './branch.js';
 import { type CommandVisibility, commandVisibility } from './commands/command-visibility.js';
 import { removeCopies } from './commands/copies.js';
-import { changedPaths } from './delta/changed-paths.js';
+import { countChanges } from './delta/changed-paths.js';
 import { emptyHead, type Head } from './delta/delta-node.js';
 import { WorkspaceError } from './errors.js';
 import { WorkspaceEvents } from './events.js';
@@ -105,7 +105,7 @@ class DirectoryWorkspace implements Workspace {
         createdAt,
         changedAt: last === 0 ? createdAt : await log.record(last).then(({ operation }) => operation.at),
         head: last,
-        changedPaths: changedPaths(head).length,
+        changedPaths: countChanges(head),
         ...(parent && { parent }),
         current: name === current,
       });

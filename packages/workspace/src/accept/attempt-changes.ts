@@ -7,6 +7,7 @@ import {
   type Head,
   NO_NAMES,
   nodeOf,
+  startOf,
   stateOf,
 } from '../delta/delta-node.js';
 import { readHeld } from '../delta/held.js';
@@ -137,7 +138,8 @@ class Collector {
 
   async #visit(path: string, entry: DeltaEntry): Promise<void> {
     const node = nodeOf(this.head, entry) ?? null;
-    const base = entry.base?.path === path ? entry.base : undefined;
+    const start = startOf(entry, node);
+    const base = start?.path === path ? start : undefined;
     const isShown = node?.from?.path === path;
     if (this.#lost.has(path)) {
       // What lies there now is not what the attempt has moved away.

@@ -1,13 +1,23 @@
-import { type DeltaNode, type Head, NO_NAMES } from './delta-node.js';
+import { type DeltaEntry, type DeltaNode, type Head, isEqualChange, NO_NAMES, nodeOf } from './delta-node.js';
 
-/** Returns the paths that a head has changed, parents first. A removed or moved directory counts once. */
+/** Returns the paths at and under which a head may differ from the disk, parents first. A removed or moved directory counts once. */
 export function changedPaths(head: Head): string[] {
+  return pathsOf(head, () => true);
+}
+
+/** Returns the number of paths that a head has changed, without those that the disk had too when it was last looked at. */
+export function countChanges(head: Head): number {
+  return pathsOf(head, (entry) => !isEqualChange(entry, nodeOf(head, entry) ?? null)).length;
+}
+
+function pathsOf(head: Head, isCounted: (entry: DeltaEntry) => boolean): string[] {
   const paths: string[] = [];
   const visit = (path: string, directory: DeltaNode): void => {
-    for (const [name, { node }] of directory.names ?? NO_NAMES) {
+    for (const [name, entry] of directory.names ?? NO_NAMES) {
+      const { node } = entry;
       const at = `${path}/${name}`;
       const isShown = node?.kind === 'directory' && node.meta === undefined && node.from?.isMoved !== true;
-      if (!isShown) paths.push(at);
+      if (!isShown && isCounted(entry)) paths.push(at);
       if (node?.kind === 'directory') visit(at, node);
     }
   };

@@ -69,6 +69,8 @@ export interface DeltaEntry {
   readonly link?: NodeId | undefined;
   /** What the lower directory had under the name. Undefined if the directory has no lower one. */
   readonly base?: Base | undefined;
+  /** What the change began from before the disk became equal to it. */
+  readonly earlier?: Base | undefined;
   /** True for a removed name whose node the attempt has moved elsewhere. */
   readonly isMoved?: boolean | undefined;
   /** Defined if the disk has changed the name too, in a way that could not be merged. */
@@ -113,6 +115,25 @@ export function stateOf(node: DeltaNode): EntryState {
   return { kind, mode, size: 0 };
 }
 
+/** Compares states, times apart. */
+export function isSameState(a: EntryState | null, b: EntryState | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.kind === b.kind && a.mode === b.mode && a.size === b.size && a.hash === b.hash && a.target === b.target;
+}
+
+/**
+ * Returns what a change began from. If the disk became equal to it, that is the earlier base: the disk may go back, and
+ * the change then counts again.
+ */
+export function startOf(entry: DeltaEntry, node: DeltaNode | null): Base | undefined {
+  return isEqualChange(entry, node) ? entry.earlier : entry.base;
+}
+
+/** Reports whether the disk was equal to a change when it was last looked at. */
+export function isEqualChange({ base, earlier }: DeltaEntry, node: DeltaNode | null): boolean {
+  return earlier !== undefined && isSameState(base?.state ?? null, node && stateOf(node));
+}
+
 /** Reports whether two nodes differ in nothing but their names. */
 export function isSameNode(a: DeltaNode | null, b: DeltaNode | null): boolean {
   return a === b || (a !== null && b !== null && a.id === b.id && a.version === b.version);
@@ -126,6 +147,7 @@ export function isSameName(a: DeltaEntry, b: DeltaEntry): boolean {
     a.base?.path === b.base?.path &&
     a.base?.key === b.base?.key &&
     a.base?.at === b.base?.at &&
+    a.earlier?.at === b.earlier?.at &&
     // It only grows.
     a.base?.known?.length === b.base?.known?.length &&
     a.base?.held === b.base?.held &&

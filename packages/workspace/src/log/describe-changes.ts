@@ -1,5 +1,5 @@
 import { compareNames, type NodeId, quote } from '@scratchfs/core';
-import { type DeltaEntry, type DeltaNode, type Head, NO_NAMES, nodeOf, stateOf } from '../delta/delta-node.js';
+import { type DeltaEntry, type DeltaNode, type Head, NO_NAMES, nodeOf, startOf, stateOf } from '../delta/delta-node.js';
 import type { HeadChanges } from '../delta/head-changes.js';
 import type { ChangeSide, OperationChange } from '../operation.js';
 
@@ -13,7 +13,7 @@ export function describeChanges(changes: HeadChanges, before: Head, after: Head)
   const added = new Map<string, NodeId>();
 
   const compare = (path: string, a: Side, b: Side, isShallow = false): void => {
-    const [from, to] = [sideOf(before, a, b), sideOf(after, b, null)];
+    const [from, to] = [sideOf(before, a, b, after), sideOf(after, b, null, after)];
     if (!isSame(from, to)) {
       found.push({ path, before: from, after: to });
       const [was, is] = [idOf(before, a, b), idOf(after, b, a)];
@@ -77,12 +77,14 @@ function isLive(node: DeltaNode | null): boolean {
   return node !== null && node.kind === 'directory' && node.meta === undefined && node.from?.isMoved !== true;
 }
 
-function sideOf(head: Head, side: Side, other: Side): ChangeSide {
+/** @param other the later side of the name, in the head `after` */
+function sideOf(head: Head, side: Side, other: Side, after: Head): ChangeSide {
   if (side === null) return null;
   if (side === 'disk') {
     // What the disk had when the attempt changed the name tells more than `disk`, as long as it is the earlier side.
     const changed = other !== null && other !== 'disk' ? other : undefined;
-    return changed?.base === undefined || isLive(changed.node) ? 'disk' : changed.base.state;
+    const start = changed && startOf(changed, nodeOf(after, changed) ?? null);
+    return start === undefined || isLive(changed?.node ?? null) ? 'disk' : start.state;
   }
   const node = nodeOf(head, side);
   if (node === undefined) return null;

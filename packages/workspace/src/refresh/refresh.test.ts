@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { FileSystem } from '@scratchfs/core';
 import { createFileSystem } from 'scratchfs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Attempt } from '../attempt-types.js';
@@ -101,6 +102,68 @@ describe('refresh', () => {
     put('a.txt', 'mine\ntwo\nthree\nfour\nfive\nsix\n');
     expect(await attempt.refresh()).toEqual({ merged: ['/a.txt'], conflicts: [] });
     expect((await attempt.diff()).paths).toEqual([]);
+  });
+
+  it('keeps a change that the disk has too, so that it shows again if the disk goes back', async () => {
+    const back = 'one\ntwo\nthree\nfour\nfive\n';
+    await edit('/a.txt', 'one', '1');
+    put('a.txt', back.replace('one', '1'));
+    expect(await attempt.refresh()).toEqual({ merged: ['/a.txt'], conflicts: [] });
+    expect((await attempt.diff()).paths).toEqual([]);
+    expect((await workspace.attempts())[0]?.changedPaths).toBe(0);
+    put('a.txt', back);
+    expect(await text('/a.txt')).toBe(back.replace('one', '1'));
+    expect((await attempt.diff()).paths).toMatchObject([{ path: '/a.txt', type: 'changed' }]);
+    expect(await attempt.refresh()).toEqual({ merged: [], conflicts: [] });
+    expect((await attempt.accept()).accepted).toEqual(['/a.txt']);
+    expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toBe(back.replace('one', '1'));
+  });
+
+  it('goes on with the person from a change that the disk had too', async () => {
+    await edit('/a.txt', 'one', '1');
+    await attempt.fileSystem.writeFile('/new.txt', 'n\n');
+    await attempt.fileSystem.writeFile('/gone.txt', 'n\n');
+    for (const name of ['new.txt', 'gone.txt']) put(name, 'n\n');
+    put('a.txt', '1\ntwo\nthree\nfour\nfive\n');
+    await attempt.refresh();
+    put('a.txt', '1 and more\ntwo\nthree\nfour\nfive\n');
+    put('new.txt', 'n\nm\n');
+    rmSync(join(directory, 'gone.txt'));
+    expect((await attempt.refresh()).conflicts).toEqual([]);
+    expect(await text('/a.txt')).toBe('1 and more\ntwo\nthree\nfour\nfive\n');
+    expect(await text('/new.txt')).toBe('n\nm\n');
+    // The disk went back to what it was before the attempt created the file.
+    expect((await attempt.diff()).paths.map(({ path }) => path)).toEqual(['/gone.txt']);
+    // An edit of the attempt begins from what both had.
+    await edit('/a.txt', '1 and more', '2');
+    expect((await attempt.accept()).conflicts).toEqual([]);
+    expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toBe('2\ntwo\nthree\nfour\nfive\n');
+  });
+
+  it.each([
+    ['an edit', (fs: FileSystem) => fs.writeFile('/a.txt', 'mine\n'), '/a.txt: mine\n'],
+    ['a new file', (fs: FileSystem) => fs.writeFile('/n', 'mine\n'), '/a.txt: one, /n: mine\n'],
+    ['a removal', (fs: FileSystem) => fs.rm('/a.txt'), ''],
+    ['a move', (fs: FileSystem) => fs.rename('/a.txt', '/b.txt'), '/b.txt: one'],
+  ])('keeps %s of a fork, whose attempt accepts it and takes that back', async (_, change, expected) => {
+    const shown = async ({ fileSystem }: Attempt): Promise<string> => {
+      const names = await fileSystem.readdir('/');
+      const texts = names.map(
+        async (name) => `/${name}: ${(await fileSystem.readText(`/${name}`)).replace(/\ntwo.*/s, '')}`,
+      );
+      return (await Promise.all(texts)).join(', ');
+    };
+    await change(attempt.fileSystem);
+    const fork = await attempt.fork('f');
+    await attempt.accept();
+    expect((await fork.refresh()).conflicts).toEqual([]);
+    expect((await fork.diff()).paths).toEqual([]);
+    await attempt.undo();
+    expect((await fork.refresh()).conflicts).toEqual([]);
+    expect(await shown(fork)).toBe(expected);
+    expect((await fork.accept()).success).toBe(true);
+    expect(await shown(fork)).toBe(expected);
+    expect((await fork.diff()).paths).toEqual([]);
   });
 
   it.each<[string, () => Promise<unknown>, () => void, string]>([

@@ -7,8 +7,11 @@ import {
   type DeltaNode,
   entryAt,
   type Head,
+  isEqualChange,
+  isSameState,
   NO_NAMES,
   nodeOf,
+  startOf,
   stateOf,
 } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
@@ -171,21 +174,28 @@ class Comparison {
       const conflict = await this.#moved(node);
       if (conflict !== undefined) return conflict;
     }
+    const isSame = await this.refresher.isSame(base, this.record, this.captures);
+    const { conflict: known } = entry;
+    const isKnown = known !== undefined && known.key === (this.record && keyOf(this.record));
+    const now = isSame || isKnown || !this.record ? undefined : await this.captures.capture(base.path);
+    const disk = now?.base ?? missingBase(base.path);
+    if (!isSame && !isKnown && node?.kind !== 'directory' && isSameState(node ? stateOf(node) : null, disk.state))
+      return this.#agree(node, disk, merged);
     const origin = node?.kind === 'file' ? node.origin : undefined;
     if (origin !== undefined && node !== undefined) {
       const conflict = await this.#fileOrigin(node, origin, merged);
       if (conflict !== undefined) return conflict;
     }
-    if (await this.refresher.isSame(base, this.record, this.captures)) return undefined;
-    const { conflict: known } = entry;
-    const seen = this.record === undefined ? undefined : keyOf(this.record);
-    if (known !== undefined && known.key === seen) return this.#conflict(known.code, known.disk);
-    const now = this.record === undefined ? undefined : await this.captures.capture(base.path);
-    const disk = now?.base ?? missingBase(base.path);
+    if (isSame) return undefined;
+    if (isKnown) return this.#conflict(known.code, known.disk);
     const current = nodeOf(this.draft.current, entryAt(this.draft.current, pathSegments(path)) as DeltaEntry);
     return this.#compare(current, disk, now?.content, merged);
   }
 
+  /**
+   * Merges with the disk. A change that the disk was equal to begins from what was there before, so that it stays if the
+   * disk goes back; if the person went on from it, it begins from what both had.
+   */
   async #compare(
     node: DeltaNode | undefined,
     disk: Base,
@@ -193,14 +203,31 @@ class Comparison {
     merged: string[],
   ): Promise<Conflict | undefined> {
     const { entry, base } = this.candidate;
-    const before = base.state;
+    const starts = entry.earlier !== undefined && isEqualChange(entry, node ?? null) ? [entry.earlier, base] : [base];
+    let code: Conflict['code'] | undefined;
+    for (const { state } of starts) {
+      code = await this.#merge(state, node, disk, content, merged);
+      if (code === undefined) return undefined;
+    }
+    return this.#fail(code as Conflict['code'], disk);
+  }
+
+  /** Merges with the disk a change that began from a state. Returns the code of the conflict if that is impossible. */
+  async #merge(
+    before: EntryState | null,
+    node: DeltaNode | undefined,
+    disk: Base,
+    content: ContentRef | undefined,
+    merged: string[],
+  ): Promise<Conflict['code'] | undefined> {
+    const { entry, base } = this.candidate;
     const theirs = disk.state;
     if (isSameState(before, theirs)) return this.#rebase(disk);
     if (node === undefined) {
-      if (theirs === null) return this.#drop(merged);
-      if (entry.isMoved !== true) return this.#fail('removed', disk);
+      if (before === null) return this.#drop(merged);
+      if (entry.isMoved !== true) return 'removed';
       const moved = movedFrom(this.draft.current, base.path);
-      if (moved === undefined) return this.#fail('removed', disk);
+      if (moved === undefined) return 'removed';
       // What was moved away takes the person's changes along. If it could not, they are still to be merged.
       const origin = nodeOf(this.draft.current, moved.entry)?.origin?.state ?? null;
       return isSameState(origin, theirs) ? this.#rebase(disk) : undefined;
@@ -209,26 +236,21 @@ class Comparison {
     if (theirs === null) {
       // What was moved or created here does not depend on what was here before.
       if (before === null || node.origin !== undefined) return this.#rebase(disk);
-      return isSameState(before, ours) && node.kind !== 'directory' ? this.#drop(merged) : this.#fail('removed', disk);
+      return isSameState(before, ours) && node.kind !== 'directory' ? this.#drop(merged) : 'removed';
     }
-    if (isSameState(ours, theirs) && node.kind !== 'directory') return this.#drop(merged);
-    if (before === null) {
-      if (ours.kind === 'directory' && theirs.kind === 'directory') return this.#join(node, disk);
-      return this.#fail('exists', disk);
-    }
-    if (ours.kind !== theirs.kind || before.kind !== theirs.kind) return this.#fail('kind', disk);
+    if (before === null)
+      return ours.kind === 'directory' && theirs.kind === 'directory' ? this.#join(node, disk) : 'exists';
+    if (ours.kind !== theirs.kind || before.kind !== theirs.kind) return 'kind';
     const mode = mergeWhole(before.mode, ours.mode, theirs.mode, 'mode');
-    if (!mode.ok) return this.#fail(mode.code, disk);
+    if (!mode.ok) return mode.code;
     const meta = { ...(node.meta as NonNullable<DeltaNode['meta']>), mode: mode.value };
     if (node.kind === 'directory') return this.#rebase(disk, { ...node, meta });
     if (node.kind === 'symlink') {
       const target = mergeWhole(before.target, ours.target, theirs.target, 'content');
-      if (!target.ok) return this.#fail(target.code, disk);
-      return this.#take({ ...node, meta, target: target.value }, disk, merged);
+      return target.ok ? this.#take({ ...node, meta, target: target.value }, disk, merged) : target.code;
     }
     const next = await this.#merged(before, node, content as ContentRef);
-    if (typeof next === 'string') return this.#fail(next, disk);
-    return this.#take({ ...node, meta, content: next }, disk, merged);
+    return typeof next === 'string' ? next : this.#take({ ...node, meta, content: next }, disk, merged);
   }
 
   /** Merges the content of a file that was moved with what the person did to it at its old path. */
@@ -288,7 +310,23 @@ class Comparison {
     return this.#rebase(disk, { ...node, from, names, listing: this.version });
   }
 
-  /** The attempt and the disk agree: the attempt's change ends. */
+  /**
+   * The attempt and the disk are equal now. The change stays, without a difference: what the attempt wrote last is what it
+   * shows, also if the disk goes back.
+   */
+  #agree(node: DeltaNode | undefined, disk: Base, merged: string[]): undefined {
+    const { path, entry } = this.candidate;
+    const old = nodeOf(this.draft.current, entryAt(this.draft.current, pathSegments(path)) as DeltaEntry);
+    const earlier = startOf(entry, old ?? null);
+    if (node !== old || !isEqualChange(entry, old ?? null)) merged.push(path);
+    if (node !== undefined && (node !== old || node.origin !== undefined)) {
+      const { origin: _, ...own } = node;
+      this.#set({ ...own, version: this.version });
+    }
+    this.draft.update(pathSegments(path), ({ conflict: _, ...now }) => ({ ...now, base: disk, earlier }));
+  }
+
+  /** The attempt has nothing of its own here any more: its change ends. */
   #drop(merged: string[]): undefined {
     const { path, entry } = this.candidate;
     // Another name may lead to the same file.
@@ -299,7 +337,7 @@ class Comparison {
 
   #take(node: DeltaNode, disk: Base, merged: string[]): undefined {
     const { path } = this.candidate;
-    if (isSameState(stateOf(node), disk.state)) return this.#drop(merged);
+    if (isSameState(stateOf(node), disk.state)) return this.#agree(node, disk, merged);
     merged.push(path);
     return this.#rebase(disk, node);
   }
@@ -308,7 +346,7 @@ class Comparison {
   #rebase(disk: Base, node?: DeltaNode): undefined {
     const { path } = this.candidate;
     const names = pathSegments(path);
-    this.draft.update(names, ({ conflict: _, ...entry }) => ({ ...entry, base: disk }));
+    this.draft.update(names, ({ conflict: _, earlier: __, ...entry }) => ({ ...entry, base: disk }));
     if (node !== undefined) this.#set({ ...node, version: this.version });
   }
 
@@ -345,10 +383,4 @@ function hasChanges(node: DeltaNode): boolean {
   for (const { node: child, link } of node.names?.values() ?? [])
     if (link !== undefined || child === null || !isLive(child) || hasChanges(child)) return true;
   return false;
-}
-
-/** Compares states, times apart. */
-function isSameState(a: EntryState | null, b: EntryState | null): boolean {
-  if (a === null || b === null) return a === b;
-  return a.kind === b.kind && a.mode === b.mode && a.size === b.size && a.hash === b.hash && a.target === b.target;
 }
