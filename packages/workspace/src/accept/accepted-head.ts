@@ -96,7 +96,7 @@ class Rebase {
 
   async #acceptDirectory(path: string, node: DeltaNode | null, remaining: readonly AttemptChange[]): Promise<void> {
     const names = pathSegments(path);
-    const isLive = node !== null && node.from?.isMoved !== true;
+    const isLive = node !== null && (node.from === undefined || node.from.path === path);
     const inside = remaining.filter((change) => change.path !== path && isWithin(change.path, path));
     const hasNames = isLive ? (node.names ?? NO_NAMES).size > 0 : inside.length > 0;
     const record = (await readLower(this.contents.lower, path, this.options))?.record;

@@ -155,7 +155,8 @@ class Collector {
     const conflict = node?.from?.isMoved === true ? this.#lostSource(path, node, node.from.path) : undefined;
     if (isOwn) this.#found.set(path, { base: before, now, from, conflict });
     if (node?.kind !== 'directory') return;
-    if (node.from?.isMoved === true && conflict === undefined)
+    // Also a directory with changes inside a moved one.
+    if (node.from !== undefined && !isShown && conflict === undefined)
       await this.#moveNames(path, node.from.path, node, entry.base?.at);
     await this.visitNames(path, node);
   }

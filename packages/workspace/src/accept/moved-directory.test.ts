@@ -55,6 +55,31 @@ describe('an edit by the person under a directory that the attempt moved', () =>
   });
 });
 
+describe('a directory with a change inside one that the attempt moved', () => {
+  const edit = (path: string) => (fs: FileSystem) => fs.writeFile(path, 'AGENT');
+  const move = (fs: FileSystem): Promise<void> => fs.rename('/d', '/e');
+  it.each([
+    ['before', edit('/d/s/b'), move],
+    ['after', move, edit('/e/s/b')],
+  ])('takes all that it holds along: changed %s the move', async (_, first, second) => {
+    const disk = directories.directory({ 'd/s/b': 'b', 'd/s/other': 'o', 'd/s/t/u': 'u' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    for (const step of [first, second]) await step(attempt.fileSystem);
+    const list = (): string[] => readdirSync(disk, { recursive: true, encoding: 'utf8' }).sort();
+    expect((await attempt.accept({ paths: ['/e/s/other'] })).success).toBe(true);
+    expect(list()).toEqual(['d', 'd/s', 'd/s/b', 'd/s/t', 'd/s/t/u', 'e', 'e/s', 'e/s/other']);
+    expect((await attempt.accept()).success).toBe(true);
+    expect(list()).toEqual(['e', 'e/s', 'e/s/b', 'e/s/other', 'e/s/t', 'e/s/t/u']);
+    expect(readFileSync(join(disk, 'e/s/b'), 'utf8')).toBe('AGENT');
+    expect((await attempt.diff()).paths).toEqual([]);
+    await attempt.undo();
+    await attempt.undo();
+    expect(list()).toEqual(['d', 'd/s', 'd/s/b', 'd/s/other', 'd/s/t', 'd/s/t/u']);
+    expect(await attempt.fileSystem.readdir('/e/s')).toEqual(['b', 'other', 't']);
+  });
+});
+
 describe('what the person puts into a directory that the attempt has hidden', () => {
   it.each([
     ['removed', async (fs: FileSystem) => fs.rm('/pkg', { recursive: true })],
