@@ -110,6 +110,11 @@ export const campaigns = [
     proves: 'No acknowledged change is lost when two writing processes are killed (kill -9) 300 times.',
     run: tested('long', 'packages/disk/src/processes.long.test.ts', 300, { size: 'DISK_KILLS' }),
   },
+  {
+    name: 'browser/suites',
+    proves: 'The suites, with the long sections that `npm test` leaves out, pass on an IndexedDB.',
+    run: tested('long', 'packages/browser/src/indexed-db-storage.long.test.ts', 20, { size: 'INDEXEDDB_HISTORIES' }),
+  },
   { name: 'redis/forms', proves: FORMS, minutes: 4, run: scripted(REDIS, 'forms') },
   { name: 'redis/faults', proves: FAULTS, minutes: 30, run: scripted(REDIS, 'faults') },
   { name: 'redis/linearizability', proves: LINEARIZABILITY, minutes: 20, run: scripted(REDIS, 'linearizability') },

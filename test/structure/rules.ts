@@ -9,6 +9,7 @@ export const mayImport: Record<string, readonly string[]> = {
   redis: ['@scratchfs/core', 'ioredis'],
   s3: ['@scratchfs/core', '@aws-sdk/client-s3'],
   disk: ['@scratchfs/core'],
+  browser: ['@scratchfs/core'],
   // `?` is a driver named at run time, which the user has installed.
   sql: ['@scratchfs/core', 'better-sqlite3', 'libsql', 'pg', '?'],
   workspace: [

@@ -1,0 +1,41 @@
+import { ObjectTreeStorage } from '@scratchfs/core/object-tree';
+import { IndexedDbObjectStore } from './indexed-db-object-store.js';
+import { type IndexedDbPlace, type IndexedDbStorageOptions, parseOptions, parsePlace } from './options.js';
+
+/**
+ * A filesystem in the browser's IndexedDB that several tabs and workers of an origin share. Nothing is read or written
+ * before the first call.
+ *
+ * If the origin has no more space, a write is a `StorageError` of kind `full` that says how much is used; if the user
+ * or another tab deletes the database, calls fail as `lost`; a database of a newer version is `unsupported`.
+ * @throws TypeError, RangeError for options of a wrong kind
+ */
+export class IndexedDbStorage extends ObjectTreeStorage {
+  /**
+   * @param name name of the filesystem; an origin holds any number of them. 1 to 100 characters of `a-z`, `0-9`, `-`,
+   *   `_` and `.`, beginning with a letter or digit. Default `default`.
+   */
+  constructor(name?: string, options?: IndexedDbStorageOptions) {
+    const settings = parseOptions(name, options);
+    super(new IndexedDbObjectStore(settings.database, settings.name, settings.isFlushed), settings.tree);
+  }
+
+  /** Returns the names of the filesystems in the origin, sorted. @throws StorageError */
+  static async list(place?: IndexedDbPlace): Promise<string[]> {
+    const store = new IndexedDbObjectStore(parsePlace(place), 'default', false);
+    try {
+      return await store.names();
+    } finally {
+      await store.close();
+    }
+  }
+
+  /**
+   * Asks the browser to keep everything that the origin has stored until the user deletes it. Without that, a browser
+   * may delete all of it when space is short. Resolves to its decision; in a worker, to the one made before.
+   */
+  static async persist(): Promise<boolean> {
+    const { storage } = navigator;
+    return 'persist' in storage ? await storage.persist() : await (storage as StorageManager).persisted();
+  }
+}
