@@ -128,8 +128,8 @@ class DirectoryWorkspace implements Workspace {
     if (name !== undefined) checkAttemptName(name);
     await this.#beforeChange();
     const start = { parent, head: currentHead(this.directory) };
-    const created = await this.#index.create(name, start, signal, (chosen) =>
-      OperationLog.begin(this.#store.fileSystem, folderOf(chosen), head),
+    const created = await this.#index.create(name, start, signal, (target, chosen) =>
+      OperationLog.begin(target, folderOf(chosen), head),
     );
     // A fork holds what nobody has looked at yet, so only switchTo() makes it the current one.
     if (parent === undefined) await this.#index.offer(created.name, signal);
@@ -226,8 +226,7 @@ class DirectoryWorkspace implements Workspace {
         if (start === undefined) {
           const begun = { head: currentHead(this.directory) };
           await this.#beforeChange();
-          await OperationLog.begin(this.#store.fileSystem, folderOf(name), empty);
-          await this.#index.ensure(name, begun, signal);
+          await this.#index.ensure(name, begun, signal, (target) => OperationLog.begin(target, folderOf(name), empty));
           start = begun;
         }
         if (await this.#index.isDiscarded(name, signal))

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
-import { fileSystemOn } from '@scratchfs/core';
+import { FsError, fileSystemOn } from '@scratchfs/core';
 import { DiskStorage } from '@scratchfs/disk';
 import { createFileSystem } from 'scratchfs';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -80,10 +80,19 @@ describe('AttemptIndex', () => {
     expect(await indexOn(store).list()).toEqual([]);
   });
 
-  it('an attempt for which nothing could be prepared does not exist', async () => {
-    const index = indexOn();
-    await expect(index.create('one', {}, undefined, async () => false)).rejects.toEqual(failure('exists'));
-    expect(await index.list()).toEqual([]);
+  it('an attempt begins to exist with all that belongs to it, or leaves nothing', async () => {
+    const store = createFileSystem({ files: { '/attempts/one/state/0': 'half of an attempt' } });
+    const index = indexOn(store);
+    const full = index.create('one', {}, undefined, async (target) => {
+      await target.writeFile('/attempts/one/state/0', 'whole');
+      throw new FsError('ENOSPC', { syscall: 'write' });
+    });
+    await expect(full).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect([await index.list(), store.readTextSync('/attempts/one/state/0')]).toEqual([[], 'half of an attempt']);
+    const prepare = (target: FileSystem): Promise<void> => target.writeFile('/attempts/one/state/0', 'whole');
+    await index.create('one', {}, undefined, prepare);
+    expect(store.readTextSync('/attempts/one/state/0')).toBe('whole');
+    await expect(index.create('one', {}, undefined, prepare)).rejects.toEqual(failure('exists'));
   });
 
   it('chooses another name if the first ones are taken', async () => {

@@ -26,10 +26,13 @@ const CURRENT = '/current';
 /** Random names that are tried before a number is added. */
 const MAX_TRIES = 20;
 
+/** Stores what belongs to an attempt, in the same step in which it begins to exist. Replaces what a killed process left. */
+export type Prepare = (store: FileSystem, name: string) => Promise<void>;
+
 /**
  * The attempts in a store: `/attempts/<name>/attempt` is created exclusively and says that the attempt exists,
- * `/attempts/<name>/discarded` that it has ended, `/current` names the one that calls without a name use. Each step is a
- * single conditional write, so it is safe with several processes and takes no lock.
+ * `/attempts/<name>/discarded` that it has ended, `/current` names the one that calls without a name use. Each step is
+ * atomic and conditional, so it is safe with several processes and takes no lock.
  */
 export class AttemptIndex {
   readonly #store: FileSystem;
@@ -49,21 +52,19 @@ export class AttemptIndex {
 
   /**
    * Creates an attempt, by default with a new name of two words.
-   * @param prepare stores what belongs to the attempt before it exists; returns false if the name is taken
    * @throws TypeError, RangeError for a name that cannot be one; WorkspaceError `exists`
    */
   async create(
     name: string | undefined,
     start: AttemptStart = {},
     signal?: AbortSignal,
-    prepare: (name: string) => Promise<boolean> = async () => true,
+    prepare?: Prepare,
   ): Promise<AttemptRecord> {
     if (name !== undefined) checkAttemptName(name);
     for (let tries = 0; ; tries++) {
       const chosen = name ?? `${this.#newName()}${tries < MAX_TRIES ? '' : `-${tries}`}`;
       const record = { createdAt: this.#clock(), parent: start.parent, head: start.head };
-      if ((await prepare(chosen)) && (await createRecord(this.#store, recordPath(chosen), record, signal)))
-        return { name: chosen, ...record, state: 'open' };
+      if (await this.#begin(chosen, record, signal, prepare)) return { name: chosen, ...record, state: 'open' };
       if (name === undefined) continue;
       const found = await this.find(name, signal);
       const next = found?.state === 'discarded' ? 'It was discarded; choose another name' : 'Choose another name';
@@ -183,9 +184,27 @@ export class AttemptIndex {
    * Creates an attempt of a name from {@link nextName}, unless another process has, and makes it the current one if
    * there is none.
    */
-  async ensure(name: string, start: AttemptStart, signal?: AbortSignal): Promise<void> {
-    await createRecord(this.#store, recordPath(name), { createdAt: this.#clock(), ...start }, signal);
+  async ensure(name: string, start: AttemptStart, signal?: AbortSignal, prepare?: Prepare): Promise<void> {
+    await this.#begin(name, { createdAt: this.#clock(), ...start }, signal, prepare);
     await this.offer(name, signal);
+  }
+
+  /**
+   * Creates the record of an attempt and what belongs to it, both or nothing. A store without transactions may be left
+   * with a part, which the next creation under the name replaces. Returns false if the attempt exists.
+   */
+  async #begin(
+    name: string,
+    record: object,
+    signal: AbortSignal | undefined,
+    prepare: Prepare | undefined,
+  ): Promise<boolean> {
+    const begin = async (store: FileSystem): Promise<boolean> => {
+      if (await store.exists(recordPath(name))) return false;
+      await prepare?.(store, name);
+      return createRecord(store, recordPath(name), record);
+    };
+    return this.#store.capabilities.transactions ? this.#store.transaction(begin, { signal }) : begin(this.#store);
   }
 
   async #readCurrent(

@@ -93,17 +93,11 @@ export class OperationLog {
     return this.#state;
   }
 
-  /** Stores the head that a new attempt begins with. Returns false if there is one already. */
-  static async begin(store: FileSystem, folder: string, head: Head): Promise<boolean> {
+  /** Stores the head that a new attempt begins with. */
+  static async begin(store: FileSystem, folder: string, head: Head): Promise<void> {
     await store.mkdir(`${folder}/state`, { recursive: true });
     await store.mkdir(`${folder}/operations`, { recursive: true });
-    try {
-      await store.writeFile(statePath(folder, 0), seal(encodeState(stateOfHead(head))), { flag: 'wx' });
-      return true;
-    } catch (error) {
-      if (isFsError(error, 'EEXIST')) return false;
-      throw error;
-    }
+    await store.writeFile(statePath(folder, 0), seal(encodeState(stateOfHead(head))));
   }
 
   /** Reads the operations of other clients. */
