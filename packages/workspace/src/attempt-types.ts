@@ -209,7 +209,8 @@ export interface Attempt {
   next(tool: 'undo' | 'redo', options?: CallOptions): Promise<Operation | undefined>;
   /**
    * Brings back the state after an operation (0: before the first), of everything or of one path. Undefined if nothing
-   * differs. @param options.expect the last operation that the caller has seen: fails with `moved` if another one has come since
+   * differs. A file with several names is one file: restoring one name restores its content and mode under all of them.
+   * @param options.expect the last operation that the caller has seen: fails with `moved` if another one has come since
    */
   restore(
     to: OperationRef | 0,

@@ -18,6 +18,7 @@ import {
   settleAccepts,
 } from './accept/accept.js';
 import { AcceptContents } from './accept/attempt-changes.js';
+import { headOnDisk } from './accept/followed-directories.js';
 import type { PendingAccepts } from './accept/pending-accept.js';
 import type {
   AcceptOptions,
@@ -42,7 +43,7 @@ import { copiesOf } from './commands/copies.js';
 import { runCommand } from './commands/run-command.js';
 import { changedPaths } from './delta/changed-paths.js';
 import type { Head } from './delta/delta-node.js';
-import { applyChanges, type HeadChanges, inverse } from './delta/head-changes.js';
+import { applyChanges, changesBetween, type HeadChanges, inverse } from './delta/head-changes.js';
 import { restoredPath } from './delta/restored-path.js';
 import { attemptDiff } from './diff/attempt-diff.js';
 import { withText } from './diff/path-diffs.js';
@@ -219,12 +220,25 @@ export class WorkspaceAttempt implements Attempt {
     const only = path === undefined ? undefined : normalizePath(path);
     return this.#change({ signal }, async () => {
       this.#checkExpected(expect, this.#parts.log.state.last);
-      const wanted = await this.#parts.log.headAt(id, { signal });
+      const wanted = await this.#headAt(id, { signal });
       const { head } = this.#parts.log.state;
-      const next = only === undefined || only === '/' ? wanted : restoredPath(head, wanted, only, this.#nextVersion());
+      const next = only === undefined || only === '/' ? wanted : await this.#withPath(head, wanted, only, { signal });
       const summary = `Restore ${only === undefined ? 'everything' : only} to operation ${id}`;
       return next === head ? undefined : { tool: 'restore', actor, summary, head: next };
     });
+  }
+
+  /** Returns a head with one path as another head has it. */
+  async #withPath(head: Head, wanted: Head, path: string, options: CallOptions): Promise<Head> {
+    const [shown] = await this.#backend.view(head).records([path], options);
+    const next = restoredPath(head, wanted, path, this.#nextVersion(), shown?.id);
+    const { entries, inodes } = changesBetween(head, next);
+    return entries.length + inodes.length === 0 ? head : next;
+  }
+
+  #headAt(id: number, options: CallOptions): Promise<Head> {
+    const { log, lower } = this.#parts;
+    return headOnDisk(log, lower, id, this.#nextVersion(), options);
   }
 
   #nextVersion(): string {
@@ -284,7 +298,7 @@ export class WorkspaceAttempt implements Attempt {
     const { lower, contents, log, clock } = this.#parts;
     let head: Promise<Head> | undefined;
     const load = (): Promise<Head> => {
-      head ??= log.catchUp({}).then(() => log.headAt(id));
+      head ??= log.catchUp({}).then(() => this.#headAt(id, {}));
       head.catch(() => {
         head = undefined;
       });
@@ -362,8 +376,8 @@ export class WorkspaceAttempt implements Attempt {
       ? (await to.#parts.log.catchUp({ signal })).head
       : to === undefined
         ? now
-        : await log.headAt(numberOf(to as OperationRef), { signal });
-    const before = from === 'disk' ? (isOther ? now : undefined) : await log.headAt(numberOf(from), { signal });
+        : await this.#headAt(numberOf(to as OperationRef), { signal });
+    const before = from === 'disk' ? (isOther ? now : undefined) : await this.#headAt(numberOf(from), { signal });
     const found = await attemptDiff({ lower, contents, before, after }, { signal });
     const wanted = paths?.map((path) => normalizePath(path));
     const isWanted = (path: string): boolean => wanted === undefined || wanted.some((one) => isWithin(path, one));
@@ -406,7 +420,7 @@ export class WorkspaceAttempt implements Attempt {
     const { log, fork } = this.#parts;
     const { last } = await log.catchUp({ signal });
     const operation = at === undefined ? last : numberOf(at);
-    return fork(await log.headAt(operation, { signal }), { attempt: this.name, operation }, name);
+    return fork(await this.#headAt(operation, { signal }), { attempt: this.name, operation }, name);
   }
 
   async discard(options: CallOptions = {}): Promise<void> {

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileSystem } from 'scratchfs';
@@ -143,6 +152,29 @@ describe('a workspace', () => {
     expect((await workspace.attempt()).name).toBe('second');
     await fork.discard();
     await expect(fork.fileSystem.writeFile('/x', '')).rejects.toMatchObject({ code: 'closed' });
+  });
+
+  it('restores a file with several names under all of them', async () => {
+    linkSync(join(directory, 'src/a.txt'), join(directory, 'src/c.txt'));
+    await using workspace = await openWorkspace(directory, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    const fs = attempt.fileSystem;
+    const texts = (): Promise<string[]> => Promise.all(['/src/a.txt', '/src/c.txt'].map((path) => fs.readText(path)));
+    for (const path of ['/src/a.txt', '/src/c.txt', '/src']) {
+      await fs.writeFile('/src/a.txt', 'agent');
+      await attempt.restore(0, { path });
+      expect([path, ...(await texts())]).toEqual([path, 'one\ntwo\n', 'one\ntwo\n']);
+      expect((await attempt.diff()).paths).toEqual([]);
+      await attempt.undo();
+      expect(await texts()).toEqual(['agent', 'agent']);
+    }
+    await fs.link('/src/a.txt', '/d.txt');
+    await attempt.restore(0, { path: '/src/a.txt' });
+    expect([...(await texts()), await fs.readText('/d.txt')]).toEqual(Array(3).fill('one\ntwo\n'));
+    await attempt.restore(0, { path: '/d.txt' });
+    expect(await fs.exists('/d.txt')).toBe(false);
+    expect(await attempt.restore(0, { path: '/src' })).toBeDefined();
+    expect(await attempt.restore(0, { path: '/src' })).toBeUndefined();
   });
 
   it('a fork becomes the current attempt only by switchTo()', async () => {

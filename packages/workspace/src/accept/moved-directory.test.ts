@@ -116,3 +116,38 @@ describe('what the person puts into a directory that the attempt has hidden', ()
     expect(readdirSync(join(disk, 'pkg'))).toEqual(['a', 'new']);
   });
 });
+
+describe('an earlier state with a directory that the attempt moved', () => {
+  const namesIn = async (fs: FileSystem): Promise<string[]> => {
+    const names: string[] = [];
+    for await (const { path, kind } of fs.walk('/')) if (kind === 'file') names.push(path);
+    return names.sort();
+  };
+
+  it('shows the files where an accept has put them, and after its undo where they are again', async () => {
+    const disk = directories.directory({ 'd/f': OLD, 'd/s/g': 'g' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/d', '/e');
+    await attempt.fileSystem.writeFile('/e/s/g', 'agent');
+    await attempt.fileSystem.writeFile('/x', 'x');
+    await attempt.accept();
+    expect(await namesIn(attempt.at(2))).toEqual(['/e/f', '/e/s/g', '/x']);
+    expect(await attempt.at(2).readText('/e/s/g')).toBe('agent');
+    const fork = await attempt.fork('f', { at: 2 });
+    expect((await fork.refresh()).conflicts).toEqual([]);
+    expect((await fork.diff()).paths).toEqual([]);
+    await fork.fileSystem.writeFile('/e/f', 'fork');
+    expect((await fork.diff()).paths.map(({ path }) => path)).toEqual(['/e/f']);
+    expect((await fork.accept()).success).toBe(true);
+    expect(readFileSync(join(disk, 'e/f'), 'utf8')).toBe('fork');
+    writeFileSync(join(disk, 'e/f'), OLD);
+    await attempt.restore(2);
+    expect(await namesIn(attempt.fileSystem)).toEqual(['/e/f', '/e/s/g', '/x']);
+    expect((await attempt.refresh()).conflicts).toEqual([]);
+    await attempt.undo();
+    await attempt.undo();
+    expect(readdirSync(disk)).toEqual(['d']);
+    expect(await namesIn(attempt.at(2))).toEqual(['/e/f', '/e/s/g']);
+  });
+});

@@ -1,29 +1,82 @@
-import { pathSegments, type Version } from '@scratchfs/core';
-import { type DeltaEntry, type DeltaNode, entryAt, type Head, NO_NAMES } from './delta-node.js';
+import { type NodeId, pathSegments, type Version } from '@scratchfs/core';
+import { type Base, type DeltaEntry, type DeltaNode, entryAt, type Head, NO_NAMES } from './delta-node.js';
 import { Draft } from './draft.js';
 
 /**
  * Returns a head with one path as another head has it. Directories above that only the other head has come along without
- * their other names.
+ * their other names. A file with several names is one file: it is restored under all names that it has now.
+ * @param shownId id of the node at the path in `head`
  */
-export function restoredPath(head: Head, wanted: Head, path: string, version: Version): Head {
+export function restoredPath(
+  head: Head,
+  wanted: Head,
+  path: string,
+  version: Version,
+  shownId: NodeId | undefined,
+): Head {
   const names = pathSegments(path);
-  const entry = entryAt(wanted, names);
-  if (entry === entryAt(head, names)) return head;
+  const [old, entry] = [entryAt(head, names), entryAt(wanted, names)];
   const draft = new Draft(head, version);
-  for (let depth = 1; depth < names.length; depth++) {
-    const above = names.slice(0, depth);
-    if (entryAt(draft.current, above)?.node?.kind === 'directory') continue;
-    const shell = entryAt(wanted, above);
-    // Both heads show the disk there, or nothing.
-    if (shell?.node?.kind !== 'directory') return head;
-    draft.setEntry(above, { ...shell, node: { ...shell.node, names: NO_NAMES } });
+  if (entry !== old) {
+    for (let depth = 1; depth < names.length; depth++) {
+      const above = names.slice(0, depth);
+      if (entryAt(draft.current, above)?.node?.kind === 'directory') continue;
+      const shell = entryAt(wanted, above);
+      // Both heads show the disk there, or nothing.
+      if (shell?.node?.kind !== 'directory') return head;
+      draft.setEntry(above, { ...shell, node: { ...shell.node, names: NO_NAMES } });
+    }
+    draft.setEntry(names, entry);
   }
-  draft.setEntry(names, entry);
-  const copyInodes = ({ node, link }: DeltaEntry): void => {
-    if (link !== undefined) draft.setInode(link, wanted.inodes.get(link) as DeltaNode);
-    for (const child of node?.names?.values() ?? []) copyInodes(child);
-  };
-  if (entry !== undefined) copyInodes(entry);
+  for (const id of sharedFiles(old, entry, shownId)) restoreFile(draft, head, wanted, id, version);
   return draft.head;
+}
+
+/** Returns the files with several names that are at and under a path both in the new and in the old state. */
+function sharedFiles(
+  now: DeltaEntry | undefined,
+  then: DeltaEntry | undefined,
+  shownId: NodeId | undefined,
+): Set<NodeId> {
+  const ids = new Set<NodeId>();
+  const visit = (a: DeltaEntry | undefined, b: DeltaEntry | undefined): void => {
+    if (b?.link !== undefined) ids.add(b.link);
+    if (b === undefined && a?.link !== undefined && isBaseOf(a.base, a.link)) ids.add(a.link);
+    const [from, to] = [a?.node?.names ?? NO_NAMES, b?.node?.names ?? NO_NAMES];
+    for (const name of new Set([...from.keys(), ...to.keys()])) visit(from.get(name), to.get(name));
+  };
+  visit(now, then);
+  if (now === undefined && then === undefined && shownId !== undefined) ids.add(shownId);
+  return ids;
+}
+
+/** Gives a file with several names the content and the metadata that it has in another head, or on the disk. */
+function restoreFile(draft: Draft, head: Head, wanted: Head, id: NodeId, version: Version): void {
+  const [now, then] = [head.inodes.get(id), wanted.inodes.get(id)];
+  const isLeft = entriesOf(draft.current, id).length > 0;
+  if (then !== undefined || (now !== undefined && !isLeft)) draft.setInode(id, then);
+  if (then !== undefined || now === undefined || !isLeft) return;
+  // Other names lead to it, so it stays, with what it had when the attempt began to change it.
+  const state = entriesOf(head, id).find(({ base }) => isBaseOf(base, id))?.base?.state;
+  if (state?.hash === undefined) return;
+  const meta = now.meta && { ...now.meta, mode: state.mode };
+  draft.setInode(id, { ...now, version, meta, content: { hash: state.hash, size: state.size } });
+}
+
+/** Returns the changed names of a file with several names. */
+function entriesOf(head: Head, id: NodeId): DeltaEntry[] {
+  const found: DeltaEntry[] = [];
+  const visit = ({ names = NO_NAMES }: DeltaNode): void => {
+    for (const entry of names.values()) {
+      if (entry.link === id) found.push(entry);
+      if (entry.node !== null) visit(entry.node);
+    }
+  };
+  visit(head.root);
+  return found;
+}
+
+/** Reports whether a change began from a file of the disk. */
+function isBaseOf(base: Base | undefined, id: NodeId): boolean {
+  return String(base?.key).startsWith(`${id} `);
 }
