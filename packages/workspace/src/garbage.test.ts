@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { SyncFileSystem } from '@scratchfs/core';
 import { createFileSystem } from 'scratchfs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AttemptIndex } from './attempts/attempt-index.js';
+import { copiesOf } from './commands/copies.js';
 import { collectGarbage } from './garbage.js';
 import { openWorkspace } from './workspace.js';
 import type { Workspace } from './workspace-types.js';
@@ -103,6 +104,33 @@ it('keeps the newest operations, which can be undone, from a stored head on', as
   await again.undo();
   await again.undo();
   expect(await again.fileSystem.readText('/n')).toBe('229');
+});
+
+it('deletes approvals that have expired, with what was decided, except for the newest ones', async () => {
+  const { approvals } = await opened();
+  const what = { attempt: 'one', head: 1, action: 'accept', summary: 'Accept' };
+  for (const ttlMs of [1_000, 2_000_000_000, 1_000, 1_000, 1_000]) await approvals.request({ ...what, ttlMs });
+  await approvals.approve(1);
+  await approvals.use(1, { attempt: 'one', head: 1, action: 'accept' });
+  await approvals.deny(3);
+  const collect = (now: number, graceMs: number) =>
+    collectGarbage(store, new AttemptIndex(store, () => 0), { now, graceMs, keptApprovals: 2 });
+  expect(await collect(Date.now() + 500, 0)).toMatchObject({ deleted: 0 });
+  expect(await collect(Date.now() + 5_000, 0)).toMatchObject({ deleted: 5 });
+  expect((await (await opened()).approvals.list()).map(({ id }) => id)).toEqual([5, 4, 2]);
+  expect((await (await opened()).approvals.request(what)).id).toBe(6);
+});
+
+it('removes the copies for commands that have not been used for long', async () => {
+  const workspace = await opened();
+  const [old, used] = ['old', 'used'].map((name) => copiesOf(directory, name)) as [string, string];
+  for (const path of [old, used]) mkdirSync(path, { recursive: true });
+  utimesSync(old, 1, 1);
+  await workspace.gc();
+  expect([existsSync(old), existsSync(used)]).toEqual([false, true]);
+  utimesSync(used, 1, 1);
+  await workspace.gc();
+  expect(existsSync(dirname(used))).toBe(false);
 });
 
 it('on a store that does not exist does nothing', async () => {

@@ -1,13 +1,17 @@
 import { type FileSystem, isFsError } from '@scratchfs/core';
 import { AttemptIndex } from './attempts/attempt-index.js';
+import { readRecord } from './store/records.js';
 import type { GarbageResult } from './workspace-types.js';
 
 /** Operations of an open attempt that keep their records. */
 const KEPT_OPERATIONS = 1_000;
+/** Approvals that keep their records after they have expired. */
+const KEPT_APPROVALS = 1_000;
 /** Age in milliseconds at which something that nothing names is deleted. */
 export const DEFAULT_GRACE_MS = 3_600_000;
 
 const CONTENTS = '/contents';
+const APPROVALS = '/approvals';
 const HASH = /[0-9a-f]{64}/g;
 const NUMBER = /^\d{9}$/;
 /** Files read or deleted at the same time. */
@@ -16,16 +20,20 @@ const AT_ONCE = 16;
 export interface GarbageOptions {
   /** Epoch milliseconds. */
   readonly now: number;
+  /** Epoch milliseconds of the clock that approvals expire by. Default `now`. */
+  readonly approvalsNow?: number | undefined;
   readonly graceMs: number;
   /** Operations of an open attempt to keep. Default 1,000. */
   readonly keptOperations?: number | undefined;
+  /** Approvals to keep after they have expired. Default 1,000. */
+  readonly keptApprovals?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Deletes from a store what no attempt needs any more: operations beyond the newest 1,000 of an open attempt (up to a
- * stored head, from which the rest can be replayed), everything of attempts that were discarded, and contents that
- * nothing names.
+ * stored head, from which the rest can be replayed), everything of attempts that were discarded, approvals beyond the
+ * newest 1,000 that have expired, and contents that nothing names.
  *
  * Other processes may work meanwhile. They store a content before the record that names it, and renew the time of one
  * that exists; so what is younger than the grace period stays. A content is deleted only in the version that was looked at.
@@ -67,6 +75,15 @@ export async function collectGarbage(
     } else await each(await replaced(store, folder, keptOperations), remove);
   }
 
+  const { approvalsNow = now, keptApprovals = KEPT_APPROVALS } = options;
+  const expired = await expiredApprovals(store, approvalsNow - graceMs, keptApprovals, signal);
+  // The request first: a decision alone is nothing, and a request alone would wait for one again.
+  await each(expired.filter(isRequest), remove);
+  await each(
+    expired.filter((path) => !isRequest(path)),
+    remove,
+  );
+
   const named = new Set<string>();
   await each(await filesUnder(store, '/attempts'), async (path) => {
     signal?.throwIfAborted();
@@ -91,6 +108,28 @@ async function replaced(store: FileSystem, folder: string, kept: number): Promis
     ...states.filter((id) => id > 0 && id < start).map((id) => path('state', id)),
     ...operations.filter((id) => id <= start).map((id) => path('operations', id)),
   ];
+}
+
+const isRequest = (path: string): boolean => !path.includes('.');
+
+/** Returns the records of approvals that have expired, without the newest ones. */
+async function expiredApprovals(
+  store: FileSystem,
+  oldest: number,
+  kept: number,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const last = Math.max(0, ...(await numbersIn(store, APPROVALS)));
+  const paths = (await filesUnder(store, APPROVALS)).filter(
+    (path) => Number(path.slice(APPROVALS.length + 1).slice(0, 9)) <= last - kept,
+  );
+  const expired: string[] = [];
+  await each(paths, async (path) => {
+    const request = path.replace(/\..*$/, '');
+    const record = await readRecord<{ readonly expiresAt: number }>(store, request, signal);
+    if (record === undefined || record.expiresAt <= oldest) expired.push(path);
+  });
+  return expired;
 }
 
 async function numbersIn(store: FileSystem, directory: string): Promise<number[]> {

@@ -97,7 +97,14 @@ export interface Workspace extends AsyncDisposable {
   readonly approvals: Approvals;
   /** What happens from the call on, also in other processes. Ends with the signal or `close`. */
   events(options?: CallOptions): AsyncIterable<WorkspaceEvent>;
-  /** Deletes what no attempt needs any more: contents, and operations beyond the newest 1,000 of an attempt. */
+  /**
+   * Deletes what nobody needs any more: operations beyond the newest 1,000 of an attempt, what discarded attempts have stored,
+   * contents that nothing names, approvals that have expired, except for the newest 1,000, and the copies of files for commands
+   * that have not been used for 30 days.
+   * @param options.graceMs age in milliseconds from which on something is deleted, by default an hour. A process stores a
+   *   content up to some minutes before the operation that names it, so with less than an hour no other process may work
+   *   on the workspace: its operation could lose its content.
+   */
   gc(options?: CallOptions & { readonly graceMs?: number | undefined }): Promise<GarbageResult>;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { checkAttemptName } from './attempts/names.js';
 import { Lower } from './backend/lower.js';
 import { checkBranch, currentHead, gitDirectoryAround } from './branch.js';
 import { type CommandVisibility, commandVisibility } from './commands/command-visibility.js';
-import { removeCopies } from './commands/copies.js';
+import { removeCopies, removeIdleCopies } from './commands/copies.js';
 import { countChanges } from './delta/changed-paths.js';
 import { emptyHead, type Head } from './delta/delta-node.js';
 import { WorkspaceError } from './errors.js';
@@ -160,12 +160,15 @@ class DirectoryWorkspace implements Workspace {
     return this.#events.listen(checkOptions(options, [], 'events').signal);
   }
 
-  async gc(options: CallOptions & { readonly graceMs?: number | undefined } = {}): Promise<GarbageResult> {
+  async gc(given: CallOptions & { readonly graceMs?: number | undefined } = {}): Promise<GarbageResult> {
     this.#enter();
-    const { graceMs = DEFAULT_GRACE_MS, signal } = checkOptions(options, ['graceMs'], 'gc');
+    const { graceMs = DEFAULT_GRACE_MS, signal } = checkOptions(given, ['graceMs'], 'gc');
     checkInteger(graceMs, 'graceMs', 0);
     // The store's own times are of the system's clock.
-    return collectGarbage(this.#store.fileSystem, this.#index, { now: systemClock(), graceMs, signal });
+    const now = systemClock();
+    await removeIdleCopies(this.directory, now);
+    const options = { now, approvalsNow: this.#clock(), graceMs, signal };
+    return collectGarbage(this.#store.fileSystem, this.#index, options);
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { rm, rmdir } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { WorkspaceError } from '../errors.js';
 
 /** A copy that no command has used for this long is removed. */
@@ -34,15 +34,18 @@ function cacheDirectory(): string {
 
 /** Removes the copies of an attempt. */
 export async function removeCopies(directory: string, attempt: string): Promise<void> {
-  await rm(copiesOf(directory, attempt), { recursive: true, force: true });
+  const place = copiesOf(directory, attempt);
+  await rm(place, { recursive: true, force: true });
+  // The directory for all attempts goes with the last one.
+  await rmdir(dirname(place)).catch(() => undefined);
 }
 
-/** Removes the copies of other attempts on a directory that have not been used for long. */
-export async function removeIdleCopies(copies: string, now: number): Promise<void> {
-  const parent = join(copies, '..');
+/** Removes the copies of attempts on a directory that no command has used for 30 days. @param now epoch milliseconds */
+export async function removeIdleCopies(directory: string, now: number): Promise<void> {
+  const parent = dirname(copiesOf(directory, 'any'));
+  if (!existsSync(parent)) return;
   for (const name of readdirSync(parent)) {
-    const place = join(parent, name);
-    if (place !== copies && lstatSync(place).mtimeMs < now - MAX_IDLE_MS)
-      await rm(place, { recursive: true, force: true });
+    const used = lstatSync(join(parent, name), { throwIfNoEntry: false })?.mtimeMs;
+    if (used !== undefined && used < now - MAX_IDLE_MS) await removeCopies(directory, name);
   }
 }
