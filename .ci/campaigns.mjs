@@ -187,6 +187,13 @@ export const campaigns = [
     run: tested('attacks', 'test/attacks/accept-kills', 300, { size: 'ACCEPT_KILLS', seed: 'ACCEPT_SEED' }),
   },
   {
+    name: 'workspace/live-kills',
+    proves:
+      'Each operation of a live attempt is on the disk and in the log, or in neither, with two processes of which one gets kill -9, at random moments of 300.',
+    minutes: 2,
+    run: tested('attacks', 'test/attacks/live-kills', 300, { size: 'LIVE_KILLS', seed: 'LIVE_SEED' }),
+  },
+  {
     name: 'workspace/two-writers',
     proves:
       'Of 10,000 edits by a person beside 10,000 by an attempt no line is lost, and conflicts are where `git merge-file` has them.',

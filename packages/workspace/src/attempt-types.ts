@@ -171,6 +171,8 @@ export interface RunResult {
 
 /** A named line of work on a directory: what the disk holds now, and what this attempt has changed. */
 export interface Attempt {
+  /** True if each operation is written to the disk in the same call, so that there is nothing to accept. */
+  readonly isLive?: boolean | undefined;
   /** Two words, such as `calm-otter`, or the name that it was given. */
   readonly name: string;
   /**
@@ -250,4 +252,6 @@ export interface AttemptInfo {
   readonly parent?: { readonly attempt: string; readonly operation: number } | undefined;
   /** True for the attempt that calls without a name use. */
   readonly current: boolean;
+  /** True if each operation is written to the disk at once. */
+  readonly live?: true | undefined;
 }

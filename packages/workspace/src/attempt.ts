@@ -9,16 +9,12 @@ import {
   normalizePath,
 } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
-import {
-  type AcceptParts,
-  acceptAttempt,
-  checkAcceptOptions,
-  completeInterrupted,
-  moveAccept,
-  settleAccepts,
-} from './accept/accept.js';
+import { acceptAttempt, checkAcceptOptions, completeInterrupted, moveAccept, settleAccepts } from './accept/accept.js';
+import type { AcceptParts } from './accept/accept-parts.js';
+import { headWithChanges } from './accept/accepted-head.js';
 import { AcceptContents } from './accept/attempt-changes.js';
 import { headOnDisk } from './accept/followed-directories.js';
+import { restoreLive, writesSince, writeThrough } from './accept/live-operation.js';
 import type { PendingAccepts } from './accept/pending-accept.js';
 import type {
   AcceptOptions,
@@ -72,10 +68,14 @@ export interface AttemptParts {
   /** Path of the directory on the disk. */
   readonly directory: string;
   readonly pending: PendingAccepts;
+  /** True if each operation is written to the disk at once, so that the attempt itself has no changes. */
+  readonly isLive: boolean;
   /** For what the attempt adds. */
   readonly limits?: Limits | undefined;
   /** Throws if the attempt cannot be changed now, because it was discarded, or HEAD names another branch. */
   readonly checkOpen: (options: CallOptions) => Promise<void>;
+  /** Throws if a live attempt must not be written through by this workspace. */
+  readonly checkLive: () => void;
   /** Creates an attempt that begins with a head. */
   readonly fork: (head: Head, parent: { attempt: string; operation: number }, name?: string) => Promise<Attempt>;
   readonly discard: (options: CallOptions) => Promise<void>;
@@ -105,7 +105,11 @@ export class WorkspaceAttempt implements Attempt {
       refresher: new Refresher(lower, contents),
       limits: parts.limits,
       settle: () => settleAccepts(this.#acceptParts, headAfterMove),
-      checkWritable: () => parts.checkOpen({}),
+      checkWritable: () => {
+        parts.checkLive();
+        return parts.checkOpen({});
+      },
+      ...(parts.isLive && { writeThrough: (next, operation) => writeThrough(this.#acceptParts, next, operation) }),
     });
     const visible = new VisibleBackend(this.#backend, parts.hidden, parts.readOnly);
     this.fileSystem = fileSystemOn(asyncStorage(visible, { timeoutMs: TIMEOUT_MS, retries: 0, clock }), {
@@ -188,6 +192,10 @@ export class WorkspaceAttempt implements Attempt {
     return id === undefined ? undefined : (await this.#parts.log.record(id, { signal })).operation;
   }
 
+  get isLive(): boolean {
+    return this.#parts.isLive;
+  }
+
   hides(path: string): boolean {
     return this.#parts.hidden.hides(normalizePath(path));
   }
@@ -198,13 +206,32 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   /** Undoes an accept, or makes it again, first on the disk and then in the log. */
-  #moveAccept(
+  async #moveAccept(
     record: OperationRecord,
     tool: 'undo' | 'redo',
     { actor = 'user', summary }: { readonly actor: string | undefined; readonly summary: string },
     options: CallOptions,
-  ): Promise<Operation> {
-    return moveAccept(this.#acceptParts, record, tool, headAfterMove, { actor, summary }, options);
+  ): Promise<Operation | 'again'> {
+    return (await moveAccept(this.#acceptParts, record, tool, headAfterMove, { actor, summary }, options)) ?? 'again';
+  }
+
+  /** Brings back an earlier state of the disk. */
+  async #restoreLive(
+    id: number,
+    path: string | undefined,
+    { actor = 'user', summary }: { readonly actor: string | undefined; readonly summary: string },
+    options: CallOptions,
+  ): Promise<Operation | 'again' | undefined> {
+    const described = {
+      tool: 'restore',
+      actor,
+      summary,
+      at: this.#parts.clock(),
+      ms: 0,
+      after: this.#parts.log.state.last,
+    };
+    const made = await restoreLive(this.#acceptParts, id, path, described, options);
+    return made === 'same' ? undefined : (made ?? 'again');
   }
 
   async restore(
@@ -220,10 +247,11 @@ export class WorkspaceAttempt implements Attempt {
     const only = path === undefined ? undefined : normalizePath(path);
     return this.#change({ signal }, async () => {
       this.#checkExpected(expect, this.#parts.log.state.last);
+      const summary = `Restore ${only === undefined ? 'everything' : only} to operation ${id}`;
+      if (this.#parts.isLive) return this.#restoreLive(id, only, { actor, summary }, { signal });
       const wanted = await this.#headAt(id, { signal });
       const { head } = this.#parts.log.state;
       const next = only === undefined || only === '/' ? wanted : await this.#withPath(head, wanted, only, { signal });
-      const summary = `Restore ${only === undefined ? 'everything' : only} to operation ${id}`;
       return next === head ? undefined : { tool: 'restore', actor, summary, head: next };
     });
   }
@@ -236,9 +264,15 @@ export class WorkspaceAttempt implements Attempt {
     return entries.length + inodes.length === 0 ? head : next;
   }
 
-  #headAt(id: number, options: CallOptions): Promise<Head> {
-    const { log, lower } = this.#parts;
-    return headOnDisk(log, lower, id, this.#nextVersion(), options);
+  /** Returns the head after an operation. That of a live attempt shows what its later operations have written since as it was. */
+  async #headAt(id: number, options: CallOptions = {}): Promise<Head> {
+    const { log, contents, lower, isLive } = this.#parts;
+    if (!isLive) return headOnDisk(log, lower, id, this.#nextVersion(), options);
+    const head = await log.headAt(id, options);
+    const writes = await writesSince(log, id, undefined, options);
+    const changes = writes.map(({ path, before: base, after: now }) => ({ path, base, now }));
+    const stored = new AcceptContents(contents, lower);
+    return await headWithChanges(head, changes, stored, `${this.#nextVersion()}:${id}`, options);
   }
 
   #nextVersion(): string {
@@ -255,6 +289,7 @@ export class WorkspaceAttempt implements Attempt {
     prepare: () => Promise<
       | (Pick<NewOperation, 'tool' | 'target' | 'summary'> & { head: Head; actor: string | undefined })
       | Operation
+      | 'again'
       | undefined
     >,
   ): Promise<Operation | undefined> {
@@ -266,8 +301,9 @@ export class WorkspaceAttempt implements Attempt {
         await log.catchUp(options);
         await checkOpen(options);
         await completeInterrupted(this.#acceptParts, headAfterMove, options);
-        const { last } = log.state;
+        const { last } = await log.catchUp(options);
         const prepared = await prepare();
+        if (prepared === 'again') continue;
         if (prepared === undefined || 'id' in prepared) return prepared;
         const { head, actor = 'user', ...described } = prepared;
         const at = clock();
@@ -298,7 +334,7 @@ export class WorkspaceAttempt implements Attempt {
     const { lower, contents, log, clock } = this.#parts;
     let head: Promise<Head> | undefined;
     const load = (): Promise<Head> => {
-      head ??= log.catchUp({}).then(() => this.#headAt(id, {}));
+      head ??= log.catchUp({}).then(() => this.#headAt(id));
       head.catch(() => {
         head = undefined;
       });

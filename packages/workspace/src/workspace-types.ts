@@ -16,7 +16,11 @@ export interface WorkspaceOptions {
   readonly allowSecrets?: readonly string[] | undefined;
   /** For what an attempt adds. */
   readonly limits?: Limits | undefined;
-  /** Write each operation to the disk in the same call. Not available yet: `true` is refused. Default false. */
+  /**
+   * Write each operation to the disk in the same call, or fail whole. Attempts that are created are live then, and calls
+   * without a name use the one called `live`, never the current one. Default false: live attempts can be read and
+   * undone, not changed.
+   */
   readonly live?: boolean | undefined;
   /**
    * Take over a directory that lies at the path of another one, for which the store was made: it was created again, or

@@ -36,8 +36,7 @@ const OPTIONS = ['store', 'durability', 'deny', 'allowSecrets', 'limits', 'live'
  */
 export async function openWorkspace(directory: string, options: WorkspaceOptions = {}): Promise<Workspace> {
   const given = checkOptions(options, OPTIONS, 'openWorkspace', false);
-  if (given.live === true)
-    throw new WorkspaceError('refused', 'live is not available yet: call accept() after each operation instead');
+  if (given.live !== undefined && typeof given.live !== 'boolean') throw new TypeError('live must be true or false');
   const { store: where, durability, adopt, clock } = given;
   const store = await WorkspaceStore.open(directory, { store: where, durability, adopt, clock });
   try {
@@ -69,6 +68,7 @@ class DirectoryWorkspace implements Workspace {
   readonly #limits: Limits | undefined;
   readonly #commands: CommandVisibility;
   readonly #isInMemory: boolean;
+  readonly #isLive: boolean;
   readonly #attempts = new Map<string, Promise<WorkspaceAttempt>>();
   #isClosed = false;
 
@@ -88,6 +88,7 @@ class DirectoryWorkspace implements Workspace {
     this.#limits = options.limits;
     this.#commands = commandVisibility({ deny: options.deny, allowSecrets: options.allowSecrets }, this.#readOnly);
     this.#isInMemory = options.store === 'memory:';
+    this.#isLive = options.live === true;
   }
 
   async attempts(options: CallOptions = {}): Promise<readonly AttemptInfo[]> {
@@ -96,7 +97,7 @@ class DirectoryWorkspace implements Workspace {
     const { signal } = options;
     const current = await this.#index.current(signal);
     const infos: AttemptInfo[] = [];
-    for (const { name, state, createdAt, parent } of await this.#index.list(signal)) {
+    for (const { name, state, createdAt, parent, live } of await this.#index.list(signal)) {
       const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, await this.#emptyHead());
       const { head, last } = log.state;
       infos.push({
@@ -107,6 +108,7 @@ class DirectoryWorkspace implements Workspace {
         head: last,
         changedPaths: countChanges(head),
         ...(parent && { parent }),
+        ...(live && { live }),
         current: name === current,
       });
     }
@@ -127,12 +129,14 @@ class DirectoryWorkspace implements Workspace {
   ): Promise<WorkspaceAttempt> {
     if (name !== undefined) checkAttemptName(name);
     await this.#beforeChange();
-    const start = { parent, head: currentHead(this.directory) };
+    // A fork is apart from the disk.
+    const isLive = this.#isLive && parent === undefined;
+    const start: AttemptStart = { parent, head: currentHead(this.directory), ...(isLive && { live: true }) };
     const created = await this.#index.create(name, start, signal, (target, chosen) =>
       OperationLog.begin(target, folderOf(chosen), head),
     );
     // A fork holds what nobody has looked at yet, so only switchTo() makes it the current one.
-    if (parent === undefined) await this.#index.offer(created.name, signal);
+    if (parent === undefined && !isLive) await this.#index.offer(created.name, signal);
     this.#events.wake();
     return this.#open(created.name, start);
   }
@@ -141,10 +145,21 @@ class DirectoryWorkspace implements Workspace {
     this.#enter();
     checkOptions(options, [], 'attempt');
     const { signal } = options;
+    if (name === undefined && this.#isLive) return this.#live(signal);
     const wanted = name ?? (await this.#index.current(signal));
     if (wanted !== undefined) return this.#open(wanted, await this.#index.get(wanted, signal));
     const next = await this.#index.nextName(this.directory, signal);
     return this.#open(next, undefined);
+  }
+
+  /** Returns the open attempt called `live`, or with a number if that was discarded or is not a live one. */
+  async #live(signal: AbortSignal | undefined): Promise<Attempt> {
+    for (let count = 1; ; count++) {
+      const name = count === 1 ? 'live' : `live-${count}`;
+      const found = await this.#index.find(name, signal);
+      if (found === undefined) return this.#open(name, undefined);
+      if (found.state === 'open' && found.live === true) return this.#open(name, found);
+    }
   }
 
   async switchTo(name: string, options: CallOptions = {}): Promise<void> {
@@ -211,6 +226,7 @@ class DirectoryWorkspace implements Workspace {
     const empty = await this.#emptyHead();
     const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, empty, () => this.#events.wake());
     let start = given;
+    const isLive = given === undefined ? this.#isLive : given.live === true;
     return new WorkspaceAttempt({
       name,
       lower: this.#lower,
@@ -220,6 +236,15 @@ class DirectoryWorkspace implements Workspace {
       hidden: this.#hidden,
       readOnly: this.#readOnly,
       directory: this.directory,
+      isLive,
+      checkLive: () => {
+        if (!isLive || this.#isLive) return;
+        throw new WorkspaceError(
+          'refused',
+          `The attempt ${name} writes to the disk at once, and this workspace was opened without live: true. Work in ` +
+            'another attempt, or fork it',
+        );
+      },
       pending: new PendingAccepts(this.#store.fileSystem, `${folderOf(name)}/accept`, this.directory),
       limits: this.#limits,
       checkOpen: async ({ signal }) => {
@@ -227,13 +252,17 @@ class DirectoryWorkspace implements Workspace {
         this.#store.check();
         await this.#events.begun();
         if (start === undefined) {
-          const begun = { head: currentHead(this.directory) };
+          const begun: AttemptStart = { head: currentHead(this.directory), ...(isLive && { live: true }) };
           await this.#beforeChange();
           await this.#index.ensure(name, begun, signal, (target) => OperationLog.begin(target, folderOf(name), empty));
-          start = begun;
+          start = await this.#index.get(name, signal);
+          if (isLive && start.live !== true)
+            throw new WorkspaceError('moved', `Another process has created an attempt ${name}: open it again`);
         }
         if (await this.#index.isDiscarded(name, signal))
           throw new WorkspaceError('closed', `The attempt ${name} was discarded. Work in another one, or start one`);
+        // It has no changes that belong to a branch.
+        if (isLive) return;
         try {
           checkBranch(name, start.head, this.directory);
         } catch {

@@ -7,9 +7,14 @@ export interface DiskWrite {
   readonly after: EntryState | null;
 }
 
-/** What an `accept` changed outside the attempt, kept in its record, so that it can be undone and made again. */
+/** What an `accept`, or an operation of a live attempt, changed outside the attempt, kept in its record, so that it can be undone and made again. */
 export type AcceptRecord =
-  | { readonly as: 'apply'; readonly writes: readonly DiskWrite[] }
+  | {
+      readonly as: 'apply';
+      readonly writes: readonly DiskWrite[];
+      /** True for an operation of a live attempt, which was written to the disk in the same step. */
+      readonly isLive?: true | undefined;
+    }
   | {
       readonly as: 'branch';
       readonly branch: string;

@@ -196,11 +196,6 @@ describe('attempt.accept()', () => {
     });
   });
 
-  it('is refused as `live` until each operation can be accepted in the same call', async () => {
-    const disk = directories.directory(FILES);
-    await expect(openWorkspace(disk, { store: 'memory:', live: true })).rejects.toMatchObject({ code: 'refused' });
-  });
-
   it('returns a patch that git applies', async () => {
     const repository = directories.repository(FILES);
     await withAttempt(repository, async (attempt) => {

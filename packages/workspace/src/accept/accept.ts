@@ -4,14 +4,12 @@ import { checkOptions } from '@scratchfs/core/internal';
 import { autoRunFiles, HostHistory, type MergeResult } from '@scratchfs/host';
 import { moveBranch } from '@scratchfs/host/internal';
 import type { AcceptOptions, AcceptResult } from '../attempt-types.js';
-import type { Lower } from '../backend/lower.js';
 import type { Head } from '../delta/delta-node.js';
 import { WorkspaceError } from '../errors.js';
-import type { Contents } from '../log/contents.js';
-import { type NewOperation, type OperationLog, versionFor } from '../log/operation-log.js';
+import { type NewOperation, versionFor } from '../log/operation-log.js';
 import type { OperationRecord } from '../log/operation-record.js';
 import type { Conflict, Operation } from '../operation.js';
-import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
+import { type AcceptParts, listOf } from './accept-parts.js';
 import type { AcceptRecord, DiskWrite } from './accept-record.js';
 import { headAfterAccept } from './accepted-head.js';
 import { type AcceptedPath, type Applied, applySelection } from './apply.js';
@@ -19,25 +17,12 @@ import { type AttemptChange, sameState } from './attempt-change.js';
 import { AcceptContents, attemptChanges } from './attempt-changes.js';
 import { checkGitPaths, openDraft, planCommit } from './commit-plan.js';
 import { DiskReader } from './disk-reader.js';
+import { appendLive, inverseChanges } from './live-operation.js';
 import { patchOf } from './patch.js';
-import type { FoundNote, PendingAccept, PendingAccepts } from './pending-accept.js';
+import type { FoundNote, PendingAccept } from './pending-accept.js';
 import { reboundHead } from './rebound-head.js';
 import { type SelectedChange, selectChanges } from './select.js';
 import { redoWrites } from './undo.js';
-
-/** What accepting needs from an attempt. */
-export interface AcceptParts {
-  readonly attempt: string;
-  /** Path of the directory. */
-  readonly directory: string;
-  readonly lower: Lower;
-  readonly contents: Contents;
-  readonly log: OperationLog;
-  readonly pending: PendingAccepts;
-  /** Directories of the disk that an accept never changes. */
-  readonly readOnly: ReadOnlyPaths;
-  readonly clock: () => number;
-}
 
 const OPTIONS = ['as', 'paths', 'hunks', 'branch', 'message', 'onConflict', 'dryRun', 'expect', 'actor'] as const;
 
@@ -286,8 +271,9 @@ const PAUSE_MS = 20;
 
 /**
  * Completes the log after an accept of a killed process. Returns true while an accept of another client is at work: other
- * clients may go on then, but do not take over what is on the disk. An undo or redo is waited for. Runs in the attempt's turn.
- * @throws WorkspaceError `refused` if an undo or redo takes longer than 10 seconds
+ * clients may go on then, but do not take over what is on the disk. An undo or redo, and an operation of a live attempt,
+ * is waited for. Runs in the attempt's turn.
+ * @throws WorkspaceError `refused` if that takes longer than 10 seconds
  */
 export async function settleAccepts(parts: AcceptParts, headAfterMove: HeadAfterMove): Promise<boolean> {
   for (const until = performance.now() + WAIT_MS; ; await pause(PAUSE_MS)) {
@@ -301,33 +287,38 @@ export async function settleAccepts(parts: AcceptParts, headAfterMove: HeadAfter
 
 /**
  * Completes the log after an accept of a killed process. Runs in the attempt's turn.
- * @throws WorkspaceError `refused` while another client accepts, or takes an accept back
+ * @throws WorkspaceError `refused` while another client accepts, or takes longer than 10 seconds for something else
  */
 export async function completeInterrupted(
   parts: AcceptParts,
   headAfterMove: HeadAfterMove,
   options: CallOptions = {},
 ): Promise<void> {
+  options.signal?.throwIfAborted();
+  if (!(await settleAccepts(parts, headAfterMove))) return;
   const found = await parts.pending.find(options);
-  if (found?.isLive === true) throw atWork(found);
-  if (found !== undefined) await completeNote(parts, found, headAfterMove);
+  if (found !== undefined) throw atWork(found);
 }
 
 function atWork({ owner }: FoundNote): WorkspaceError {
   return new WorkspaceError(
     'refused',
-    `Process ${owner.pid} is accepting changes of this attempt: wait until it is done`,
+    `Process ${owner.pid} is writing changes of this attempt to the disk: wait until it is done`,
   );
 }
 
 /** Appends the operation of an accept whose process did not come to it, if its changes are on the disk. */
 async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove: HeadAfterMove): Promise<void> {
   const { id: batch, pending } = found;
-  const { tool, actor, summary, target, paths = [], writes } = pending;
+  const { tool, actor, summary, target, paths = [], writes, operation } = pending;
   const startedAt = parts.clock();
   await parts.log.catchUp();
-  if (!(await isLogged(parts, found)) && (await parts.pending.isWritten(writes))) {
-    if (tool === 'accept') {
+  const moved = target === undefined ? undefined : await parts.log.record(target);
+  const isLive = operation !== undefined || (moved?.accept?.as === 'apply' && moved.accept.isLive === true);
+  if (!(await isLogged(parts, found)) && (await parts.pending.isWritten(writes, isLive ? 'some' : 'all'))) {
+    if (operation !== undefined)
+      await appendLive(parts.log, { writes, operation: { ...operation, batch: operation.batch ?? batch } });
+    else if (tool === 'accept') {
       const contents = new AcceptContents(parts.contents, parts.lower);
       const { head } = parts.log.state;
       const changes = await attemptChanges(head, contents, parts.readOnly);
@@ -335,8 +326,8 @@ async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove:
       const accepted = { paths, record, summary, actor, startedAt, batch };
       await appendAccept(parts, { head, changes }, contents, accepted);
     } else {
-      const record = await parts.log.record(target as number);
-      await appendMove(parts, record, headAfterMove, writes, { tool, actor, summary, startedAt, batch });
+      const move = { tool: tool as 'undo' | 'redo', actor, summary, startedAt, batch };
+      await appendMove(parts, moved as OperationRecord, headAfterMove, writes, move);
     }
   }
   await parts.pending.forget(found);
@@ -345,12 +336,13 @@ async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove:
 /** Reports whether the operation of a note is in the log, so that only the note was left. */
 async function isLogged({ log }: AcceptParts, { id, pending }: FoundNote): Promise<boolean> {
   for (let number = log.state.last; number > pending.after; number--)
-    if ((await log.record(number)).batch === id) return true;
+    if ((await log.record(number)).batch === (pending.operation?.batch ?? id)) return true;
   return false;
 }
 
 /**
  * Undoes an accept, or makes it again, first on the disk and then in the log. Runs in the attempt's turn.
+ * @returns undefined if another client was faster, so that nothing was changed
  * @throws WorkspaceError `refused` if a path does not hold what the accept, or its undo, left there; nothing is changed then
  */
 export async function moveAccept(
@@ -360,7 +352,7 @@ export async function moveAccept(
   headAfterMove: HeadAfterMove,
   label: { readonly actor: string; readonly summary: string },
   options: CallOptions = {},
-): Promise<Operation> {
+): Promise<Operation | undefined> {
   const { operation, accept } = record;
   const startedAt = parts.clock();
   if (accept?.as === 'branch') {
@@ -379,7 +371,12 @@ export async function moveAccept(
   const contents = new AcceptContents(parts.contents, parts.lower);
   const writes = tool === 'redo' ? accept.writes : accept.writes.map(swapped);
   await using note = parts.pending.note();
-  await note.begin({ ...label, tool, target: operation.id, writes, after: parts.log.state.last }, options);
+  const { last: after } = parts.log.state;
+  if (!(await note.offer({ ...label, tool, target: operation.id, writes, after }, options))) return undefined;
+  if ((await parts.log.catchUp()).last !== after) {
+    await note.end();
+    return undefined;
+  }
   let changed: readonly string[];
   try {
     changed = await redoWrites(parts.directory, writes, contents, options.signal);
@@ -389,7 +386,8 @@ export async function moveAccept(
   }
   if (changed.length > 0) {
     await note.end();
-    const what = tool === 'undo' ? 'accept' : 'undo of the accept';
+    const done = accept.isLive === true ? 'operation' : 'accept';
+    const what = tool === 'undo' ? done : `undo of the ${done}`;
     const hint = 'Put them back and try again, or edit them by hand';
     throw new WorkspaceError(
       'refused',
@@ -417,9 +415,12 @@ function appendMove(
     readonly batch?: string | undefined;
   },
 ): Promise<Operation> {
+  const { accept, operation } = record;
+  const isLive = accept?.as === 'apply' && accept.isLive === true;
+  const changes = tool === 'redo' ? operation.changes : inverseChanges(operation.changes);
   return append(parts, async (head, version) => ({
     head: await reboundHead(headAfterMove(head, record, tool, version), writes, parts.lower, version),
-    operation: { ...label, tool, target: record.operation.id },
+    operation: { ...label, tool, target: operation.id, ...(isLive && { changes }) },
   }));
 }
 
@@ -464,14 +465,4 @@ function conflictText(conflicts: readonly Conflict[]): string {
       `the disk cannot take ${listOf(refused)}: links must stay inside the directory, and the path must be writable`,
     );
   return texts.join('; ');
-}
-
-const MAX_LISTED_PATHS = 5;
-
-function listOf(paths: readonly string[]): string {
-  const shown = paths
-    .slice(0, MAX_LISTED_PATHS)
-    .map((path) => quote(path))
-    .join(', ');
-  return paths.length > MAX_LISTED_PATHS ? `${shown} and ${paths.length - MAX_LISTED_PATHS} more` : shown;
 }

@@ -37,6 +37,19 @@ export async function headAfterAccept(
   return rebase.finish();
 }
 
+/** Returns a head that shows other states over the disk. @param changes sorted by path, with contents in the store */
+export async function headWithChanges(
+  head: Head,
+  changes: readonly AttemptChange[],
+  contents: AcceptContents,
+  version: string,
+  options: CallOptions = {},
+): Promise<Head> {
+  const rebase = new Rebase(head, contents, version, false, options);
+  for (const change of changes) await rebase.show(change);
+  return rebase.finish();
+}
+
 class Rebase {
   readonly #draft: Draft;
   #copies = 0;
@@ -62,6 +75,10 @@ class Rebase {
     visit(this.#draft.current.root);
     for (const id of [...this.#draft.current.inodes.keys()]) if (!used.has(id)) this.#draft.setInode(id, undefined);
     return this.#draft.head;
+  }
+
+  show(change: AttemptChange): Promise<void> {
+    return this.#materialize(change);
   }
 
   async accept(accepted: AcceptedPath, remaining: readonly AttemptChange[]): Promise<void> {

@@ -4,15 +4,23 @@ import { type CallOptions, type FileSystem, isFsError, systemClock } from '@scra
 import { recoverDirectory } from '@scratchfs/host';
 import { isAlive, startOf } from '@scratchfs/host/internal';
 import { WorkspaceError } from '../errors.js';
+import type { NewOperation } from '../log/operation-log.js';
 import { seal, unseal } from '../log/operation-record.js';
 import type { DiskWrite } from './accept-record.js';
 import type { AcceptedPath } from './apply.js';
 import { sameState } from './attempt-change.js';
 import { DiskReader } from './disk-reader.js';
 
-/** An accept, or the undo or redo of one, that is about to write to the disk. */
+/** An operation of a live attempt whose changes are, or will be, on the disk. */
+export interface LiveOperation {
+  readonly writes: readonly DiskWrite[];
+  readonly operation: Omit<NewOperation, 'accept' | 'after'> &
+    Required<Pick<NewOperation, 'changes'>> & { readonly summary: string };
+}
+
+/** An accept, the undo or redo of one, or an operation of a live attempt that is about to write to the disk. */
 export interface PendingAccept {
-  readonly tool: 'accept' | 'undo' | 'redo';
+  readonly tool: 'accept' | 'undo' | 'redo' | 'operation';
   readonly actor: string;
   readonly summary: string;
   /** For an accept: what it did to the attempt. */
@@ -20,6 +28,8 @@ export interface PendingAccept {
   /** For undo and redo: the operation that they take back or make again. */
   readonly target?: number | undefined;
   readonly writes: readonly DiskWrite[];
+  /** For an operation of a live attempt. */
+  readonly operation?: LiveOperation['operation'] | undefined;
   /** Number of the last operation when it began. */
   readonly after: number;
 }
@@ -95,12 +105,17 @@ export class PendingAccepts {
    * Reports whether the disk has all that an accept wrote, after interrupted changes of the disk were undone or
    * completed. Otherwise it counts as not written: if the person has changed a part of it since, the attempt keeps its
    * changes and compares them with the disk.
+   * @param needed `some`: one write is enough, because the attempt has no changes of its own and so must have the line
+   *   of what is on the disk
    */
-  async isWritten(writes: readonly DiskWrite[]): Promise<boolean> {
+  async isWritten(writes: readonly DiskWrite[], needed: 'all' | 'some'): Promise<boolean> {
     await recoverDirectory(this.directory);
     await using disk = DiskReader.open(this.directory);
-    for (const { path, after } of writes) if (!sameState((await disk.read(path, false)).state, after)) return false;
-    return true;
+    for (const { path, after } of writes) {
+      const isThere = sameState((await disk.read(path, false)).state, after);
+      if (isThere !== (needed === 'all')) return isThere;
+    }
+    return needed === 'all';
   }
 }
 
@@ -113,6 +128,17 @@ export class AcceptNote implements AsyncDisposable {
     readonly store: FileSystem,
     readonly path: string,
   ) {}
+
+  /** Stores the note unless another call has one. */
+  async offer(pending: PendingAccept, options: CallOptions = {}): Promise<boolean> {
+    try {
+      await this.begin(pending, options);
+      return true;
+    } catch (error) {
+      if (error instanceof WorkspaceError && error.code === 'refused') return false;
+      throw error;
+    }
+  }
 
   /** Stores the note, or what it says now. @throws WorkspaceError `refused` if another call has one */
   async begin(pending: PendingAccept, options: CallOptions = {}): Promise<void> {

@@ -11,6 +11,8 @@ export interface AttemptStart {
   readonly parent?: { readonly attempt: string; readonly operation: number } | undefined;
   /** What HEAD named in the user's repository. Undefined without one. */
   readonly head?: Head | undefined;
+  /** True if each operation is written to the disk at once. */
+  readonly live?: true | undefined;
 }
 
 /** Record of an attempt in the store. */
@@ -63,7 +65,7 @@ export class AttemptIndex {
     if (name !== undefined) checkAttemptName(name);
     for (let tries = 0; ; tries++) {
       const chosen = name ?? `${this.#newName()}${tries < MAX_TRIES ? '' : `-${tries}`}`;
-      const record = { createdAt: this.#clock(), parent: start.parent, head: start.head };
+      const record = { createdAt: this.#clock(), parent: start.parent, head: start.head, live: start.live };
       if (await this.#begin(chosen, record, signal, prepare)) return { name: chosen, ...record, state: 'open' };
       if (name === undefined) continue;
       const found = await this.find(name, signal);
@@ -78,8 +80,8 @@ export class AttemptIndex {
     const record = await readRecord<Omit<AttemptRecord, 'name' | 'state'>>(this.#store, recordPath(name), signal);
     if (record === undefined) return undefined;
     const isDiscarded = await this.isDiscarded(name, signal);
-    const { createdAt, parent, head } = record;
-    return { name, createdAt, parent, head, state: isDiscarded ? 'discarded' : 'open' };
+    const { createdAt, parent, head, live } = record;
+    return { name, createdAt, parent, head, live, state: isDiscarded ? 'discarded' : 'open' };
   }
 
   /** Reports whether an attempt has ended. */
@@ -129,10 +131,9 @@ export class AttemptIndex {
 
   /** Stores other facts about how an attempt began, such as another branch after `refresh --onto`. */
   async update(name: string, start: AttemptStart, signal?: AbortSignal): Promise<void> {
-    const { createdAt } = await this.get(name, signal);
-    await this.#store.writeFile(recordPath(name), encodeRecord({ createdAt, parent: start.parent, head: start.head }), {
-      signal,
-    });
+    const { createdAt, live } = await this.get(name, signal);
+    const record = { createdAt, parent: start.parent, head: start.head, live };
+    await this.#store.writeFile(recordPath(name), encodeRecord(record), { signal });
   }
 
   /** Returns the name of the current attempt; undefined if there is none, or if it was discarded. */
@@ -143,9 +144,14 @@ export class AttemptIndex {
       : undefined;
   }
 
-  /** Makes an attempt the current one. @throws WorkspaceError `not-found`, `closed` */
+  /** Makes an attempt the current one. @throws WorkspaceError `not-found`, `closed`, `refused` for a live one */
   async switchTo(name: string, signal?: AbortSignal): Promise<void> {
-    await this.get(name, signal);
+    const { live } = await this.get(name, signal);
+    if (live === true)
+      throw new WorkspaceError(
+        'refused',
+        `The attempt ${quote(name)} writes to the disk at once, so it is only used by name. Switch to another one`,
+      );
     await this.#store.writeFile(CURRENT, encodeRecord({ name }), { signal });
   }
 
@@ -182,11 +188,11 @@ export class AttemptIndex {
 
   /**
    * Creates an attempt of a name from {@link nextName}, unless another process has, and makes it the current one if
-   * there is none.
+   * there is none. A live one is only used by name.
    */
   async ensure(name: string, start: AttemptStart, signal?: AbortSignal, prepare?: Prepare): Promise<void> {
     await this.#begin(name, { createdAt: this.#clock(), ...start }, signal, prepare);
-    await this.offer(name, signal);
+    if (start.live !== true) await this.offer(name, signal);
   }
 
   /**

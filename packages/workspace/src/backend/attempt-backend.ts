@@ -3,6 +3,7 @@ import {
   type BackendCall,
   type Batch,
   type CommitResult,
+  FsError,
   type Limits,
   type LoadRequest,
   type LoadResult,
@@ -14,8 +15,8 @@ import {
 import { entryAt, type Head } from '../delta/delta-node.js';
 import { exceededLimit, tooLargeFile } from '../delta/usage.js';
 import type { Contents } from '../log/contents.js';
-import { type OperationLog, versionFor } from '../log/operation-log.js';
-import type { Conflict } from '../operation.js';
+import { type NewOperation, type OperationLog, versionFor } from '../log/operation-log.js';
+import type { Conflict, Operation } from '../operation.js';
 import type { Refresher } from '../refresh/refresher.js';
 import { BatchWriter, MAX_CONTENT } from './batch-writer.js';
 import type { Lower } from './lower.js';
@@ -40,7 +41,18 @@ export interface AttemptBackendOptions {
   readonly settle?: (() => Promise<boolean>) | undefined;
   /** Called before each commit with writes; throws if the attempt cannot be changed. */
   readonly checkWritable?: ((batch: Batch, view: View) => Promise<void>) | undefined;
+  /**
+   * Writes the operation that leads to a head to the disk, and appends it; undefined if it has to be made again. Only for
+   * a live attempt: otherwise the operation is appended with the head.
+   */
+  readonly writeThrough?: ((next: Head, operation: AttemptOperation) => Promise<Operation | undefined>) | undefined;
 }
+
+/** An operation made from the state after the operation number `after`. */
+export type AttemptOperation = NewOperation & { readonly after: number };
+
+/** Number of times that an operation of a live attempt is made again because other processes change its paths. */
+const MAX_WRITES = 50;
 
 /** An attempt as a backend of the engine: its changes over the lower directory. Each batch of writes is one operation. */
 export class AttemptBackend implements Backend {
@@ -100,10 +112,12 @@ export class AttemptBackend implements Backend {
   }
 
   async #commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
-    const { log, contents, lower, name, clock, checkWritable } = this.#options;
+    const { log, contents, lower, name, clock, checkWritable, writeThrough } = this.#options;
     const { operationId, checks, writes } = batch;
-    for (;;) {
+    for (let tries = 0; ; tries++) {
       this.#enter(call);
+      if (writeThrough !== undefined && tries === MAX_WRITES)
+        throw new FsError('EBUSY', { path: firstPath(batch), hint: BUSY });
       // An operation of another client that is not known yet takes the number of this one, which then runs again.
       const { head: known, last } = writes.length > 0 ? log.state : await log.catchUp(signalOf(call));
       const done = log.operationOf(operationId);
@@ -137,11 +151,11 @@ export class AttemptBackend implements Backend {
         const context = operationContext.getStore();
         const { actor = 'user', tool = 'edit', summary, ok } = context?.label ?? {};
         const ms = context === undefined ? 0 : Math.max(0, at - context.startedAt);
-        const operation = await log.append(
-          next,
-          { at, actor, tool, summary, ok, ms, batch: operationId, after: last },
-          signalOf(call),
-        );
+        const described = { at, actor, tool, summary, ok, ms, batch: operationId, after: last };
+        const operation =
+          writeThrough === undefined
+            ? await log.append(next, described, signalOf(call))
+            : await writeThrough(next, described);
         if (operation === undefined) continue;
         context?.operations.push(operation);
         return { kind: 'ok', version };
@@ -201,6 +215,12 @@ export class AttemptBackend implements Backend {
   #exceeded(before: Head, after: Head, limits: Limits): CommitResult | undefined {
     return exceededLimit(before, after, limits) ?? exceededLimit(before, after, this.#options.limits ?? {});
   }
+}
+
+const BUSY = 'Other processes keep changing the paths. Nothing was written: try again';
+
+function firstPath(batch: Batch): string {
+  return [...touchedBy(batch)][0] ?? '/';
 }
 
 function touchedBy({ checks, writes }: Batch): Set<string> {

@@ -4,7 +4,7 @@ import type { Head } from '../delta/delta-node.js';
 import { decodeHead, type EncodedHead, encodeHead } from '../delta/encode.js';
 import { applyChanges, changesBetween } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
-import type { Operation } from '../operation.js';
+import type { Operation, OperationChange } from '../operation.js';
 import { describeChanges, summarize } from './describe-changes.js';
 import { decodeRecord, encodeRecord, type OperationRecord, seal, unseal } from './operation-record.js';
 
@@ -40,6 +40,8 @@ export interface NewOperation {
   /** Number of the operation that the head was made from. If the log is further, nothing is appended. */
   readonly after?: number | undefined;
   readonly accept?: AcceptRecord | undefined;
+  /** For an operation whose changes are on the disk and not in the head. */
+  readonly changes?: readonly OperationChange[] | undefined;
 }
 
 /**
@@ -116,14 +118,14 @@ export class OperationLog {
    */
   async append(
     head: Head,
-    { at, actor, tool, summary, ok = true, ms, target, batch, after, accept }: NewOperation,
+    { at, actor, tool, summary, ok = true, ms, target, batch, after, accept, changes: given }: NewOperation,
     options: CallOptions = {},
   ): Promise<Operation | undefined> {
     const before = this.#state;
     // Reading catches up too, at any time.
     if (after !== undefined && after !== before.last) return undefined;
     const changes = changesBetween(before.head, head);
-    const described = describeChanges(changes, before.head, head);
+    const described = given ?? describeChanges(changes, before.head, head);
     const operation: Operation = {
       id: before.last + 1,
       attempt: this.#attempt,

@@ -1,0 +1,31 @@
+import { quote } from '@scratchfs/core';
+import type { Lower } from '../backend/lower.js';
+import type { Contents } from '../log/contents.js';
+import type { OperationLog } from '../log/operation-log.js';
+import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
+import type { PendingAccepts } from './pending-accept.js';
+
+/** What accepting needs from an attempt. */
+export interface AcceptParts {
+  readonly attempt: string;
+  /** Path of the directory. */
+  readonly directory: string;
+  readonly lower: Lower;
+  readonly contents: Contents;
+  readonly log: OperationLog;
+  readonly pending: PendingAccepts;
+  /** Directories of the disk that an accept never changes. */
+  readonly readOnly: ReadOnlyPaths;
+  readonly clock: () => number;
+}
+
+const MAX_LISTED_PATHS = 5;
+
+/** Returns the first paths for a message. */
+export function listOf(paths: readonly string[]): string {
+  const shown = paths
+    .slice(0, MAX_LISTED_PATHS)
+    .map((path) => quote(path))
+    .join(', ');
+  return paths.length > MAX_LISTED_PATHS ? `${shown} and ${paths.length - MAX_LISTED_PATHS} more` : shown;
+}

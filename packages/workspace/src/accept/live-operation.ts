@@ -1,0 +1,247 @@
+import { type CallOptions, FsError, isFsError, isWithin, parentPath } from '@scratchfs/core';
+import { type ApplyConflict, applyChanges, type PathChange } from '@scratchfs/host';
+import type { Head } from '../delta/delta-node.js';
+import { changesBetween } from '../delta/head-changes.js';
+import { WorkspaceError } from '../errors.js';
+import { describeChanges, summarize } from '../log/describe-changes.js';
+import type { NewOperation, OperationLog } from '../log/operation-log.js';
+import type { OperationRecord } from '../log/operation-record.js';
+import type { EntryState, Operation, OperationChange } from '../operation.js';
+import { type AcceptParts, listOf } from './accept-parts.js';
+import type { DiskWrite } from './accept-record.js';
+import { hostChange } from './apply.js';
+import { type AttemptChange, contentOf, hashOf, MODE_BITS, sameState } from './attempt-change.js';
+import { AcceptContents, attemptChanges } from './attempt-changes.js';
+import type { LiveOperation } from './pending-accept.js';
+import { redoWrites, undoWrites } from './undo.js';
+
+/** An operation that is about to be written to the disk. `after` is the number of the last operation that it was made from. */
+type Described = Omit<NewOperation, 'accept' | 'changes' | 'summary'> & {
+  readonly after: number;
+  readonly summary?: string | undefined;
+};
+
+/**
+ * Writes an operation of a live attempt to the disk and appends it to the log, both or neither, also after `kill -9`.
+ * The head of a live attempt is always that of an attempt without changes: the disk has them.
+ *
+ * @param next head with the changes of the operation
+ * @returns undefined if another process has changed the attempt, or a path of the operation on the disk: nothing was
+ *   written, and the caller looks at the disk again
+ * @throws FsError ENOTEMPTY if a directory to be removed holds hidden or ignored entries, and what `applyChanges` throws
+ */
+export async function writeThrough(
+  parts: AcceptParts,
+  next: Head,
+  described: Described,
+  options: CallOptions = {},
+): Promise<Operation | undefined> {
+  const { head } = parts.log.state;
+  const contents = new AcceptContents(parts.contents, parts.lower);
+  const found = await attemptChanges(next, contents, parts.readOnly, options);
+  const changes = describeChanges(changesBetween(head, next), head, next);
+  const { writes, hostChanges, hashes } = await writesOf(found, contents, parts, options);
+  try {
+    await parts.contents.save(hashes, options);
+  } finally {
+    parts.contents.drop(hashes);
+  }
+  const apply = async (): Promise<'changed' | undefined> => {
+    const { success, conflicts } = await applyChanges(hostChanges, parts.directory, { signal: options.signal });
+    if (success) return undefined;
+    throwObstacle(conflicts);
+    return 'changed';
+  };
+  const operation = { ...described, summary: described.summary ?? summarize(changes), changes };
+  return await writeAndAppend(parts, { writes, operation }, apply, options);
+}
+
+/** Returns what has to be written, after storing the contents that undo needs. */
+async function writesOf(
+  found: readonly AttemptChange[],
+  contents: AcceptContents,
+  parts: AcceptParts,
+  { signal }: CallOptions,
+): Promise<{ writes: DiskWrite[]; hostChanges: PathChange[]; hashes: Set<string> }> {
+  const writes: DiskWrite[] = [];
+  const hostChanges: PathChange[] = [];
+  const hashes = new Set<string>();
+  for (const { path, base, now } of found) {
+    const [before, after] = [permitted(base), permitted(now)];
+    const content = await contentOf(after, contents, signal);
+    for (const [state, bytes] of [
+      [after, content],
+      [before, before?.hash === after?.hash ? content : await contentOf(before, contents, signal)],
+    ] as const)
+      if (state?.hash !== undefined && hashOf(bytes) === state.hash) hashes.add(parts.contents.add(bytes).hash);
+    writes.push({ path, before, after });
+    hostChanges.push(hostChange(path, before, after, content));
+  }
+  return { writes, hostChanges, hashes };
+}
+
+function permitted(state: EntryState | null): EntryState | null {
+  return state && { ...state, mode: state.mode & MODE_BITS };
+}
+
+/** Throws for what stays in the way however often the disk is looked at. */
+function throwObstacle(conflicts: readonly ApplyConflict[]): void {
+  for (const { path, code } of conflicts) {
+    if (code === 'not-empty')
+      throw new FsError('ENOTEMPTY', {
+        path,
+        hint: 'It holds entries that are never changed in a workspace, such as hidden files and ignored directories. Nothing was written',
+      });
+    if (code === 'special' || code === 'not-a-directory')
+      throw new FsError(code === 'special' ? 'EPERM' : 'ENOTDIR', { path, hint: 'Nothing was written' });
+  }
+}
+
+/** Returns undefined, with everything as it was, if another client was faster or `apply` found another state. */
+async function writeAndAppend(
+  parts: AcceptParts,
+  {
+    writes,
+    operation,
+  }: Pick<LiveOperation, 'writes'> & { readonly operation: LiveOperation['operation'] & { readonly after: number } },
+  apply: () => Promise<'changed' | undefined>,
+  options: CallOptions,
+): Promise<Operation | undefined> {
+  const { log, pending } = parts;
+  const { after, ...rest } = operation;
+  await using note = pending.note();
+  const announced = {
+    tool: 'operation',
+    actor: rest.actor,
+    summary: rest.summary,
+    writes,
+    after,
+    operation: rest,
+  } as const;
+  if (!(await note.offer(announced, options))) return undefined;
+  let outcome: 'changed' | undefined;
+  try {
+    outcome = (await log.catchUp(options)).last === after ? await apply() : 'changed';
+  } catch (error) {
+    await note.end().catch(() => undefined);
+    throw error;
+  }
+  if (outcome === 'changed') {
+    await note.end();
+    return undefined;
+  }
+  let appended: Operation;
+  try {
+    appended = await appendLive(log, { writes, operation: { ...rest, batch: rest.batch ?? note.id } });
+  } catch (error) {
+    // The store refuses the line, for want of space for example, so the disk goes back. If the outcome is unknown, the
+    // note stays, and the next call completes the log.
+    if (isFsError(error) && (await isTakenBack(parts, writes))) await note.end().catch(() => undefined);
+    throw error;
+  }
+  await note.end().catch(() => undefined);
+  return appended;
+}
+
+async function isTakenBack(parts: AcceptParts, writes: readonly DiskWrite[]): Promise<boolean> {
+  const contents = new AcceptContents(parts.contents, parts.lower);
+  try {
+    return (await undoWrites(parts.directory, writes, contents)).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Appends an operation whose changes are on the disk. Not to be cancelled: what it describes has happened. */
+export async function appendLive(
+  log: OperationLog,
+  { writes, operation }: Pick<LiveOperation, 'writes' | 'operation'>,
+): Promise<Operation> {
+  for (;;) {
+    const { head, last } = await log.catchUp({});
+    const accept = { as: 'apply', isLive: true, writes } as const;
+    const appended = await log.append(head, { ...operation, accept, after: last });
+    if (appended !== undefined) return appended;
+  }
+}
+
+/**
+ * Brings back the state of the disk after an operation of a live attempt, of everything or of one path, where the disk
+ * still holds what the later operations left there.
+ * @returns the operation; `same` if nothing differs; undefined if another client was faster
+ * @throws WorkspaceError `refused` if a path holds something else; nothing is changed then
+ */
+export async function restoreLive(
+  parts: AcceptParts,
+  to: number,
+  path: string | undefined,
+  described: Described & { readonly summary: string },
+  options: CallOptions = {},
+): Promise<Operation | 'same' | undefined> {
+  const writes = await writesSince(parts.log, to, path, options);
+  if (writes.length === 0) return 'same';
+  const contents = new AcceptContents(parts.contents, parts.lower);
+  const apply = async (): Promise<undefined> => {
+    const changed = await redoWrites(parts.directory, writes, contents, options.signal);
+    if (changed.length > 0) throw changedSince(changed, 'the later operations');
+  };
+  const changes = writes.map(({ path, before, after }): OperationChange => ({ path, before, after }));
+  return await writeAndAppend(parts, { writes, operation: { ...described, changes } }, apply, options);
+}
+
+/** Returns the writes that lead from the state after the last operation of a live attempt to that after an earlier one. */
+export async function writesSince(
+  log: OperationLog,
+  to: number,
+  under: string | undefined,
+  options: CallOptions,
+): Promise<DiskWrite[]> {
+  if (to > 0) await log.record(to, options);
+  const found = new Map<string, DiskWrite>();
+  for (let id = log.state.last; id > to; id--) {
+    for (const { path, before, after } of await diskWritesOf(log, await log.record(id, options), options))
+      found.set(path, { path, before: found.has(path) ? (found.get(path) as DiskWrite).before : after, after: before });
+  }
+  const isWanted = (path: string): boolean => under === undefined || under === '/' || isWithin(path, under);
+  const wanted = new Map([...found].filter(([path]) => isWanted(path)));
+  // What comes back needs the directories that it was in.
+  for (const { path, after } of [...wanted.values()]) {
+    if (after === null) continue;
+    for (let above = parentPath(path); above !== '/'; above = parentPath(above)) {
+      const write = found.get(above);
+      if (write !== undefined && write.after?.kind === 'directory') wanted.set(above, write);
+    }
+  }
+  return [...wanted.values()]
+    .filter(({ before, after }) => !sameState(before, after))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Returns what an operation wrote to the disk. */
+async function diskWritesOf(
+  log: OperationLog,
+  { accept, operation }: OperationRecord,
+  options: CallOptions,
+): Promise<readonly DiskWrite[]> {
+  if (accept?.as === 'apply') return accept.writes;
+  const { tool, target } = operation;
+  if ((tool !== 'undo' && tool !== 'redo') || target === undefined) return [];
+  const writes = await diskWritesOf(log, await log.record(target, options), options);
+  return tool === 'redo' ? writes : writes.map(({ path, before, after }) => ({ path, before: after, after: before }));
+}
+
+/** Returns the changes of an operation as those of its undo. */
+export function inverseChanges(changes: readonly OperationChange[]): OperationChange[] {
+  const targets = new Map(changes.flatMap(({ path, from }) => (from === undefined ? [] : [[from, path]])));
+  return changes.map(({ path, before, after }) => {
+    const from = targets.get(path);
+    return { path, before: after, after: before, ...(from !== undefined && { from }) };
+  });
+}
+
+function changedSince(paths: readonly string[], left: string): WorkspaceError {
+  return new WorkspaceError(
+    'refused',
+    `Nothing was changed, because these paths no longer hold what ${left} left there: ${listOf(paths)}. Put them back and try again, or edit them by hand`,
+  );
+}
