@@ -92,6 +92,16 @@ export const campaigns = [
     run: tested('long', 'packages/s3/src/streams.long.test.ts', 1_024, { size: 'LARGE_FILE_MB' }),
   },
   {
+    name: 'cloudflare/suites',
+    proves: 'R2Storage and DurableObjectStorage pass the whole suites inside workerd.',
+    run: tested('cloudflare', 'test/cloudflare/cloudflare.test.ts', 1, { size: 'CLOUDFLARE_SUITES' }),
+  },
+  {
+    name: 'cloudflare/writers',
+    proves: '16 clients increment one counter 100 times each, in a bucket and in a Durable Object, and none is lost.',
+    run: tested('cloudflare', 'test/cloudflare/cloudflare.test.ts', 16, { size: 'CLOUDFLARE_WRITERS' }),
+  },
+  {
     name: 'workspace/undo',
     proves: '200 random operations on a directory, 200 times undo and 200 times redo are exact, on 1,000 seeds.',
     minutes: 55,

@@ -24,6 +24,7 @@ export const steps = [
   { name: 'long unit tests', vitest: ['long'], needs: ['bubblewrap'], timeoutMs: 20 * 60_000 },
   { name: 'differential', vitest: ['differential'], timeoutMs: 20 * 60_000 },
   { name: 'clients', vitest: ['clients'], timeoutMs: 20 * 60_000 },
+  { name: 'cloudflare', vitest: ['cloudflare'] },
   { name: 'mcp', vitest: ['mcp'] },
   { name: 'redis-server', report: ['node', '.ci/redis-server.mjs'] },
   { name: 'redis', vitest: ['redis'], needs: ['redis-server'], timeoutMs: 25 * 60_000 },

@@ -57,6 +57,7 @@ export default defineConfig({
       // The program is bundled once for all of these tests.
       { ...cli, test: { ...cli.test, globalSetup: [`${root}test/cli/bundle.ts`] } },
       project('clients', 'test/clients/**/*.test.ts'),
+      project('cloudflare', 'test/cloudflare/**/*.test.ts'),
       project('mcp', 'test/mcp/**/*.test.ts'),
       project('examples', 'examples/**/*.test.ts'),
       project('redis', 'test/redis/**/*.test.ts'),

@@ -10,6 +10,7 @@ export const mayImport: Record<string, readonly string[]> = {
   s3: ['@scratchfs/core', '@aws-sdk/client-s3'],
   disk: ['@scratchfs/core'],
   browser: ['@scratchfs/core'],
+  cloudflare: ['@scratchfs/core'],
   // `?` is a driver named at run time, which the user has installed.
   sql: ['@scratchfs/core', 'better-sqlite3', 'libsql', 'pg', '?'],
   workspace: [
@@ -62,7 +63,7 @@ export const mayImport: Record<string, readonly string[]> = {
 };
 
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
-export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', 's3'];
+export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', 's3', 'cloudflare'];
 
 /** Folders that may import Node's own modules. Other code of these packages runs everywhere. */
 export const needsNode = [

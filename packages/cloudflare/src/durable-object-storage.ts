@@ -1,0 +1,25 @@
+import { ObjectTreeStorage } from '@scratchfs/core/object-tree';
+import { checkState, type SqlObjectState } from './durable-object-state.js';
+import { DurableObjectStore, listFileSystems } from './durable-object-store.js';
+import { type CloudflareStorageOptions, parseOptions } from './options.js';
+
+/**
+ * A filesystem in the SQLite database of a Durable Object. Give it `ctx.storage`. It uses the tables `scratchfs_heads`,
+ * `scratchfs_objects` and `scratchfs_format`, and touches no others, no keys and no alarm. All requests of the Durable
+ * Object can share one storage, or each can open its own. Nothing is read before the first call.
+ *
+ * A commit is one transaction. The runtime holds replies and requests to others back until the transaction is stored, as
+ * it does for every write of a Durable Object.
+ * @throws TypeError, RangeError for options or a state of a wrong kind
+ */
+export class DurableObjectStorage extends ObjectTreeStorage {
+  constructor(storage: SqlObjectState, options?: CloudflareStorageOptions) {
+    const { name, tree } = parseOptions('DurableObjectStorage', options);
+    super(new DurableObjectStore(checkState(storage), name), tree);
+  }
+
+  /** Returns the names of the filesystems in a Durable Object, sorted. @throws StorageError */
+  static async list(storage: SqlObjectState): Promise<string[]> {
+    return listFileSystems(checkState(storage));
+  }
+}

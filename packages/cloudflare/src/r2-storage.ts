@@ -1,0 +1,29 @@
+import { ObjectTreeStorage } from '@scratchfs/core/object-tree';
+import { type CloudflareStorageOptions, parseOptions } from './options.js';
+import { checkBucket, type R2BucketBinding } from './r2-bucket.js';
+import { listFileSystems, R2ObjectStore } from './r2-object-store.js';
+
+/**
+ * A filesystem in an R2 bucket that any number of Workers share. Give it a bucket that is bound to the Worker. Its keys
+ * begin with `scratchfs/<name>/`; the rest of the bucket is left alone. In a Worker, open it in the request that uses
+ * it: the runtime forbids requests to wait for each other's work. No request is sent before the first call.
+ *
+ * R2 accepts one write a second of one object, and each commit writes the head: writers that wait at the same time share
+ * a commit, and a refused one is repeated after a second. For more writes use {@link DurableObjectStorage}.
+ * @throws TypeError, RangeError for options or a bucket of a wrong kind
+ */
+export class R2Storage extends ObjectTreeStorage {
+  constructor(bucket: R2BucketBinding, options?: CloudflareStorageOptions) {
+    const { name, tree } = parseOptions('R2Storage', options);
+    super(new R2ObjectStore(checkBucket(bucket), name), tree);
+  }
+
+  /**
+   * Returns the names of the filesystems in a bucket, sorted. Sends a request for each thousand names, and one for each
+   * name.
+   * @throws StorageError
+   */
+  static list(bucket: R2BucketBinding): Promise<string[]> {
+    return listFileSystems(checkBucket(bucket));
+  }
+}
