@@ -126,6 +126,9 @@ export interface AcceptResult {
   readonly patch?: Uint8Array | undefined;
 }
 
+/** Part of a run: the files are copied, the command runs, its changes are brought into the attempt. */
+export type RunStage = 'copying' | 'running' | 'collecting';
+
 export interface RunOptions extends CallOptions {
   /** Milliseconds of wall time. Default 600,000. */
   readonly timeoutMs?: number | undefined;
@@ -141,6 +144,8 @@ export interface RunOptions extends CallOptions {
   readonly terminal?: boolean | undefined;
   /** Receives output as it comes. */
   readonly onOutput?: ((chunk: Uint8Array, stream: 'stdout' | 'stderr') => void) | undefined;
+  /** Called at the beginning of each stage. */
+  readonly onStage?: ((stage: RunStage) => void) | undefined;
   readonly actor?: string | undefined;
   /** For the log. Default: the command. */
   readonly summary?: string | undefined;

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   accessSync,
   closeSync,
@@ -90,6 +90,23 @@ exec ${STARTED_FD}>&-
 exec "$@"
 `;
 
+/**
+ * Ctrl-C goes to every process of the terminal's foreground. It would end bubblewrap, and with it a command that handles
+ * Ctrl-C itself, so bubblewrap ignores it. The command gets the default back: a shell cannot do that, so `env` does.
+ */
+const ENV = '/usr/bin/env';
+const IGNORING = ['/bin/sh', '-c', 'trap "" INT QUIT; exec "$@"', 'sh'];
+const WITH_DEFAULT = [ENV, '--default-signal=INT,QUIT', '/bin/sh', '-c', 'exec "$@"', 'sh'];
+
+let canReset: boolean | undefined;
+
+/** Reports whether this system's `env` can reset signals, as that of GNU since 8.31 can. */
+function canResetSignals(): boolean {
+  canReset ??=
+    spawnSync(ENV, [...WITH_DEFAULT.slice(1), '/bin/sh', '-c', ':'], { env: {}, stdio: 'ignore' }).status === 0;
+  return canReset;
+}
+
 export function findBubblewrap(): string {
   if (process.platform !== 'linux')
     throw new OsSandboxUnavailableError(
@@ -127,11 +144,14 @@ export function startConfined(
   const numbers = [Math.ceil(limits.memoryBytes / 1_024), Math.ceil(limits.fileBytes / 512), limits.processes].map(
     String,
   );
-  const args = ['--args', String(ARGUMENTS_FD), '--', '/bin/sh', '-c', SCRIPT, 'sh', ...numbers, ...command];
-  const nothing = openSync(devNull, 'r');
   const { terminal = false } = confinement;
+  const keepsInterrupts = terminal && canResetSignals();
+  const inside = keepsInterrupts ? [...WITH_DEFAULT, ...command] : command;
+  const args = ['--args', String(ARGUMENTS_FD), '--', '/bin/sh', '-c', SCRIPT, 'sh', ...numbers, ...inside];
+  const [program = '', ...rest] = keepsInterrupts ? [...IGNORING, bubblewrap, ...args] : [bubblewrap, ...args];
+  const nothing = openSync(devNull, 'r');
   try {
-    const child = spawn(bubblewrap, args, {
+    const child = spawn(program, rest, {
       // bubblewrap's environment can be read inside, as that of process 1.
       env: {},
       cwd: '/',

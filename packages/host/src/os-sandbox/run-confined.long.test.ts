@@ -45,4 +45,10 @@ describe.skipIf(!isThere && !process.env['CI'])('runConfined() in a terminal (ne
   it('ends the command by Ctrl-C, and not this process', async () => {
     expect(await inTerminal('echo ready; sleep 20', '\x03')).toMatch(/end (null SIGINT|130 undefined)\n$/);
   });
+
+  it('leaves Ctrl-C to a command that handles it', async () => {
+    const command = 'trap "echo caught" INT; echo ready; read x; read x; echo "got $x"; exit 9';
+    const shown = await inTerminal(command, '\x03\ntyped\n');
+    expect(shown).toMatch(/caught\n[\s\S]*end 9 undefined\n$/);
+  });
 });

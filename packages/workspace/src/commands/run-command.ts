@@ -58,6 +58,7 @@ const RUN_OPTIONS = [
   'install',
   'terminal',
   'onOutput',
+  'onStage',
   'actor',
   'summary',
 ] as const;
@@ -91,6 +92,7 @@ export async function runCommand(
   environmentOf(given);
   signal?.throwIfAborted();
   findBubblewrap();
+  options.onStage?.('copying');
   const cwd = await directoryIn(files.fileSystem, options.cwd ?? '/', signal);
   using copy = await PersistentCopy.open(files.copies);
   const { directory, fileSystem, visibilityOf } = files;
@@ -108,12 +110,14 @@ export async function runCommand(
   let isTaken = false;
   let changes: CopyChanges | undefined;
   try {
+    options.onStage?.('running');
     const run = await runConfined(argv, confinement, {
       timeoutMs,
       signal,
       longOutput: 'cut',
       onOutput: options.onOutput,
     });
+    options.onStage?.('collecting');
     const isKilled = run.stopped !== undefined || run.signal !== undefined;
     if (isKilled) return { ...run, ...NOTHING, hint: hintFor(run.stderr, unreachable) };
     changes = await changesOf(copy, source, limits, signal);
