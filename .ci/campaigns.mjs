@@ -210,6 +210,12 @@ export const campaigns = [
     run: tested('long', 'packages/workspace/src/accept/two-writers', 10_000, { size: 'TWO_WRITERS', seed: 'SEED' }),
   },
   {
+    name: 'cli/kills',
+    proves:
+      'After 300 times kill -9 of the command line at random moments, the log has whole operations, the disk is whole, and every command works.',
+    run: tested('cli', 'test/cli/kills', 300, { size: 'CLI_KILLS', seed: 'CLI_KILLS_SEED' }),
+  },
+  {
     name: 'sandbox/attacks',
     proves: 'No way to use any method reaches what a policy forbids, over every storage, with every policy and layer.',
     run: () => ({

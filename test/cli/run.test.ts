@@ -1,10 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PROGRAM } from './bundle.js';
-import { ENVIRONMENT, json, ok, run } from './program.js';
+import { json, ok, run } from './program.js';
 import { repository } from './repository.js';
 import { HAS_TMUX, Terminal } from './terminal.js';
 
@@ -33,24 +31,6 @@ describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
     expect(done).toMatchObject({ code: 0, decision: 'accepted', stdout: 'out\n', paths: [{ path: '/b.txt' }] });
     expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('2\n');
     expect(existsSync(join(cwd, 'other.txt')) || existsSync(join(cwd, 'x'))).toBe(false);
-  });
-
-  it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('at %s ends with %i and leaves neither a process nor an attempt', async (signal, code) => {
-    const cwd = repository();
-    await ok(['fork', 'mine'], { cwd });
-    const child = spawn(process.execPath, [PROGRAM, 'run', '--', 'sh', '-c', 'echo started; sleep 987'], {
-      cwd,
-      env: ENVIRONMENT,
-    });
-    await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()));
-    child.kill(signal);
-    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(code);
-    expect(await ok(['attempts', '--names'], { cwd })).toBe('mine\n');
-    for (let tries = 0; tries < 50 && spawnSync('pgrep', ['-f', '^sleep 987$']).status === 0; tries++) await sleep(100);
-    expect(spawnSync('pgrep', ['-f', '^sleep 987$']).status).toBe(1);
   });
 
   it.skipIf(!HAS_TMUX)('gives an interactive program the terminal, then asks (needs tmux)', async () => {

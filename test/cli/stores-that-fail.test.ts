@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mountSmallDisk, unmountSmallDisk, whyNoDisk } from '../attacks/small-disk.js';
-import { PROGRAM } from './bundle.js';
-import { ENVIRONMENT, folder, ok, run } from './program.js';
+import { folder, ok, run } from './program.js';
 import { repository } from './repository.js';
 
 const noDisk = whyNoDisk();
@@ -45,20 +43,5 @@ describe('a store', () => {
     for (const inside of ['./store', 'sqlite:./agents.db', `file://${cwd}/store`])
       expect(await run(['fork', 'x', '--store', inside], { cwd })).toMatchObject({ code: 4 });
     expect(readdirSync(cwd).sort()).toEqual(['.git', 'b.txt', 'src']);
-  });
-});
-
-describe('try', () => {
-  it('ends with 130 at SIGINT and leaves no attempt', async () => {
-    const cwd = repository();
-    const child = spawn(process.execPath, [PROGRAM, 'try', '2', '--', 'sh', '-c', 'sleep 30'], {
-      cwd,
-      env: ENVIRONMENT,
-    });
-    const names = (): Promise<string> => ok(['attempts', '--names'], { cwd });
-    while ((await names()).split('\n').length < 3);
-    child.kill('SIGINT');
-    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130);
-    expect(await names()).toBe('');
   });
 });

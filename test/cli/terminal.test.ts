@@ -68,30 +68,58 @@ describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
     expect(await ok(['attempts', '--names'], { cwd })).toBe('trial\n');
   });
 
-  it('rewind goes back to a state chosen with the arrow keys, after its changes were shown', async () => {
+  it('rewind shows the changes beside the list of states, in any size and without colours', async () => {
+    const cwd = repository({ 'b.txt': 'bee\n', 'long.txt': LINES });
+    for (const text of ['1', '2', '3']) await ok(['fs', 'write', 'b.txt', `${text}\n`], { cwd });
+    await ok(['fs', 'write', 'long.txt', LINES.replaceAll('line', 'row')], { cwd });
+    const { type, shows, press } = bound(open(cwd));
+    type('NO_COLOR=1 scratchfs rewind; echo "code $?"');
+    await shows(/ \| 1 path changed, 20 lines added, 20 lines removed\n> 3 /);
+    press('Down');
+    await shows(/^> 2 /m);
+    const screen = await shows(/ \| \+2$/m);
+    expect(screen).toMatch(/ \| -3$/m);
+    expect(terminal?.screen({ withColors: true })).not.toContain('\u001b[3');
+    terminal?.resize(60, 16);
+    await shows(/^-{60}$/m);
+    await shows(/^\+\+\+ b\/b.txt$/m);
+    press('NPage', 'NPage');
+    await shows(/^-row 9$/m);
+    terminal?.resize(100, 40);
+    await shows(/^> 2 .* \| /m);
+    press('Enter');
+    await shows('Go back to the state after 2? [y,n]');
+    press('n', 'End', 'Up', 'Enter');
+    await shows('Go back to the state after 1? [y,n]');
+    await shows(/ \| \+1$/m);
+    press('y');
+    await shows(/Restore everything to operation 1[\s\S]*code 0/);
+    expect(await ok(['fs', 'cat', 'b.txt'], { cwd })).toBe('1\n');
+    expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('bee\n');
+    for (const [key, code] of [
+      ['q', 4],
+      ['C-c', 130],
+    ] as const) {
+      type('clear; scratchfs rewind; echo "code $?"');
+      await shows('Back to the state after which operation');
+      press(key);
+      await shows(`code ${code}`);
+    }
+  });
+
+  it('rewind takes back no operation that the person has not seen', async () => {
     const cwd = repository();
     for (const text of ['1', '2', '3']) await ok(['fs', 'write', 'b.txt', `${text}\n`], { cwd });
     const { type, shows, press } = bound(open(cwd));
     type('scratchfs rewind');
-    await shows('Back to the state after which operation');
-    press('Down', 'Enter');
-    await shows('Go back to it?');
-    expect(terminal?.screen()).toMatch(/-3\n\+1/);
-    press('y');
-    await shows('Restore everything to operation 1');
-    expect(await ok(['fs', 'cat', 'b.txt'], { cwd })).toBe('1\n');
-    expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('bee\n');
-
-    // An operation that the person has not seen is not taken back.
-    type('clear; scratchfs rewind');
-    await shows('Back to the state after which operation');
+    await shows('+2');
     await ok(['fs', 'write', 'b.txt', 'unseen'], { cwd });
-    press('Enter');
+    press('Down');
     await shows('Another operation has come meanwhile');
     type('clear; scratchfs rewind');
-    await shows('Back to the state after which operation');
+    await shows(/> 3[\s\S]*\+3/);
     press('Enter');
-    await shows('Go back to it?');
+    await shows('[y,n]');
     await ok(['fs', 'write', 'b.txt', 'unseen too'], { cwd });
     press('y');
     await shows('is not the one at hand any more');

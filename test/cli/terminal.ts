@@ -54,6 +54,10 @@ export class Terminal {
     this.#tmux('send-keys', ...keys);
   }
 
+  resize(columns: number, rows: number): void {
+    this.#tmux('resize-window', '-x', String(columns), '-y', String(rows));
+  }
+
   /** Returns what the terminal shows, with colours if asked for. */
   screen({ withColors = false } = {}): string {
     return this.#tmux('capture-pane', '-p', ...(withColors ? ['-e'] : []));

@@ -4,26 +4,16 @@ import { main } from './main.js';
 import { Interrupts } from './terminal/interrupts.js';
 
 const interrupts = new Interrupts();
+interrupts.listen();
 
-// The first Ctrl-C ends the work in order; the second ends the process.
-process.on('SIGINT', () => {
-  if (!interrupts.interrupt()) process.exit(ExitCode.interrupted);
-});
-const terminated = 128 + 15;
-let isTerminated = false;
-process.on('SIGTERM', () => {
-  isTerminated = true;
-  if (!interrupts.terminate()) process.exit(terminated);
-});
-
-// The reader of a pipe may stop early, as `head` does. That is no failure.
+// The reader of a pipe may stop early, as `head` does, and a terminal may be closed. Neither is a failure.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode ?? ExitCode.ok);
-    throw error;
+    if (!interrupts.isTerminated) throw error;
   });
 
-const code = await main(process.argv.slice(2), {
+process.exitCode = await main(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   stdin: process.stdin,
@@ -31,4 +21,3 @@ const code = await main(process.argv.slice(2), {
   directory: process.cwd(),
   interrupts,
 });
-process.exitCode = isTerminated ? terminated : code;

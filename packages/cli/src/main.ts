@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ExitCode, type Failure, failureOf } from './errors.js';
+import { CliError, ExitCode, type Failure, failureOf } from './errors.js';
 import { COMMANDS } from './table/commands.js';
 import { manual, overview } from './table/help.js';
 import { Options } from './table/options.js';
@@ -73,13 +73,13 @@ export async function main(argv: readonly string[], options: MainOptions): Promi
     if (output.isJson && json !== undefined)
       output.line(JSON.stringify({ version: JSON_VERSION, command: spec.name, ...json }));
     if (!output.isJson) for (const text of lines ?? []) output.line(text);
-    return code;
+    return interrupts.isTerminated ? interrupts.exitCode : code;
   } catch (error) {
     // A command line that could not be parsed may still ask for JSON.
     const end = argv.indexOf('--');
     const isJson = given.flag('json') || (end < 0 ? argv : argv.slice(0, end)).includes('--json');
     const output = new Output({ ...options, isJson });
-    const failure = signal.aborted ? INTERRUPTED : failureOf(error);
+    const failure = failureWithin(interrupts, error);
     report(failure, output);
     if (environment['SCRATCHFS_DEBUG'] !== undefined && error instanceof Error)
       output.problem(escapeText(String(error.stack)));
@@ -87,12 +87,15 @@ export async function main(argv: readonly string[], options: MainOptions): Promi
   }
 }
 
-const INTERRUPTED: Failure = {
-  exitCode: ExitCode.interrupted,
-  code: 'interrupted',
-  message: 'Interrupted.',
-  hint: undefined,
-};
+/** Returns what to tell about an error, which after a signal is only its consequence. */
+function failureWithin({ signal, exitCode }: Interrupts, error: unknown): Failure {
+  const failure = failureOf(error);
+  if (!signal.aborted) return failure;
+  const isNamed = error instanceof CliError && error.exitCode === ExitCode.interrupted;
+  return isNamed
+    ? { ...failure, exitCode }
+    : { exitCode, code: 'interrupted', message: 'Interrupted.', hint: undefined };
+}
 
 function report({ code, message, hint }: Failure, output: Output): void {
   if (output.isJson) {

@@ -29,14 +29,14 @@ export async function run(call: Call): Promise<Result> {
     if (!isPicked) return finish(call, attempt, given);
     const diff = await attempt.diff({ hunks: true, signal, ...(paths.length === 0 ? {} : { paths }) });
     if (diff.paths.length === 0) return finish(call, attempt, { ...given, expect: diff.head });
-    const picked = await pickHunks(diff.paths, output);
+    const picked = await pickHunks(diff.paths, call);
     return finish(call, attempt, { ...given, ...picked, expect: diff.head });
   });
 }
 
 async function finish(call: Call, attempt: Attempt, options: AcceptOptions): Promise<Result> {
-  const { output } = call;
-  const result = await output.progress('Accepting', () => attempt.accept(options));
+  const { interrupts, output } = call;
+  const result = await interrupts.orderly(() => output.progress('Accepting', () => attempt.accept(options)));
   const { patch } = result;
   if (options.as !== 'patch' || patch === undefined) return acceptResult(result, attempt.name, call);
   const file = call.options.text('patch') ?? '-';

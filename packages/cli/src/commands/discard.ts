@@ -18,11 +18,12 @@ export function run(call: Call): Promise<Result> {
   });
 }
 
-async function confirm({ output }: Call, names: readonly string[]): Promise<void> {
+async function confirm(call: Call, names: readonly string[]): Promise<void> {
+  const { output } = call;
   const what = `Discard ${count(names.length, 'attempt')}: ${names.join(', ')}`;
   if (!output.isInteractive)
     throw new CliError(ExitCode.refused, `${what}? There is no terminal to ask.`, '--yes discards without asking.');
   const { askKey } = await import('../terminal/ask.js');
-  const key = await askKey(`${what}?`, { y: 'yes, it cannot be undone', n: 'no' }, output);
+  const key = await askKey(`${what}?`, { y: 'yes, it cannot be undone', n: 'no' }, call);
   if (key === 'n') throw new CliError(ExitCode.refused, 'Nothing was discarded.');
 }

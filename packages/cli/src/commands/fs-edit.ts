@@ -38,14 +38,15 @@ export function run(call: Call): Promise<Result> {
 
 /** Lets a person edit a copy in their editor, and writes it back if nobody else has changed the file meanwhile. */
 async function edited(
-  { environment, signal }: Call,
+  { environment, interrupts, signal }: Call,
   at: string,
   fileSystem: FileSystem,
   change: <T>(summary: string, work: (inside: FileSystem) => Promise<T>) => Promise<T>,
 ): Promise<Result> {
   const { editInEditor } = await import('../terminal/editor.js');
   const before = await fileSystem.readFile(at, { signal });
-  const after = await editInEditor(at, before, environment);
+  const release = interrupts.hold();
+  const after = await editInEditor(at, before, environment).finally(release);
   if (Buffer.compare(before, after) === 0) return { lines: ['Nothing was changed'], json: { path: at, replaced: 0 } };
   await change(`Edit ${at}`, async (inside) => {
     if (Buffer.compare(await inside.readFile(at, { signal }), before) !== 0)

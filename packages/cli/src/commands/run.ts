@@ -1,9 +1,10 @@
 import type { Attempt, RunResult } from '@scratchfs/workspace';
-import { ExitCode } from '../errors.js';
+import { CliError, ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { askKey } from '../terminal/ask.js';
 import { escapeText } from '../terminal/escape.js';
 import { acceptResult } from '../workspace/accept-text.js';
+import { CommandStages } from '../workspace/command-stages.js';
 import { conflictLines, patchLines, pathJson, statLines, sumText } from '../workspace/diff-text.js';
 import { withAttempt } from '../workspace/open.js';
 import { operationJson, pathText } from '../workspace/operation-text.js';
@@ -14,31 +15,45 @@ export function run(call: Call): Promise<Result> {
   const { args, output, interrupts, signal } = call;
   return withAttempt(call, async (attempt) => {
     const isTerminal = output.isInteractive;
-    const work = (fork: Attempt): Promise<RunResult> =>
-      fork.run(args, {
-        ...given,
-        signal,
-        terminal: isTerminal,
-        ...(isTerminal || output.isJson
-          ? {}
-          : { onOutput: (chunk, stream) => void (stream === 'stdout' ? process.stdout : process.stderr).write(chunk) }),
-      });
+    const stages = new CommandStages(call);
     const { fork, result } = await interrupts.orderly(async () => {
-      const made = await attempt.fork(undefined, { signal });
+      const made = await attempt.fork();
       try {
-        return { fork: made, result: await (isTerminal ? interrupts.hold(() => work(made)) : work(made)) };
+        const ended = await made.run(args, {
+          ...given,
+          signal,
+          terminal: isTerminal,
+          onStage: (stage) => stages.enter(stage),
+          ...(isTerminal || output.isJson
+            ? {}
+            : {
+                onOutput: (chunk, stream) => void (stream === 'stdout' ? process.stdout : process.stderr).write(chunk),
+              }),
+        });
+        return { fork: made, result: ended };
       } catch (error) {
         await made.discard();
         throw error;
+      } finally {
+        stages.end();
       }
     });
-    return decide(call, fork, result);
+    try {
+      return await decide(call, fork, result);
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof CliError && error.exitCode === ExitCode.interrupted)) throw error;
+      throw new CliError(
+        ExitCode.interrupted,
+        `Interrupted. The changes are kept as attempt ${fork.name}.`,
+        `scratchfs accept ${fork.name}, or scratchfs discard ${fork.name}`,
+      );
+    }
   });
 }
 
 /** Shows what a command has changed, and does with the fork what the person says. */
 async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Result> {
-  const { options, output } = call;
+  const { options, output, interrupts } = call;
   const { style } = output;
   const code = exitCodeOf(result);
   const json = (decision: string, more: Record<string, unknown> = {}) => ({
@@ -83,7 +98,8 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
     ];
     return { code, lines: output.isQuiet ? [] : lines, json: json('kept', { paths: paths.map(pathJson) }) };
   }
-  const accepted = acceptResult(await fork.accept({ paths: changed, expect: head }), fork.name, call);
+  const done = await interrupts.orderly(() => fork.accept({ paths: changed, expect: head }));
+  const accepted = acceptResult(done, fork.name, call);
   const isAccepted = accepted.code === ExitCode.ok;
   return {
     code: isAccepted || code !== 0 ? code : (accepted.code ?? code),
@@ -107,7 +123,7 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
           d: 'discard the changes',
           s: 'show the changed lines',
         },
-        output,
+        call,
       );
       if (key === 'a') return 'accept';
       if (key === 'k') return 'keep';

@@ -22,39 +22,29 @@ export function run(call: Call): Promise<Result> {
     throw usageError(`N must be a number from 1 to ${MAX_FORKS}, not ${number}.`);
   if (command.length === 0) throw usageError('CMD is missing.', 'Usage: scratchfs try N -- CMD…');
   const given = runOptions(call);
-  const { options, output, signal } = call;
+  const { options, output, interrupts, signal } = call;
   const { style } = output;
   const test = options.text('test');
   return withAttempt(call, async (attempt, workspace) => {
-    const forks: Attempt[] = [];
-    for (let index = 0; index < Number(number); index++) forks.push(await attempt.fork(undefined, { signal }));
-    let ended = 0;
-    const discardAll = async (error: unknown): Promise<never> => {
-      for (const fork of forks) await fork.discard();
-      throw error;
+    const work = async (fork: Attempt): Promise<Tried> => {
+      const result = await fork.run(command, { ...given, signal });
+      const judged = test === undefined ? undefined : await fork.run(['/bin/sh', '-c', test], { ...given, signal });
+      const { paths } = await fork.diff({ signal });
+      return { fork, result, test: judged, paths };
     };
-    const running = output.progress(`Running in ${count(forks.length, 'fork')}`, (report) =>
-      Promise.all(
-        forks.map(async (fork): Promise<Tried> => {
-          const result = await fork.run(command, { ...given, signal });
-          const judged = test === undefined ? undefined : await fork.run(['/bin/sh', '-c', test], { ...given, signal });
-          const { paths } = await fork.diff({ signal });
-          report(`${++ended} of ${forks.length} ended`);
-          return { fork, result, test: judged, paths };
-        }),
-      ),
-    );
-    const tried = await running.catch(discardAll);
+    const tried = await interrupts.orderly(() => tryAll(attempt, Number(number), work, call));
     const rows = tried.map((one) => [
       style.name(one.fork.name),
       mark(exitCodeOf(one.result), 'done', style),
       one.test === undefined ? style.dim('not tested') : mark(exitCodeOf(one.test), 'test passed', style),
       sumText(one.paths),
     ]);
-    const picked = output.isInteractive ? await pick(tried) : undefined;
+    const picked = output.isInteractive ? await pick(tried, signal) : undefined;
     if (picked !== undefined) {
-      await workspace.switchTo(picked.fork.name, { signal });
-      for (const { fork } of tried) if (fork !== picked.fork) await fork.discard({ signal });
+      await interrupts.orderly(async () => {
+        await workspace.switchTo(picked.fork.name);
+        for (const { fork } of tried) if (fork !== picked.fork) await fork.discard();
+      });
     }
     const lines = [
       ...alignColumns(rows),
@@ -82,15 +72,49 @@ export function run(call: Call): Promise<Result> {
   });
 }
 
+/**
+ * Makes forks and runs the work in all of them at the same time. If it fails in one of them, all
+ * forks are discarded when it has ended in the others.
+ */
+async function tryAll(
+  attempt: Attempt,
+  number: number,
+  work: (fork: Attempt) => Promise<Tried>,
+  { output, signal }: Call,
+): Promise<Tried[]> {
+  const forks: Attempt[] = [];
+  try {
+    while (forks.length < number) {
+      signal.throwIfAborted();
+      forks.push(await attempt.fork());
+    }
+    return await output.progress(`Running in ${count(number, 'fork')}`, async (report) => {
+      let ended = 0;
+      const all = forks.map(async (fork) => {
+        const one = await work(fork);
+        report(`${++ended} of ${number} ended`);
+        return one;
+      });
+      // A fork is discarded only after the work in it has ended.
+      await Promise.allSettled(all);
+      return await Promise.all(all);
+    });
+  } catch (error) {
+    for (const fork of forks) await fork.discard();
+    throw error;
+  }
+}
+
 function mark(code: number, good: string, style: Call['output']['style']): string {
   return code === 0 ? style.added(good) : style.removed(`exit code ${code}`);
 }
 
 /** Lets a person pick one with the arrow keys; undefined if they keep all. */
-async function pick(tried: readonly Tried[]): Promise<Tried | undefined> {
+async function pick(tried: readonly Tried[], signal: AbortSignal): Promise<Tried | undefined> {
   const { isCancel, select } = await import('@clack/prompts');
   const chosen = await select<Tried | undefined>({
     message: 'Which one do you keep?',
+    signal,
     options: [
       ...tried.map((one) => ({
         value: one,

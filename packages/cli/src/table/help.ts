@@ -14,7 +14,7 @@ const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
   ['3', 'not found'],
   ['4', 'refused or declined'],
   ['5', 'conflict: somebody else has changed it'],
-  ['130', 'interrupted by Ctrl-C'],
+  ['130', 'interrupted by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP'],
 ];
 
 const STORES: readonly (readonly [form: string, meaning: string])[] = [

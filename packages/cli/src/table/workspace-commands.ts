@@ -172,7 +172,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'rewind',
     group: 'Take back',
-    summary: 'Choose a state to go back to from a list, with its changes',
+    summary: 'Choose a state to go back to from a list, with the changes beside it',
     takes: WORKSPACE,
     load: () => import('../commands/rewind.js'),
   },

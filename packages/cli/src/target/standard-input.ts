@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { CliError, ExitCode } from '../errors.js';
 import type { Call } from '../table/command-spec.js';
 
@@ -5,9 +6,6 @@ import type { Call } from '../table/command-spec.js';
 export async function readStandardInput({ signal }: Call, hint: string): Promise<Uint8Array> {
   if (process.stdin.isTTY) throw new CliError(ExitCode.usage, 'Standard input is a terminal.', hint);
   const chunks: Uint8Array[] = [];
-  for await (const chunk of process.stdin) {
-    signal.throwIfAborted();
-    chunks.push(chunk as Uint8Array);
-  }
+  for await (const chunk of addAbortSignal(signal, process.stdin)) chunks.push(chunk as Uint8Array);
   return Buffer.concat(chunks);
 }

@@ -2,19 +2,20 @@ import { CliError, ExitCode } from '../errors.js';
 import type { Output } from './output.js';
 
 /**
- * Asks a question that one key settles. Ctrl-C and Ctrl-D interrupt.
+ * Asks a question that one key settles. Ctrl-C and Ctrl-D interrupt, and so does a signal.
  * @param keys the allowed keys with their meaning; `?` shows them
+ * @throws CliError with the exit code `interrupted`
  */
 export async function askKey<K extends string>(
   question: string,
   keys: Readonly<Record<K, string>>,
-  output: Output,
+  { output, signal }: { readonly output: Output; readonly signal: AbortSignal },
 ): Promise<K> {
   const { stdin } = process;
   const allowed = Object.keys(keys) as K[];
   for (;;) {
     process.stdout.write(`${output.style.heading(question)} ${output.style.dim(`[${allowed.join(',')},?]`)} `);
-    const key = await readKey(stdin);
+    const key = await readKey(stdin, signal);
     const isText = /^[\x20-\x7e]$/.test(key);
     process.stdout.write(`${isText ? key : ''}\n`);
     if (key === '\u0003' || key === '\u0004')
@@ -25,15 +26,24 @@ export async function askKey<K extends string>(
   }
 }
 
-/** Reads one key without waiting for Enter. */
-function readKey(stdin: NodeJS.ReadStream): Promise<string> {
+/** Reads one key without waiting for Enter. A signal counts as Ctrl-C. */
+function readKey(stdin: NodeJS.ReadStream, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
-    stdin.setRawMode(true);
-    stdin.resume();
-    stdin.once('data', (data) => {
+    const end = (data: unknown): void => {
+      stdin.off('data', end);
+      signal.removeEventListener('abort', abort);
       stdin.setRawMode(false);
       stdin.pause();
       resolve(String(data).slice(0, 1));
-    });
+    };
+    const abort = (): void => end('\u0003');
+    if (signal.aborted) {
+      resolve('\u0003');
+      return;
+    }
+    stdin.setRawMode(true);
+    stdin.resume();
+    stdin.on('data', end);
+    signal.addEventListener('abort', abort);
   });
 }

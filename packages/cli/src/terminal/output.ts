@@ -19,6 +19,11 @@ export interface OutputOptions {
   readonly mayAsk?: boolean;
 }
 
+export interface Progress {
+  readonly report: (detail: string) => void;
+  readonly stop: () => void;
+}
+
 /** Milliseconds after which a piece of work shows its progress. */
 const PROGRESS_DELAY_MS = 1_000;
 const PROGRESS_INTERVAL_MS = 200;
@@ -94,7 +99,17 @@ export class Output {
    * work calls `report`.
    */
   async progress<T>(label: string, work: (report: (detail: string) => void) => Promise<T>): Promise<T> {
-    if (this.isQuiet || this.isJson || this.#stderr.isTTY !== true) return work(() => {});
+    const { report, stop } = this.startProgress(label);
+    try {
+      return await work(report);
+    } finally {
+      stop();
+    }
+  }
+
+  /** Like {@link progress}, for work of which only the beginning and the end are known. */
+  startProgress(label: string): Progress {
+    if (this.isQuiet || this.isJson || this.#stderr.isTTY !== true) return { report: () => {}, stop: () => {} };
     let detail = '';
     let isShown = false;
     const show = (): void => {
@@ -107,14 +122,16 @@ export class Output {
       show();
       interval = setInterval(show, PROGRESS_INTERVAL_MS);
     }, PROGRESS_DELAY_MS);
-    try {
-      return await work((text) => {
+    return {
+      report: (text) => {
         detail = text;
-      });
-    } finally {
-      clearTimeout(timeout);
-      clearInterval(interval);
-      if (isShown) this.#stderr.write('\r\u001b[K');
-    }
+      },
+      stop: () => {
+        clearTimeout(timeout);
+        clearInterval(interval);
+        if (isShown) this.#stderr.write('\r\u001b[K');
+        isShown = false;
+      },
+    };
   }
 }

@@ -41,7 +41,7 @@ function numbersOf({ additions, deletions, binary }: PathDiff, style: Style): st
 }
 
 /** Returns a path's changes in git's format, so that `git apply` takes what a pipe gets. */
-export function patchLines(path: PathDiff, output: Output): string[] {
+export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTerminal'>): string[] {
   const { style } = output;
   const shown = (text: string): string => (output.isTerminal ? escapeContent(text) : text);
   const { before, after, from, binary, hunks } = path;

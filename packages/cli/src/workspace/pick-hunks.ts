@@ -1,8 +1,8 @@
 import type { PathDiff } from '@scratchfs/workspace';
 import { CliError, ExitCode } from '../errors.js';
+import type { Call } from '../table/command-spec.js';
 import { askKey } from '../terminal/ask.js';
 import { escapeContent } from '../terminal/escape.js';
-import type { Output } from '../terminal/output.js';
 import { hunkLines, patchLines, statLines } from './diff-text.js';
 
 /** Hunks that a person has chosen, and paths chosen whole, because they have no hunks. */
@@ -20,7 +20,8 @@ const KEYS = {
 } as const;
 
 /** Shows each hunk, and asks about it with one key, as `git add -p` does. @throws CliError if nothing was chosen */
-export async function pickHunks(paths: readonly PathDiff[], output: Output): Promise<Picked> {
+export async function pickHunks(paths: readonly PathDiff[], call: Pick<Call, 'output' | 'signal'>): Promise<Picked> {
+  const { output } = call;
   const hunks: string[] = [];
   const whole: string[] = [];
   let isDone = false;
@@ -28,7 +29,7 @@ export async function pickHunks(paths: readonly PathDiff[], output: Output): Pro
     if (isDone) break;
     if (path.hunks.length === 0) {
       for (const line of statLines([path], output)) output.line(line);
-      const key = await askKey('Accept it?', { y: KEYS.y, n: KEYS.n, q: KEYS.q }, output);
+      const key = await askKey('Accept it?', { y: KEYS.y, n: KEYS.n, q: KEYS.q }, call);
       if (key === 'y') whole.push(path.path);
       isDone = key === 'q';
       continue;
@@ -39,7 +40,7 @@ export async function pickHunks(paths: readonly PathDiff[], output: Output): Pro
       if (rest === undefined) {
         output.line('');
         for (const line of hunkLines(hunk, output.style, escapeContent)) output.line(line);
-        const key = await askKey(`Accept this hunk (${index + 1} of ${path.hunks.length})?`, KEYS, output);
+        const key = await askKey(`Accept this hunk (${index + 1} of ${path.hunks.length})?`, KEYS, call);
         if (key === 'a') rest = true;
         if (key === 'd' || key === 'q') rest = false;
         isDone = key === 'q';

@@ -1,0 +1,25 @@
+import type { RunStage } from '@scratchfs/workspace';
+import type { Call } from '../table/command-spec.js';
+
+/** Shows what is being done before and after a command, and leaves it the terminal and Ctrl-C while it runs. */
+export class CommandStages {
+  readonly #call: Pick<Call, 'output' | 'interrupts'>;
+  #end: () => void = () => {};
+
+  constructor(call: Pick<Call, 'output' | 'interrupts'>) {
+    this.#call = call;
+  }
+
+  enter(stage: RunStage): void {
+    const { output, interrupts } = this.#call;
+    this.end();
+    if (stage === 'copying') this.#end = output.startProgress('Copying the files').stop;
+    else if (stage === 'collecting') this.#end = output.startProgress('Bringing the changes in').stop;
+    else if (output.isInteractive) this.#end = interrupts.hold();
+  }
+
+  end(): void {
+    this.#end();
+    this.#end = () => {};
+  }
+}

@@ -1,0 +1,165 @@
+import type { Operation } from '@scratchfs/workspace';
+import { cutTo, widthOf } from '../terminal/columns.js';
+import { escapeText } from '../terminal/escape.js';
+import { timeText } from '../terminal/quantities.js';
+import type { Screen, ScreenSize } from '../terminal/screen.js';
+import type { Style } from '../terminal/style.js';
+
+/** A state to go back to: after an operation, or before the first. */
+export interface RewindState {
+  readonly id: number;
+  readonly text: string;
+}
+
+/** Returns the states that operations, newest first, have left. */
+export function statesOf(operations: readonly Operation[], now: number): RewindState[] {
+  const width = String(operations[0]?.id ?? 0).length;
+  const number = (id: number): string => String(id).padStart(width);
+  return [
+    ...operations.map(({ id, at, summary }) => ({
+      id,
+      text: `${number(id)}  ${timeText(at, now)}  ${escapeText(summary)}`,
+    })),
+    { id: 0, text: `${number(0)}  before the first operation` },
+  ];
+}
+
+/** From this width on, the changes are beside the list, otherwise under it. */
+const MIN_COLUMNS_BESIDE = 72;
+const MAX_LIST_COLUMNS = 50;
+
+export interface RewindScreenOptions {
+  readonly title: string;
+  readonly states: readonly RewindState[];
+  readonly style: Style;
+  /** Loads the lines that show what going back to a state changes, without colours. */
+  readonly load: (id: number) => Promise<readonly string[]>;
+  readonly redraw: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** A list of states with the changes of the chosen one. Ends with the number of a state, or with the key that leaves. */
+export class RewindScreen implements Screen<number | 'q' | 'interrupt'> {
+  readonly #options: RewindScreenOptions;
+  readonly #loaded = new Map<number, readonly string[]>();
+  #chosen: number;
+  #scrolled = 0;
+  #isAsking = false;
+  #isLoading = false;
+
+  constructor(options: RewindScreenOptions) {
+    this.#options = options;
+    this.#chosen = Math.min(1, options.states.length - 1);
+    void this.#load();
+  }
+
+  get #id(): number {
+    return this.#options.states[this.#chosen]?.id ?? 0;
+  }
+
+  async #load(): Promise<void> {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    try {
+      for (let id = this.#id; !this.#loaded.has(id); id = this.#id) {
+        this.#loaded.set(id, await this.#options.load(id));
+        this.#options.redraw();
+      }
+    } catch (error) {
+      this.#options.fail(error);
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  key(name: string, size: ScreenSize): number | 'q' | 'interrupt' | undefined {
+    if (name === 'interrupt') return name;
+    if (this.#isAsking) {
+      // A yes to what is not shown yet does not count.
+      if (name === 'y') return this.#loaded.has(this.#id) ? this.#id : undefined;
+      this.#isAsking = false;
+      return undefined;
+    }
+    const last = this.#options.states.length - 1;
+    const page = Math.max(1, changesSize(size).rows - 1);
+    if (name === 'q' || name === 'escape') return 'q';
+    if (name === 'enter') this.#isAsking = true;
+    else if (name === 'up' || name === 'k') this.#choose(this.#chosen - 1);
+    else if (name === 'down' || name === 'j') this.#choose(this.#chosen + 1);
+    else if (name === 'home') this.#choose(0);
+    else if (name === 'end') this.#choose(last);
+    else if (name === 'page-down' || name === 'space') this.#scroll(page, size);
+    else if (name === 'page-up' || name === 'b') this.#scroll(-page, size);
+    return undefined;
+  }
+
+  #choose(index: number): void {
+    this.#chosen = Math.max(0, Math.min(this.#options.states.length - 1, index));
+    this.#scrolled = 0;
+    void this.#load();
+  }
+
+  #scroll(rows: number, size: ScreenSize): void {
+    const hidden = (this.#loaded.get(this.#id)?.length ?? 0) - changesSize(size).rows;
+    this.#scrolled = Math.max(0, Math.min(hidden, this.#scrolled + rows));
+  }
+
+  lines(size: ScreenSize): string[] {
+    const { title, style } = this.#options;
+    const [list, changes] = [listSize(size), changesSize(size)];
+    const states = this.#listLines(list);
+    const changed = this.#changeLines(changes);
+    const body = isBeside(size)
+      ? Array.from({ length: changes.rows }, (_, row) => {
+          const cell = states[row] ?? ' '.repeat(list.columns);
+          return `${cell} ${style.dim('|')} ${changed[row] ?? ''}`;
+        })
+      : [...states, style.dim('-'.repeat(size.columns)), ...changed];
+    const foot = this.#isAsking
+      ? style.heading(cutTo(`Go back to the state after ${this.#id}? [y,n] (undo takes it back)`, size.columns))
+      : style.dim(cutTo('Up/Down choose  PgUp/PgDn scroll the changes  Enter goes back  q leaves', size.columns));
+    return [style.heading(cutTo(title, size.columns)), ...body, foot];
+  }
+
+  #listLines({ columns, rows }: ScreenSize): string[] {
+    const { states, style } = this.#options;
+    const first = Math.max(0, Math.min(this.#chosen - Math.floor(rows / 2), states.length - rows));
+    return states.slice(first, first + rows).map(({ text }, index) => {
+      const isChosen = first + index === this.#chosen;
+      const cut = cutTo(`${isChosen ? '>' : ' '} ${text}`, columns);
+      const line = cut + ' '.repeat(Math.max(0, columns - widthOf(cut)));
+      return isChosen ? style.name(line) : line;
+    });
+  }
+
+  #changeLines({ columns, rows }: ScreenSize): string[] {
+    const lines = this.#loaded.get(this.#id) ?? ['…'];
+    return lines
+      .slice(this.#scrolled, this.#scrolled + rows)
+      .map((line) => painted(cutTo(line, columns), this.#options.style));
+  }
+}
+
+function painted(line: string, style: Style): string {
+  if (/^(?:diff |--- |\+\+\+ )/.test(line)) return style.heading(line);
+  if (line.startsWith('@@')) return style.moved(line);
+  if (line.startsWith('+')) return style.added(line);
+  return line.startsWith('-') ? style.removed(line) : line;
+}
+
+const isBeside = ({ columns }: ScreenSize): boolean => columns >= MIN_COLUMNS_BESIDE;
+
+/** Returns the rows between title and foot. */
+const bodyRows = ({ rows }: ScreenSize): number => Math.max(1, rows - 2);
+
+function listSize(size: ScreenSize): ScreenSize {
+  if (isBeside(size))
+    return { columns: Math.min(MAX_LIST_COLUMNS, Math.floor(size.columns * 0.4)), rows: bodyRows(size) };
+  return { columns: size.columns, rows: Math.max(1, Math.floor(bodyRows(size) / 3)) };
+}
+
+function changesSize(size: ScreenSize): ScreenSize {
+  const list = listSize(size);
+  if (isBeside(size)) return { columns: Math.max(1, size.columns - list.columns - 3), rows: bodyRows(size) };
+  return { columns: size.columns, rows: Math.max(0, bodyRows(size) - list.rows - 1) };
+}
