@@ -64,6 +64,7 @@ describe('parseArguments()', () => {
     expect(parseArguments(['install', 'zed', '--store', 'a', '--store=memory:'])).toMatchObject({
       rest: [`--store=${process.cwd()}/a`, '--store=memory:'],
     });
+    expect(parseArguments(['--live'])).toMatchObject({ server: { live: true } });
     expect(parseArguments(['-h'])).toEqual({ command: 'help' });
   });
 
@@ -72,7 +73,6 @@ describe('parseArguments()', () => {
     ['--limit 200MiB', '--limit'],
     ['--limit -1', '--limit'],
     ['--approve sometimes', 'accept, writes, all'],
-    ['--live', '--live'],
     ['--profile x', 'scratchfs, claude'],
     ['--network', '--allow-run'],
     ['--http 99999', 'port'],

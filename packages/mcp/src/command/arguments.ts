@@ -43,6 +43,7 @@ export type Arguments =
 const OPTIONS = {
   attempt: { type: 'string' },
   'read-only': { type: 'boolean' },
+  live: { type: 'boolean' },
   deny: { type: 'string', multiple: true },
   'allow-secrets': { type: 'string', multiple: true },
   limit: { type: 'string' },
@@ -96,6 +97,7 @@ export function parseArguments(args: readonly string[]): Arguments {
   if (values.print) throw new UsageError('--print is for install');
   const server = withoutUndefined({
     readOnly: values['read-only'],
+    live: values.live,
     approve: choice('--approve', values.approve, ['accept', 'writes', 'all']),
     allowRun: values['allow-run'],
     network: values.network,

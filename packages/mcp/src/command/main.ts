@@ -62,8 +62,8 @@ async function serve(
 ): Promise<void> {
   const [directory] = directories.length === 0 ? [directoryOf(undefined)] : directories.map(directoryOf);
   if (directory === undefined) return;
-  const { deny, allowSecrets } = options;
-  const server = new McpWorkspaceServer(() => openWorkspace(directory, { ...workspace, deny, allowSecrets }), {
+  const { deny, allowSecrets, live } = options;
+  const server = new McpWorkspaceServer(() => openWorkspace(directory, { ...workspace, deny, allowSecrets, live }), {
     ...options,
     attempt,
     approvalCommand: (id) => approvalCommand(words, id, directory, workspace.store as string | undefined),

@@ -6,6 +6,7 @@ export const USAGE = `Usage: scratchfs-mcp [DIRECTORY] [OPTIONS]        serve it
 
 Options:
   --attempt NAME         work in this attempt, made if there is none of the name
+  --live                 write each change to the disk at once; undo takes it back there too
   --read-only            offer no tool that changes anything
   --deny GLOB            hide these paths too (may be repeated)
   --allow-secrets GLOB   show these secrets (may be repeated)

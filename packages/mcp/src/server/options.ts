@@ -8,6 +8,8 @@ export type Profile = 'scratchfs' | 'claude';
 export interface McpServerOptions {
   /** Offer no tool that changes anything. Default false. */
   readonly readOnly?: boolean | undefined;
+  /** The workspace was opened with `live: true`, so that the tools say that they write to the disk. Default false. */
+  readonly live?: boolean | undefined;
   /** Default `accept`. */
   readonly approve?: ApprovalLevel | undefined;
   /** Offer `run`. Default false. */
@@ -37,6 +39,7 @@ export type ServerSettings = {
 
 const KNOWN = [
   'readOnly',
+  'live',
   'approve',
   'allowRun',
   'network',
@@ -54,6 +57,7 @@ export function serverSettings(options: McpServerOptions): ServerSettings {
   const given = checkOptions<McpServerOptions>(options, KNOWN, 'McpWorkspaceServer', false);
   return {
     readOnly: flag(given, 'readOnly'),
+    live: flag(given, 'live'),
     approve: oneOf(given.approve ?? 'accept', ['accept', 'writes', 'all'], 'approve'),
     allowRun: flag(given, 'allowRun'),
     network: flag(given, 'network'),
@@ -67,7 +71,7 @@ export function serverSettings(options: McpServerOptions): ServerSettings {
   };
 }
 
-function flag(options: Partial<McpServerOptions>, name: 'readOnly' | 'allowRun' | 'network'): boolean {
+function flag(options: Partial<McpServerOptions>, name: 'readOnly' | 'live' | 'allowRun' | 'network'): boolean {
   const value: unknown = options[name] ?? false;
   if (typeof value === 'boolean') return value;
   throw new TypeError(`${name} must be true or false, not ${String(value)}`);

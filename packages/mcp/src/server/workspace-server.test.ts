@@ -107,6 +107,8 @@ describe('tools/list', () => {
         .map(({ name }) => name);
     };
     expect(await destructive({})).toEqual(['undo', 'redo', 'accept']);
+    const live = ['write_file', 'edit_file', 'delete_file', 'move_file', 'run', 'undo', 'redo', 'accept'];
+    expect(await destructive({ live: true })).toEqual(live);
     expect(await destructive({ network: true })).toEqual(['run', 'undo', 'redo', 'accept']);
   });
 

@@ -73,7 +73,7 @@ export class McpWorkspaceServer {
             : {}),
           prompts: { listChanged: false },
         },
-        instructions: INSTRUCTIONS,
+        instructions: this.#settings.live ? LIVE_INSTRUCTIONS : INSTRUCTIONS,
         requestState: { verify: (state, context) => this.#gate.codec.verify(state, context) },
       },
     );
@@ -154,10 +154,11 @@ export class McpWorkspaceServer {
   }
 
   /** Says what the protocol's defaults do not: a tool is taken to destroy and to reach the world unless it says otherwise. */
-  #annotations({ effect, isOpenWorld = false }: ServerTool): ToolAnnotations {
+  #annotations({ effect, changesFiles = true, isOpenWorld = false }: ServerTool): ToolAnnotations {
+    const isApart = effect === 'attempt' && !(this.#settings.live && changesFiles);
     return {
       ...(effect === 'none' ? { readOnlyHint: true } : {}),
-      ...(effect === 'attempt' ? { destructiveHint: false } : {}),
+      ...(isApart ? { destructiveHint: false } : {}),
       ...(isOpenWorld ? {} : { openWorldHint: false }),
     };
   }
@@ -210,6 +211,9 @@ export class McpWorkspaceServer {
 
 const INSTRUCTIONS =
   "The files are the user's project, as on the disk now, plus the changes of an attempt. Paths begin at the project: /src/a.ts. Changes stay in the attempt until accept, which asks the user. Every call that changes something is an operation, and undo takes the last one back; for an accept, it asks the user too.";
+
+const LIVE_INSTRUCTIONS =
+  "The files are the user's project on the disk. Paths begin at the project: /src/a.ts. Each call that changes something writes to the disk at once and is an operation; undo takes the last one back there, unless the user has changed its files since.";
 
 /** Maximum time in milliseconds for requests to end after the input has. */
 const MAX_END_MS = 30_000;

@@ -46,6 +46,7 @@ export const fork: ServerTool = workspaceTool<{ name?: string; at?: number }>({
     at: { type: 'integer', description: 'Operation. Default: now.', minimum: 0 },
   },
   effect: 'attempt',
+  changesFiles: false,
   async run({ name, at }, { attempt, signal }) {
     const made = await attempt.fork(name, { at, signal });
     return `Made the attempt ${made.name} from ${attempt.name}.`;

@@ -55,6 +55,8 @@ export interface ServerTool {
   readonly properties: Readonly<Record<string, PropertySchema>>;
   readonly required: readonly string[];
   readonly effect: ToolEffect;
+  /** False for a tool that leaves all files as they are, also those of a live attempt. */
+  readonly changesFiles?: boolean;
   /** True if it can reach systems that this program does not know. */
   readonly isOpenWorld?: boolean;
   /** Names of the parameters that are paths in the attempt, and of lists of them. */
