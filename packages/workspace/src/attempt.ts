@@ -14,6 +14,7 @@ import type { AcceptParts } from './accept/accept-parts.js';
 import { headWithChanges } from './accept/accepted-head.js';
 import { AcceptContents } from './accept/attempt-changes.js';
 import { headOnDisk } from './accept/followed-directories.js';
+import { withLinkedNames } from './accept/linked-names.js';
 import { restoreLive, writesSince, writeThrough } from './accept/live-operation.js';
 import type { PendingAccepts } from './accept/pending-accept.js';
 import type {
@@ -414,7 +415,12 @@ export class WorkspaceAttempt implements Attempt {
         ? now
         : await this.#headAt(numberOf(to as OperationRef), { signal });
     const before = from === 'disk' ? (isOther ? now : undefined) : await this.#headAt(numberOf(from), { signal });
-    const found = await attemptDiff({ lower, contents, before, after }, { signal });
+    const linked =
+      from === 'disk' && !isOther
+        ? await withLinkedNames(after, this.#parts, this.#nextVersion(), { signal })
+        : undefined;
+    contents.drop(linked?.hashes ?? []);
+    const found = await attemptDiff({ lower, contents, before, after: linked?.head ?? after }, { signal });
     const wanted = paths?.map((path) => normalizePath(path));
     const isWanted = (path: string): boolean => wanted === undefined || wanted.some((one) => isWithin(path, one));
     const shown = found.filter(({ path }) => isWanted(path));

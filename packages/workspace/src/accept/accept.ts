@@ -17,6 +17,7 @@ import { type AttemptChange, sameState } from './attempt-change.js';
 import { AcceptContents, attemptChanges } from './attempt-changes.js';
 import { checkGitPaths, openDraft, planCommit } from './commit-plan.js';
 import { DiskReader } from './disk-reader.js';
+import { withLinkedNames } from './linked-names.js';
 import { appendLive, inverseChanges } from './live-operation.js';
 import { patchOf } from './patch.js';
 import type { FoundNote, PendingAccept } from './pending-accept.js';
@@ -76,12 +77,34 @@ export async function acceptAttempt(
   const startedAt = parts.clock();
   const contents = new AcceptContents(parts.contents, parts.lower);
   const { head } = parts.log.state;
+  if (await findLinkedNames(parts, signal)) return undefined;
   const changes = await attemptChanges(head, contents, parts.readOnly, { signal });
   const selected = await selectChanges(changes, { paths, hunks }, contents, signal);
   if (selected.length === 0) return nothing(`Attempt ${parts.attempt} has no changes to accept.`);
   const request = { head, changes, selected, contents, options, startedAt };
   if (as === 'apply') return acceptByApply(parts, request);
   return as === 'patch' ? acceptAsPatch(parts, request) : acceptAsCommit(parts, request);
+}
+
+/** Takes all names of changed files with hard links into the attempt. Returns true if the log has grown. */
+async function findLinkedNames(parts: AcceptParts, signal: AbortSignal | undefined): Promise<boolean> {
+  const { log, contents, clock, attempt } = parts;
+  const { head, last } = log.state;
+  const at = clock();
+  const found = await withLinkedNames(head, parts, versionFor(attempt, { id: last + 1, at }), { signal });
+  if (found === undefined) return false;
+  try {
+    await contents.save(found.hashes, { signal });
+    const summary = 'Find other names of changed files';
+    await log.append(
+      found.head,
+      { at, actor: 'user', tool: 'refresh', summary, ms: clock() - at, after: last },
+      { signal },
+    );
+  } finally {
+    contents.drop(found.hashes);
+  }
+  return true;
 }
 
 async function acceptByApply(parts: AcceptParts, request: Request): Promise<AcceptResult | undefined> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { NodeId } from '@scratchfs/core';
 import type { Conflict, EntryState } from '../operation.js';
 
 /** Mode bits that an accept compares and sets: all but set-user-ID and set-group-ID. */
@@ -16,6 +17,8 @@ export interface AttemptChange {
   readonly base: EntryState | null;
   /** State in the attempt. Null if it removed the path. */
   readonly now: EntryState | null;
+  /** Id of a file with several names, which are accepted together. */
+  readonly link?: NodeId | undefined;
   /** Defined if the change cannot be accepted, whatever the disk has at `path`. */
   readonly conflict?: Conflict | undefined;
 }
@@ -66,10 +69,10 @@ export async function contentOf(
 export function sortedChanges(changes: readonly AttemptChange[]): AttemptChange[] {
   const byPath = new Map(changes.map((change) => [change.path, change]));
   return changes
-    .map(({ path, from, base, now, conflict }) => {
+    .map(({ path, from, base, now, link, conflict }) => {
       const old = from === undefined ? undefined : byPath.get(from);
       const isMove = old !== undefined && old.now === null && base === null && old.base?.kind === now?.kind;
-      return { path, base, now, ...(isMove ? { from } : {}), ...(conflict && { conflict }) };
+      return { path, base, now, link, conflict, ...(isMove ? { from } : {}) };
     })
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }

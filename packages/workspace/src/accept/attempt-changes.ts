@@ -1,4 +1,4 @@
-import { type CallOptions, joinPath, type NodeRecord, pathSegments, type Version } from '@scratchfs/core';
+import { type CallOptions, joinPath, type NodeId, type NodeRecord, pathSegments, type Version } from '@scratchfs/core';
 import { keyOf, type Lower } from '../backend/lower.js';
 import {
   type Base,
@@ -69,6 +69,7 @@ interface FoundChange {
   readonly base: EntryState | null;
   readonly now: EntryState | null;
   readonly from?: string | undefined;
+  readonly link?: NodeId | undefined;
   readonly conflict?: Conflict | undefined;
 }
 
@@ -153,7 +154,7 @@ class Collector {
     const from = originOf(path, entry, node);
     const now = node && stateOf(node);
     const conflict = node?.from?.isMoved === true ? this.#lostSource(path, node, node.from.path) : undefined;
-    if (isOwn) this.#found.set(path, { base: before, now, from, conflict });
+    if (isOwn) this.#found.set(path, { base: before, now, from, link: entry.link, conflict });
     if (node?.kind !== 'directory') return;
     // Also a directory with changes inside a moved one.
     if (node.from !== undefined && !isShown && conflict === undefined)
@@ -191,8 +192,7 @@ class Collector {
       const [from, to] = [joinPath(lowerPath, name), joinPath(path, name)];
       if (await this.#isReadOnly(from, record)) continue;
       if (this.#isLeft(lowerPath, name, record, true, at)) continue;
-      const changed = record.links > 1 ? this.head.inodes.get(record.id) : undefined;
-      const state = changed === undefined ? await this.#lowerState(from, record) : stateOf(changed);
+      const state = await this.#lowerState(from, record);
       if (state !== null) this.#found.set(to, { base: null, now: state, from });
       if (record.kind === 'directory') await this.#moveNames(to, from, undefined, at);
     }
@@ -256,7 +256,8 @@ export async function readLower(lower: Lower, path: string, options: CallOptions
 
 const PAGE_NAMES = 10_000;
 
-async function listLower(
+/** Lists a lower directory. What is not one has no entries. */
+export async function listLower(
   lower: Lower,
   path: string,
   options: CallOptions,

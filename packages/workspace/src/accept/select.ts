@@ -1,4 +1,4 @@
-import { isWithin, normalizePath, parentPath, quote } from '@scratchfs/core';
+import { isWithin, type NodeId, normalizePath, parentPath, quote } from '@scratchfs/core';
 import type { Hunk } from '../attempt-types.js';
 import { applyHunks } from '../diff/hunks.js';
 import { beforeOf, hunkPrefix, textDiffOf } from '../diff/path-diffs.js';
@@ -24,8 +24,8 @@ export interface SelectedChange extends AttemptChange {
 }
 
 /**
- * Returns the selected changes, sorted by path, with those that they cannot do without: new directories above them, and
- * both ends of a file's move.
+ * Returns the selected changes, sorted by path, with those that they cannot do without: new directories above them,
+ * both ends of a file's move, and all names of a file that has several.
  * @throws WorkspaceError `not-found` for a path without a change and for an unknown hunk
  */
 export async function selectChanges(
@@ -36,8 +36,15 @@ export async function selectChanges(
 ): Promise<SelectedChange[]> {
   const all = sortedChanges(changes);
   const byPath = new Map(all.map((change) => [change.path, change]));
-  const partial = hunks === undefined ? new Map() : await withHunks(all, byPath, hunks, contents, signal);
-  const chosen = new Set<string>(partial.keys());
+  const partial = new Map<string | NodeId | undefined, Partial>(
+    hunks === undefined ? [] : await withHunks(all, byPath, hunks, contents, signal),
+  );
+  const chosen = new Set([...partial.keys()] as string[]);
+  // The hunks of one name are those of all names of the file.
+  for (const path of chosen) {
+    const { link } = byPath.get(path) as AttemptChange;
+    if (link !== undefined) partial.set(link, partial.get(path) as Partial);
+  }
   if (paths !== undefined) for (const path of pathsUnder(all, paths)) chosen.add(path);
   else if (hunks === undefined) for (const path of byPath.keys()) chosen.add(path);
   addNeeded(chosen, byPath);
@@ -45,7 +52,7 @@ export async function selectChanges(
     .filter(({ path }) => chosen.has(path))
     .map((change) => {
       const before = beforeOf(change, byPath);
-      return { ...change, before, target: change.now, ...partial.get(change.path) };
+      return { ...change, before, target: change.now, ...(partial.get(change.path) ?? partial.get(change.link)) };
     });
 }
 
@@ -72,13 +79,19 @@ function named(changes: readonly AttemptChange[]): string {
 
 /** Adds new directories above chosen entries, what must make room for them, and the other end of each move. */
 function addNeeded(chosen: Set<string>, byPath: ReadonlyMap<string, AttemptChange>): void {
-  const targets = new Map([...byPath.values()].flatMap(({ path, from }) => (from === undefined ? [] : [[from, path]])));
+  const targets = new Map<string, string>();
+  const names = new Map<NodeId, string[]>();
+  for (const { path, from, link } of byPath.values()) {
+    if (from !== undefined) targets.set(from, path);
+    if (link !== undefined) names.set(link, [...(names.get(link) ?? []), path]);
+  }
   // A set visits what is added during the loop.
   for (const path of chosen) {
     const change = byPath.get(path) as AttemptChange;
     const other = change.from ?? targets.get(path);
     const isDirectory = (change.now ?? change.base)?.kind === 'directory';
     if (other !== undefined && !isDirectory) chosen.add(other);
+    if (change.link !== undefined) for (const name of names.get(change.link) ?? []) chosen.add(name);
     if (change.now !== null) {
       for (let above = parentPath(path); above !== '/'; above = parentPath(above)) {
         const parent = byPath.get(above);
@@ -90,6 +103,8 @@ function addNeeded(chosen: Set<string>, byPath: ReadonlyMap<string, AttemptChang
   }
 }
 
+type Partial = Pick<SelectedChange, 'target' | 'content'>;
+
 /** Returns the target of each file of which hunks are given. */
 async function withHunks(
   changes: readonly AttemptChange[],
@@ -97,9 +112,9 @@ async function withHunks(
   ids: readonly string[],
   contents: Contents,
   signal: AbortSignal | undefined,
-): Promise<Map<string, Pick<SelectedChange, 'target' | 'content'>>> {
+): Promise<Map<string, Partial>> {
   const wanted = new Set(ids);
-  const targets = new Map<string, Pick<SelectedChange, 'target' | 'content'>>();
+  const targets = new Map<string, Partial>();
   for (const change of changes) {
     const before = beforeOf(change, byPath);
     const prefix = `${hunkPrefix(change.path, before, change.now)}-`;
@@ -121,7 +136,7 @@ async function targetOf(
   some: readonly Hunk[],
   contents: Contents,
   signal: AbortSignal | undefined,
-): Promise<Pick<SelectedChange, 'target' | 'content'>> {
+): Promise<Partial> {
   if (some.length === all.length) return { target: now };
   const [old, current] = await Promise.all([contentOf(before, contents, signal), contentOf(now, contents, signal)]);
   const content = applyHunks(old, current, some);

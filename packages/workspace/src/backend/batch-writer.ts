@@ -14,6 +14,7 @@ import {
 } from '@scratchfs/core';
 import {
   type Base,
+  baseOfLink,
   type ContentRef,
   type DeltaEntry,
   type DeltaNode,
@@ -272,11 +273,12 @@ export class BatchWriter {
       else {
         const node = this.#nodeOf(captured);
         const { base } = captured;
-        if (record.links > 1) {
-          const isKnown = this.#draft.current.inodes.has(node.id);
-          if (!isKnown) this.#draft.setInode(node.id, { ...node, links: record.links });
+        if (record.links === 1) this.#draft.setEntry(names, { node, base });
+        else if (this.#draft.current.inodes.has(node.id)) this.#addName(names, node.id, base);
+        else {
+          this.#draft.setInode(node.id, { ...node, links: record.links });
           this.#draft.setEntry(names, { node: null, link: node.id, base });
-        } else this.#draft.setEntry(names, { node, base });
+        }
         return;
       }
     }
@@ -287,6 +289,23 @@ export class BatchWriter {
     const own = live?.kind === 'directory' ? live.meta : node.from.meta;
     const meta = node.touched === undefined ? own : { ...own, mtime: node.touched, ctime: node.touched };
     this.#change(path, (node) => ({ ...node, meta, touched: undefined }));
+  }
+
+  /** Gives an unused name of a file that the attempt has changed under another name an entry of its own. */
+  async addName(path: string): Promise<void> {
+    const { names, entry, lowerPath } = await this.#place(path);
+    const captured = entry === undefined ? await this.#captures.capture(lowerPath as string) : undefined;
+    if (captured === undefined || !this.#draft.current.inodes.has(captured.record.id)) return;
+    this.#addName(names, captured.record.id, captured.base);
+  }
+
+  /** @param now state of the name on the disk: the change of the file may have begun from an older one */
+  #addName(names: readonly string[], link: NodeId, now: Base): void {
+    const began = baseOfLink(this.#draft.current, link) ?? now;
+    const isSame = began.state?.hash === now.state?.hash && began.state?.mode === now.state?.mode;
+    // Without a key it is compared by content.
+    const base = isSame ? now : { ...now, key: '', state: began.state };
+    this.#draft.setEntry(names, { node: null, link, base });
   }
 
   #nodeOf({ record, content }: Captured): DeltaNode {

@@ -106,6 +106,19 @@ export function entryAt(head: Head, names: readonly string[]): DeltaEntry | unde
   return entry;
 }
 
+/** Returns what the change of a file with several names began from: the newest state among its names. */
+export function baseOfLink({ root }: Head, id: NodeId): Base | undefined {
+  let found: Base | undefined;
+  const visit = ({ names = NO_NAMES }: DeltaNode): void => {
+    for (const { node, link, base } of names.values()) {
+      if (link === id && base?.state && !(found !== undefined && found.at > base.at)) found = base;
+      if (node !== null) visit(node);
+    }
+  };
+  visit(root);
+  return found;
+}
+
 /** Returns the state of a node as the log shows it. */
 export function stateOf(node: DeltaNode): EntryState {
   const { kind, content, target } = node;

@@ -1,0 +1,77 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Attempt } from '../attempt-types.js';
+import { Directories } from '../testing/directories.js';
+import { openWorkspace } from '../workspace.js';
+
+const directories = new Directories();
+afterAll(() => directories.remove());
+
+const OLD = '1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n';
+const NEW = OLD.replace('1\n', 'AGENT\n').replace('12', 'AGENT');
+
+/** Runs work on an attempt in whose directory `/a`, `/d/b` and `/node_modules/c` are one file. */
+async function withLinks(work: (attempt: Attempt, disk: string) => Promise<void>): Promise<void> {
+  const disk = directories.directory({ a: OLD, 'd/other': '', 'node_modules/x': '', '.gitignore': 'node_modules\n' });
+  for (const name of ['d/b', 'node_modules/c']) linkSync(join(disk, 'a'), join(disk, name));
+  await using workspace = await openWorkspace(disk, { store: 'memory:' });
+  await work(await workspace.attempt(), disk);
+}
+
+const read = (disk: string) => ['a', 'd/b', 'node_modules/c'].map((name) => readFileSync(join(disk, name), 'utf8'));
+
+describe('a file with several names', () => {
+  it.each(['/a', '/d/b'])('is accepted under all of them if %s is named', (path) =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.writeFile('/a', NEW);
+      expect((await attempt.diff()).paths.map((one) => one.path)).toEqual(['/a', '/d/b']);
+      const { success, accepted } = await attempt.accept({ paths: [path] });
+      expect([success, accepted]).toEqual([true, ['/a', '/d/b']]);
+      expect(read(disk)).toEqual([NEW, NEW, OLD]);
+      expect(await attempt.fileSystem.readText('/d/b')).toBe(NEW);
+      expect((await attempt.diff()).paths).toEqual([]);
+      await attempt.undo();
+      expect(read(disk)).toEqual([OLD, OLD, OLD]);
+      for (const name of ['/a', '/d/b']) expect(await attempt.fileSystem.readText(name)).toBe(NEW);
+    }),
+  );
+
+  it('has the accepted hunk under all names, and the other one stays a change of all', () =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.writeFile('/a', NEW);
+      const [hunk] = (await attempt.diff({ hunks: true })).paths[1]?.hunks ?? [];
+      expect((await attempt.accept({ hunks: [String(hunk?.id)] })).accepted).toEqual(['/a', '/d/b']);
+      const half = OLD.replace('1\n', 'AGENT\n');
+      expect(read(disk)).toEqual([half, half, OLD]);
+      for (const name of ['/a', '/d/b']) expect(await attempt.fileSystem.readText(name)).toBe(NEW);
+      expect((await attempt.diff()).paths.map((one) => one.path)).toEqual(['/a', '/d/b']);
+    }));
+
+  it('keeps what the person has written into it, whatever the order of the names', () =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.writeFile('/a', NEW);
+      writeFileSync(join(disk, 'd/b'), OLD.replace('6', 'PERSON'));
+      await attempt.fileSystem.chmod('/d/b', 0o600);
+      expect((await attempt.accept()).success).toBe(true);
+      expect(read(disk).slice(0, 2)).toEqual(Array(2).fill(NEW.replace('6', 'PERSON')));
+    }));
+
+  it('moves with a directory, and the edit with it', () =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.rename('/d', '/e');
+      await attempt.fileSystem.writeFile('/a', NEW);
+      expect((await attempt.accept()).success).toBe(true);
+      expect(readFileSync(join(disk, 'e/b'), 'utf8')).toBe(NEW);
+    }));
+
+  it('is not accepted under a name that the person has given to another file', () =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.writeFile('/a', NEW);
+      writeFileSync(join(disk, 'd/other'), 'PERSON');
+      renameSync(join(disk, 'd/other'), join(disk, 'd/b'));
+      mkdirSync(join(disk, 'empty'));
+      expect((await attempt.accept()).accepted).toEqual(['/a']);
+      expect(read(disk)).toEqual([NEW, 'PERSON', OLD]);
+    }));
+});
