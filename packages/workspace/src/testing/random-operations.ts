@@ -95,7 +95,7 @@ function oneOf(
     case 11:
       return fs.link(any('file'), fresh());
     case 12:
-      return random(2) === 0 ? fs.symlink(any(), fresh()) : fs.cp(any(), fresh(), { recursive: true });
+      return random(2) === 0 ? fs.symlink(any().slice(1) || '.', fresh()) : fs.cp(any(), fresh(), { recursive: true });
     default:
       return fs.transaction(async (tx) => {
         await tx.writeFile(fresh(), body);
