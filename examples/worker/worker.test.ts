@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
@@ -5,6 +8,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 describe('The Worker in workerd', { timeout: 60_000 }, () => {
   let worker: Miniflare;
+  let bundle: string;
+  const root = mkdtempSync(join(tmpdir(), 'scratchfs-worker-'));
+
+  function start(): Miniflare {
+    return new Miniflare({
+      // A named module, as wrangler creates it. The package of a URL's storage is imported by a name that is only known
+      // at run time.
+      modules: [{ type: 'ESModule', path: 'worker.js', contents: bundle }],
+      compatibilityDate: '2025-01-01',
+      durableObjects: { AGENTS: { className: 'Agent', useSQLite: true } },
+      durableObjectsPersist: root,
+    });
+  }
 
   beforeAll(async () => {
     const { outputFiles } = await build({
@@ -15,18 +31,14 @@ describe('The Worker in workerd', { timeout: 60_000 }, () => {
       target: 'es2022',
       conditions: ['@scratchfs/source', 'workerd', 'worker'],
     });
-    worker = new Miniflare({
-      // A named module, as wrangler creates it. The package of a URL's storage is imported by a name that is only known
-      // at run time.
-      modules: [{ type: 'ESModule', path: 'worker.js', contents: outputFiles[0]?.text ?? '' }],
-      compatibilityDate: '2025-01-01',
-      r2Buckets: ['AGENTS'],
-    });
+    bundle = outputFiles[0]?.text ?? '';
+    worker = start();
     await worker.ready;
   }, 60_000);
 
   afterAll(async () => {
     await worker?.dispose();
+    rmSync(root, { recursive: true, force: true });
   });
 
   async function call(method: string, path: string, body?: string): Promise<[status: number, text: string]> {
@@ -40,6 +52,12 @@ describe('The Worker in workerd', { timeout: 60_000 }, () => {
     expect(await call('GET', '/ada/')).toEqual([200, '["notes"]']);
   });
 
+  it('keeps the files when the runtime is started again', async () => {
+    await worker.dispose();
+    worker = start();
+    expect(await call('GET', '/ada/notes/today.md')).toEqual([200, 'Call Grace']);
+  });
+
   it('keeps agents apart', async () => {
     expect((await call('GET', '/grace/notes/today.md'))[0]).toBe(404);
     expect((await call('GET', '/grace/..%2F..%2Fada/notes/today.md'))[0]).toBe(404);
@@ -50,7 +68,8 @@ describe('The Worker in workerd', { timeout: 60_000 }, () => {
     const [status, text] = await call('PUT', '/ada/big.bin', 'x'.repeat(1_000_001));
     expect(status).toBe(507);
     expect(text).toMatch(/^ENOSPC: .*maxTotalSize/);
-    expect((await call('GET', '/ada/big.bin'))[0]).toBe(404);
+    expect((await call('PUT', '/ada/new/big.bin', 'x'.repeat(1_000_001)))[0]).toBe(507);
+    expect(await call('GET', '/ada/')).toEqual([200, '["notes"]']);
     expect((await call('PUT', '/ada/notes', 'over a directory'))[0]).toBe(400);
     expect((await call('POST', '/ada/notes'))[0]).toBe(405);
   });
@@ -65,5 +84,10 @@ describe('The Worker in workerd', { timeout: 60_000 }, () => {
   it('removes files', async () => {
     expect((await call('DELETE', '/ada/notes'))[0]).toBe(200);
     expect((await call('GET', '/ada/notes/today.md'))[0]).toBe(404);
+  });
+
+  it('contains no code that generates code, which Workers forbid', () => {
+    expect(bundle).toContain('scratchfs_heads');
+    expect(bundle).not.toMatch(/\bnew Function\b|\beval\(/);
   });
 });
