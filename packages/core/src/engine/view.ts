@@ -4,6 +4,7 @@ import { isWithin, joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import type { Entries } from '../tree/entries.js';
 import {
+  ABSENT,
   DIRECTORY,
   type DirectoryNode,
   FILE,
@@ -21,7 +22,6 @@ import { type Location, Tree, type TreeState } from '../tree/tree.js';
 import type { Access } from './guard.js';
 import type { OpenFiles } from './open-files.js';
 import { loadedFile } from './view/contents.js';
-import { list, lookup, relyOnMeta, relyOnNode, relyOnTotals, relyOnTree } from './view/loading.js';
 import { NOT_KNOWN, PathCursor } from './view/path-cursor.js';
 import { PathResolver } from './view/path-resolver.js';
 import { ViewState } from './view/view-state.js';
@@ -65,16 +65,32 @@ export class View extends ViewState {
   }
 
   lookup(location: Location, name: string, rest?: readonly string[]): TreeNode | undefined {
-    return lookup(this, location, name, rest);
+    const { directory } = location;
+    const entry = directory.entries.get(name);
+    if (entry !== undefined) return entry.kind === ABSENT ? undefined : entry;
+    return directory.complete ? undefined : this.loader?.lookup(location, name, rest);
   }
 
   list(location: Location): Entries<TreeNode> {
-    return list(this, location);
+    const { complete, entries } = location.directory;
+    return complete || this.loader === undefined ? entries : this.loader.list(location);
+  }
+
+  /** Reports whether a directory has no names. Its totals are exact then. */
+  isEmpty(location: Location): boolean {
+    const isEmpty = this.list(location).size === 0;
+    if (isEmpty) this.loader?.count(location);
+    return isEmpty;
+  }
+
+  /** Must be called before a directory is moved, copied or removed as a whole. */
+  loadTotals(top: Location): void {
+    this.loader?.loadTotals(top);
   }
 
   /** Records that the outcome depends on the metadata of a directory. Call before reading it. */
   relyOnMeta(directory: DirectoryNode): void {
-    relyOnMeta(this, directory);
+    this.loader?.relyOnMeta(directory);
   }
 
   /** Records that the outcome depends on the metadata and the names of a directory. Call before reading its version. */
@@ -85,15 +101,15 @@ export class View extends ViewState {
 
   /** Records that the outcome depends on the totals of the storage. Call before reading them. */
   relyOnTotals(): void {
-    relyOnTotals(this);
+    this.loader?.relyOnTotals();
   }
 
   relyOnTree(directory: DirectoryNode): void {
-    relyOnTree(this, directory);
+    this.loader?.relyOnTree(directory);
   }
 
   relyOnNode(node: Node): void {
-    relyOnNode(this, node);
+    this.loader?.relyOnNode(node);
   }
 
   /** Records that an operation failed because of the depth of everything under a directory, which it has listed. */

@@ -1,6 +1,8 @@
 import type { NodeAddress, NodeRecord } from '../backend.js';
 import type { CachedListing } from '../engine/remote/cached-listing.js';
-import { NotLoaded, type Source } from '../engine/source.js';
+import { NotLoaded } from '../engine/source.js';
+import { ViewLoader } from '../engine/view/view-loader.js';
+import type { Loader, ViewSource, ViewState } from '../engine/view/view-state.js';
 import type { Unloaded } from '../tree/node.js';
 import type { LowerLoader } from './lower-loader.js';
 import { checkContent, type LowerContent } from './lower-records.js';
@@ -10,13 +12,17 @@ import { checkContent, type LowerContent } from './lower-records.js';
  * loaded for one step are kept for the following steps until a step loads others. So a step that requests many contents
  * and reads them one by one loads each once, and memory is bounded by one request.
  */
-export class LowerContents implements Source {
+export class LowerContents implements ViewSource {
   #contents = new Map<string, LowerContent[]>();
   /** Private, because operations of untrusted code see the source. */
   readonly #loader: LowerLoader;
 
   constructor(loader: LowerLoader) {
     this.#loader = loader;
+  }
+
+  loaderFor(view: ViewState): Loader {
+    return new ViewLoader(view, this);
   }
 
   entry(directory: NodeAddress, name: string): NodeRecord | null | undefined {
@@ -34,7 +40,7 @@ export class LowerContents implements Source {
   }
 
   /** Repeats a step, loading what it misses in between. */
-  async run<R>(step: (source: Source) => R, signal: AbortSignal | undefined): Promise<R> {
+  async run<R>(step: (source: ViewSource) => R, signal: AbortSignal | undefined): Promise<R> {
     const own = new Map<string, LowerContent[]>();
     for (;;) {
       try {

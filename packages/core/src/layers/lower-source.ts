@@ -1,7 +1,8 @@
 import type { NodeAddress, NodeRecord } from '../backend.js';
 import { callOutside } from '../engine/reentrancy.js';
 import { type CachedListing, cachedListing } from '../engine/remote/cached-listing.js';
-import type { Source } from '../engine/source.js';
+import { ViewLoader } from '../engine/view/view-loader.js';
+import type { Loader, ViewSource, ViewState } from '../engine/view/view-state.js';
 import type { EntryInfo } from '../entry.js';
 import type { SyncFileSystem } from '../file-system.js';
 import { joinPath } from '../paths.js';
@@ -9,7 +10,7 @@ import type { Unloaded } from '../tree/node.js';
 import { checkContent, isAbsent, recordOf, recordOfEntry, staleError } from './lower-records.js';
 
 /** Source over a synchronous filesystem. The filesystem may be custom code, which may read the tree during the call. */
-export class SyncLowerSource implements Source {
+export class SyncLowerSource implements ViewSource {
   /**
    * Private (`#`), because a caller's operations receive the source and must not reach the lower filesystem through it.
    */
@@ -17,6 +18,10 @@ export class SyncLowerSource implements Source {
 
   constructor(lower: SyncFileSystem) {
     this.#lower = lower;
+  }
+
+  loaderFor(view: ViewState): Loader {
+    return new ViewLoader(view, this);
   }
 
   entry(directory: NodeAddress, name: string): NodeRecord | null {

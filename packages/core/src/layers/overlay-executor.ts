@@ -6,14 +6,15 @@ import type { Executor } from '../engine/executor.js';
 import { MemoryExecutor } from '../engine/memory/memory-executor.js';
 import { replayed } from '../engine/replay.js';
 import { collectItems, slicesOf } from '../engine/scheduling/time-slice.js';
-import type { Source } from '../engine/source.js';
+import type { ViewSource } from '../engine/view/view-state.js';
 import type { View } from '../engine/view.js';
 import type { Stats } from '../entry.js';
 import type { Checkpoint, FileSystem } from '../file-system.js';
 import type { FileSystemStats, Limits } from '../limits.js';
 import type { DirectoryNode } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
-import { nodeFromRecord, SharedStore, Tree, type TreeState } from '../tree/tree.js';
+import { nodeFromRecord } from '../tree/stored-nodes.js';
+import { SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { LowerContents } from './lower-contents.js';
 import { LowerLoader } from './lower-loader.js';
 import { recordOf } from './lower-records.js';
@@ -21,7 +22,7 @@ import { recordOf } from './lower-records.js';
 type Which = Checkpoint | string | undefined;
 
 /** One run of an operation on the loaded part of the tree. */
-type Attempt<R> = (memory: MemoryExecutor, context: Context, source: Source) => R;
+type Attempt<R> = (memory: MemoryExecutor, context: Context, source: ViewSource) => R;
 
 /** Returns a tree with only the root and the totals. Everything else is loaded from a source on demand. */
 export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
@@ -170,7 +171,7 @@ export class OverlayExecutor implements Executor {
   }
 
   async *#items<T>(
-    start: (memory: MemoryExecutor, source: Source) => Cursor<T>,
+    start: (memory: MemoryExecutor, source: ViewSource) => Cursor<T>,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<T, void, undefined> {
     const memory = await this.#ready(signal);

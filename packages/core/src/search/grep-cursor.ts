@@ -9,7 +9,7 @@ import type { View } from '../engine/view.js';
 import { quote, StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';
 import { DIRECTORY, FILE, type FileNode, Unloaded } from '../tree/node.js';
-import { nodeFromRecord } from '../tree/tree.js';
+import { nodeFromRecord } from '../tree/stored-nodes.js';
 import { type GlobPlan, type GlobStep, GlobWalk } from './glob-walk.js';
 import type { Query } from './line-matcher.js';
 import { isBinary, type LineMatch, LineScanner } from './line-scanner.js';

@@ -2,7 +2,7 @@ import type { Metadata, NodeId, Write } from '../backend.js';
 import { isTime } from '../engine/arguments.js';
 import { keepKind } from '../engine/keep-kind.js';
 import { detach } from '../tree/detach.js';
-import { Entries } from '../tree/entries.js';
+import { entriesFromSorted } from '../tree/entries-build.js';
 import { DirectoryNode, FileNode, type Inode, LinkedNode, type SymlinkNode, type TreeNode } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
 import { type SharedStore, symlinkNode, type TreeState } from '../tree/tree.js';
@@ -157,7 +157,7 @@ export class TreeBuilder {
   }
 
   #build(open: OpenDirectory): DirectoryNode {
-    const entries = Entries.fromSorted(this.#owner, open.names, open.nodes);
+    const entries = entriesFromSorted(this.#owner, open.names, open.nodes);
     const directory = new DirectoryNode(this.#owner, open.id, open.meta, entries);
     directory.size = open.size;
     directory.files = open.files;

@@ -52,3 +52,18 @@ export class EntriesCursor<V> {
     return true;
   }
 }
+
+/** Reads at most `limit` names from a cursor; `complete` is true if none follow. */
+export function readPage<V>(
+  cursor: EntriesCursor<V>,
+  limit: number,
+): { names: string[]; values: V[]; complete: boolean } {
+  const names: string[] = [];
+  const values: V[] = [];
+  while (cursor.next()) {
+    if (names.length >= limit) return { names, values, complete: false };
+    names.push(cursor.name);
+    values.push(cursor.value);
+  }
+  return { names, values, complete: true };
+}

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { compareNames } from '../paths.js';
 import { Entries } from './entries.js';
+import { entriesFromSorted } from './entries-build.js';
+import { readPage } from './entries-cursor.js';
 import { Owner } from './owner.js';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -126,7 +128,7 @@ describe('Entries', () => {
       }
       const paged: string[] = [];
       for (let after: string | undefined; ; after = paged.at(-1)) {
-        const page = entries.page(after, 999);
+        const page = readPage(entries.cursor(after), 999);
         paged.push(...page.names);
         expect(page.values).toEqual(page.names.map((each) => model.get(each)));
         if (page.complete) break;
@@ -152,14 +154,14 @@ describe('Entries', () => {
     }
     expect(entries.cursor('n0999').next()).toBe(false);
     expect(Entries.empty().cursor().next()).toBe(false);
-    expect(entries.page('n0998', 1)).toEqual({ names: ['n0999'], values: [999], complete: true });
-    expect(entries.page(undefined, 0)).toEqual({ names: [], values: [], complete: false });
+    expect(readPage(entries.cursor('n0998'), 1)).toEqual({ names: ['n0999'], values: [999], complete: true });
+    expect(readPage(entries.cursor(), 0)).toEqual({ names: [], values: [], complete: false });
   });
 
   test('fromSorted contains the given entries, at every size around the bounds of leaves and inner nodes', () => {
     for (const count of [0, 1, 127, 128, 129, 256, 257, 8192, 8193, 8321]) {
       const names = Array.from({ length: count }, (_, i) => `name-with-a-tail-${String(i).padStart(6, '0')}`);
-      const entries = Entries.fromSorted(new Owner(), names, names);
+      const entries = entriesFromSorted(new Owner(), names, names);
       expect(entries.names()).toEqual(names);
       expect(entries.size).toBe(count);
       for (const each of names) if (entries.get(each) !== each) expect(each).toBe('found');

@@ -1,4 +1,3 @@
-import { detach } from './detach.js';
 import { EntriesCursor } from './entries-cursor.js';
 import { AIM, type EntriesNode, Inner, Leaf, MAX_CHILDREN, MAX_LEAF_NAMES, ownInner, ownLeaf } from './entries-node.js';
 import { removeName } from './entries-remove.js';
@@ -31,30 +30,6 @@ export class Entries<V> {
   static empty<V>(owner: Owner | null = null): Entries<V> {
     // A new leaf, not a shared constant, so that no code can change the leaf of every empty directory.
     return new Entries<V>(new Leaf<V>(owner, [], []), 0, 0);
-  }
-
-  /** Builds a tree from sorted, unique names. Its leaves are full. */
-  static fromSorted<V>(owner: Owner, names: readonly string[], values: readonly V[]): Entries<V> {
-    if (names.length === 0) return Entries.empty();
-    let level: EntriesNode<V>[] = [];
-    let firsts: string[] = [];
-    for (const [from, to] of evenRuns(names.length, MAX_LEAF_NAMES)) {
-      const kept = names.slice(from, to).map(detach);
-      level.push(new Leaf(owner, kept, values.slice(from, to)));
-      firsts.push(kept[0]!);
-    }
-    let height = 0;
-    for (; level.length > 1; height++) {
-      const above: EntriesNode<V>[] = [];
-      const keys: string[] = [];
-      for (const [from, to] of evenRuns(level.length, MAX_CHILDREN)) {
-        above.push(new Inner(owner, firsts.slice(from, to), level.slice(from, to)));
-        keys.push(firsts[from]!);
-      }
-      level = above;
-      firsts = keys;
-    }
-    return new Entries(level[0]!, height, names.length);
   }
 
   /** Builds from given parts. A part that is neither a leaf nor an inner node may load itself when it is visited. */
@@ -196,19 +171,6 @@ export class Entries<V> {
     return all;
   }
 
-  /** Returns at most `limit` names after `after`; `complete` is true if none follow. */
-  page(after: string | undefined, limit: number): { names: string[]; values: V[]; complete: boolean } {
-    const names: string[] = [];
-    const values: V[] = [];
-    const cursor = this.cursor(after);
-    while (cursor.next()) {
-      if (names.length >= limit) return { names, values, complete: false };
-      names.push(cursor.name);
-      values.push(cursor.value);
-    }
-    return { names, values, complete: true };
-  }
-
   /** Walks the names after `after`. A change in place during the walk may or may not be seen. */
   cursor(after?: string): EntriesCursor<V> {
     return new EntriesCursor(this.root, this.height, after);
@@ -304,23 +266,6 @@ function mapNode<V>(
   copy.table = table;
   copy.prefix = prefix;
   return copy;
-}
-
-/** Returns runs of at most `most` that cover `count`; all are full but the last two, which share the rest. */
-function evenRuns(count: number, most: number): [number, number][] {
-  const runs: [number, number][] = [];
-  let from = 0;
-  while (count - from > 2 * most) {
-    runs.push([from, from + most]);
-    from += most;
-  }
-  if (count - from > most) {
-    const middle = from + Math.ceil((count - from) / 2);
-    runs.push([from, middle]);
-    from = middle;
-  }
-  runs.push([from, count]);
-  return runs;
 }
 
 function visitUnseen<V>(node: EntriesNode<V>, height: number, seen: Set<object>, visit: (value: V) => void): void {

@@ -1,14 +1,4 @@
-import {
-  type DirectoryRecord,
-  type Metadata,
-  type NodeAddress,
-  type NodeId,
-  type NodeRecord,
-  type Part,
-  type Totals,
-  UNKNOWN_VERSION,
-  type Version,
-} from '../backend.js';
+import type { Metadata, NodeAddress, NodeId, Part, Totals, Version } from '../backend.js';
 import type { EntryKind } from '../entry.js';
 import type { ContentNode, Data } from './content.js';
 import { Entries } from './entries.js';
@@ -45,23 +35,6 @@ export class Unloaded {
   with(edit: Edit): Unloaded {
     return new Unloaded(this.address, this.version, this.size, [...this.edits, edit]);
   }
-
-  /** Number of stored bytes that are still visible. */
-  get kept(): number {
-    return this.edits.reduce((kept, edit) => ('cut' in edit ? Math.min(kept, edit.cut) : kept), this.size);
-  }
-
-  /** Applies the changes to a range of the stored bytes, with zeros behind them. */
-  replay(range: Uint8Array, start: number): void {
-    for (const edit of this.edits) {
-      if ('cut' in edit) range.fill(0, Math.max(0, edit.cut - start));
-      else {
-        const from = Math.max(start, edit.offset);
-        const to = Math.min(start + range.length, edit.offset + edit.bytes.length);
-        if (from < to) range.set(edit.bytes.subarray(from - edit.offset, to - edit.offset), from - start);
-      }
-    }
-  }
 }
 
 /** Times that a copy gets. */
@@ -95,11 +68,6 @@ export interface Origin {
  * client, 0 is none, and everything else is the version of a record.
  */
 export type ChangeId = Version;
-
-/** Returns the change id of a record's version, which never equals one that this client draws. */
-export function changeIdOf(version: Version): ChangeId {
-  return typeof version === 'number' && version <= 0 ? String(version) : version;
-}
 
 /**
  * A file at one point in time: a change creates a new node with the same id. Only the location of its content may
@@ -195,50 +163,7 @@ export class DirectoryNode {
     if (height > this.height) this.height = height;
     if (reach > this.reach) this.reach = reach;
   }
-
-  /** Applies a newer record of the storage; local changes stay. */
-  refresh(origin: Origin, record: NodeRecord): void {
-    const { meta, directory } = record;
-    // A change of names sets the times without reading the rest of the metadata.
-    const mtime = this.meta.mtime === origin.meta.mtime ? meta.mtime : this.meta.mtime;
-    const ctime = this.meta.ctime === origin.meta.ctime ? meta.ctime : this.meta.ctime;
-    this.meta = this.meta === origin.meta ? meta : { ...meta, mtime, ctime };
-    if (this.changeId === changeIdOf(origin.metaVersion)) this.changeId = changeIdOf(record.version);
-    if (directory !== undefined) {
-      this.size += directory.totals.size - origin.totals.size;
-      this.files += directory.totals.files - origin.totals.files;
-      this.directories += directory.totals.directories - origin.totals.directories;
-      this.linked += directory.totals.linked - origin.totals.linked;
-    }
-    this.origin = originOf(record, origin.address, origin.copied);
-  }
-
-  /** Takes the values of a backend's record of the directory. */
-  adopt(record: DirectoryRecord): void {
-    this.size = record.totals.size;
-    this.files = record.totals.files;
-    this.directories = record.totals.directories;
-    this.linked = record.totals.linked;
-    this.version = record.tree;
-    this.listing = record.listing;
-  }
 }
-
-/** Returns the origin of a loaded directory, with the versions at the load. */
-export function originOf(record: NodeRecord, address: NodeAddress, copied?: CopyTimes): Origin {
-  const { version: metaVersion, meta, directory } = record;
-  const { listing, tree, totals } = directory ?? NOTHING_KNOWN;
-  const uncounted = directory === undefined || directory.counted === false;
-  const origin = { address, metaVersion, meta, totals, listing, tree, uncounted };
-  return copied === undefined ? origin : { ...origin, copied };
-}
-
-const NOTHING_KNOWN: DirectoryRecord = {
-  listing: UNKNOWN_VERSION,
-  tree: UNKNOWN_VERSION,
-  count: 0,
-  totals: { size: 0, files: 0, directories: 0, linked: 0 },
-};
 
 /** A name of a file with several names: the file itself lies in the tree's inode table. */
 export class LinkedNode {

@@ -1,13 +1,12 @@
-import type { Metadata, NodeAddress, NodeId, NodeRecord, Totals } from '../backend.js';
+import type { Metadata, NodeId, Totals } from '../backend.js';
 import { joinPath, utf8Length } from '../paths.js';
 import { type ContentNode, ContentStore } from './content.js';
-import { Entries, type MapWhole } from './entries.js';
+import type { MapWhole } from './entries.js';
 import {
   ABSENT,
   ABSENT_NODE,
   type ChangeId,
   type CopyTimes,
-  changeIdOf,
   DIRECTORY,
   DirectoryNode,
   FILE,
@@ -16,7 +15,6 @@ import {
   LINKED,
   LinkedNode,
   type Node,
-  originOf,
   SYMLINK,
   SymlinkNode,
   type TreeNode,
@@ -414,32 +412,6 @@ export class Tree {
       directory.version = version;
     }
   }
-}
-
-/** Creates a node from a backend's record; content and names are loaded on demand. */
-export function nodeFromRecord(owner: Owner, record: NodeRecord, path: string): Node {
-  const address: NodeAddress = { path, id: record.id };
-  const changeId = changeIdOf(record.version);
-  if (record.kind === 'symlink') {
-    const link = new SymlinkNode(record.id, record.meta, record.target ?? '', record.size, record.outside);
-    link.changeId = changeId;
-    return link;
-  }
-  if (record.kind === 'file') {
-    const file = new FileNode(record.id, record.meta);
-    file.changeId = changeId;
-    file.size = record.size;
-    if (record.size > 0) file.data = new Unloaded(address, record.version, record.size);
-    return file;
-  }
-  const directory = new DirectoryNode(owner, record.id, record.meta, Entries.empty(owner));
-  directory.changeId = changeId;
-  if (record.directory !== undefined) directory.adopt(record.directory);
-  // No backend reports the depth of a directory.
-  directory.stretch(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-  directory.origin = originOf(record, address);
-  directory.complete = false;
-  return directory;
 }
 
 export function symlinkNode(id: NodeId, meta: Metadata, target: string): SymlinkNode {

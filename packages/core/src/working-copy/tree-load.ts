@@ -5,7 +5,8 @@ import type { View } from '../engine/view.js';
 import { FsError } from '../errors.js';
 import { isWithin, joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
-import { Entries } from '../tree/entries.js';
+import type { Entries } from '../tree/entries.js';
+import { entriesFromSorted } from '../tree/entries-build.js';
 import {
   DIRECTORY,
   DirectoryNode,
@@ -328,7 +329,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     }
     const all = nodes as TreeNode[];
     if (base !== undefined && sameMeta(base.meta, record.meta) && isSameListing(base.entries, names, all)) return base;
-    const node = new DirectoryNode(this.#owner, record.id, record.meta, Entries.fromSorted(this.#owner, names, all));
+    const node = new DirectoryNode(this.#owner, record.id, record.meta, entriesFromSorted(this.#owner, names, all));
     all.forEach((child, i) => {
       node.holds(names[i] as string, child);
     });

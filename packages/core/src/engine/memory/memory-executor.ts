@@ -19,7 +19,7 @@ import { isCallingOutside } from '../reentrancy.js';
 import { unlessAborted } from '../scheduling/deadline.js';
 import { FifoLock } from '../scheduling/fifo-lock.js';
 import { collectItems, inSlices } from '../scheduling/time-slice.js';
-import type { Source } from '../source.js';
+import type { ViewSource } from '../view/view-state.js';
 import { View } from '../view.js';
 import { liveContents } from './live-contents.js';
 import { MemoryCheckpoints } from './memory-checkpoints.js';
@@ -29,7 +29,7 @@ import { TransactionView } from './transaction-view.js';
 const MAX_ATTEMPTS = 16;
 
 /** Runs work again until everything that it misses is loaded. */
-type Again = (work: (source: Source) => boolean, signal: AbortSignal | undefined) => Promise<boolean>;
+type Again = (work: (source: ViewSource) => boolean, signal: AbortSignal | undefined) => Promise<boolean>;
 
 /** Runs operations directly on a tree in memory. */
 export class MemoryExecutor implements SyncExecutor {
@@ -50,7 +50,7 @@ export class MemoryExecutor implements SyncExecutor {
   constructor(
     readonly tree: Tree,
     /** Source of the nodes that an incomplete tree does not have yet. */
-    readonly source?: Source,
+    readonly source?: ViewSource,
     /** Set in a transaction. */
     readonly record?: TransactionRecord,
     readonly feed = new ChangeFeed(),
@@ -108,7 +108,7 @@ export class MemoryExecutor implements SyncExecutor {
    * and is undone if it throws. `source`: loads the rest of an incomplete tree; here and below, the executor's by
    * default.
    */
-  runSync<R>(context: Context, operation: (view: View) => R, source?: Source): R {
+  runSync<R>(context: Context, operation: (view: View) => R, source?: ViewSource): R {
     this.#checkOpen();
     this.checkFree();
     const changes: Change[] | undefined = this.feed.isNeeded ? [] : undefined;
@@ -138,7 +138,7 @@ export class MemoryExecutor implements SyncExecutor {
     which: Checkpoint | string,
     operation: (view: View, kept: View) => R,
     syscall = 'rollback',
-    source?: Source,
+    source?: ViewSource,
   ): R {
     const kept = this.viewOf({ ...context, guard: undefined }, which, source, syscall);
     return this.runSync(context, (view) => operation(view, kept), source);
@@ -355,7 +355,7 @@ export class MemoryExecutor implements SyncExecutor {
       this.#accept(executor, changes);
       return { result };
     }
-    const merge = (source?: Source): boolean => this.#merge(context, record, executor.feed.files, source);
+    const merge = (source?: ViewSource): boolean => this.#merge(context, record, executor.feed.files, source);
     return (again === undefined ? merge() : await again(merge, signal)) ? { result } : undefined;
   }
 
@@ -377,7 +377,7 @@ export class MemoryExecutor implements SyncExecutor {
    * Applies a transaction to the current state. Returns false if that is impossible or something that it relied on has
    * changed.
    */
-  #merge(context: Context, record: TransactionRecord, branch: OpenFiles, source: Source | undefined): boolean {
+  #merge(context: Context, record: TransactionRecord, branch: OpenFiles, source: ViewSource | undefined): boolean {
     this.#checkOpen();
     if (!record.holds(this.tree)) return false;
     const view = this.#view({ ...context, guard: undefined }, this.feed.isNeeded ? [] : undefined, source);
@@ -421,7 +421,7 @@ export class MemoryExecutor implements SyncExecutor {
     return { executor, changes };
   }
 
-  #view(context: Context, changes: Change[] | undefined, source?: Source): View {
+  #view(context: Context, changes: Change[] | undefined, source?: ViewSource): View {
     return this.#viewAt(this.tree, context, source, changes, this.feed.files);
   }
 
@@ -440,7 +440,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   /** Returns a view for reading a state: that of a checkpoint, or the current one. */
-  viewOf(context: Context, which?: Checkpoint | string, source?: Source, syscall = 'diff'): View {
+  viewOf(context: Context, which?: Checkpoint | string, source?: ViewSource, syscall = 'diff'): View {
     this.#checkOpen();
     const state = which === undefined ? this.tree.freeze() : this.#checkpoints.get(which, syscall).state;
     return this.#viewAt(new Tree(this.tree.shared, state), context, source);

@@ -16,9 +16,8 @@ import type { Change } from '../changes.js';
 import type { Context } from '../context.js';
 import type { Access } from '../guard.js';
 import type { OpenFiles } from '../open-files.js';
-import type { Source } from '../source.js';
 import { checkReach } from '../view/limits.js';
-import { loadTree } from '../view/loading.js';
+import type { ViewSource } from '../view/view-state.js';
 import { View } from '../view.js';
 import { locationAt, nodeAt, type TransactionRecord } from './transaction-record.js';
 
@@ -31,7 +30,7 @@ export class TransactionView extends View {
     tree: Tree,
     context: Context,
     changes: Change[] | undefined,
-    source: Source | undefined,
+    source: ViewSource | undefined,
     openFiles: OpenFiles | undefined,
   ) {
     super(tree, context, changes, source, undefined, openFiles);
@@ -224,6 +223,6 @@ function wholeAt(view: View, parent: Location, name: string): Location | undefin
   const node = nodeAt(view, parent, name);
   if (node.kind !== DIRECTORY) return undefined;
   const location = view.tree.childLocation(parent, name, node);
-  loadTree(view, location);
+  view.loadTotals(location);
   return location;
 }

@@ -20,7 +20,6 @@ import { checkBoolean, checkExclusive, checkOptions } from '../arguments.js';
 import type { Procedure } from '../scheduling/both-forms.js';
 import { fileBytes, loadedFile } from '../view/contents.js';
 import { checkFileSize, checkReach, reserve } from '../view/limits.js';
-import { learnMeta, loadTree } from '../view/loading.js';
 import type { View } from '../view.js';
 import { DIRECTORY_MODE, makeDirectory, makePath } from './names.js';
 import { present } from './read.js';
@@ -160,7 +159,7 @@ function copyAll(view: View, source: string, destination: string, copy: Copy): v
   if (fromLocation !== undefined) {
     view.context.guard?.checkTree(view, fromLocation, 'read', 'cp', source);
     view.context.guard?.checkTree(view, fromLocation, 'write', 'cp', destination, toPath);
-    loadTree(view, fromLocation);
+    view.loadTotals(fromLocation);
     if (to === undefined) checkReach(view, fromLocation, toPath, 'cp', destination);
   }
   if (to === undefined) copyNode(view, fromLocation?.directory ?? from, fromPath, parent, name, copy, destination);
@@ -278,7 +277,7 @@ function copyNode(
     insertAny(view, node, nodePath, parent, name, copy);
     return;
   }
-  learnMeta(view, node);
+  view.loader?.learnMeta(node);
   reserve(view, node.size + linkedBytes(view, node), node.files + node.directories + 1, 'cp', destination);
   view.copyTree(node, nodePath, parent, name, copyMeta(view, node.meta, copy), copy.preserve);
 }

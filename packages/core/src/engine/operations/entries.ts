@@ -8,7 +8,6 @@ import { checkInteger, checkMode, checkOneOf, contentBytes, isTime } from '../ar
 import type { Cursor } from '../cursor.js';
 import { fileBytes } from '../view/contents.js';
 import { checkFileSize, reserve } from '../view/limits.js';
-import { isEmpty } from '../view/loading.js';
 import type { View } from '../view.js';
 import { mapped, TreeWalk } from '../walk.js';
 import { checkTarget, DIRECTORY_MODE } from './names.js';
@@ -37,7 +36,7 @@ export function deleteEntry(view: View, path: string): boolean {
   if (node === undefined) return false;
   if (view.at.name === '') throw new FsError('EBUSY', { syscall: 'delete', path, hint: 'The root cannot be deleted' });
   const { parent, name } = view.at;
-  if (node.kind === DIRECTORY && !isEmpty(view, view.at.location(node)))
+  if (node.kind === DIRECTORY && !view.isEmpty(view.at.location(node)))
     throw new FsError('ENOTEMPTY', { syscall: 'delete', path });
   view.remove(parent, name);
   return true;

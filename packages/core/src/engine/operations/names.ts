@@ -8,7 +8,6 @@ import { checkBoolean, checkMode, checkOptions, checkVersion } from '../argument
 import type { Aim } from '../composed-guard.js';
 import type { Access } from '../guard.js';
 import { checkFileSize, checkReach, reserve } from '../view/limits.js';
-import { isEmpty, loadTree } from '../view/loading.js';
 import { isTooLong } from '../view/path-cursor.js';
 import type { View } from '../view.js';
 import { checkNameOptions, expectVersion, present } from './read.js';
@@ -134,7 +133,7 @@ export function rm(view: View, path: string, options?: RmOptions): void {
     if (view.at.name === '') throw new FsError('EBUSY', { syscall: 'rm', path, hint: 'The root cannot be removed' });
     const location = view.at.location(node);
     view.context.guard?.checkTree(view, location, 'remove', 'rm', path);
-    loadTree(view, location);
+    view.loadTotals(location);
   }
   view.remove(view.at.parent, view.at.name);
 }
@@ -163,7 +162,7 @@ export function rmdir(view: View, path: string): void {
   if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'rmdir', path });
   const { parent, name } = view.at;
   if (name === '') throw new FsError('EBUSY', { syscall: 'rmdir', path });
-  if (!isEmpty(view, view.at.location(node))) throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path });
+  if (!view.isEmpty(view.at.location(node))) throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path });
   view.remove(parent, name);
 }
 
@@ -200,7 +199,7 @@ function move(view: View, from: string, to: string, ifVersion: string | undefine
     const location = view.tree.childLocation(parent, name, node);
     view.context.guard?.checkTree(view, location, 'remove', 'rename', from);
     view.context.guard?.checkTree(view, location, 'write', 'rename', to, targetPath);
-    loadTree(view, location);
+    view.loadTotals(location);
     checkReach(view, location, targetPath, 'rename', to);
   }
   if (there !== undefined) view.remove(toParent, toName);
@@ -245,7 +244,7 @@ function checkReplaceable(view: View, node: Node, there: Node, parent: Location,
     return;
   }
   if (there.kind !== DIRECTORY) throw new FsError('ENOTDIR');
-  if (!isEmpty(view, view.tree.childLocation(parent, name, there))) throw new FsError('ENOTEMPTY');
+  if (!view.isEmpty(view.tree.childLocation(parent, name, there))) throw new FsError('ENOTEMPTY');
 }
 
 export function link(view: View, existing: string, path: string): void {

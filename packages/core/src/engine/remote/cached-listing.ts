@@ -1,9 +1,10 @@
 import type { NodeRecord, Version } from '../../backend.js';
 import { joinPath } from '../../paths.js';
-import { Entries } from '../../tree/entries.js';
+import type { Entries } from '../../tree/entries.js';
+import { entriesFromSorted } from '../../tree/entries-build.js';
 import { LinkedNode, type TreeNode } from '../../tree/node.js';
 import { Owner } from '../../tree/owner.js';
-import { nodeFromRecord } from '../../tree/tree.js';
+import { nodeFromRecord } from '../../tree/stored-nodes.js';
 import { runSteps, type Steps } from '../scheduling/time-slice.js';
 
 /** All names of a directory, sorted, with the listing's version and their records. */
@@ -49,7 +50,7 @@ export function* listingSteps(
     nodes.push(isLinked ? new LinkedNode(record.id) : nodeFromRecord(owner, record, joinPath(directory, name)));
   }
   yield;
-  return { version, names, records, nodes, entries: Entries.fromSorted(owner, names, nodes), linked };
+  return { version, names, records, nodes, entries: entriesFromSorted(owner, names, nodes), linked };
 }
 
 /** {@link listingSteps} for complete records, without pauses. */

@@ -12,7 +12,8 @@ import type { Limits } from '../../limits.js';
 import { parentPath } from '../../paths.js';
 import type { DirectoryNode, Unloaded } from '../../tree/node.js';
 import { Owner } from '../../tree/owner.js';
-import { nodeFromRecord, Tree, type TreeState } from '../../tree/tree.js';
+import { nodeFromRecord } from '../../tree/stored-nodes.js';
+import { Tree, type TreeState } from '../../tree/tree.js';
 import type { Change } from '../changes.js';
 import type { Context } from '../context.js';
 import { rootMeta } from '../defaults.js';
@@ -20,7 +21,9 @@ import { exceededLimit } from '../exceeded-limit.js';
 import type { OpenFiles } from '../open-files.js';
 import { replayed } from '../replay.js';
 import { runSteps, type Steps } from '../scheduling/time-slice.js';
-import { type Need, NotLoaded, type Source } from '../source.js';
+import { type Need, NotLoaded } from '../source.js';
+import { ViewLoader } from '../view/view-loader.js';
+import type { Loader, ViewSource, ViewState } from '../view/view-state.js';
 import { View } from '../view.js';
 import { type CachedListing, listingSteps, MANY_NAMES } from './cached-listing.js';
 import type { CachedNames, NodeCache } from './node-cache.js';
@@ -82,7 +85,7 @@ export interface Mark {
  * One run over a remote storage: a tree that is loaded as it is read, and a record of everything that was relied on and
  * written.
  */
-export class OptimisticTransaction implements Source {
+export class OptimisticTransaction implements ViewSource {
   readonly recorder: { checks: Check[]; writes: Write[] } = { checks: [], writes: [] };
   readonly changes: Change[] = [];
   #view: View | undefined;
@@ -249,6 +252,10 @@ export class OptimisticTransaction implements Source {
     if (this.#repeats < MAX_REPEATS) return;
     this.isLost = true;
     throw new StorageError('conflict', 'Another writer changed what was read before everything was loaded');
+  }
+
+  loaderFor(view: ViewState): Loader {
+    return new ViewLoader(view, this);
   }
 
   entry(directory: NodeAddress, name: string): NodeRecord | null | undefined {

@@ -10,7 +10,6 @@ import type { Access } from '../guard.js';
 import { isSameBeneath, isSameContent } from '../remote/same-stored.js';
 import { fileBytes, loadedFile } from '../view/contents.js';
 import { checkFileSize, reserve } from '../view/limits.js';
-import { loadTree } from '../view/loading.js';
 import type { View } from '../view.js';
 import { linkGroups } from './link-groups.js';
 
@@ -207,7 +206,7 @@ class Restore {
     if (node.kind === DIRECTORY) {
       const location = this.#locationOf(path);
       this.guard.checkTree(this.view, location, 'remove', this.syscall, path);
-      loadTree(this.view, location);
+      this.view.loadTotals(location);
     }
     this.#removals.push(path);
   }

@@ -1,6 +1,7 @@
 import type { Check, Listing, LoadRequest, LoadResult, NodeRecord, Version } from '../../backend.js';
 import { baseName, parentPath, pathSegments } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
+import { readPage } from '../../tree/entries-cursor.js';
 import { DIRECTORY, type DirectoryNode, FILE, kindName, type Node, SYMLINK, type TreeNode } from '../../tree/node.js';
 import type { Tree } from '../../tree/tree.js';
 
@@ -29,7 +30,7 @@ export class TreeReader {
     }
     if (found.node.kind !== DIRECTORY) return { kind: 'gone' };
     if (request.kind === 'tree') return this.#loadTree(found.node, request.budget, request.contents);
-    const page = found.node.entries.page(request.after, request.limit);
+    const page = readPage(found.node.entries.cursor(request.after), request.limit);
     const nodes = page.values.map((entry) => this.#record(entry));
     return { kind: 'list', directory: this.#record(found.node), names: page.names, nodes, complete: page.complete };
   }

@@ -2,9 +2,7 @@ import { FsError } from '../../errors.js';
 import type { ContentNode } from '../../tree/content.js';
 import { FileNode, type Node, Unloaded } from '../../tree/node.js';
 import { isPending, isPendingFile } from '../function-files.js';
-import { NotLoaded, type Source } from '../source.js';
-import { MAX_INLINE_BYTES } from './loading.js';
-import type { ViewState } from './view-state.js';
+import type { Loader, ViewState } from './view-state.js';
 
 /** The maximum content size of one array. */
 export const MAX_ARRAY_BYTES = 2 ** 31 - 1;
@@ -19,7 +17,7 @@ export function loadedFile(view: ViewState, node: FileNode): ContentNode {
   }
   if (node.data instanceof Unloaded) {
     const bytes = new Uint8Array(node.size);
-    readUnloaded(view, node.data, bytes, 0);
+    loaderOf(view).read(node.data, bytes, 0);
     view.tree.shared.contents.fromBytes(node as ContentNode, bytes);
   }
   return node as ContentNode;
@@ -30,20 +28,9 @@ export function loadedIfPending<N extends Node>(view: ViewState, node: N): N {
   return isPendingFile(node) ? (loadedFile(view, node) as Node as N) : node;
 }
 
-/** Copies a range of the content that is not loaded. */
-function readUnloaded(view: ViewState, data: Unloaded, range: Uint8Array, start: number): void {
-  const length = Math.max(0, Math.min(data.kept - start, range.length));
-  if (length > 0) range.set(storedRange(view, data, start, length));
-  data.replay(range, start);
-}
-
-function storedRange(view: ViewState, data: Unloaded, offset: number, length: number): Uint8Array {
-  // Content that is not loaded comes from a source.
-  const source = view.source as Source;
-  const bytes = source.range(data, offset, length);
-  if (bytes !== undefined) return bytes;
-  const ahead = Math.min(data.size - offset, Math.max(length, MAX_INLINE_BYTES));
-  throw new NotLoaded([{ kind: 'content', at: data.address, offset, length: ahead }], source);
+/** Returns the loader of a view that has content that is not loaded. */
+function loaderOf({ loader }: ViewState): Loader {
+  return loader as Loader;
 }
 
 /** Returns the content without keeping loaded parts in the tree. It must not be changed. */
@@ -51,9 +38,9 @@ export function passingBytes(view: ViewState, node: FileNode): Uint8Array {
   const { data } = node;
   if (!(data instanceof Unloaded)) return view.tree.shared.contents.bytes(node as ContentNode);
   if (isPending(data)) return data.bytes();
-  if (data.edits.length === 0) return storedRange(view, data, 0, data.size);
+  if (data.edits.length === 0) return loaderOf(view).range(data, 0, data.size);
   const bytes = new Uint8Array(node.size);
-  readUnloaded(view, data, bytes, 0);
+  loaderOf(view).read(data, bytes, 0);
   return bytes;
 }
 
@@ -77,7 +64,7 @@ export function readFileRange(view: ViewState, node: FileNode, into: Uint8Array,
   if (node.data instanceof Unloaded && !isPending(node.data)) {
     view.relyOnNode(node);
     const length = Math.max(0, Math.min(into.length, node.size - position));
-    if (length > 0) readUnloaded(view, node.data, into.subarray(0, length), position);
+    if (length > 0) loaderOf(view).read(node.data, into.subarray(0, length), position);
     return length;
   }
   return view.tree.shared.contents.read(loadedFile(view, node), into, position);

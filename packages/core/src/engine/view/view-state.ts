@@ -1,6 +1,6 @@
 import type { Check, Metadata, Write } from '../../backend.js';
 import type { Entries } from '../../tree/entries.js';
-import type { DirectoryNode, Node, TreeNode } from '../../tree/node.js';
+import type { DirectoryNode, Node, TreeNode, Unloaded } from '../../tree/node.js';
 import type { Location, Tree } from '../../tree/tree.js';
 import { checkNow } from '../arguments.js';
 import type { Change } from '../changes.js';
@@ -8,7 +8,6 @@ import type { Context } from '../context.js';
 import type { Access } from '../guard.js';
 import type { OpenFiles } from '../open-files.js';
 import { type Need, NotLoaded, type Source } from '../source.js';
-import type { LoadRecord } from './load-record.js';
 
 /** Record of an operation for a remote storage. */
 export interface Recorder {
@@ -19,6 +18,40 @@ export interface Recorder {
 }
 
 /**
+ * Loads what a view's tree does not know yet, and records what an operation relies on. It comes from the source, so a
+ * bundle that has filesystems in memory only lacks it.
+ */
+export interface Loader {
+  /** Returns the node under a name that the directory may not know. `rest`: the names looked up next, last first. */
+  lookup(location: Location, name: string, rest?: readonly string[]): TreeNode | undefined;
+  /** Returns all names of a directory of which some may be unknown. */
+  list(location: Location): Entries<TreeNode>;
+  /** Returns a range of a file's stored bytes. It must not be changed. */
+  range(data: Unloaded, offset: number, length: number): Uint8Array;
+  /** Copies a range of a content that is not loaded, with its changes. */
+  read(data: Unloaded, into: Uint8Array, position: number): void;
+  /**
+   * Makes uncertain totals exact by loading and counting everything under the directory, level by level. Costs nothing
+   * if the storage knows its totals, or if it does not and no limit needs them: then a change of a directory is one
+   * write, however much is in it.
+   */
+  loadTotals(top: Location): void;
+  /** Like `loadTotals`, also if no limit needs the totals. */
+  count(top: Location): void;
+  /** Loads the metadata of a directory as this client last changed it, without waiting for changes by others. */
+  learnMeta(directory: DirectoryNode): void;
+  relyOnMeta(directory: DirectoryNode): void;
+  relyOnTotals(): void;
+  relyOnTree(directory: DirectoryNode): void;
+  relyOnNode(node: Node): void;
+}
+
+/** A source with the loader for it. */
+export interface ViewSource extends Source {
+  loaderFor(view: ViewState): Loader;
+}
+
+/**
  * The state of a view: a tree, and the time and settings of the operation that uses it. Lookup of paths, loading, limits
  * and contents are functions and objects over this state. They call the abstract methods instead of each other, because
  * a transaction in memory records those calls.
@@ -26,8 +59,8 @@ export interface Recorder {
 export abstract class ViewState {
   /** True if a lookup was for a write. */
   seeksToWrite = false;
-  /** Undefined until something is loaded of which a record is kept. */
-  loaded: LoadRecord | undefined;
+  /** Undefined if everything is in the tree. */
+  readonly loader: Loader | undefined;
   #now: number | undefined;
   #isLate = false;
   #metaTime = Number.NaN;
@@ -38,10 +71,12 @@ export abstract class ViewState {
     public context: Context,
     /** Receives the changes if anyone listens. */
     public changes: Change[] | undefined = undefined,
-    readonly source: Source | undefined = undefined,
+    readonly source: ViewSource | undefined = undefined,
     readonly recorder: Recorder | undefined = undefined,
     readonly openFiles: OpenFiles | undefined = undefined,
-  ) {}
+  ) {
+    this.loader = source?.loaderFor(this);
+  }
 
   /** Returns the node under a name of a directory; loads it if unknown. `rest`: the names looked up next, last first. */
   abstract lookup(location: Location, name: string, rest?: readonly string[]): TreeNode | undefined;
