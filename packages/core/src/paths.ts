@@ -132,13 +132,16 @@ export function compareNames(a: string, b: string): number {
   for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(i);
-    if (x !== y) return rank(x) - rank(y);
+    if (x !== y) return utf8Rank(x) - utf8Rank(y);
   }
   return a.length - b.length;
 }
 
-/** UTF-16 puts astral characters (surrogates, D800…DFFF) before E000…FFFF; UTF-8 puts them after. */
-function rank(unit: number): number {
+/**
+ * Returns the rank of a UTF-16 unit in the order of UTF-8, which has astral characters (surrogates, D800…DFFF) after
+ * E000…FFFF.
+ */
+export function utf8Rank(unit: number): number {
   return unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 

@@ -18,7 +18,7 @@ import {
   type TreeNode,
   Unloaded,
 } from '../tree/node.js';
-import { type Location, Tree, type TreeState } from '../tree/tree.js';
+import { type Location, Tree, type TreeState, touched } from '../tree/tree.js';
 import type { Access } from './guard.js';
 import type { OpenFiles } from './open-files.js';
 import { loadedFile } from './view/contents.js';
@@ -353,9 +353,8 @@ export class View extends ViewState {
     const { meta } = location.directory;
     const now = this.nowAfter(meta);
     this.recorder?.writes.push({ kind: 'touch', path: location.path, time: now });
-    if (meta.mtime === now && meta.ctime === now) return;
-    const { mode, uid, gid, atime, birthtime } = meta;
-    this.tree.putDirectoryMeta(location, { mode, uid, gid, atime, mtime: now, ctime: now, birthtime });
+    const next = touched(meta, now);
+    if (next !== meta) this.tree.putDirectoryMeta(location, next);
   }
 
   #touchInode(id: NodeId): void {

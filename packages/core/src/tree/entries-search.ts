@@ -1,3 +1,4 @@
+import { utf8Rank } from '../paths.js';
 import { detach } from './detach.js';
 import { AIM, type EntriesNode, Inner, Leaf } from './entries-node.js';
 
@@ -167,9 +168,5 @@ function orderAt(a: string, b: string, at: number): number {
   const x = a.charCodeAt(at);
   const y = b.charCodeAt(at);
   // Surrogates sort after all other units in UTF-8, but below U+E000 in UTF-16.
-  return x >= 0xd800 && y >= 0xd800 ? rank(x) - rank(y) : x - y;
-}
-
-function rank(unit: number): number {
-  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+  return x >= 0xd800 && y >= 0xd800 ? utf8Rank(x) - utf8Rank(y) : x - y;
 }

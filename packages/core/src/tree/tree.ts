@@ -445,6 +445,13 @@ function recount(directory: DirectoryNode): void {
   });
 }
 
+/** Returns the metadata with `time` as mtime and ctime: the same object if they are already. */
+export function touched(meta: Metadata, time: number): Metadata {
+  if (meta.mtime === time && meta.ctime === time) return meta;
+  const { mode, uid, gid, atime, birthtime } = meta;
+  return { mode, uid, gid, atime, mtime: time, ctime: time, birthtime };
+}
+
 /** Returns a function for metadata of copies, which belong to the copying user; equal inputs share one object. */
 export function metaMaker({ time, keep }: CopyTimes): (meta: Metadata) => Metadata {
   let from: Metadata | undefined;

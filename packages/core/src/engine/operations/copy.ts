@@ -15,7 +15,7 @@ import {
   type SymlinkNode,
   type TreeNode,
 } from '../../tree/node.js';
-import type { Location } from '../../tree/tree.js';
+import { type Location, metaMaker } from '../../tree/tree.js';
 import { checkBoolean, checkExclusive, checkOptions } from '../arguments.js';
 import type { Procedure } from '../scheduling/both-forms.js';
 import { fileBytes, loadedFile } from '../view/contents.js';
@@ -326,9 +326,7 @@ function overwrite(
 }
 
 function copyMeta(view: View, meta: Metadata, copy: Copy): Metadata {
-  const now = view.now();
-  const fresh = { mode: meta.mode, uid: 0, gid: 0, ctime: now, birthtime: now };
-  return copy.preserve ? { ...fresh, atime: meta.atime, mtime: meta.mtime } : { ...fresh, atime: now, mtime: now };
+  return metaMaker({ time: view.now(), keep: copy.preserve })(meta);
 }
 
 /** Returns the bytes of files with several names under a directory, once per name: their copies are separate files. */

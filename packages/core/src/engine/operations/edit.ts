@@ -3,7 +3,7 @@ import { FsError } from '../../errors.js';
 import type { EditOptions } from '../../file-system.js';
 import { FileNode } from '../../tree/node.js';
 import { sameBytes } from '../../tree/same-bytes.js';
-import type { Location } from '../../tree/tree.js';
+import { type Location, touched } from '../../tree/tree.js';
 import { checkBoolean, checkOptions, checkVersion } from '../arguments.js';
 import { decodedStrictly, encoded, LONG_TEXT } from '../scheduling/long-text.js';
 import { runSteps, type Steps } from '../scheduling/time-slice.js';
@@ -12,7 +12,7 @@ import { checkFileSize, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
 import { expectVersion, present } from './read.js';
 import { settled } from './settle.js';
-import { fill, modified, replaceContent, writable } from './write.js';
+import { fill, replaceContent, writable } from './write.js';
 
 /** Arguments of an edit besides the path. */
 export interface Edit {
@@ -83,7 +83,7 @@ function optionsOf({ options }: Edit): { readonly all: boolean; readonly ifVersi
 }
 
 function put(view: View, { file, parent, name }: Place, content: string | Uint8Array, path: string): void {
-  const next = new FileNode(file.id, modified(view, file.meta));
+  const next = new FileNode(file.id, touched(file.meta, view.now()));
   fill(view, next, content);
   checkFileSize(view, next.size, file.size, 'write', path);
   reserve(view, next.size - file.size, 0, 'write', path);

@@ -1,10 +1,9 @@
-import type { Metadata } from '../../backend.js';
 import { FsError } from '../../errors.js';
 import type { Content, WriteArgument, WriteFileOptions } from '../../file-system.js';
 import { utf8Length } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, FileNode, type Node, Unloaded } from '../../tree/node.js';
-import type { Location } from '../../tree/tree.js';
+import { type Location, touched } from '../../tree/tree.js';
 import { checkMode, checkOneOf, checkOptions, checkSize, checkVersion, contentBytes, copyBytes } from '../arguments.js';
 import { codecOf } from '../text-encodings.js';
 import { loadedFile } from '../view/contents.js';
@@ -76,7 +75,7 @@ function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', m
     patch(view, parent, name, settled(view, parent, name, file, path), toBytes(data), 0, path);
     return;
   }
-  const next = new FileNode(file.id, modified(view, file.meta));
+  const next = new FileNode(file.id, touched(file.meta, view.now()));
   fill(view, next, data);
   const { size } = next;
   if (size !== file.size) {
@@ -156,7 +155,7 @@ export function patched(view: View, file: FileNode, bytes: Uint8Array, position:
   checkSize(size, 'write', path);
   checkFileSize(view, size, file.size, 'write', path);
   reserve(view, size - file.size, 0, 'write', path);
-  const next = new FileNode(file.id, modified(view, file.meta));
+  const next = new FileNode(file.id, touched(file.meta, view.now()));
   if (file.data instanceof Unloaded && view.recorder !== undefined) {
     next.data = file.data.with({ offset: position, bytes: copyBytes(bytes) });
     next.size = size;
@@ -178,7 +177,7 @@ export function truncate(view: View, path: string, length = 0): void {
 export function resized(view: View, file: FileNode, length: number, path: string): FileNode {
   checkFileSize(view, length, file.size, 'ftruncate', path);
   reserve(view, length - file.size, 0, 'ftruncate', path);
-  const next = new FileNode(file.id, modified(view, file.meta));
+  const next = new FileNode(file.id, touched(file.meta, view.now()));
   if (length === 0) return next;
   if (file.data instanceof Unloaded && view.recorder !== undefined) {
     next.data = file.data.with({ cut: length });
@@ -196,13 +195,6 @@ export function replaceContent(view: View, parent: Location, name: string, file:
   view.setContent(parent, name, file, next, [
     { offset: 0, bytes: view.tree.shared.contents.toSend(next as ContentNode) },
   ]);
-}
-
-export function modified(view: View, meta: Metadata): Metadata {
-  const now = view.now();
-  if (meta.mtime === now && meta.ctime === now) return meta;
-  const { mode, uid, gid, atime, birthtime } = meta;
-  return { mode, uid, gid, atime, mtime: now, ctime: now, birthtime };
 }
 
 function toBytes(data: Content): Uint8Array {
