@@ -33,6 +33,7 @@ export const steps = [
     report: ['node', '.ci/program.mjs', 'postgresql', 'psql', '--version', 'the storage on PostgreSQL'],
   },
   { name: 'sql', vitest: ['sql'], needs: ['postgresql'], timeoutMs: 15 * 60_000 },
+  { name: 'dynamodb', vitest: ['dynamodb'] },
   {
     name: 'tmux',
     report: ['node', '.ci/program.mjs', 'tmux', 'tmux', '-V', 'the command line in a terminal'],

@@ -62,6 +62,7 @@ export default defineConfig({
       project('examples', 'examples/**/*.test.ts'),
       project('redis', 'test/redis/**/*.test.ts'),
       project('sql', 'test/sql/**/*.test.ts'),
+      { ...project('dynamodb', 'test/dynamodb/**/*.test.ts'), ...plain },
       // One server for all of these tests. The SDK's modules for bundlers do not run in Node unchanged.
       { ...s3, ...plain, test: { ...s3.test, globalSetup: [`${root}test/s3/global-setup.ts`] } },
       project('attacks', 'test/attacks/**/*.test.ts'),

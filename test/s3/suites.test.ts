@@ -1,33 +1,9 @@
 import { type AsyncStorage, openFileSystem } from '@scratchfs/core';
 import { S3Storage, type S3StorageOptions, s3Backend } from '@scratchfs/s3';
-import { backendSuite, type FileSystemSection, fileSystemSuite, storageSuite } from '@scratchfs/testkit';
+import { backendSuite, fileSystemSuite, storageSuite } from '@scratchfs/testkit';
 import { afterAll, describe, it } from 'vitest';
+import { quickSections } from './quick-sections.js';
 import { clientOf, freshPlace, hasBucket } from './servers/test-bucket.js';
-
-// Random operations against the model take minutes over a network. They run in packages/s3 on a store in memory, and
-// here only with SCRATCHFS_TEST_EVERYTHING.
-const SECTIONS: readonly FileSystemSection[] = [
-  'paths',
-  'entries',
-  'directories',
-  'files',
-  'links',
-  'rename',
-  'copy',
-  'handles',
-  'metadata',
-  'versions',
-  'limits',
-  'checkpoints',
-  'transactions',
-  'watch',
-  'streams',
-  'signals',
-  'aliasing',
-  'bad input',
-  'capabilities',
-];
-const sections = process.env.SCRATCHFS_TEST_EVERYTHING === undefined ? SECTIONS : undefined;
 
 describe.skipIf(!hasBucket)('S3Storage with a client of the SDK', () => {
   const client = hasBucket ? clientOf(freshPlace()) : undefined;
@@ -53,6 +29,6 @@ describe.skipIf(!hasBucket)('S3Storage with a client of the SDK', () => {
   fileSystemSuite({
     test,
     create: ({ clock, limits }) => openFileSystem(storageOn({ clock }), { clock, limits }),
-    sections,
+    sections: quickSections,
   });
 });

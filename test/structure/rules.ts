@@ -11,6 +11,7 @@ export const mayImport: Record<string, readonly string[]> = {
   disk: ['@scratchfs/core'],
   browser: ['@scratchfs/core'],
   cloudflare: ['@scratchfs/core'],
+  dynamodb: ['@scratchfs/core', '@aws-sdk/client-dynamodb'],
   // `?` is a driver named at run time, which the user has installed.
   sql: ['@scratchfs/core', 'better-sqlite3', 'libsql', 'pg', '?'],
   workspace: [
@@ -54,6 +55,7 @@ export const mayImport: Record<string, readonly string[]> = {
     '@scratchfs/core',
     '@scratchfs/memory',
     '@scratchfs/disk',
+    '@scratchfs/dynamodb',
     '@scratchfs/redis',
     '@scratchfs/s3',
     '@scratchfs/sql',
@@ -63,7 +65,7 @@ export const mayImport: Record<string, readonly string[]> = {
 };
 
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
-export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', 's3', 'cloudflare'];
+export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', 's3', 'cloudflare', 'dynamodb'];
 
 /** Folders that may import Node's own modules. Other code of these packages runs everywhere. */
 export const needsNode = [

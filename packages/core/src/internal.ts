@@ -1,3 +1,6 @@
+export { causeOf, nameOf, readFailure, wasSentAgain } from './aws-sdk/failure.js';
+export { EACH_ATTEMPT, noteConnections, wasUnsent } from './aws-sdk/unsent.js';
+export { parseServiceUrl } from './aws-sdk/url.js';
 export { checkFileSystem } from './check-file-system.js';
 export { FILE_SYSTEM_OPTIONS } from './create-file-system.js';
 export { quoteName, withTab } from './diff/quote-name.js';

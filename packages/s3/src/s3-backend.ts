@@ -1,9 +1,9 @@
 import type { S3Client } from '@aws-sdk/client-s3';
+import { parseServiceUrl } from '@scratchfs/core/internal';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { asFolder, parseOptions, type S3StorageOptions, type Settings } from './options.js';
 import { type S3Location, S3ObjectStore } from './s3-object-store.js';
 import { loadSdk } from './sdk.js';
-import { parseUrl } from './url.js';
 
 /**
  * Returns the backend of a filesystem in a bucket. Users take `S3Storage`.
@@ -30,7 +30,7 @@ function locationOf(
   }
   if (bucket !== undefined || prefix !== '')
     throw new TypeError('A URL says bucket and prefix itself: leave the options out');
-  const url = parseUrl(target);
+  const url = parseServiceUrl(target, 's3', 'an S3Storage', 's3://bucket/prefix?region=name&endpoint=https://host');
   let made: Promise<S3Client> | undefined;
   const make = async (): Promise<S3Client> => {
     const { S3Client: Client } = await loadSdk();
@@ -49,7 +49,7 @@ function locationOf(
       return made;
     },
     close: async () => (await made)?.destroy(),
-    bucket: url.bucket,
-    prefix: asFolder(url.prefix),
+    bucket: url.host,
+    prefix: asFolder(url.path),
   };
 }

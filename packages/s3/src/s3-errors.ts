@@ -1,11 +1,5 @@
 import { quote, StorageError, type StorageErrorKind } from '@scratchfs/core';
-import { wasUnsent } from './unsent.js';
-
-interface Failure {
-  readonly name: string;
-  readonly message: string;
-  readonly status: number | undefined;
-}
+import { causeOf, readFailure, wasSentAgain, wasUnsent } from '@scratchfs/core/internal';
 
 /**
  * Status codes of lost races: another object was there (412), another request is in progress (409), none was there
@@ -22,39 +16,6 @@ const TRANSIENT_NAMES = ['SlowDown', 'RequestTimeout'];
  * InsufficientCapacity of others.
  */
 const FULL_NAMES = /QuotaExceeded|StorageFull|InsufficientStorage|InsufficientCapacity/;
-
-/** Names of errors about credentials: of their providers, of signing, of stores. */
-const CREDENTIAL_NAMES = /credential|token|provider|auth|sign|accesskey/i;
-/** Parts of messages that may quote credentials, or the command that should print them. */
-const MAY_QUOTE = /credential|token|authorization|secret|password|command|:\/\/[^/]*@/i;
-/** Fields of errors of a command or a credentials provider. */
-const PROVIDER_FIELDS = ['tryNextLink', 'cmd', 'spawnargs'];
-
-/** Returns the store's name for a failure, if it has the form of a name. */
-export function nameOf(code: unknown): string {
-  return typeof code === 'string' && /^[\w.-]{1,100}$/.test(code) ? code : 'Error';
-}
-
-/** Reads an SDK error, without anything about keys and signatures. */
-export function readFailure(error: unknown): Failure {
-  const { name, message, $metadata } = (error ?? {}) as {
-    name?: unknown;
-    message?: unknown;
-    $metadata?: { httpStatusCode?: unknown };
-  };
-  const status = $metadata?.httpStatusCode;
-  return {
-    name: nameOf(name),
-    message: typeof message === 'string' ? message : '',
-    status: typeof status === 'number' ? status : undefined,
-  };
-}
-
-/** Reports whether the SDK sent the request more than once: the last response says nothing about the attempts before it. */
-function wasSentAgain(error: unknown): boolean {
-  const { $metadata } = (error ?? {}) as { $metadata?: { attempts?: unknown } };
-  return typeof $metadata?.attempts === 'number' && $metadata.attempts > 1;
-}
 
 export function isNotModified(error: unknown): boolean {
   const { name, status } = readFailure(error);
@@ -86,10 +47,8 @@ export function isSurelyLostRace(error: unknown): boolean {
  * never reached.
  */
 export function toStorageError(error: unknown, bucket: string): StorageError {
-  const failure = readFailure(error);
-  const { name, status } = failure;
-  const said = mayQuote(error) ? 'the message is left out, as it may quote keys' : quote(failure.message);
-  const cause = new Error(`${name}${status === undefined ? '' : ` (HTTP ${status})`}: ${said}`);
+  const { name, status } = readFailure(error);
+  const cause = causeOf(error);
   const refusal = { retryable: false, mayHaveHappened: wasSentAgain(error), cause };
   const refuse = (message: string, kind: StorageErrorKind = 'unavailable'): StorageError =>
     new StorageError(kind, message, refusal);
@@ -118,18 +77,4 @@ export function toStorageError(error: unknown, bucket: string): StorageError {
     `The store failed: ${name}${status === undefined ? '' : ` (HTTP ${status})`}`,
     mayPass ? { cause, ...(wasUnsent(error) && { mayHaveHappened: false }) } : refusal,
   );
-}
-
-/** Reports whether an error's message may contain credentials. */
-function mayQuote(error: unknown): boolean {
-  const { message, status } = readFailure(error);
-  const { name } = (error ?? {}) as { name?: unknown };
-  if (
-    status === 401 ||
-    status === 403 ||
-    (typeof name === 'string' && CREDENTIAL_NAMES.test(name)) ||
-    MAY_QUOTE.test(message)
-  )
-    return true;
-  return typeof error === 'object' && error !== null && PROVIDER_FIELDS.some((key) => key in error);
 }

@@ -1,19 +1,11 @@
 import type { GetObjectCommandInput, PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
+import { EACH_ATTEMPT, nameOf, noteConnections } from '@scratchfs/core/internal';
 import type { NamePage, ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import { ConditionProbe } from './condition-probe.js';
-import {
-  isLostRace,
-  isMissing,
-  isNotModified,
-  isPastEnd,
-  isSurelyLostRace,
-  nameOf,
-  toStorageError,
-} from './s3-errors.js';
+import { isLostRace, isMissing, isNotModified, isPastEnd, isSurelyLostRace, toStorageError } from './s3-errors.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
-import { noteConnections } from './unsent.js';
 
 export interface S3Location {
   readonly client: () => Promise<S3Client>;
@@ -185,7 +177,7 @@ export class S3ObjectStore implements ObjectStore {
       ContentLength: bytes.length,
       ContentType: 'application/octet-stream',
     });
-    noteConnections(command);
+    command.middlewareStack.add(noteConnections(), EACH_ATTEMPT);
     return (await client.send(command, sendOptions(call))).ETag ?? '';
   }
 

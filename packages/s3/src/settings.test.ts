@@ -6,38 +6,6 @@ import { parseOptions, type S3StorageOptions } from './options.js';
 import { isSurelyLostRace, toStorageError } from './s3-errors.js';
 import { S3Storage } from './s3-storage.js';
 import { SingleWriter } from './single-writer.js';
-import { parseUrl } from './url.js';
-
-describe('A URL', () => {
-  it('gives bucket, prefix, endpoint and region', () => {
-    expect(parseUrl('s3://Bucket.name/some%20agents/one?endpoint=http%3A%2F%2Flocalhost%3A9000&region=eu')).toEqual({
-      bucket: 'Bucket.name',
-      prefix: 'some agents/one',
-      endpoint: 'http://localhost:9000',
-      region: 'eu',
-    });
-    expect(parseUrl('s3://bucket')).toEqual({ bucket: 'bucket', prefix: '', endpoint: undefined, region: undefined });
-  });
-
-  it.each([
-    '',
-    'http://bucket',
-    's3:///prefix',
-    's3://key:secret@bucket',
-    's3://bucket?region=a&region=b',
-    's3://bucket?accessKey=secret',
-    's3://bucket?region=a&secret=',
-    's3://bucket?endpoint=ftp://host',
-    's3://bucket?endpoint=ftp://key:secret@host',
-    's3://bucket?endpoint=https://key:secret@host',
-    's3://bucket?endpoint=https://secret@host',
-    's3://bucket/%zz-secret',
-    's3://bucket/%ff-secret',
-  ])('like %j is refused, and not quoted', (url) => {
-    expect(() => parseUrl(url)).toThrow(TypeError);
-    expect(() => parseUrl(url)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('secret') }));
-  });
-});
 
 describe('Options', () => {
   it('are validated, and inherited ones are ignored', () => {

@@ -9,6 +9,11 @@ interface Provider {
 }
 
 const DISK: Provider = { packageName: '@scratchfs/disk', className: 'DiskStorage', needs: [] };
+const DYNAMODB: Provider = {
+  packageName: '@scratchfs/dynamodb',
+  className: 'DynamoDbStorage',
+  needs: ['@aws-sdk/client-dynamodb'],
+};
 const REDIS: Provider = { packageName: '@scratchfs/redis', className: 'RedisStorage', needs: ['ioredis'] };
 const SQLITE: Provider = { packageName: '@scratchfs/sql', className: 'SqliteStorage', needs: [] };
 const POSTGRES: Provider = { packageName: '@scratchfs/sql', className: 'PostgresStorage', needs: ['pg'] };
@@ -20,6 +25,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map([
   ['redis:', REDIS],
   ['rediss:', REDIS],
   ['s3:', S3],
+  ['dynamodb:', DYNAMODB],
   ['sqlite:', SQLITE],
   ['postgres:', POSTGRES],
   ['postgresql:', POSTGRES],

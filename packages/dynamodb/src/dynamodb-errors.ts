@@ -1,0 +1,71 @@
+import { quote, StorageError, type StorageErrorKind } from '@scratchfs/core';
+import { causeOf, readFailure, wasSentAgain, wasUnsent } from '@scratchfs/core/internal';
+
+/** Names of errors, what they mean, and whether they pass. DynamoDB has refused the request in each of them. */
+const REFUSALS: readonly {
+  readonly names: RegExp;
+  readonly kind: StorageErrorKind;
+  readonly text: string;
+  readonly passes?: boolean;
+}[] = [
+  { names: /^(ItemCollectionSizeLimitExceeded|LimitExceeded)/, kind: 'full', text: 'has no room left for this' },
+  {
+    names:
+      /^(AccessDenied|UnrecognizedClient|InvalidSignature|IncompleteSignature|MissingAuthenticationToken|ExpiredToken)/,
+    kind: 'denied',
+    text: 'refuses the credentials or the right to do this',
+  },
+  {
+    names: /ProviderError$/,
+    kind: 'denied',
+    text: 'cannot be used: the SDK found no credentials. Give it some, by its environment variables for example',
+  },
+  {
+    names: /^(ProvisionedThroughputExceeded|Throttling|RequestLimitExceeded)/,
+    kind: 'unavailable',
+    text: 'has too many requests',
+    passes: true,
+  },
+  {
+    names: /^Validation/,
+    kind: 'unsupported',
+    text: 'refuses a request. It needs the keys "pk" (partition) and "sk" (sort), both texts',
+  },
+  { names: /^ResourceNotFound/, kind: 'lost', text: 'does not exist. DynamoDbStorage.createTable creates it' },
+];
+
+export function isLostRace(error: unknown): boolean {
+  return readFailure(error).name === 'ConditionalCheckFailedException';
+}
+
+/** Reports a lost race that the request cannot have lost against itself, because the SDK sent it only once. */
+export function isSurelyLostRace(error: unknown): boolean {
+  return isLostRace(error) && !wasSentAgain(error);
+}
+
+/**
+ * Converts an SDK error. If DynamoDB has refused the request, it did not happen, unless the SDK has sent it more than
+ * once; otherwise it may have happened, unless DynamoDB was never reached.
+ */
+export function toStorageError(error: unknown, table: string): StorageError {
+  const { name, status } = readFailure(error);
+  const cause = causeOf(error);
+  const mayHaveHappened = wasSentAgain(error);
+  const refusal = REFUSALS.find(({ names }) => names.test(name));
+  if (refusal !== undefined) {
+    const { kind, text, passes = false } = refusal;
+    return new StorageError(kind, `The table ${quote(table)} ${text}`, { retryable: passes, mayHaveHappened, cause });
+  }
+  if (isLostRace(error))
+    return new StorageError('unavailable', 'The SDK sent a request again: what became of the first is unknown', {
+      cause,
+    });
+  const mayPass = status === undefined || status >= 500;
+  return new StorageError(
+    'unavailable',
+    `DynamoDB failed: ${name}${status === undefined ? '' : ` (HTTP ${status})`}`,
+    mayPass
+      ? { cause, ...(wasUnsent(error) && { mayHaveHappened: false }) }
+      : { retryable: false, mayHaveHappened, cause },
+  );
+}
