@@ -77,6 +77,8 @@ export interface AttemptParts {
   readonly checkOpen: (options: CallOptions) => Promise<void>;
   /** Throws if a live attempt must not be written through by this workspace. */
   readonly checkLive: () => void;
+  /** Like `checkOpen`, but does not create the attempt if nothing has been changed in it yet. */
+  readonly checkStarted: (options: CallOptions) => Promise<void>;
   /** Creates an attempt that begins with a head. */
   readonly fork: (head: Head, parent: { attempt: string; operation: number }, name?: string) => Promise<Attempt>;
   readonly discard: (options: CallOptions) => Promise<void>;
@@ -449,7 +451,9 @@ export class WorkspaceAttempt implements Attempt {
 
   async run(command: string | readonly string[], options?: RunOptions): Promise<RunResult> {
     const { fileSystem, name } = this;
-    const { log, commands, clock, directory } = this.#parts;
+    const { log, commands, clock, directory, checkStarted } = this.#parts;
+    // Later would be too late: what the command has changed could not be brought in.
+    await checkStarted({ signal: options?.signal });
     const copies = copiesOf(directory, name);
     const differing = async (): Promise<string[]> =>
       changedPaths((await log.catchUp()).head).map((path) => path.slice(1));

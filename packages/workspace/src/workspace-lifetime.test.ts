@@ -85,6 +85,8 @@ it('after a switch to another branch nothing changes, reading goes on, and a new
   const switched = expect.objectContaining({ code: 'branch-switched' });
   await expect(attempt.fileSystem.writeFile('/c.txt', 'c')).rejects.toEqual(switched);
   await expect(attempt.undo()).rejects.toEqual(switched);
+  await expect(attempt.accept()).rejects.toEqual(switched);
+  await expect(attempt.run('true')).rejects.toEqual(switched);
   expect(await attempt.fileSystem.readText('/b.txt')).toBe('b');
   expect(await attempt.head()).toBe(1);
   const fork = await attempt.fork('two');

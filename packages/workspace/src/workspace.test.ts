@@ -154,6 +154,18 @@ describe('a workspace', () => {
     await expect(fork.fileSystem.writeFile('/x', '')).rejects.toMatchObject({ code: 'closed' });
   });
 
+  it('says in the log that what an attempt had created was removed', async () => {
+    await using workspace = await openWorkspace(directory, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.writeFile('/new.txt', 'new');
+    const fork = await attempt.fork('f');
+    for (const { fileSystem } of [attempt, fork]) await fileSystem.rm('/new.txt');
+    for (const one of [attempt, fork])
+      expect((await one.log({ limit: 1 })).operations).toMatchObject([
+        { summary: "Remove '/new.txt'", changes: [{ path: '/new.txt', after: null }] },
+      ]);
+  });
+
   it('restores a file with several names under all of them', async () => {
     linkSync(join(directory, 'src/a.txt'), join(directory, 'src/c.txt'));
     await using workspace = await openWorkspace(directory, { store: 'memory:' });

@@ -227,6 +227,20 @@ class DirectoryWorkspace implements Workspace {
     const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, empty, () => this.#events.wake());
     let start = given;
     const isLive = given === undefined ? this.#isLive : given.live === true;
+    const checkStarted = async ({ signal }: CallOptions): Promise<void> => {
+      if (start === undefined) return;
+      if (await this.#index.isDiscarded(name, signal))
+        throw new WorkspaceError('closed', `The attempt ${name} was discarded. Work in another one, or start one`);
+      // It has no changes that belong to a branch.
+      if (isLive) return;
+      try {
+        checkBranch(name, start.head, this.directory);
+      } catch {
+        // Another process may have taken the attempt along to another branch.
+        start = await this.#index.get(name, signal);
+        checkBranch(name, start.head, this.directory);
+      }
+    };
     return new WorkspaceAttempt({
       name,
       lower: this.#lower,
@@ -259,18 +273,9 @@ class DirectoryWorkspace implements Workspace {
           if (isLive && start.live !== true)
             throw new WorkspaceError('moved', `Another process has created an attempt ${name}: open it again`);
         }
-        if (await this.#index.isDiscarded(name, signal))
-          throw new WorkspaceError('closed', `The attempt ${name} was discarded. Work in another one, or start one`);
-        // It has no changes that belong to a branch.
-        if (isLive) return;
-        try {
-          checkBranch(name, start.head, this.directory);
-        } catch {
-          // Another process may have taken the attempt along to another branch.
-          start = await this.#index.get(name, signal);
-          checkBranch(name, start.head, this.directory);
-        }
+        await checkStarted({ signal });
       },
+      checkStarted,
       fork: (head, parent, chosen) => this.#create(head, parent, chosen),
       discard: async ({ signal }) => {
         if (start === undefined) return;

@@ -13,7 +13,10 @@ export function describeChanges(changes: HeadChanges, before: Head, after: Head)
   const added = new Map<string, NodeId>();
 
   const compare = (path: string, a: Side, b: Side, isShallow = false): void => {
-    const [from, to] = [sideOf(before, a, b, after), sideOf(after, b, null, after)];
+    const [from, to] = [
+      sideOf(before, a, b, after),
+      b === 'disk' && isCreated(a) ? null : sideOf(after, b, null, after),
+    ];
     if (!isSame(from, to)) {
       found.push({ path, before: from, after: to });
       const [was, is] = [idOf(before, a, b), idOf(after, b, a)];
@@ -89,6 +92,11 @@ function sideOf(head: Head, side: Side, other: Side, after: Head): ChangeSide {
   const node = nodeOf(head, side);
   if (node === undefined) return null;
   return isLive(node) ? 'disk' : stateOf(node);
+}
+
+/** Reports whether an attempt has made a name: without its change nothing is there. */
+function isCreated(side: Side): boolean {
+  return side !== null && side !== 'disk' && side.base?.state === null;
 }
 
 function isSame(a: ChangeSide, b: ChangeSide): boolean {
