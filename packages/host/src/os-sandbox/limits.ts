@@ -14,6 +14,12 @@ export interface OsSandboxLimits {
   readonly outputBytes?: number | undefined;
   /** Bytes of one file that the command writes. Default 64 MiB. */
   readonly fileBytes?: number | undefined;
+  /**
+   * Bytes that files written by the command may take on the disk at the same time. Looked at twice a second, so a fast
+   * command exceeds them by what it writes in that time; it is also stopped if less than 64 MiB of the disk are free.
+   * Default 1 GiB.
+   */
+  readonly writtenBytes?: number | undefined;
   /** Bytes of all files copied in for the command. Default 256 MiB. */
   readonly copyInBytes?: number | undefined;
   /** Bytes of all files brought back. Default 64 MiB. */
@@ -31,6 +37,7 @@ const DEFAULTS: AllLimits = {
   processes: 256,
   outputBytes: MIB,
   fileBytes: 64 * MIB,
+  writtenBytes: 1024 * MIB,
   copyInBytes: 256 * MIB,
   copyBackBytes: 64 * MIB,
   copyBackFiles: 10_000,

@@ -1,9 +1,10 @@
 import { constants } from 'node:os';
 import { type Confinement, killConfined, memoryOf, OsSandboxUnavailableError, startConfined } from './bubblewrap.js';
 import { CommandOutput } from './command-output.js';
+import { WrittenBytes } from './written-bytes.js';
 
 /** Reason for which a command was killed. */
-export type Stopped = 'timeout' | 'output' | 'memory';
+export type Stopped = 'timeout' | 'output' | 'memory' | 'disk';
 
 /** End of a command and its output. */
 export interface Run {
@@ -33,6 +34,7 @@ export interface RunConfinedOptions {
 }
 
 const MEMORY_CHECK_INTERVAL_MS = 50;
+const DISK_CHECK_INTERVAL_MS = 500;
 
 /**
  * Signals that end a program that does not expect them. SIGHUP and SIGINT are left out: nothing but the command itself
@@ -64,7 +66,9 @@ export async function runConfined(
   { timeoutMs, signal, longOutput = 'kill', onOutput }: RunConfinedOptions,
 ): Promise<Run> {
   signal?.throwIfAborted();
-  const { limits, terminal = false } = confinement;
+  const { bindings, limits, terminal = false } = confinement;
+  const writable = bindings.flatMap((one) => ('isWritable' in one && one.isWritable ? [one.host] : []));
+  const written = new WrittenBytes(writable, limits.writtenBytes);
   const { child, started } = startConfined(argv, confinement);
   let stopped: Stopped | undefined;
   let stands = false;
@@ -96,6 +100,15 @@ export async function runConfined(
   const watch = setInterval(() => {
     if (child.pid !== undefined && memoryOf(child.pid, stands) > limits.memoryBytes) stop('memory');
   }, MEMORY_CHECK_INTERVAL_MS);
+  let isLooking = false;
+  const diskWatch = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    void written.isExceeded().then((is) => {
+      isLooking = false;
+      if (is) stop('disk');
+    });
+  }, DISK_CHECK_INTERVAL_MS);
   signal?.addEventListener('abort', abort, { once: true });
   // Ctrl-C is for the command: this process has to stay, to see how it ends.
   if (terminal) for (const name of FROM_TERMINAL) process.on(name, ignore);
@@ -115,6 +128,7 @@ export async function runConfined(
   } finally {
     clearTimeout(timer);
     clearInterval(watch);
+    clearInterval(diskWatch);
     signal?.removeEventListener('abort', abort);
     for (const name of FROM_TERMINAL) process.off(name, ignore);
   }

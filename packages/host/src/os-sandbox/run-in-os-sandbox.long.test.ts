@@ -284,6 +284,14 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     await expect(files).rejects.toMatchObject({ code: 'EFBIG' });
   });
 
+  it('stops a command that fills the disk while it runs', async () => {
+    const { sandbox } = await sandboxOf({ '/a': 'one\n' });
+    const { stopped, changes } = await runInOsSandbox(sandbox, 'head -c 32M /dev/zero >big; sleep 30', {
+      limits: { writtenBytes: 2 ** 20 },
+    });
+    expect({ stopped, changes }).toEqual({ stopped: 'disk', changes: NOTHING });
+  });
+
   it('refuses options and limits that do not exist, and names those that do', async () => {
     const { sandbox } = await sandboxOf({ '/a': 'one' });
     const run = (options: object) => runInOsSandbox(sandbox, 'echo two >a', options);

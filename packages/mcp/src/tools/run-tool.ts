@@ -11,6 +11,7 @@ interface RunInput {
 const STOPPED: Readonly<Record<NonNullable<RunResult['stopped']>, string>> = {
   timeout: 'Killed after timeout_s seconds; its changes were discarded.',
   memory: 'Killed because it needed too much memory; its changes were discarded.',
+  disk: 'Killed because it wrote too much to the disk; its changes were discarded.',
   output: 'Killed because it printed too much; its changes were discarded.',
 };
 

@@ -43,6 +43,7 @@ const DEFAULT_LIMITS = {
   memoryBytes: 4_096 * MIB,
   processes: 1_024,
   fileBytes: 1_024 * MIB,
+  writtenBytes: 4_096 * MIB,
   copyInBytes: 4_096 * MIB,
   copyBackBytes: 256 * MIB,
   copyBackFiles: 200_000,
