@@ -38,7 +38,15 @@ export const steps = [
     name: 'tmux',
     report: ['node', '.ci/program.mjs', 'tmux', 'tmux', '-V', 'the command line in a terminal'],
   },
-  { name: 'command line', vitest: ['cli'], needs: ['redis-server', 'tmux', 'bubblewrap'] },
+  ...['zsh', 'fish'].map((shell) => ({
+    name: shell,
+    report: ['node', '.ci/program.mjs', shell, shell, '--version', `completion of the command line in ${shell}`],
+  })),
+  {
+    name: 'command line',
+    vitest: ['cli'],
+    needs: ['redis-server', 'postgresql', 'tmux', 'bubblewrap', 'zsh', 'fish'],
+  },
   { name: 's3-server', report: ['node', '.ci/s3-server.mjs'], timeoutMs: 7 * 60_000 },
   { name: 's3', vitest: ['s3'], needs: ['s3-server'], timeoutMs: 25 * 60_000 },
   { name: 'attacks', vitest: ['attacks'], needs: ['redis-server'], timeoutMs: 20 * 60_000 },

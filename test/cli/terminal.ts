@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PROGRAM } from './bundle.js';
@@ -9,6 +10,13 @@ export const HAS_TMUX = spawnSync('tmux', ['-V']).status === 0 || process.env['C
 
 const WAIT_MS = 30_000;
 const LOOK_MS = 50;
+
+/** A directory with `scratchfs` as a program of its own, for PATH. */
+export function programFolder(): string {
+  const path = folder('bin');
+  writeFileSync(join(path, 'scratchfs'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`, { mode: 0o755 });
+  return path;
+}
 
 /** A shell in a terminal of 100 columns and 40 lines, in which `scratchfs` is the program. */
 export class Terminal {

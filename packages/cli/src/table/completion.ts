@@ -15,7 +15,7 @@ export function completionScript(table: readonly CommandSpec[], shell: string): 
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 const flagsOf = (specs: readonly OptionSpec[]): string =>
-  specs.flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]).join(' ');
+  specs.flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]).join('\n');
 
 /** Asks the program for the names of attempts, in the directory of a `-C` on the line. */
 const ATTEMPTS = 'scratchfs attempts --names 2>/dev/null';
@@ -27,6 +27,8 @@ function bash(table: readonly CommandSpec[]): string {
     '_scratchfs() {',
     `  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" word index`,
     '  COMPREPLY=()',
+    // Names may contain spaces.
+    String.raw`  local IFS=$'\n'`,
     '  for ((index = 1; index < COMP_CWORD; index++)); do',
     `    word="\${COMP_WORDS[index]}"`,
     '    case "$word" in',
@@ -40,9 +42,9 @@ function bash(table: readonly CommandSpec[]): string {
     '    esac',
     '  done',
     '  case "$command" in',
-    `    '') COMPREPLY=($(compgen -W ${quoted(topWords(table).join(' '))} -- "$current")) ;;`,
+    `    '') COMPREPLY=($(compgen -W ${quoted(topWords(table).join('\n'))} -- "$current")) ;;`,
     ...[...groups].map(
-      ([group, names]) => `    ${group}) COMPREPLY=($(compgen -W ${quoted(names.join(' '))} -- "$current")) ;;`,
+      ([group, names]) => `    ${group}) COMPREPLY=($(compgen -W ${quoted(names.join('\n'))} -- "$current")) ;;`,
     ),
   ];
   for (const spec of table) {
@@ -50,22 +52,33 @@ function bash(table: readonly CommandSpec[]): string {
     for (const option of optionsOf(spec)) {
       if (option.value === undefined) continue;
       const names = option.short === undefined ? `--${option.name}` : `--${option.name}|-${option.short}`;
-      lines.push(`        ${names}) ${bashWords(option.complete)}; return ;;`);
+      lines.push(`        ${names}) ${bashWords(completionsOf([option]))} return ;;`);
     }
     lines.push('      esac', '      if [[ "$current" == -* ]]; then');
     lines.push(`        COMPREPLY=($(compgen -W ${quoted(flagsOf(optionsOf(spec)))} -- "$current"))`);
-    lines.push(`      else ${bashWords(spec.arguments?.[0]?.complete)}; fi ;;`);
+    lines.push(`      else ${bashWords(completionsOf(spec.arguments))} fi ;;`);
   }
   lines.push('  esac', '}', 'complete -o bashdefault -F _scratchfs scratchfs', '');
   return lines.join('\n');
 }
 
-function bashWords(complete: Completion | undefined): string {
-  if (complete === 'file') return 'COMPREPLY=($(compgen -f -- "$current")); compopt -o filenames 2>/dev/null';
-  if (complete === 'directory') return 'COMPREPLY=($(compgen -d -- "$current")); compopt -o filenames 2>/dev/null';
-  if (complete === 'attempt') return `COMPREPLY=($(compgen -W "$(${ATTEMPTS})" -- "$current"))`;
-  if (complete === undefined) return ':';
-  return `COMPREPLY=($(compgen -W ${quoted(complete.join(' '))} -- "$current"))`;
+/** Returns what can stand for arguments or the value of an option, each kind once. */
+function completionsOf(specs: readonly { readonly complete?: Completion }[] = []): Completion[] {
+  return [...new Set(specs.map(({ complete }) => complete))].filter((complete) => complete !== undefined);
+}
+
+/** Returns commands of bash that add the words of all kinds, each with its semicolon. */
+function bashWords(completions: readonly Completion[]): string {
+  const isPath = (complete: Completion): boolean => complete === 'file' || complete === 'directory';
+  const added = completions.map((complete) => `COMPREPLY+=($(compgen ${bashSource(complete)} -- "$current"));`);
+  if (completions.some(isPath)) added.push('compopt -o filenames 2>/dev/null;');
+  return added.length === 0 ? ':;' : added.join(' ');
+}
+
+function bashSource(complete: Completion): string {
+  if (complete === 'file') return '-f';
+  if (complete === 'directory') return '-d';
+  return complete === 'attempt' ? `-W "$(${ATTEMPTS})"` : `-W ${quoted(complete.join('\n'))}`;
 }
 
 function fish(table: readonly CommandSpec[]): string {
@@ -89,11 +102,12 @@ function fish(table: readonly CommandSpec[]): string {
     const condition = quoted(seen.join('; and '));
     for (const { name, short, value, help, complete } of optionsOf(spec)) {
       const letter = short === undefined ? '' : ` -s ${short}`;
-      const needs = value === undefined ? '' : ` -r${fishWords(complete)}`;
+      const isPath = complete === 'file' || complete === 'directory';
+      const needs = value === undefined ? '' : ` ${isPath ? '-r' : '-x'}${fishWords(complete)}`;
       lines.push(`complete -c scratchfs -n ${condition} -l ${name}${letter}${needs} -d ${quoted(help)}`);
     }
-    const words = fishWords(spec.arguments?.[0]?.complete);
-    if (words !== '') lines.push(`complete -c scratchfs -n ${condition}${words}`);
+    for (const complete of completionsOf(spec.arguments))
+      lines.push(`complete -c scratchfs -n ${condition}${fishWords(complete)}`);
   }
   return `${lines.join('\n')}\n`;
 }
