@@ -8,8 +8,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** The program as tests start it: bundled from the sources, with a file for each module that a command loads. */
 export const PROGRAM = join(root, 'packages', 'cli', '.cache', 'bin.js');
 
-/** Bundles the program before the tests, in place of a build of all packages. */
+/** Bundles the program before the tests, in place of a build of all packages; once for all projects of a run. */
 export default async function setup(): Promise<void> {
+  if (process.env['SCRATCHFS_TEST_PROGRAM'] !== undefined) return;
+  process.env['SCRATCHFS_TEST_PROGRAM'] = PROGRAM;
   rmSync(dirname(PROGRAM), { recursive: true, force: true });
   await build({
     absWorkingDir: root,

@@ -32,7 +32,7 @@ describe.skipIf(!has('fish'))('completion in fish (needs fish)', () => {
       ['scratchfs accept late-fox src/', ['src/a b.txt']],
       ['scratchfs fs find --ty', ['--type']],
       ['scratchfs fs find --type d', ['directory']],
-      ['scratchfs fs find --type n', []],
+      ['scratchfs fs find --type not', []],
       ['scratchfs completion z', ['zsh']],
     ] as const;
     const script = `scratchfs completion fish | source\n${lines.map(([line]) => `complete -C '${line}'; echo ==`).join('\n')}`;

@@ -30,6 +30,8 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: process.env['PATH'] ?? '',
   HOME: home,
   XDG_STATE_HOME: join(home, 'state'),
+  // Credentials of the test server.
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('AWS_'))),
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_AUTHOR_NAME: 'Test',
   GIT_AUTHOR_EMAIL: 'test@example.com',
