@@ -118,7 +118,8 @@ describe(`kill -9 of the program (seed ${SEED})`, () => {
       expect(ids, context).toEqual(Array.from(ids, (_, index) => ids.length - index));
       expect(ids.length, context).toBeGreaterThanOrEqual(operations);
       operations = ids.length;
-      for (const { name } of await workspace.attempts()) {
+      for (const { name, state } of await workspace.attempts()) {
+        if (state !== 'open') continue;
         const attempt = await workspace.attempt(name);
         const { fileSystem } = attempt;
         const found = (await fileSystem.exists('/set')) ? await fileSystem.readdir('/set') : [];

@@ -30,7 +30,8 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: process.env['PATH'] ?? '',
   HOME: home,
   XDG_STATE_HOME: join(home, 'state'),
-  // Credentials of the test server.
+  // Credentials of the test server, and no warning of its client about the version of Node.
+  AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('AWS_'))),
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_AUTHOR_NAME: 'Test',
