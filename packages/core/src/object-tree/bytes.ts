@@ -3,6 +3,9 @@ import { corrupt } from './corrupt.js';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Maximum length of a text that is encoded here; its length takes one byte. */
+const MAX_SHORT_UNITS = 0x7f;
+
 /** A growing buffer of bytes. Whole numbers are varints, 7 bits per byte, the lowest first. */
 export class ByteWriter {
   #bytes = new Uint8Array(1024);
@@ -43,9 +46,26 @@ export class ByteWriter {
 
   /** Writes UTF-8 after its length. */
   text(text: string): void {
+    if (text.length <= MAX_SHORT_UNITS && this.#ascii(text)) return;
     const bytes = encoder.encode(text);
     this.number(bytes.length);
     this.raw(bytes);
+  }
+
+  /** Writes a short text, if it is ASCII. A call of the encoder takes more than twice as long. */
+  #ascii(text: string): boolean {
+    const { length } = text;
+    this.#room(length + 1);
+    const bytes = this.#bytes;
+    const start = this.#length + 1;
+    for (let i = 0; i < length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > 0x7f) return false;
+      bytes[start + i] = unit;
+    }
+    bytes[this.#length] = length;
+    this.#length = start + length;
+    return true;
   }
 
   raw(bytes: Uint8Array): void {

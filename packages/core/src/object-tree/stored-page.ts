@@ -27,11 +27,18 @@ export class StoredPage {
   readonly ref: Ref;
   readonly copying: Copying | undefined;
   readonly #pages: Pages;
+  #key: string | undefined;
 
   constructor(ref: Ref, copying: Copying | undefined, pages: Pages) {
     this.ref = ref;
     this.copying = copying;
     this.#pages = pages;
+  }
+
+  /** Key of the decoded page. */
+  get key(): string {
+    this.#key ??= keyOf(this.ref, this.copying);
+    return this.#key;
   }
 
   get names(): readonly string[] {
@@ -66,7 +73,7 @@ export class StoredPage {
   }
 
   get #page(): EntriesNode<TreeNode> {
-    return this.#pages.get(this.ref, this.copying);
+    return this.#pages.visit(this);
   }
   get #leaf(): Leaf<TreeNode> {
     return this.#page as Leaf<TreeNode>;
@@ -101,6 +108,8 @@ export class Pages {
   readonly #inodes = new Cache<ReadonlyMap<NodeId, Inode>>(MAX_DECODED_INODES);
   /** Decoded tables in use whose bytes were evicted, so that they could not be decoded again. */
   readonly #needed = new Cache<ReadonlyMap<NodeId, Inode>>(0);
+  /** The page visited last: a search reads the names of one page many times. */
+  #visited: { readonly stored: StoredPage; readonly page: EntriesNode<TreeNode> } | undefined;
 
   constructor(rangeCache: RangeCache, versions: Versions) {
     this.#rangeCache = rangeCache;
@@ -108,6 +117,8 @@ export class Pages {
   }
 
   hold(): () => void {
+    // The next visit counts as a use during the hold.
+    this.#visited = undefined;
     const releases = [this.#decoded.hold(), this.#needed.hold()];
     return () => {
       for (const release of releases) release();
@@ -120,10 +131,10 @@ export class Pages {
   }
 
   /** Reports whether the page can be visited: its bytes are loaded and correct. */
-  isReady({ ref, copying }: StoredPage): boolean {
-    if (this.#decoded.has(keyOf(ref, copying))) return true;
+  isReady(stored: StoredPage): boolean {
+    if (this.#decoded.has(stored.key)) return true;
     try {
-      this.get(ref, copying);
+      this.visit(stored);
       return true;
     } catch (error) {
       if (!(error instanceof BytesNotLoaded)) throw error;
@@ -131,9 +142,20 @@ export class Pages {
     }
   }
 
+  /** Like {@link Pages.get}, for a page that is read many times in a row. */
+  visit(stored: StoredPage): EntriesNode<TreeNode> {
+    if (this.#visited?.stored === stored) return this.#visited.page;
+    const page = this.#get(stored.key, stored.ref, stored.copying);
+    this.#visited = { stored, page };
+    return page;
+  }
+
   /** Returns a decoded page. @throws BytesNotLoaded; StorageError `corrupt` */
-  get(ref: Ref, copying?: Copying): EntriesNode<TreeNode> {
-    const key = keyOf(ref, copying);
+  get(ref: Ref): EntriesNode<TreeNode> {
+    return this.#get(keyOf(ref, undefined), ref, undefined);
+  }
+
+  #get(key: string, ref: Ref, copying: Copying | undefined): EntriesNode<TreeNode> {
     const known = this.#decoded.get(key);
     if (known !== undefined) return known;
     const page = decodePage(ref, this.#bytes(ref), this.#context, copying);
