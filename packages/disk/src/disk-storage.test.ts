@@ -7,7 +7,7 @@ import { DiskObjectStore } from './disk-object-store.js';
 import { DiskStorage } from './disk-storage.js';
 import { NumberedHeads } from './numbered-heads.js';
 import type { DiskStorageOptions } from './options.js';
-import { StoreDirectory } from './store-directory.js';
+import { StoreDirectory, type TemporaryFile } from './store-directory.js';
 
 const root = await mkdtemp(join(tmpdir(), 'scratchfs-disk-'));
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -291,7 +291,11 @@ describe('The heads of DiskStorage', () => {
     const store = newStore(directory);
     const first = await store.swapHead(bytes('first'), undefined);
     class Failing extends StoreDirectory {
-      override async write<T>(folder: string, content: Uint8Array, place: (path: string) => Promise<T>): Promise<T> {
+      override async write<T>(
+        folder: string,
+        content: Uint8Array,
+        place: (file: TemporaryFile) => Promise<T>,
+      ): Promise<T> {
         await super.write(folder, content, place);
         throw Object.assign(new Error('no more files'), { code: 'EMFILE', syscall: 'open' });
       }
@@ -302,6 +306,31 @@ describe('The heads of DiskStorage', () => {
       mayHaveHappened: true,
     });
     expect(await store.readHead(undefined)).toMatchObject({ bytes: bytes('second') });
+  });
+
+  it('are unchanged until another client replaces them, once or many times, or deletes the filesystem', async () => {
+    const directory = newDirectory();
+    const [one, other] = [newStore(directory), newStore(directory)];
+    const swapped = async (store: DiskObjectStore, tag: string | undefined): Promise<string> =>
+      (await store.swapHead(bytes(String(tag)), tag)) as string;
+    const known = [await swapped(one, undefined)];
+    for (const commits of [1, 2, 100]) {
+      const tag = known.at(-1) as string;
+      expect(await one.readHead(tag)).toBe('unchanged');
+      let newest = tag;
+      for (let i = 0; i < commits; i++) newest = await swapped(other, newest);
+      expect(await one.readHead(tag)).toMatchObject({ tag: newest });
+      known.push(newest);
+    }
+    for (const tag of known.slice(0, -1)) expect(await one.readHead(tag)).toMatchObject({ tag: known.at(-1) });
+    // The file of the head is another one, as after a backup was restored: it is read again.
+    const file = join(heads(directory, 'main'), (known.at(-1) as string).split('-')[0] as string);
+    const text = await readFile(file, 'latin1');
+    await rm(file);
+    await writeFile(file, text.replace(/[0-9a-f]{32}/, '0'.repeat(32)), 'latin1');
+    expect(await one.readHead(known.at(-1))).toMatchObject({ tag: expect.stringMatching(/-0{32}$/) });
+    await other.deleteHead();
+    expect(await one.readHead(known.at(-1))).toBeUndefined();
   });
 
   it('never use a number again after the filesystem was deleted', async () => {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readdir, readFile } from 'node:fs/promises';
+import { link, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '@scratchfs/core';
 import type { StoredHead } from '@scratchfs/core/object-tree';
 import { hasCode, unlinkIfPresent } from './disk-errors.js';
-import type { StoreDirectory } from './store-directory.js';
+import { fileIdentity, readIdentified, type StoreDirectory } from './store-directory.js';
 
 /** Older heads kept besides the current one. */
 const KEPT_HEADS = 32;
@@ -18,12 +18,17 @@ const FORMAT_VERSION = 1;
 const FIRST_LINE = /^scratchfs-disk (\d{1,9}) (head|deleted) ([0-9a-f]{32})\n/;
 const FIRST_LINE_BYTES = 80;
 
-interface Current {
+interface HeadName {
   readonly number: number;
   /** Random text of this head. */
   readonly id: string;
+}
+
+interface Current extends HeadName {
   /** Undefined if the filesystem was deleted. */
   readonly bytes: Uint8Array | undefined;
+  /** That of the file. */
+  readonly identity: string;
 }
 
 /**
@@ -39,16 +44,33 @@ interface Current {
  */
 export class NumberedHeads {
   readonly #directory: StoreDirectory;
+  /** The head that was read or written last, and the identity of its file. */
+  #latest: { readonly tag: string; readonly identity: string } | undefined;
 
   constructor(directory: StoreDirectory) {
     this.#directory = directory;
   }
 
   async read(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
+    if (known !== undefined && (await this.#isCurrent(known))) return 'unchanged';
     const current = await this.#current();
     if (current?.bytes === undefined) return undefined;
     const tag = tagOf(current);
+    this.#latest = { tag, identity: current.identity };
     return tag === known ? 'unchanged' : { tag, bytes: current.bytes };
+  }
+
+  /**
+   * Reports whether a head is certainly the current one, by two calls instead of a listing and a read. The next number
+   * is looked for first: heads are deleted in ascending order, so if the head is there afterwards, the next one had not
+   * been created before.
+   */
+  async #isCurrent(tag: string): Promise<boolean> {
+    const latest = this.#latest;
+    if (latest?.tag !== tag) return false;
+    const { number } = parseTag(tag);
+    if ((await fileIdentity(this.#path(number + 1))) !== undefined) return false;
+    return (await fileIdentity(this.#path(number))) === latest.identity;
   }
 
   /** See `ObjectStore.swapHead`. */
@@ -70,7 +92,7 @@ export class NumberedHeads {
 
   /** Creates the head after `previous`, and returns its tag; undefined if another writer has created one. */
   async #append(
-    previous: Omit<Current, 'bytes'> | undefined,
+    previous: HeadName | undefined,
     kind: 'head' | 'deleted',
     bytes: Uint8Array,
   ): Promise<string | undefined> {
@@ -80,21 +102,25 @@ export class NumberedHeads {
     const line = Buffer.from(`scratchfs-disk ${FORMAT_VERSION} ${kind} ${id}\n`);
     const path = this.#path(number);
     let isSent = false;
+    let identity = '';
     try {
       const isCreated = await this.#directory.write(
         this.#directory.heads,
         Buffer.concat([line, bytes]),
         async (temporary) => {
+          let isLinked = true;
           try {
-            await link(temporary, path);
+            await link(temporary.path, path);
             isSent = true;
-            return true;
           } catch (error) {
             if (!hasCode(error, 'EEXIST')) throw error;
             isSent = true;
             // A network filesystem may repeat a call whose reply was lost, and finds the name that it has created.
-            return (await this.#idOf(number)) === id;
+            isLinked = (await this.#idOf(number)) === id;
           }
+          await unlink(temporary.path).catch(() => {});
+          if (isLinked) identity = temporary.identity;
+          return isLinked;
         },
       );
       if (!isCreated) return undefined;
@@ -108,11 +134,13 @@ export class NumberedHeads {
       });
     }
     if (number % CLEANING_INTERVAL === 0) await this.#clean(number);
-    return tagOf({ number, id });
+    const tag = tagOf({ number, id });
+    this.#latest = { tag, identity };
+    return tag;
   }
 
   /** Reports whether a head that was just created had certainly never existed before. */
-  async #wasNeverDeleted(number: number, previous: Omit<Current, 'bytes'> | undefined): Promise<boolean> {
+  async #wasNeverDeleted(number: number, previous: HeadName | undefined): Promise<boolean> {
     if (previous !== undefined) return (await this.#idOf(previous.number)) === previous.id;
     // The first deletion happens when there are more heads than are kept.
     return Math.max(number, ...(await this.#numbers())) <= KEPT_HEADS;
@@ -124,7 +152,8 @@ export class NumberedHeads {
       const number = Math.max(0, ...(await this.#numbers()));
       if (number === 0) return undefined;
       try {
-        return parseHead(number, await readFile(this.#path(number)));
+        const { identity, bytes } = await readIdentified(this.#path(number));
+        return { ...parseHead(number, bytes), identity };
       } catch (error) {
         // Many commits have happened since the listing.
         if (!hasCode(error, 'ENOENT')) throw error;
@@ -176,15 +205,15 @@ export class NumberedHeads {
   }
 }
 
-const tagOf = ({ number, id }: Omit<Current, 'bytes'>): string => `${number}-${id}`;
+const tagOf = ({ number, id }: HeadName): string => `${number}-${id}`;
 
-function parseTag(tag: string): Omit<Current, 'bytes'> {
+function parseTag(tag: string): HeadName {
   const [number, id = ''] = tag.split('-');
   return { number: Number(number), id };
 }
 
 /** @throws StorageError `unsupported` for a newer format, `corrupt` for anything else */
-function parseHead(number: number, file: Buffer): Current {
+function parseHead(number: number, file: Buffer): Omit<Current, 'identity'> {
   const found = FIRST_LINE.exec(file.toString('latin1', 0, FIRST_LINE_BYTES));
   if (found === null) throw new StorageError('corrupt', `The head ${number} of the filesystem is damaged`);
   if (Number(found[1]) !== FORMAT_VERSION) {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { quote, StorageError } from '@scratchfs/core';
@@ -6,6 +7,13 @@ import { hasCode } from './disk-errors.js';
 
 /** Age in milliseconds at which a temporary file was left behind by a process that has ended. */
 const ABANDONED_MS = 3_600_000;
+
+/** A file that has been written and gets its name now. */
+export interface TemporaryFile {
+  readonly path: string;
+  /** See {@link fileIdentity}. */
+  readonly identity: string;
+}
 
 /**
  * The directory of one filesystem: `heads`, `objects`, and `temporary` for files that are being written. It is created
@@ -37,7 +45,8 @@ export class StoreDirectory {
    * @throws StorageError `denied` if another user could write to it; `lost` if it is not the one used before
    */
   async exists(): Promise<boolean> {
-    const identity = await identityOf(this.#directory);
+    const found = await statIfPresent(this.#directory);
+    const identity = found && `${found.dev}:${found.ino}`;
     if (identity !== undefined && identity === this.#identity) return true;
     if (this.#identity !== undefined) {
       const what = identity === undefined ? 'no longer exists' : 'was replaced by another directory';
@@ -68,26 +77,30 @@ export class StoreDirectory {
   }
 
   /**
-   * Writes a temporary file, passes its path to `place`, which gives it its name in `folder`, and removes the temporary
-   * name. Once it has resolved, the file and its name survive what the durability promises.
+   * Writes a temporary file and passes it to `place`, which gives it its name in `folder` and moves or removes the
+   * temporary one; if that fails, it is removed. Once `write` has resolved, the file and its name survive what the
+   * durability promises.
    */
-  async write<T>(folder: string, bytes: Uint8Array, place: (path: string) => Promise<T>): Promise<T> {
+  async write<T>(folder: string, bytes: Uint8Array, place: (temporary: TemporaryFile) => Promise<T>): Promise<T> {
     const path = join(this.#temporary, randomBytes(12).toString('hex'));
     const file = await this.#createFile(path);
     if (!this.#isSwept) void this.#sweep();
     try {
+      let identity: string;
       try {
         // Unlike `writev`, it goes on after a short write, so that a full disk is an error.
         await file.writeFile(bytes);
         if (this.#isFlushed) await file.sync();
+        identity = identityOf(await file.stat({ bigint: true }));
       } finally {
         await file.close();
       }
-      const result = await place(path);
+      const result = await place({ path, identity });
       if (this.#isFlushed) await flushDirectory(folder);
       return result;
-    } finally {
+    } catch (error) {
       await unlink(path).catch(() => {});
+      throw error;
     }
   }
 
@@ -104,7 +117,7 @@ export class StoreDirectory {
   /** Stores an object under its file name. */
   async writeObject(file: string, bytes: Uint8Array): Promise<void> {
     const path = join(this.objects, file);
-    await this.write(this.objects, bytes, (temporary) => rename(temporary, path));
+    await this.write(this.objects, bytes, (temporary) => rename(temporary.path, path));
   }
 
   async #checkOwner(): Promise<void> {
@@ -145,10 +158,30 @@ export class StoreDirectory {
   }
 }
 
-async function identityOf(path: string): Promise<string | undefined> {
+/** Returns a text that no other file or directory has, also none that gets the inode of a removed one. */
+function identityOf({ dev, ino, mtimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${mtimeNs}`;
+}
+
+/** Returns the identity of a file that is not changed any more; undefined if it does not exist. */
+export async function fileIdentity(path: string): Promise<string | undefined> {
+  const found = await statIfPresent(path);
+  return found && identityOf(found);
+}
+
+/** Reads a file that is not changed any more, and its identity. */
+export async function readIdentified(path: string): Promise<{ readonly identity: string; readonly bytes: Buffer }> {
+  const file = await open(path, 'r');
   try {
-    const { dev, ino } = await stat(path, { bigint: true });
-    return `${dev}:${ino}`;
+    return { identity: identityOf(await file.stat({ bigint: true })), bytes: await file.readFile() };
+  } finally {
+    await file.close();
+  }
+}
+
+async function statIfPresent(path: string): Promise<BigIntStats | undefined> {
+  try {
+    return await stat(path, { bigint: true });
   } catch (error) {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined;
     throw error;
