@@ -73,8 +73,13 @@ export interface AttemptParts {
   readonly isLive: boolean;
   /** For what the attempt adds. */
   readonly limits?: Limits | undefined;
-  /** Throws if the attempt cannot be changed now, because it was discarded, or HEAD names another branch. */
-  readonly checkOpen: (options: CallOptions) => Promise<void>;
+  /**
+   * Throws if the attempt cannot be changed now, because it was discarded, or HEAD names another branch. With `isGuarded`
+   * the caller makes sure that {@link AttemptParts.discarded} does not exist when it stores something.
+   */
+  readonly checkOpen: (options: CallOptions & { readonly isGuarded?: boolean }) => Promise<void>;
+  /** Path in the store that exists if the attempt was discarded. */
+  readonly discarded: string;
   /** Throws if a live attempt must not be written through by this workspace. */
   readonly checkLive: () => void;
   /** Like `checkOpen`, but does not create the attempt if nothing has been changed in it yet. */
@@ -108,10 +113,11 @@ export class WorkspaceAttempt implements Attempt {
       refresher: new Refresher(lower, contents),
       limits: parts.limits,
       settle: () => settleAccepts(this.#acceptParts, headAfterMove),
-      checkWritable: () => {
+      checkWritable: (isGuarded) => {
         parts.checkLive();
-        return parts.checkOpen({});
+        return parts.checkOpen({ isGuarded });
       },
+      guards: this.#guards,
       ...(parts.isLive && { writeThrough: (next, operation) => writeThrough(this.#acceptParts, next, operation) }),
     });
     const visible = new VisibleBackend(this.#backend, parts.hidden, parts.readOnly);
@@ -158,7 +164,7 @@ export class WorkspaceAttempt implements Attempt {
     options: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined } = {},
   ): Promise<Operation> {
     const { expect, actor, signal } = checkOptions(options, ['expect', 'actor'], 'undo');
-    return this.#change({ signal }, async () => {
+    return this.#change({ signal }, async (isGuarded) => {
       const { undoable } = this.#parts.log.state;
       const target = undoable.at(-1);
       if (target === undefined)
@@ -166,6 +172,7 @@ export class WorkspaceAttempt implements Attempt {
       this.#checkExpected(expect, target);
       const record = await this.#parts.log.record(target, { signal });
       const summary = `Undo operation ${target}: ${record.operation.summary}`;
+      if (record.accept !== undefined && isGuarded) return 'again';
       if (record.accept !== undefined) return this.#moveAccept(record, 'undo', { actor, summary }, { signal });
       return { tool: 'undo', actor, target, summary, head: this.#applied(inverse(record.changes)) };
     }) as Promise<Operation>;
@@ -175,13 +182,14 @@ export class WorkspaceAttempt implements Attempt {
     options: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined } = {},
   ): Promise<Operation> {
     const { expect, actor, signal } = checkOptions(options, ['expect', 'actor'], 'redo');
-    return this.#change({ signal }, async () => {
+    return this.#change({ signal }, async (isGuarded) => {
       const target = this.#parts.log.state.undone.at(-1);
       if (target === undefined)
         throw new WorkspaceError('nothing-to-redo', `Attempt ${this.name} has no undone operation`);
       this.#checkExpected(expect, target);
       const record = await this.#parts.log.record(target, { signal });
       const summary = `Redo operation ${target}: ${record.operation.summary}`;
+      if (record.accept !== undefined && isGuarded) return 'again';
       if (record.accept !== undefined) return this.#moveAccept(record, 'redo', { actor, summary }, { signal });
       return { tool: 'redo', actor, target, summary, head: this.#applied(record.changes) };
     }) as Promise<Operation>;
@@ -201,6 +209,11 @@ export class WorkspaceAttempt implements Attempt {
 
   hides(path: string): boolean {
     return this.#parts.hidden.hides(normalizePath(path));
+  }
+
+  /** Paths of the store that exist if the attempt was discarded, or if an accept has begun. */
+  get #guards(): readonly string[] {
+    return [this.#parts.discarded, this.#parts.pending.path];
   }
 
   get #acceptParts(): AcceptParts {
@@ -286,10 +299,17 @@ export class WorkspaceAttempt implements Attempt {
     return applyChanges(this.#parts.log.state.head, changes, this.#nextVersion());
   }
 
-  /** Appends an operation made from the current state, again if another client was faster. */
+  /**
+   * Appends an operation made from the current state, again if another client was faster.
+   * @param prepare gets `isGuarded` if nothing is stored when an accept has begun or the attempt was discarded. Without,
+   *   the store was looked at before: only then errors count, or that there is nothing to do. Returns `again` to be called
+   *   again without it
+   */
   async #change(
     options: CallOptions,
-    prepare: () => Promise<
+    prepare: (
+      isGuarded: boolean,
+    ) => Promise<
       | (Pick<NewOperation, 'tool' | 'target' | 'summary'> & { head: Head; actor: string | undefined })
       | Operation
       | 'again'
@@ -299,19 +319,27 @@ export class WorkspaceAttempt implements Attempt {
     const { log, clock, checkOpen } = this.#parts;
     const operation = await this.#backend.inTurn(async () => {
       const startedAt = clock();
-      for (;;) {
+      // A live attempt is written through to the disk before the store.
+      for (let isGuarded = !this.isLive; ; isGuarded = false) {
         options.signal?.throwIfAborted();
         await log.catchUp(options);
-        await checkOpen(options);
-        await completeInterrupted(this.#acceptParts, headAfterMove, options);
-        const { last } = await log.catchUp(options);
-        const prepared = await prepare();
-        if (prepared === 'again') continue;
+        await checkOpen({ ...options, isGuarded });
+        if (!isGuarded) {
+          await completeInterrupted(this.#acceptParts, headAfterMove, options);
+          await log.catchUp(options);
+        }
+        const { last } = log.state;
+        const prepared = await prepare(isGuarded).catch((error: unknown) => {
+          if (!isGuarded) throw error;
+          return 'again' as const;
+        });
+        if (prepared === 'again' || (prepared === undefined && isGuarded)) continue;
         if (prepared === undefined || 'id' in prepared) return prepared;
         const { head, actor = 'user', ...described } = prepared;
         const at = clock();
         const ms = Math.max(0, at - startedAt);
-        const operation = await log.append(head, { ...described, actor, at, ms, after: last }, options);
+        const absent = isGuarded ? this.#guards : [];
+        const operation = await log.append(head, { ...described, actor, at, ms, after: last }, options, { absent });
         if (operation !== undefined) return operation;
       }
     });
@@ -394,12 +422,12 @@ export class WorkspaceAttempt implements Attempt {
   #refreshed(paths: readonly string[] | undefined, options: CallOptions): Promise<void> {
     const { log, checkOpen } = this.#parts;
     return this.#backend.inTurn(async () => {
-      for (;;) {
+      for (let isGuarded = paths !== undefined; ; isGuarded = false) {
         options.signal?.throwIfAborted();
         const { head, last } = log.state;
         if (last === 0 && head.root.names?.size === 0) return;
-        await checkOpen(options);
-        if ((await this.#backend.refresh(head, paths, this.#nextVersion(), options)) !== undefined) return;
+        await checkOpen({ ...options, isGuarded });
+        if ((await this.#backend.refresh(head, paths, this.#nextVersion(), isGuarded, options)) !== undefined) return;
       }
     });
   }

@@ -227,9 +227,12 @@ class DirectoryWorkspace implements Workspace {
     const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, empty, () => this.#events.wake());
     let start = given;
     const isLive = given === undefined ? this.#isLive : given.live === true;
-    const checkStarted = async ({ signal }: CallOptions): Promise<void> => {
+    const checkStarted = async ({
+      signal,
+      isGuarded = false,
+    }: CallOptions & { readonly isGuarded?: boolean }): Promise<void> => {
       if (start === undefined) return;
-      if (await this.#index.isDiscarded(name, signal))
+      if (!isGuarded && (await this.#index.isDiscarded(name, signal)))
         throw new WorkspaceError('closed', `The attempt ${name} was discarded. Work in another one, or start one`);
       // It has no changes that belong to a branch.
       if (isLive) return;
@@ -261,7 +264,8 @@ class DirectoryWorkspace implements Workspace {
       },
       pending: new PendingAccepts(this.#store.fileSystem, `${folderOf(name)}/accept`, this.directory),
       limits: this.#limits,
-      checkOpen: async ({ signal }) => {
+      discarded: AttemptIndex.discardedPath(name),
+      checkOpen: async ({ signal, isGuarded = false }) => {
         this.#enter();
         this.#store.check();
         await this.#events.begun();
@@ -273,7 +277,7 @@ class DirectoryWorkspace implements Workspace {
           if (isLive && start.live !== true)
             throw new WorkspaceError('moved', `Another process has created an attempt ${name}: open it again`);
         }
-        await checkStarted({ signal });
+        await checkStarted({ signal, isGuarded });
       },
       checkStarted,
       fork: (head, parent, chosen) => this.#create(head, parent, chosen),

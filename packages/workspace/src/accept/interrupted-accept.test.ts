@@ -12,7 +12,7 @@ afterAll(() => directories.remove());
 
 const read = (directory: string, path: string): string => readFileSync(join(directory, path), 'utf8');
 
-/** A store that calls a function once, before or after it writes a file whose path matches. */
+/** A store that calls a function once, before or after it writes a file whose path matches, alone or with others. */
 class HookedStore {
   readonly #base = createFileSystem();
   #hook: { readonly pattern: RegExp; readonly isAfter: boolean; readonly work: () => unknown } | undefined;
@@ -20,6 +20,7 @@ class HookedStore {
   readonly fileSystem = new Proxy(this.#base, {
     get: (target, key) => {
       if (key === 'writeFile') return this.#writeFile;
+      if (key === 'run') return this.#run;
       const value: unknown = Reflect.get(target, key);
       return typeof value === 'function' ? value.bind(target) : value;
     },
@@ -33,14 +34,24 @@ class HookedStore {
     this.#hook = { pattern, isAfter: true, work };
   }
 
-  readonly #writeFile: FileSystem['writeFile'] = async (path, ...rest) => {
-    const hook = this.#hook?.pattern.test(String(path)) === true ? this.#hook : undefined;
+  readonly #writeFile: FileSystem['writeFile'] = (path, ...rest) =>
+    this.#around([String(path)], () => this.#base.writeFile(path, ...rest));
+
+  // The log stores records and contents with `setManyUnless`.
+  readonly #run: FileSystem['run'] = (operation, args, ...rest) => {
+    const [entries] = args as readonly unknown[] as readonly [readonly { readonly path: string }[]];
+    const paths = entries.map(({ path }) => path);
+    return this.#around(paths, () => this.#base.run(operation, args, ...rest));
+  };
+
+  async #around<T>(paths: readonly string[], write: () => Promise<T>): Promise<T> {
+    const hook = paths.some((path) => this.#hook?.pattern.test(path)) ? this.#hook : undefined;
     if (hook !== undefined) this.#hook = undefined;
     if (hook?.isAfter === false) await hook.work();
-    const result = await this.#base.writeFile(path, ...rest);
+    const result = await write();
     if (hook?.isAfter === true) await hook.work();
     return result;
-  };
+  }
 }
 
 const toolsOf = async (attempt: Attempt): Promise<string[]> =>

@@ -52,6 +52,11 @@ export class AttemptIndex {
     return `${ATTEMPTS}/${name}`;
   }
 
+  /** Returns the path that exists in the store once an attempt has ended. */
+  static discardedPath(name: string): string {
+    return `${ATTEMPTS}/${name}/discarded`;
+  }
+
   /**
    * Creates an attempt, by default with a new name of two words.
    * @throws TypeError, RangeError for a name that cannot be one; WorkspaceError `exists`
@@ -228,7 +233,7 @@ export class AttemptIndex {
 }
 
 const recordPath = (name: string): string => `${ATTEMPTS}/${name}/attempt`;
-const discardedPath = (name: string): string => `${ATTEMPTS}/${name}/discarded`;
+const { discardedPath } = AttemptIndex;
 
 async function ignoring(codes: readonly ('ENOENT' | 'ECHANGED')[], work: Promise<unknown>): Promise<void> {
   try {

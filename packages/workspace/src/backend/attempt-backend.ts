@@ -39,8 +39,16 @@ export interface AttemptBackendOptions {
    * disk is between two states.
    */
   readonly settle?: (() => Promise<boolean>) | undefined;
-  /** Called before each commit with writes; throws if the attempt cannot be changed. */
-  readonly checkWritable?: ((batch: Batch, view: View) => Promise<void>) | undefined;
+  /**
+   * Called before each commit with writes; throws if the attempt cannot be changed. With `isGuarded` it need not look
+   * into the store, because nothing is stored if one of the guards exists.
+   */
+  readonly checkWritable?: ((isGuarded: boolean) => Promise<void>) | undefined;
+  /**
+   * Paths of the store that exist if `settle` has something to do, or if the attempt cannot be changed. They are looked
+   * for in the step that stores the operation, which saves two looks at the store before it.
+   */
+  readonly guards?: readonly string[] | undefined;
   /**
    * Writes the operation that leads to a head to the disk, and appends it; undefined if it has to be made again. Only for
    * a live attempt: otherwise the operation is appended with the head.
@@ -112,9 +120,11 @@ export class AttemptBackend implements Backend {
   }
 
   async #commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
-    const { log, contents, lower, name, clock, checkWritable, writeThrough } = this.#options;
+    const { log, contents, lower, name, clock, checkWritable, writeThrough, guards = [] } = this.#options;
     const { operationId, checks, writes } = batch;
-    for (let tries = 0; ; tries++) {
+    // What is written through is on the disk before it is in the store, so the guards are looked for before.
+    let isGuarded = writeThrough === undefined;
+    for (let tries = 0; ; tries++, isGuarded = false) {
       this.#enter(call);
       if (writeThrough !== undefined && tries === MAX_WRITES)
         throw new FsError('EBUSY', { path: firstPath(batch), hint: BUSY });
@@ -128,8 +138,8 @@ export class AttemptBackend implements Backend {
       const version = versionFor(name, { id: last + 1, at });
       let head = known;
       if (writes.length > 0) {
-        await checkWritable?.(batch, this.view(head));
-        const refreshed = await this.refresh(head, touchedBy(batch), version, call);
+        await checkWritable?.(isGuarded);
+        const refreshed = await this.refresh(head, touchedBy(batch), version, isGuarded, call);
         if (refreshed === undefined) continue;
         head = refreshed;
       }
@@ -147,16 +157,21 @@ export class AttemptBackend implements Backend {
         // What was read to begin a change from must be what the checks were about.
         const changed = await this.view(head).failed(checks, call);
         if (changed.length > 0) return { kind: 'conflict', checks: changed };
-        await contents.save(writer.hashes, signalOf(call));
         const context = operationContext.getStore();
         const { actor = 'user', tool = 'edit', summary, ok } = context?.label ?? {};
         const ms = context === undefined ? 0 : Math.max(0, at - context.startedAt);
         const described = { at, actor, tool, summary, ok, ms, batch: operationId, after: last };
-        const operation =
-          writeThrough === undefined
-            ? await log.append(next, described, signalOf(call))
-            : await writeThrough(next, described);
+        let operation: Operation | undefined;
+        if (writeThrough === undefined) {
+          const entries = await contents.toStore(writer.hashes, signalOf(call));
+          const stored = { contents: entries, absent: isGuarded ? guards : [] };
+          operation = await log.append(next, described, signalOf(call), stored);
+        } else {
+          await contents.save(writer.hashes, signalOf(call));
+          operation = await writeThrough(next, described);
+        }
         if (operation === undefined) continue;
+        contents.stored(writer.hashes);
         context?.operations.push(operation);
         return { kind: 'ok', version };
       } finally {
@@ -167,16 +182,17 @@ export class AttemptBackend implements Backend {
 
   /**
    * Compares paths with the disk before they are changed. What the person changed there is an operation of its own:
-   * then undefined is returned, and the caller begins again from the new state.
+   * then undefined is returned, and the caller begins again from the new state, without `isGuarded`.
    */
   async refresh(
     head: Head,
     paths: Iterable<string> | undefined,
     version: Version,
+    isGuarded: boolean,
     call?: BackendCall,
   ): Promise<Head | undefined> {
-    const { log, contents, refresher, clock, settle } = this.#options;
-    const isAccepting = (await settle?.()) === true;
+    const { log, contents, refresher, clock, settle, guards = [] } = this.#options;
+    const isAccepting = !isGuarded && (await settle?.()) === true;
     const { head: known, last } = log.state;
     if (known !== head) return undefined;
     if (isAccepting) return head;
@@ -192,7 +208,7 @@ export class AttemptBackend implements Backend {
       if (!isNew) return refreshed.head;
       const summary = summaryOf(merged, conflicts);
       const described = { at: clock(), actor: 'user', tool: 'refresh', summary, ms: 0, after: last };
-      await log.append(refreshed.head, described, signalOf(call));
+      await log.append(refreshed.head, described, signalOf(call), { absent: isGuarded ? guards : [] });
       return undefined;
     } finally {
       contents.drop(refreshed.hashes);

@@ -1,12 +1,26 @@
 import { createHash } from 'node:crypto';
-import { type CallOptions, type FileSystem, isFsError, StorageError, systemClock } from '@scratchfs/core';
+import {
+  type CallOptions,
+  type FileSystem,
+  isFsError,
+  type NewEntry,
+  StorageError,
+  systemClock,
+} from '@scratchfs/core';
 import type { ContentRef } from '../delta/delta-node.js';
 
 /** Maximum number of bytes of contents in memory. */
 const MAX_BYTES = 16 * 2 ** 20;
 
 /** Age in milliseconds of a content at which its time is renewed: much less than the grace period of garbage. */
-const RENEWAL_MS = 600_000;
+export const RENEWAL_MS = 600_000;
+
+/** The folder that is made last. */
+const LAST_FOLDER = '/contents/ff';
+
+/** Maximum number of contents, and their bytes, that are stored in one step with a record. */
+const MAX_FILES_PER_STEP = 16;
+const MAX_BYTES_PER_STEP = 2 ** 20;
 
 /** Contents of files, kept by hash in a folder of the store. */
 export class Contents {
@@ -15,6 +29,7 @@ export class Contents {
   /** Contents that are not in the store yet. */
   readonly #pending = new Map<string, Uint8Array>();
   #bytes = 0;
+  #hasFolders = false;
 
   constructor(store: FileSystem) {
     this.#store = store;
@@ -39,7 +54,36 @@ export class Contents {
       if (writes.length === 64) await Promise.all(writes.splice(0));
     }
     await Promise.all(writes);
-    for (const hash of saved) {
+    this.stored(saved);
+  }
+
+  /**
+   * Returns contents that were added as files to be stored in one step with the record that names them; call
+   * {@link Contents.stored} then. What is too much for one step is stored now.
+   */
+  async toStore(hashes: Iterable<string>, options: CallOptions = {}): Promise<readonly NewEntry[]> {
+    const entries: NewEntry[] = [];
+    let bytes = 0;
+    for (const hash of new Set(hashes)) {
+      const content = this.#pending.get(hash);
+      if (content === undefined) continue;
+      bytes += content.length;
+      entries.push({ path: pathOf(hash), content });
+    }
+    if (entries.length > MAX_FILES_PER_STEP || bytes > MAX_BYTES_PER_STEP) {
+      await this.save(hashes, options);
+      return [];
+    }
+    if (entries.length > 0 && !this.#hasFolders) {
+      if (!(await this.#store.exists(LAST_FOLDER, options))) await this.#makeFolders(options);
+      this.#hasFolders = true;
+    }
+    return entries;
+  }
+
+  /** Says that contents are in the store. They stay readable. */
+  stored(hashes: Iterable<string>): void {
+    for (const hash of hashes) {
       const bytes = this.#pending.get(hash);
       this.#pending.delete(hash);
       if (bytes !== undefined) this.#remember(hash, bytes);

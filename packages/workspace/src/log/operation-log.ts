@@ -5,6 +5,7 @@ import { decodeHead, type EncodedHead, encodeHead } from '../delta/encode.js';
 import { applyChanges, changesBetween } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
 import type { Operation, OperationChange } from '../operation.js';
+import { createTogether, type StoredTogether } from './create-together.js';
 import { describeChanges, summarize } from './describe-changes.js';
 import { decodeRecord, encodeRecord, type OperationRecord, seal, unseal } from './operation-record.js';
 
@@ -114,12 +115,13 @@ export class OperationLog {
 
   /**
    * Appends the operation that leads from the current head to another one. Returns undefined if another client was
-   * faster; its operation is then part of the state. @param force append an operation without changes too
+   * faster, whose operation is then part of the state, or if one of the paths `absent` of the store exists.
    */
   async append(
     head: Head,
     { at, actor, tool, summary, ok = true, ms, target, batch, after, accept, changes: given }: NewOperation,
     options: CallOptions = {},
+    stored: StoredTogether = {},
   ): Promise<Operation | undefined> {
     const before = this.#state;
     // Reading catches up too, at any time.
@@ -140,10 +142,10 @@ export class OperationLog {
     };
     const record: OperationRecord = { operation, batch, changes, accept };
     if (batch !== undefined) this.#batches.set(batch, operation.id);
-    try {
-      await this.#store.writeFile(this.#path(operation.id), encodeRecord(record), { ...options, flag: 'wx' });
-    } catch (error) {
-      if (!isFsError(error, 'EEXIST')) throw error;
+    const path = this.#path(operation.id);
+    const present = await createTogether(this.#store, { path, content: encodeRecord(record) }, stored, options);
+    if (present !== undefined) {
+      if (present !== path) return undefined;
       const other = await this.#read(operation.id, options);
       // The same batch may have been stored by a call whose reply was lost.
       if (other?.batch !== undefined && other.batch === batch) return this.#take(other, head);

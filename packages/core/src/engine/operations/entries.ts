@@ -67,6 +67,27 @@ export function setMany(view: View, entries: readonly NewEntry[]): void {
   });
 }
 
+/**
+ * Like {@link setMany}, unless one of the paths `absent` exists: then nothing is stored and that path is returned. An
+ * entry that exists and was modified at `since` or later is left as it is.
+ */
+export function setManyUnless(
+  view: View,
+  entries: readonly NewEntry[],
+  absent: readonly string[],
+  since: number,
+): string | undefined {
+  // These lookups are confirmed with the commit, so cached nodes are enough.
+  view.seeksToWrite = true;
+  view.all([...absent, ...entries.map(({ path }) => path)], (path) => plainNode(view, path));
+  const present = absent.find((path) => plainNode(view, path) !== undefined);
+  if (present !== undefined) return present;
+  const isOld = ({ path }: NewEntry): boolean =>
+    (plainNode(view, path)?.meta.mtime ?? Number.NEGATIVE_INFINITY) < since;
+  setMany(view, entries.filter(isOld));
+  return undefined;
+}
+
 /** Yields paths at or under a prefix, by whole segments, without the root. */
 export function pathsUnder(view: View, prefix = '/'): Cursor<string> {
   return new EntriesUnder(view, prefix, (path) => path);
