@@ -48,6 +48,12 @@ export const benchmarks = [
     script: 'test/s3/bench/main.ts',
   },
   {
+    name: 'cloudflare',
+    measures: 'what R2 and Durable Objects charge for, beside the raw store and unstorage',
+    options: '',
+    script: 'test/cloudflare/bench/main.ts',
+  },
+  {
     name: 'history',
     measures: 'versions beside isomorphic-git and git',
     options: '<part>',

@@ -102,6 +102,11 @@ export const campaigns = [
     run: tested('cloudflare', 'test/cloudflare/cloudflare.test.ts', 16, { size: 'CLOUDFLARE_WRITERS' }),
   },
   {
+    name: 'cloudflare/kills',
+    proves: 'No acknowledged increment is lost when the runtime is killed (kill -9) 50 times.',
+    run: tested('cloudflare', 'test/cloudflare/kills.test.ts', 50, { size: 'CLOUDFLARE_KILLS' }),
+  },
+  {
     name: 'workspace/undo',
     proves: '200 random operations on a directory, 200 times undo and 200 times redo are exact, on 1,000 seeds.',
     minutes: 55,
