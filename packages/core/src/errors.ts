@@ -1,3 +1,5 @@
+import { escapeCharacter, UNSAFE_CHARACTERS } from './unsafe-characters.js';
+
 /**
  * Error codes of file operations, as Linux and `node:fs` name them. `ECHANGED` is one of this library, with the errno of
  * EBUSY: the entry does not have the version given as `ifVersion`.
@@ -199,12 +201,5 @@ const MAX_QUOTED_LENGTH = 200;
 /** Formats a value for a message: in single quotes, control and ill-formed characters escaped, cut at 200. */
 export function quote(value: string): string {
   const cut = value.length > MAX_QUOTED_LENGTH ? `${value.slice(0, MAX_QUOTED_LENGTH)}…` : value;
-  return `'${escapeControls(cut)}'`;
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters a message must not carry
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\ud800-\udfff]/gu;
-
-function escapeControls(text: string): string {
-  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return `'${cut.replace(UNSAFE_CHARACTERS, escapeCharacter)}'`;
 }

@@ -11,3 +11,13 @@ export function escapeCharacter(character: string): string {
   const point = (character.codePointAt(0) ?? 0).toString(16);
   return point.length > 4 ? `\\u{${point}}` : `\\u${point.padStart(4, '0')}`;
 }
+
+/**
+ * Returns a name for a line of a list, as it is if it is harmless. One with unsafe characters, or that begins with a
+ * quotation mark, is written as a text of JSON: a list shows no name as two lines, and no character that acts or hides.
+ */
+export function nameInList(name: string): string {
+  if (name.search(UNSAFE_CHARACTERS) === -1 && !name.startsWith('"')) return name;
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(name).replace(UNSAFE_CHARACTERS, (character) => character.split('').map(escaped).join(''));
+}

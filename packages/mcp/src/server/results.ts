@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { nameInList } from '@scratchfs/core/internal';
 import type { ToolResult } from '@scratchfs/tools';
 import type { Operation } from '@scratchfs/workspace';
 import { changesOf } from './changes.js';
@@ -35,7 +36,7 @@ export function resultOf(result: ToolResult, attempt: string, effect?: Effect): 
   if (result.isError) return { content, isError: true };
   const links = result.links ?? [];
   for (const path of links.length > MAX_LINKS ? [] : links)
-    content.push({ type: 'resource_link', uri: uriOf(attempt, absolute(path)), name: path });
+    content.push({ type: 'resource_link', uri: uriOf(attempt, absolute(path)), name: nameInList(path) });
   if (effect === undefined) return { content };
   const operation = effect.operations.at(-1)?.id;
   const changes = changesOf(effect.operations);

@@ -1,3 +1,4 @@
+import { nameInList } from '@scratchfs/core/internal';
 import { type InputSchema, type PropertySchema, readInput, type ToolResult } from '@scratchfs/tools';
 import type { ServerTool } from './server-tool.js';
 
@@ -86,7 +87,7 @@ const TOOLS: readonly Renamed<never>[] = [
         readonly entries: readonly { readonly path: string; readonly kind?: string }[];
         readonly nextOffset?: number;
       };
-      const files = entries.filter(({ kind }) => kind !== 'directory').map(({ path }) => path);
+      const files = entries.filter(({ kind }) => kind !== 'directory').map(({ path }) => nameInList(path));
       if (nextOffset !== undefined) files.push('[There are more: use a narrower pattern.]');
       return files.length === 0 ? 'No files found' : files.join('\n');
     },
@@ -123,7 +124,9 @@ const TOOLS: readonly Renamed<never>[] = [
       };
       const counts = new Map<string, number>();
       for (const { path } of matches) counts.set(path, (counts.get(path) ?? 0) + 1);
-      const lines = [...counts].map(([path, found]) => (mode === 'count' ? `${path}:${found}` : path));
+      const lines = [...counts].map(([path, found]) =>
+        mode === 'count' ? `${nameInList(path)}:${found}` : nameInList(path),
+      );
       if (nextOffset !== undefined) lines.push('[There are more matches: use a narrower path or glob.]');
       return lines.length === 0 ? 'No matches found' : lines.join('\n');
     },

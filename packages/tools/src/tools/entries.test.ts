@@ -137,3 +137,22 @@ it.each([
   [3_750_000, '3.6M'],
   [2 ** 50, '1.0P'],
 ])('shortSize(%s) is %s, as in ls -h', (bytes, text) => expect(shortSize(bytes)).toBe(text));
+
+describe('names that could mislead', () => {
+  it('are written as in JSON, one to a line, and open as the model writes them then', async () => {
+    const names = ['two\nlines', 'red\u001b[31m', 'gpj.\u202eexe', 'tag\u{e0041}', '"quoted"', 'plain ä'];
+    const fileSystem = memory(Object.fromEntries(names.map((name) => [`/${name}`, 'needle'])));
+    const { call } = createFileTools(whole(fileSystem));
+    const { text: listed } = await call('list_files', {});
+    const { text: found } = await call('search_files', { pattern: '*' });
+    const { text: matches } = await call('grep', { pattern: 'needle' });
+    for (const text of [listed, found, matches]) {
+      expect(text.split('\n')).toHaveLength(names.length);
+      for (const unsafe of ['\u001b', '\u202e', '\u{e0041}']) expect(text).not.toContain(unsafe);
+    }
+    const read = found.split('\n').map((line) => (line.startsWith('"') ? JSON.parse(line) : line) as string);
+    expect(read.map((path) => path.replace(/^\//, '')).sort()).toEqual([...names].sort());
+    for (const path of read) expect((await call('read_file', { path })).isError).toBe(false);
+    expect(matches).toContain('plain ä:1: needle');
+  });
+});

@@ -1,4 +1,5 @@
 import { FsError } from '@scratchfs/core';
+import { nameInList } from '@scratchfs/core/internal';
 import { type GrepMatch, grep as search } from '@scratchfs/core/search';
 import { SuffixNotAllowedError } from '@scratchfs/sandbox';
 import type { Authorizer } from '../authorizer.js';
@@ -153,7 +154,8 @@ function rootsOf({ sandbox }: Authorizer, top: string): string[] {
   }
 }
 
-function blockOf({ path, line, text, before, after }: GrepMatch): string {
+function blockOf({ path: file, line, text, before, after }: GrepMatch): string {
+  const path = nameInList(file);
   const first = line - before.length;
   return [
     ...before.map((each, i) => `${path}-${first + i}- ${each}`),

@@ -1,3 +1,4 @@
+import { nameInList } from '@scratchfs/core/internal';
 import { pageOf } from '../pages.js';
 import { shortSize } from '../short-size.js';
 import type { ListedEntryData } from '../tool-data.js';
@@ -59,7 +60,7 @@ function linesOf(entries: readonly ListedEntryData[]): string[] {
   });
   const width = Math.max(0, ...new Set(firsts.map((first) => first.length)));
   return entries.map(({ path: shown, kind }, i) => {
-    const name = kind === 'directory' && !shown.endsWith('/') ? `${shown}/` : shown;
+    const name = nameInList(kind === 'directory' && !shown.endsWith('/') ? `${shown}/` : shown);
     return width === 0 ? name : `${(firsts[i] as string).padStart(width)}  ${name}`;
   });
 }
@@ -102,7 +103,7 @@ export const searchFiles: Definition<'search_files'> = {
       return found.filter((file) => !isLeftOut(file));
     };
     const files = await inWordsOf(authorizer, search, directory);
-    const page = pageOf(files, { offset: start, limit: count }, 'files', 'search_files');
+    const page = pageOf(files.map(nameInList), { offset: start, limit: count }, 'files', 'search_files');
     const paths = files.slice(start, start + page.count);
     return { text: page.text, structured: { paths, ...page.data }, links: paths };
   },
