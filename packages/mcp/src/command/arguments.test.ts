@@ -42,6 +42,7 @@ describe('parseArguments()', () => {
         profile: 'claude',
         tools: ['read_file', 'undo'],
       },
+      isFilesystem: false,
       http: { port: 0, tokenFile: undefined, allowedHosts: ['h'] },
     });
   });
@@ -64,6 +65,11 @@ describe('parseArguments()', () => {
     expect(parseArguments(['install', 'zed', '--store', 'a', '--store=memory:'])).toMatchObject({
       rest: [`--store=${process.cwd()}/a`, '--store=memory:'],
     });
+    expect(parseArguments(['/a', '/b', '--profile', 'filesystem'])).toMatchObject({
+      directories: ['/a', '/b'],
+      isFilesystem: true,
+      server: { live: true },
+    });
     expect(parseArguments(['--live'])).toMatchObject({ server: { live: true } });
     expect(parseArguments(['-h'])).toEqual({ command: 'help' });
   });
@@ -73,7 +79,9 @@ describe('parseArguments()', () => {
     ['--limit 200MiB', '--limit'],
     ['--limit -1', '--limit'],
     ['--approve sometimes', 'accept, writes, all'],
-    ['--profile x', 'scratchfs, claude'],
+    ['--profile x', 'scratchfs, claude, filesystem'],
+    ['--profile filesystem --http 1', '--http is not for'],
+    ['--profile filesystem --approve all', '--approve is not for'],
     ['--network', '--allow-run'],
     ['--http 99999', 'port'],
     ['--token-file x', '--http'],

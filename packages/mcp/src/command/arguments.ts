@@ -19,6 +19,8 @@ export interface ServeArguments {
   readonly attempt: string | undefined;
   readonly workspace: WorkspaceOptions;
   readonly server: McpServerOptions;
+  /** True for the tools of the reference filesystem server, whose directories may be several. */
+  readonly isFilesystem: boolean;
   readonly http: (Pick<HttpOptions, 'port' | 'allowedHosts'> & { readonly tokenFile: string | undefined }) | undefined;
 }
 
@@ -95,19 +97,23 @@ export function parseArguments(args: readonly string[]): Arguments {
     };
   }
   if (values.print) throw new UsageError('--print is for install');
+  const profile = choice('--profile', values.profile, ['scratchfs', 'claude', 'filesystem']);
+  const isFilesystem = profile === 'filesystem';
+  if (isFilesystem) checkFilesystem(values);
   const server = withoutUndefined({
     readOnly: values['read-only'],
-    live: values.live,
+    live: values.live ?? (isFilesystem ? true : undefined),
     approve: choice('--approve', values.approve, ['accept', 'writes', 'all']),
     allowRun: values['allow-run'],
     network: values.network,
     deny: values.deny,
     allowSecrets: values['allow-secrets'],
-    profile: choice('--profile', values.profile, ['scratchfs', 'claude']),
+    profile: profile === 'filesystem' ? undefined : profile,
     tools: values.tools?.split(','),
   });
   if (values.network && !values['allow-run']) throw new UsageError('--network is for commands: add --allow-run');
-  if (positionals.length > 1) throw new UsageError('A server has one directory: start one for each');
+  if (positionals.length > 1 && !isFilesystem)
+    throw new UsageError('A server has one directory: start one for each, or use --profile filesystem');
   const http = httpOf(values);
   return {
     command: 'serve',
@@ -115,6 +121,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     attempt: values.attempt,
     workspace: withoutUndefined(workspace),
     server,
+    isFilesystem,
     http,
   };
 }
@@ -143,6 +150,15 @@ function absoluteStore(store: string): string {
   const [, scheme = '', path = ''] = /^((?:disk|file|sqlite):)?(.*)$/s.exec(store) ?? [];
   const isElsewhere = scheme === '' && /^[a-z][a-z0-9+.-]*:/i.test(store);
   return isElsewhere || path.startsWith('/') || path === '' ? store : `${scheme}${resolve(path)}`;
+}
+
+/** Refuses what the reference server has no place for. */
+function checkFilesystem(values: ReturnType<typeof parsed>['values']): void {
+  for (const name of ['approve', 'allow-run', 'http'] as const)
+    if (values[name] !== undefined)
+      throw new UsageError(
+        `--${name} is not for --profile filesystem, which has the tools of the reference server on stdio`,
+      );
 }
 
 function httpOf(values: ReturnType<typeof parsed>['values']): ServeArguments['http'] {

@@ -57,23 +57,32 @@ function checkInstalled(rest: readonly string[]): void {
 }
 
 async function serve(
-  { directories, attempt, workspace, server: options, http }: ServeArguments,
+  { directories, attempt, workspace, server: options, isFilesystem, http }: ServeArguments,
   words: readonly string[],
 ): Promise<void> {
-  const [directory] = directories.length === 0 ? [directoryOf(undefined)] : directories.map(directoryOf);
-  if (directory === undefined) return;
   const { deny, allowSecrets, live } = options;
+  const found = directories.length === 0 ? [directoryOf(undefined)] : directories.map(directoryOf);
+  if (isFilesystem) {
+    const { FilesystemServer } = await import('../filesystem/filesystem-server.js');
+    const served = found.map((path, i) => ({
+      path: resolve(directories[i] ?? '.'),
+      open: () => openWorkspace(path, { ...workspace, deny, allowSecrets, live: true }),
+    }));
+    const server = new FilesystemServer(served, { ...options, attempt });
+    const end = endOf(server);
+    server.serveStdio({ onend: end, onerror });
+    return;
+  }
+  const [directory] = found;
+  if (directory === undefined) return;
   const server = new McpWorkspaceServer(() => openWorkspace(directory, { ...workspace, deny, allowSecrets, live }), {
     ...options,
     attempt,
     approvalCommand: (id) => approvalCommand(words, id, directory, workspace.store as string | undefined),
   });
-  const close = (): void => {
-    void server.close().finally(() => process.exit(0));
-  };
-  process.once('SIGINT', close).once('SIGTERM', close);
+  const end = endOf(server);
   if (http === undefined) {
-    server.serveStdio({ onend: close, onerror: (error) => process.stderr.write(`${nameOf(error.message)}\n`) });
+    server.serveStdio({ onend: end, onerror });
     return;
   }
   const { serveHttp } = await import('../http/serve-http.js');
@@ -83,6 +92,19 @@ async function serve(
   const { url } = await serveHttp(server, { ...rest, token });
   process.stderr.write(`Serving ${nameOf(directory)} at ${url}\n`);
   if (tokenFile === undefined) process.stderr.write(`Authorization: Bearer ${token}\n`);
+}
+
+/** Returns a function that closes a server and ends the process. Signals call it too. */
+function endOf(server: { close(): Promise<void> }): () => void {
+  const end = (): void => {
+    void server.close().finally(() => process.exit(0));
+  };
+  process.once('SIGINT', end).once('SIGTERM', end);
+  return end;
+}
+
+function onerror(error: Error): void {
+  process.stderr.write(`${nameOf(error.message)}\n`);
 }
 
 /** Returns the real path of a directory. @throws UsageError if it is none, or if none is named where one must be */

@@ -14,7 +14,8 @@ Options:
   --approve LEVEL        ask before: accept (default), writes, all
   --allow-run            offer run, which runs commands confined by the operating system
   --network              commands may use the network
-  --profile NAME         scratchfs (default), or claude: Read, Edit, Write, Glob, Grep
+  --profile NAME         scratchfs (default); claude: Read, Edit, Write, Glob, Grep;
+                         filesystem: those of the reference server, live, for several directories
   --tools A,B            offer only these tools
   --store URL            keep attempts there: memory:, redis://…, s3://…
   --http PORT            serve HTTP on 127.0.0.1 instead

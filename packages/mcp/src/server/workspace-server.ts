@@ -1,17 +1,12 @@
-import { PassThrough } from 'node:stream';
-import { setTimeout } from 'node:timers/promises';
 import {
   type CallToolResult,
   fromJsonSchema,
   type InputRequiredResult,
-  type jsonSchemaValidator,
   McpServer,
   type McpServerFactory,
-  type RequestId,
   type ServerContext,
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
-import { type ServeStdioOptions, StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { InputError } from '@scratchfs/tools';
 import { type Workspace, WorkspaceError } from '@scratchfs/workspace';
 import { conflictLines, counted, nameOf } from '../tools/format.js';
@@ -26,13 +21,10 @@ import { type McpServerOptions, type ServerSettings, serverSettings } from './op
 import { registerPrompts } from './prompts.js';
 import { registerResources } from './resources.js';
 import { CHANGES_SCHEMA, errorResult, resultOf } from './results.js';
+import { type StdioOptions, serveOnStdio } from './serve-on-stdio.js';
 import { type OpenAttempt, SharedWorkspace } from './shared-workspace.js';
 import { type ResourceListener, Subscriptions } from './subscriptions.js';
-
-/** The tools check their input themselves: their messages tell the model what to do. */
-const UNCHECKED: jsonSchemaValidator = {
-  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
-};
+import { UNCHECKED } from './unchecked.js';
 
 /**
  * An MCP server on a workspace, for any number of connections. `factory` makes the protocol's part of each, for
@@ -97,29 +89,8 @@ export class McpWorkspaceServer {
    * Serves one client over stdin and stdout. @param options.onend called when stdin has ended and the requests that it
    * held are done, or after 30 seconds
    */
-  serveStdio({ onend, ...options }: Pick<ServeStdioOptions, 'onerror'> & { readonly onend?: () => void } = {}): void {
-    const input = new PassThrough();
-    process.stdin.pipe(input, { end: false });
-    const transport = new StdioServerTransport(input);
-    const open = openRequests(transport);
-    process.stdin.once('end', () => {
-      void untilDone(() => input.readableLength === 0 && open.size === 0).then(() => {
-        // What was written before has left the process then.
-        process.stdout.write('', () => {
-          input.end();
-          onend?.();
-        });
-      });
-    });
-    serveStdio(this.factory, { ...options, transport });
-    const receive = transport.onmessage;
-    transport.onmessage = (message) => {
-      if ('method' in message && message.method === 'subscriptions/listen') this.#subscriptions.begin();
-      else if ('method' in message && 'id' in message) open.add(message.id);
-      if ('method' in message && message.method === 'notifications/cancelled')
-        open.delete((message.params as { readonly requestId: RequestId }).requestId);
-      receive?.(message);
-    };
+  serveStdio(options: StdioOptions = {}): void {
+    serveOnStdio(this.factory, options, () => this.#subscriptions.begin());
   }
 
   /** Reports whether files are offered as resources: a host reads them without a tool, so only if that needs no yes. */
@@ -214,26 +185,6 @@ const INSTRUCTIONS =
 
 const LIVE_INSTRUCTIONS =
   "The files are the user's project on the disk. Paths begin at the project: /src/a.ts. Each call that changes something writes to the disk at once and is an operation; undo takes the last one back there, unless the user has changed its files since.";
-
-/** Maximum time in milliseconds for requests to end after the input has. */
-const MAX_END_MS = 30_000;
-
-/** Returns the ids of the requests that a transport has not replied to yet. The caller adds those that come. */
-function openRequests(transport: StdioServerTransport): Set<RequestId> {
-  const open = new Set<RequestId>();
-  const send = transport.send.bind(transport);
-  transport.send = async (message) => {
-    await send(message);
-    if (!('method' in message) && message.id !== undefined) open.delete(message.id);
-  };
-  return open;
-}
-
-/** Waits until a condition holds twice in a row, because a message may be on its way, for at most `MAX_END_MS`. */
-async function untilDone(isDone: () => boolean): Promise<void> {
-  const until = Date.now() + MAX_END_MS;
-  for (let times = 0; times < 2 && Date.now() < until; times = isDone() ? times + 1 : 0) await setTimeout(10);
-}
 
 /** Maximum number of paths that a note names. */
 const MAX_NAMED = 5;

@@ -1,0 +1,64 @@
+import { formatUnified } from '@scratchfs/core/diff';
+import { InputError } from '@scratchfs/tools';
+
+export interface LineEdit {
+  readonly oldText: string;
+  readonly newText: string;
+}
+
+/**
+ * Makes edits one after the other, each at the first place where its text occurs, or else where its lines do when white
+ * space around them is left out of account. Text has LF only.
+ * @throws InputError if a text does not occur
+ */
+export function editLines(text: string, edits: readonly LineEdit[]): string {
+  let edited = text;
+  for (const edit of edits) {
+    const [before, after] = [withoutReturns(edit.oldText), withoutReturns(edit.newText)];
+    const next = edited.includes(before) ? edited.replace(before, () => after) : replaceLines(edited, before, after);
+    if (next === undefined) throw new InputError(`Could not find exact match for edit:\n${edit.oldText}`);
+    edited = next;
+  }
+  return edited;
+}
+
+function replaceLines(text: string, before: string, after: string): string | undefined {
+  const [lines, wanted] = [text.split('\n'), before.split('\n')];
+  const isHere = (at: number): boolean => wanted.every((line, i) => line.trim() === lines[at + i]?.trim());
+  for (let at = 0; at <= lines.length - wanted.length; at++) {
+    if (!isHere(at)) continue;
+    const indent = indentOf(lines[at]);
+    const replaced = after.split('\n').map((line, i) => {
+      if (i === 0) return indent + line.trimStart();
+      const [old, now] = [indentOf(wanted[i]), indentOf(line)];
+      if (old === '' || now === '') return line;
+      return indent + ' '.repeat(Math.max(0, now.length - old.length)) + line.trimStart();
+    });
+    return [...lines.slice(0, at), ...replaced, ...lines.slice(at + wanted.length)].join('\n');
+  }
+  return undefined;
+}
+
+function indentOf(line: string | undefined): string {
+  return /^\s*/.exec(line ?? '')?.[0] ?? '';
+}
+
+export function withoutReturns(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}
+
+/** Returns the difference of two texts with LF in the form of the reference server: a fenced unified diff. */
+export function fencedDiff(path: string, before: string, after: string): string {
+  const unified = formatUnified({ path: '/file', before, after }, { context: 4 });
+  const from = unified.search(/^@@ /m);
+  // The count of lines is always given.
+  const hunks = (from < 0 ? '' : unified.slice(from)).replace(/^@@ -(\S+) \+(\S+) @@.*$/gm, (_, old, now) => {
+    const [a, b] = [old, now].map((range: string) => (range.includes(',') ? range : `${range},1`));
+    return `@@ -${a} +${b} @@`;
+  });
+  const head = `Index: ${path}\n${'='.repeat(67)}\n--- ${path}\toriginal\n+++ ${path}\tmodified\n`;
+  const diff = head + hunks;
+  let fence = '```';
+  while (diff.includes(fence)) fence += '`';
+  return `${fence}diff\n${diff}${fence}\n\n`;
+}
