@@ -30,6 +30,12 @@ export const benchmarks = [
     needsBuild: true,
   },
   {
+    name: 'browser',
+    measures: 'IndexedDB in Chromium beside plain transactions and unstorage',
+    options: '<operations>',
+    script: 'test/browser/bench.ts',
+  },
+  {
     name: 'workspace',
     measures: 'an attempt on a directory of 50,000 files, beside what its design allows',
     options: '<store>',

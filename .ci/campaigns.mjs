@@ -130,6 +130,16 @@ export const campaigns = [
     proves: 'The suites, with the long sections that `npm test` leaves out, pass on an IndexedDB.',
     run: tested('long', 'packages/browser/src/indexed-db-storage.long.test.ts', 20, { size: 'INDEXEDDB_HISTORIES' }),
   },
+  {
+    name: 'browser/writers',
+    proves: '16 tabs and workers increment one counter 100 times each, and none is lost.',
+    run: tested('browser', 'test/browser/indexed-db.test.ts', 16, { size: 'BROWSER_WRITERS' }),
+  },
+  {
+    name: 'browser/kills',
+    proves: 'No acknowledged change is lost when 100 writing tabs are killed.',
+    run: tested('browser', 'test/browser/indexed-db.test.ts', 100, { size: 'BROWSER_KILLS' }),
+  },
   { name: 'redis/forms', proves: FORMS, minutes: 4, run: scripted(REDIS, 'forms') },
   { name: 'redis/faults', proves: FAULTS, minutes: 30, run: scripted(REDIS, 'faults') },
   { name: 'redis/linearizability', proves: LINEARIZABILITY, minutes: 20, run: scripted(REDIS, 'linearizability') },

@@ -25,6 +25,7 @@ export const steps = [
   { name: 'differential', vitest: ['differential'], timeoutMs: 20 * 60_000 },
   { name: 'clients', vitest: ['clients'], timeoutMs: 20 * 60_000 },
   { name: 'cloudflare', vitest: ['cloudflare'] },
+  { name: 'browser', vitest: ['browser'] },
   { name: 'mcp', vitest: ['mcp'] },
   { name: 'redis-server', report: ['node', '.ci/redis-server.mjs'] },
   { name: 'redis', vitest: ['redis'], needs: ['redis-server'], timeoutMs: 25 * 60_000 },

@@ -60,6 +60,7 @@ export default defineConfig({
       project('cloudflare', 'test/cloudflare/**/*.test.ts'),
       project('mcp', 'test/mcp/**/*.test.ts'),
       project('examples', 'examples/**/*.test.ts'),
+      project('browser', 'test/browser/**/*.test.ts'),
       project('redis', 'test/redis/**/*.test.ts'),
       project('sql', 'test/sql/**/*.test.ts'),
       { ...project('dynamodb', 'test/dynamodb/**/*.test.ts'), ...plain },

@@ -1,4 +1,5 @@
 import { ObjectTreeStorage } from '@scratchfs/core/object-tree';
+import { browserTimer } from './browser-timer.js';
 import { IndexedDbObjectStore } from './indexed-db-object-store.js';
 import { type IndexedDbPlace, type IndexedDbStorageOptions, parseOptions, parsePlace } from './options.js';
 
@@ -17,7 +18,8 @@ export class IndexedDbStorage extends ObjectTreeStorage {
    */
   constructor(name?: string, options?: IndexedDbStorageOptions) {
     const settings = parseOptions(name, options);
-    super(new IndexedDbObjectStore(settings.database, settings.name, settings.isFlushed), settings.tree);
+    const store = new IndexedDbObjectStore(settings.database, settings.name, settings.isFlushed);
+    super(store, { timer: browserTimer, ...settings.tree });
   }
 
   /** Returns the names of the filesystems in the origin, sorted. @throws StorageError */

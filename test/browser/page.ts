@@ -1,0 +1,83 @@
+import { IndexedDbStorage } from '@scratchfs/browser';
+import { createNodeFs } from '@scratchfs/node-fs/web';
+import { collectTests, objectStoreSuite } from '@scratchfs/testkit';
+import { Buffer } from 'buffer';
+import git, { type PromiseFsClient } from 'isomorphic-git';
+import http from 'isomorphic-git/http/web';
+import { createFileSystem } from 'scratchfs';
+import { openWorkingCopy } from 'scratchfs/working-copy';
+// The suite of object stores needs the store itself, which the package does not export.
+import { IndexedDbObjectStore } from '../../packages/browser/src/indexed-db-object-store.js';
+import { rates } from './rates.js';
+
+// isomorphic-git needs a global Buffer and documents that the page must provide it.
+Object.assign(globalThis, { Buffer });
+
+/**
+ * Increments the number in `/counter`, and reports each new value once it is stored.
+ * @param say called with each value
+ */
+async function increment(name: string, times: number, say: (value: number) => void): Promise<void> {
+  const fs = await createFileSystem({ storage: new IndexedDbStorage(name) });
+  for (let done = 0; done < times; done++) {
+    const value = await fs.transaction(async (tx) => {
+      const next = Number(await tx.readText('/counter')) + 1;
+      await tx.writeFile('/counter', String(next));
+      return next;
+    });
+    say(value);
+  }
+}
+
+/** Lets a worker increment the counter. Resolves to the values. */
+function incrementInWorker(name: string, times: number): Promise<number[]> {
+  const worker = new Worker('/page.js');
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => {
+      worker.terminate();
+      resolve(data);
+    };
+    worker.onerror = reject;
+    worker.postMessage([name, times]);
+  });
+}
+
+/** Clones a repository over http into a filesystem. Returns the id of its head, the status, and the files. */
+async function clone(name: string, url: string): Promise<{ head: string; status: unknown; files: string[] }> {
+  const fs = createNodeFs(await createFileSystem({ storage: new IndexedDbStorage(name) }));
+  const repository = { fs: fs as unknown as PromiseFsClient, dir: '/repository' };
+  await git.clone({ ...repository, http, url });
+  const head = await git.resolveRef({ ...repository, ref: 'HEAD' });
+  const status = await git.statusMatrix(repository);
+  return { head, status, files: await fs.promises.readdir('/repository') };
+}
+
+/** Runs the suite of object stores. Returns the number of tests, and the failures. */
+async function storeSuite(): Promise<{ passed: number; failed: string[] }> {
+  const test = collectTests();
+  objectStoreSuite({ test, open: (place) => new IndexedDbObjectStore('suite', place, false) });
+  const results = await test.run();
+  const failed = results.filter(({ error }) => error !== undefined).map(({ name, error }) => `${name}: ${error}`);
+  return { passed: results.length - failed.length, failed };
+}
+
+const tools = {
+  createFileSystem,
+  IndexedDbStorage,
+  openWorkingCopy,
+  increment,
+  incrementInWorker,
+  clone,
+  storeSuite,
+  rates,
+};
+export type Tools = typeof tools;
+Object.assign(globalThis, { tools });
+
+// As a worker.
+if (typeof document === 'undefined')
+  globalThis.onmessage = async ({ data: [name, times] }) => {
+    const values: number[] = [];
+    await increment(name, times, (value) => values.push(value));
+    globalThis.postMessage(values);
+  };
