@@ -10,7 +10,7 @@ export { checkRecord } from './engine/check-record.js';
 export { IN_STEPS } from './engine/context.js';
 export { needsSync } from './engine/internals.js';
 export { learnLimits } from './engine/learn-limits.js';
-export { setMany, setManyUnless } from './engine/operations/entries.js';
+export { getMany, setMany, setManyUnless } from './engine/operations/entries.js';
 export { driveAsync, driveSync, type Procedure } from './engine/scheduling/both-forms.js';
 export { collectItems, nextTurn, SLICE_MS, Yielder } from './engine/scheduling/time-slice.js';
 export { limitError } from './engine/view/limit-error.js';

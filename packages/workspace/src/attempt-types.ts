@@ -196,10 +196,16 @@ export interface Attempt {
     work: (fileSystem: FileSystem) => Promise<T>,
     options?: CallOptions,
   ): Promise<OperationResult<T>>;
-  /** Runs work whose commits are operations with this label, such as a tool that commits by itself. */
+  /**
+   * Runs work whose commits are operations with this label, such as a tool that commits by itself.
+   * @param options.isSingleCall true if the work is one short call, such as that of a tool. What other clients append after
+   *   it has begun may then be seen by the next call only, so that its reads look at the log once and not each. Paths of
+   *   the disk, and the conditions of its writes, are looked at as always. Default false
+   */
   labelled<T>(
     label: OperationLabel,
     work: () => Promise<T>,
+    options?: { readonly isSingleCall?: boolean | undefined },
   ): Promise<{ readonly value: T; readonly operations: readonly Operation[] }>;
   /**
    * Takes back the last operation that is not taken back yet; that is an operation too. @param options.expect the operation to be

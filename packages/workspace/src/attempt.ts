@@ -140,8 +140,10 @@ export class WorkspaceAttempt implements Attempt {
   async labelled<T>(
     label: OperationLabel,
     work: () => Promise<T>,
+    options: { readonly isSingleCall?: boolean | undefined } = {},
   ): Promise<{ readonly value: T; readonly operations: readonly Operation[] }> {
-    const context = this.#contextOf(label);
+    const { isSingleCall = false } = checkOptions(options, ['isSingleCall'], 'labelled');
+    const context = { ...this.#contextOf(label), ...(isSingleCall && { looked: new Set<object>() }) };
     const value = await operationContext.run(context, work);
     return { value, operations: context.operations };
   }

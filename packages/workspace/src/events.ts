@@ -117,7 +117,7 @@ export class WorkspaceEvents {
         events.push({ type: 'attempt', attempt: name, change: 'discarded' });
       seen.attempts.set(name, state === 'discarded' ? undefined : next);
     }
-    seen.current = await this.#index.current();
+    seen.current = (await this.#index.current())?.name;
     if (before !== undefined && seen.current !== undefined && seen.current !== before.current)
       events.push({ type: 'attempt', attempt: seen.current, change: 'current' });
     for (const approval of [...(await this.#approvals.list())].reverse()) {

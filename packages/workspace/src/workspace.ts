@@ -95,7 +95,7 @@ class DirectoryWorkspace implements Workspace {
     this.#enter();
     checkOptions(options, [], 'attempts');
     const { signal } = options;
-    const current = await this.#index.current(signal);
+    const current = (await this.#index.current(signal))?.name;
     const infos: AttemptInfo[] = [];
     for (const { name, state, createdAt, parent, live } of await this.#index.list(signal)) {
       const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, await this.#emptyHead());
@@ -146,8 +146,8 @@ class DirectoryWorkspace implements Workspace {
     checkOptions(options, [], 'attempt');
     const { signal } = options;
     if (name === undefined && this.#isLive) return this.#live(signal);
-    const wanted = name ?? (await this.#index.current(signal));
-    if (wanted !== undefined) return this.#open(wanted, await this.#index.get(wanted, signal));
+    const found = name === undefined ? await this.#index.current(signal) : await this.#index.get(name, signal);
+    if (found !== undefined) return this.#open(found.name, found);
     const next = await this.#index.nextName(this.directory, signal);
     return this.#open(next, undefined);
   }

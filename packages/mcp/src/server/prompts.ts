@@ -1,4 +1,4 @@
-import { fromJsonSchema, type McpServer } from '@modelcontextprotocol/server';
+import { fromJsonSchema, type jsonSchemaValidator, type McpServer } from '@modelcontextprotocol/server';
 
 interface Prompt {
   readonly name: string;
@@ -39,17 +39,33 @@ const PROMPTS: readonly Prompt[] = [
   },
 ];
 
+/**
+ * Returns a validator for the arguments of a prompt. The SDK's own compiles the schema to a function, for each request of a
+ * client without a handshake: 2 ms of CPU time.
+ */
+function validatorOf({ arguments: args, required }: Prompt): jsonSchemaValidator {
+  return {
+    getValidator: () => (data) => {
+      const values = Object(data) as Readonly<Record<string, unknown>>;
+      const isText = (key: string): boolean => Object.hasOwn(values, key) && typeof values[key] === 'string';
+      const wrong = Object.keys(args).find(
+        (key) => !isText(key) && (required.includes(key) || Object.hasOwn(values, key)),
+      );
+      if (wrong === undefined) return { valid: true, data: data as never, errorMessage: undefined };
+      return { valid: false, data: undefined, errorMessage: `${wrong} must be a text: ${args[wrong]}` };
+    },
+  };
+}
+
 /** Offers the prompts. */
 export function registerPrompts(server: McpServer): void {
-  for (const { name, description, arguments: args, required, text } of PROMPTS) {
+  for (const prompt of PROMPTS) {
+    const { name, description, arguments: args, required, text } = prompt;
     const properties = Object.fromEntries(
       Object.entries(args).map(([key, meaning]) => [key, { type: 'string', description: meaning }]),
     );
-    const argsSchema = fromJsonSchema<Record<string, string>>({
-      type: 'object',
-      properties,
-      required: [...required],
-    } as never);
+    const schema = { type: 'object', properties, required: [...required] };
+    const argsSchema = fromJsonSchema<Record<string, string>>(schema as never, validatorOf(prompt));
     server.registerPrompt(name, { description, argsSchema }, (values) => ({
       messages: [{ role: 'user', content: { type: 'text', text: text(values) } }],
     }));

@@ -75,5 +75,8 @@ describe.each(ERAS)('prompts for a client of a %s revision', (era) => {
     const { messages } = await client.getPrompt({ name: 'compare-attempts', arguments: { first: 'a"b', second: 'c' } });
     expect(messages[0]?.content).toMatchObject({ text: expect.stringContaining('attempt: "a\\"b"') });
     await expect(client.getPrompt({ name: 'compare-attempts', arguments: { first: 'a' } })).rejects.toThrow('second');
+    const wrong = { first: 'a', second: 7 as unknown as string };
+    await expect(client.getPrompt({ name: 'compare-attempts', arguments: wrong })).rejects.toThrow();
+    expect((await client.getPrompt({ name: 'review' })).messages).toHaveLength(1);
   });
 });

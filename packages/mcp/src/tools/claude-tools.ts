@@ -166,9 +166,8 @@ function claudeTool({ path, call, text: present, ...tool }: Renamed<never>): Ser
         if (!result.isError) return present === undefined ? result : { ...result, text: present(result, input) };
         return { ...result, text: result.text.replace(/\b[a-z]+(_[a-z]+)?\b/g, (word) => WORDS[word] ?? word) };
       };
-      if (effect === 'none') return work();
-      const { value, operations } = await attempt.labelled({ actor, tool: name }, work);
-      return { ...value, operations };
+      const { value, operations } = await attempt.labelled({ actor, tool: name }, work, { isSingleCall: true });
+      return effect === 'none' ? value : { ...value, operations };
     },
   };
 }

@@ -70,9 +70,8 @@ function fileTool({ name, description, inputSchema }: Tool): ServerTool {
     check: (input) => void readInput(inputSchema, input),
     call: async (input, { attempt, files, actor, signal }) => {
       const work = () => files.call(name, input, { signal });
-      if (effect === 'none') return work();
-      const { value, operations } = await attempt.labelled({ actor, tool: name }, work);
-      return { ...value, operations };
+      const { value, operations } = await attempt.labelled({ actor, tool: name }, work, { isSingleCall: true });
+      return effect === 'none' ? value : { ...value, operations };
     },
   };
 }

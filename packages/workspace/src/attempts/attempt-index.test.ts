@@ -105,12 +105,12 @@ describe('AttemptIndex', () => {
   it('the current attempt is the first one, then what switchTo() says, and none after it was discarded', async () => {
     const index = indexOn();
     await index.ensure('one', {});
-    expect(await index.current()).toBe('one');
+    expect((await index.current())?.name).toBe('one');
     await index.ensure('one', {});
     await index.create('two');
     expect(await index.offer('two')).toBe('one');
     await index.switchTo('two');
-    expect(await index.current()).toBe('two');
+    expect((await index.current())?.name).toBe('two');
     await index.discard('two');
     expect(await index.current()).toBeUndefined();
     expect(await index.offer('one')).toBe('one');
@@ -125,7 +125,7 @@ describe('AttemptIndex', () => {
     store.writeFileSync('/attempts/one/discarded', '{"format":1}');
     expect(await index.current()).toBeUndefined();
     await index.ensure('two', {});
-    expect(await index.current()).toBe('two');
+    expect((await index.current())?.name).toBe('two');
   });
 
   it('a damaged record is an error and stays', async () => {
@@ -141,7 +141,7 @@ describe('several processes', () => {
     const names = await Promise.all(clients.map((index) => index.nextName('/project')));
     await Promise.all(clients.map((index, i) => index.ensure(names[i] as string, {})));
     expect((await clients[0]?.list())?.map(({ name }) => name)).toEqual([names[0]]);
-    expect(await clients[5]?.current()).toBe(names[0]);
+    expect((await clients[5]?.current())?.name).toBe(names[0]);
     const next = await clients[0]?.nextName('/project');
     expect(next).not.toBe(names[0]);
     expect(await clients[1]?.nextName('/other')).not.toBe(next);
@@ -161,7 +161,7 @@ describe('several processes', () => {
       await a.create(next);
       await a.switchTo(old);
       await Promise.all([a.discard(old), b.switchTo(next)]);
-      expect(await a.current()).toBe(next);
+      expect((await a.current())?.name).toBe(next);
     }
   });
 });

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type FileSystem, isFsError, quote } from '@scratchfs/core';
+import { getMany } from '@scratchfs/core/internal';
 import type { Head } from '../branch.js';
 import { WorkspaceError } from '../errors.js';
-import { createRecord, encodeRecord, readRecord } from '../store/records.js';
+import { createRecord, encodeRecord, parseRecord, readRecord } from '../store/records.js';
 import { checkAttemptName, isAttemptName, randomAttemptName } from './names.js';
 
 /** What an attempt begins with. */
@@ -82,11 +83,12 @@ export class AttemptIndex {
   /** Returns an attempt, also a discarded one; undefined if there was none of that name. */
   async find(name: string, signal?: AbortSignal): Promise<AttemptRecord | undefined> {
     if (typeof name !== 'string' || !isAttemptName(name)) return undefined;
-    const record = await readRecord<Omit<AttemptRecord, 'name' | 'state'>>(this.#store, recordPath(name), signal);
-    if (record === undefined) return undefined;
-    const isDiscarded = await this.isDiscarded(name, signal);
-    const { createdAt, parent, head, live } = record;
-    return { name, createdAt, parent, head, live, state: isDiscarded ? 'discarded' : 'open' };
+    const path = recordPath(name);
+    const [entry, discarded] = await this.#store.run(getMany, [[path, discardedPath(name)]], { signal });
+    if (entry === undefined) return undefined;
+    const text = new TextDecoder().decode(entry.content);
+    const { createdAt, parent, head, live } = parseRecord<Omit<AttemptRecord, 'name' | 'state'>>(text, path);
+    return { name, createdAt, parent, head, live, state: discarded === undefined ? 'open' : 'discarded' };
   }
 
   /** Reports whether an attempt has ended. */
@@ -141,12 +143,11 @@ export class AttemptIndex {
     await this.#store.writeFile(recordPath(name), encodeRecord(record), { signal });
   }
 
-  /** Returns the name of the current attempt; undefined if there is none, or if it was discarded. */
-  async current(signal?: AbortSignal): Promise<string | undefined> {
-    const current = await this.#readCurrent(signal);
-    return current !== undefined && (await this.find(current.name, signal))?.state === 'open'
-      ? current.name
-      : undefined;
+  /** Returns the current attempt; undefined if there is none, or if it was discarded. */
+  async current(signal?: AbortSignal): Promise<AttemptRecord | undefined> {
+    const current = await readRecord<{ readonly name: unknown }>(this.#store, CURRENT, signal);
+    const found = current && (await this.find(String(current.name), signal));
+    return found?.state === 'open' ? found : undefined;
   }
 
   /** Makes an attempt the current one. @throws WorkspaceError `not-found`, `closed`, `refused` for a live one */

@@ -15,7 +15,7 @@ import {
 import { entryAt, type Head } from '../delta/delta-node.js';
 import { exceededLimit, tooLargeFile } from '../delta/usage.js';
 import type { Contents } from '../log/contents.js';
-import { type NewOperation, type OperationLog, versionFor } from '../log/operation-log.js';
+import { type LogState, type NewOperation, type OperationLog, versionFor } from '../log/operation-log.js';
 import type { Conflict, Operation } from '../operation.js';
 import type { Refresher } from '../refresh/refresher.js';
 import { BatchWriter, MAX_CONTENT } from './batch-writer.js';
@@ -77,11 +77,20 @@ export class AttemptBackend implements Backend {
 
   async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#enter(call);
-    const { log } = this.#options;
-    const view = this.view((await log.catchUp(signalOf(call))).head);
+    const view = this.view((await this.#newest(call)).head);
     const results: LoadResult[] = [];
     for (const request of requests) results.push(await view.load(request, call));
     return results;
+  }
+
+  /** Looks at the log, except for the further steps of a single call. */
+  async #newest(call: BackendCall | undefined): Promise<LogState> {
+    const { log } = this.#options;
+    const looked = operationContext.getStore()?.looked;
+    if (looked?.has(log)) return log.state;
+    const state = await log.catchUp(signalOf(call));
+    looked?.add(log);
+    return state;
   }
 
   view(head: Head): View {
@@ -129,7 +138,7 @@ export class AttemptBackend implements Backend {
       if (writeThrough !== undefined && tries === MAX_WRITES)
         throw new FsError('EBUSY', { path: firstPath(batch), hint: BUSY });
       // An operation of another client that is not known yet takes the number of this one, which then runs again.
-      const { head: known, last } = writes.length > 0 ? log.state : await log.catchUp(signalOf(call));
+      const { head: known, last } = writes.length > 0 ? log.state : await this.#newest(call);
       const done = log.operationOf(operationId);
       if (done !== undefined) return { kind: 'ok', version: versionFor(name, done) };
       if (this.#absent.has(operationId))

@@ -11,6 +11,8 @@ export interface OperationContext {
   /** Paths that were merged with what the person changed. */
   readonly merged: Set<string>;
   readonly conflicts: Map<string, Conflict>;
+  /** Logs that were looked at. Undefined unless the work is a single call, which looks at each log once. */
+  readonly looked?: Set<object> | undefined;
 }
 
 /** Passes the label of an operation through the engine to the commit. */

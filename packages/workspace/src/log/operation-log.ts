@@ -1,4 +1,5 @@
 import { type CallOptions, type FileSystem, isFsError, StorageError } from '@scratchfs/core';
+import { getMany } from '@scratchfs/core/internal';
 import type { AcceptRecord } from '../accept/accept-record.js';
 import type { Head } from '../delta/delta-node.js';
 import { decodeHead, type EncodedHead, encodeHead } from '../delta/encode.js';
@@ -11,6 +12,8 @@ import { decodeRecord, encodeRecord, type OperationRecord, seal, unseal } from '
 
 /** Number of operations after which the head is stored, so that opening replays fewer than that. */
 const OPERATIONS_PER_HEAD = 100;
+/** Maximum number of records that are read in one step. */
+const RECORDS_PER_READ = 100;
 /** Maximum number of records that are kept in memory. */
 const MAX_RECORDS = 256;
 /** Maximum number of operations that can be undone. */
@@ -217,8 +220,13 @@ export class OperationLog {
         'corrupt',
         `Operations of attempt ${this.#attempt} are missing in the store between ${first} and ${last}`,
       );
-    for (const record of await Promise.all(ids.map((id) => this.#read(id, {}))))
-      if (record !== undefined) this.#take(record);
+    // One step for many records: a call for each took 2.5 ms of CPU time in a process that has just started.
+    for (let from = first; from <= last; from += RECORDS_PER_READ) {
+      const count = Math.min(RECORDS_PER_READ, last - from + 1);
+      const paths = Array.from({ length: count }, (_, i) => this.#path(from + i));
+      for (const [i, entry] of (await this.#store.run(getMany, [paths])).entries())
+        if (entry !== undefined) this.#take(this.#decode(new TextDecoder().decode(entry.content), from + i));
+    }
   }
 
   async #read(id: number, options: CallOptions): Promise<OperationRecord | undefined> {
@@ -229,6 +237,10 @@ export class OperationLog {
       if (isFsError(error, 'ENOENT')) return undefined;
       throw error;
     }
+    return this.#decode(text, id);
+  }
+
+  #decode(text: string, id: number): OperationRecord {
     return decodeRecord(text, `Operation ${id} of attempt ${this.#attempt}`);
   }
 

@@ -105,3 +105,39 @@ describe('a log that is not as it was written', () => {
     expect(await fileSystem.readText('/a.txt')).toBe('a\n');
   });
 });
+
+describe('a single call', () => {
+  it('looks at the log once, and sees what others have appended before it', async () => {
+    const attempt = await (await opened()).createAttempt('one');
+    const other = await (await opened()).attempt('one');
+    let looks = 0;
+    const readText = store.readText.bind(store);
+    store.readText = (path: string, ...rest: never[]) => {
+      if (String(path).startsWith(operations)) looks += 1;
+      return readText(path, ...rest);
+    };
+    const { fileSystem } = attempt;
+    const call = async (isSingleCall: boolean) => {
+      const before = looks;
+      const work = async () => [await fileSystem.readText('/a.txt'), await fileSystem.exists('/x')];
+      const { value } = await attempt.labelled({}, work, { isSingleCall });
+      return [...value, looks - before];
+    };
+    expect(await call(false)).toEqual(['a\n', false, 2]);
+    expect(await call(true)).toEqual(['a\n', false, 1]);
+    await other.fileSystem.writeFile('/x', '1');
+    expect(await call(true)).toEqual(['a\n', true, 2]);
+    const { operations: made } = await attempt.labelled(
+      { tool: 'edit' },
+      async () => {
+        await fileSystem.readText('/x');
+        await other.fileSystem.writeFile('/x', '2');
+        await fileSystem.appendFile('/x', '3');
+        return fileSystem.readText('/x');
+      },
+      { isSingleCall: true },
+    );
+    expect(made.at(-1)).toMatchObject({ id: 3, tool: 'edit' });
+    expect(await fileSystem.readText('/x')).toBe('23');
+  });
+});

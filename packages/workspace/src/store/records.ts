@@ -20,6 +20,14 @@ export async function readRecord<T extends object>(
     if (isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR')) return undefined;
     throw error;
   }
+  return parseRecord<T>(text, path);
+}
+
+/**
+ * Returns a record of the store from its text. @param path for errors
+ * @throws WorkspaceError `foreign-store` if it is damaged or of a newer format
+ */
+export function parseRecord<T extends object>(text: string, path: string): T {
   const record = parsed(text);
   if (record === undefined) {
     throw new WorkspaceError(

@@ -20,6 +20,11 @@ export function get(view: View, path: string): FileEntry | undefined {
   return plainNode(view, path) === undefined ? undefined : getEntry(view, path);
 }
 
+/** Returns entries from one point in time; undefined for a path that does not exist. */
+export function getMany(view: View, paths: readonly string[]): (FileEntry | undefined)[] {
+  return view.all(paths, (path) => get(view, path));
+}
+
 export function has(view: View, path: string): boolean {
   return plainNode(view, path) !== undefined;
 }
