@@ -73,6 +73,32 @@ export const CASES: Readonly<Record<string, Case>> = {
     return text;
   },
 
+  /** Deletes a filesystem; resolves to the keys that are left under its prefix. */
+  destroy: async (place) => {
+    const name = place.parameters['name'] ?? '';
+    await storageIn(place, name).destroy();
+    return (await place.bucket.list({ prefix: `scratchfs/${name}/` })).objects.map(({ key }) => key);
+  },
+
+  writeRandom: async (place) => {
+    const { name = '', path = '' } = place.parameters;
+    const bytes = new Uint8Array(100_000);
+    for (let at = 0; at < bytes.length; at += 50_000) crypto.getRandomValues(bytes.subarray(at, at + 50_000));
+    const fs = await opened(storageIn(place, name));
+    await fs.writeFile(path, bytes);
+    await fs.close();
+  },
+
+  /** Reads every file; resolves to their names and sizes. */
+  readAll: async (place) => {
+    const fs = await opened(storageIn(place, place.parameters['name'] ?? ''));
+    const names = await fs.readdir('/');
+    const sizes: number[] = [];
+    for (const name of names) sizes.push((await fs.readFile(`/${name}`)).length);
+    await fs.close();
+    return { names, sizes };
+  },
+
   names: async (place) => {
     const before = await namesIn(place);
     const storages = ['one', 'one.more', 'two'].map((name) => storageIn(place, name));
