@@ -240,6 +240,15 @@ export interface Attempt {
   head(options?: CallOptions): Promise<number>;
   /** Compares all changed paths with the disk, and takes over what the person changed. */
   refresh(options?: CallOptions & { readonly onto?: boolean | undefined }): Promise<RefreshResult>;
+  /**
+   * Settles the conflicts at a path and under it, after a look at the disk, in favour of what the attempt has: its changes
+   * then begin from what the disk has now, and an accept replaces that. Nothing changes in the attempt, and the operation
+   * can be undone. To take over the disk's version instead, `restore(0, { path })`. A write to the path inside `operation`
+   * or `labelled` settles its conflict too, if the conflict was found before the call began; so does a `chmod`.
+   *
+   * @throws WorkspaceError `not-found` if there is no conflict; `refused` if the disk has a directory in place of a file
+   */
+  resolve(path: string, options?: CallOptions & { readonly actor?: string | undefined }): Promise<Operation>;
   diff(options?: AttemptDiffOptions): Promise<AttemptDiff>;
   accept(options?: AcceptOptions): Promise<AcceptResult>;
   /** Runs a command on the attempt's files, held by the operating system. @throws OsSandboxUnavailableError */

@@ -7,6 +7,7 @@ import {
   isWithin,
   type Limits,
   normalizePath,
+  quote,
 } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
 import { acceptAttempt, checkAcceptOptions, completeInterrupted, moveAccept, settleAccepts } from './accept/accept.js';
@@ -42,6 +43,7 @@ import { changedPaths } from './delta/changed-paths.js';
 import type { Head } from './delta/delta-node.js';
 import { applyChanges, changesBetween, type HeadChanges, inverse } from './delta/head-changes.js';
 import { restoredPath } from './delta/restored-path.js';
+import { conflictsUnder, settledHead } from './delta/settled.js';
 import { attemptDiff } from './diff/attempt-diff.js';
 import { withText } from './diff/path-diffs.js';
 import { WorkspaceError } from './errors.js';
@@ -156,6 +158,7 @@ export class WorkspaceAttempt implements Attempt {
     return {
       label: given,
       startedAt: given.startedAt ?? this.#parts.clock(),
+      head: this.#parts.log.state.head,
       operations: [],
       merged: new Set(),
       conflicts: new Map(),
@@ -418,6 +421,27 @@ export class WorkspaceAttempt implements Attempt {
     await this.#parts.log.catchUp({ signal });
     await operationContext.run(context, () => this.#refreshed(undefined, { signal }));
     return refreshedIn(context);
+  }
+
+  async resolve(path: string, options: CallOptions & { readonly actor?: string | undefined } = {}): Promise<Operation> {
+    const { actor, signal } = checkOptions(options, ['actor'], 'resolve');
+    const top = normalizePath(path);
+    await this.#refreshed(undefined, { signal });
+    return this.#change({ signal }, async () => {
+      const { head } = this.#parts.log.state;
+      const found = conflictsUnder(head, top);
+      if (found.length === 0) throw new WorkspaceError('not-found', `The attempt has no conflict at ${quote(top)}`);
+      const kept = found.find(({ canSettle }) => !canSettle);
+      if (kept !== undefined)
+        throw new WorkspaceError(
+          'refused',
+          `${quote(kept.path)} cannot replace what the disk has: move that away, or take it over with restore(0, { path })`,
+        );
+      const paths = found.map((one) => one.path);
+      const next = settledHead(head, head, paths, this.#nextVersion());
+      const summary = `Keep the attempt's version of ${paths.length === 1 ? quote(paths[0] as string) : `${paths.length} paths`}`;
+      return { tool: 'resolve', actor, summary, head: next };
+    }) as Promise<Operation>;
   }
 
   /** Compares paths, or all that the attempt has changed, with the disk until nothing is new. */

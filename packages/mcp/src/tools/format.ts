@@ -69,8 +69,13 @@ const CONFLICTS: Readonly<Record<Conflict['code'], string>> = {
   refused: 'the disk cannot take it: a link that leads out of the directory, another file system, or no permission',
 };
 
+const SETTLED_BY_WRITING: ReadonlySet<Conflict['code']> = new Set(['content', 'binary', 'removed', 'exists', 'mode']);
+
 export function conflictLines(conflicts: readonly Conflict[]): string[] {
-  return conflicts.map(({ path, code }) => `conflict ${nameOf(path)}: ${CONFLICTS[code]}`);
+  const lines = conflicts.map(({ path, code }) => `conflict ${nameOf(path)}: ${CONFLICTS[code]}`);
+  if (conflicts.some(({ code }) => SETTLED_BY_WRITING.has(code)))
+    lines.push('diff shows what the disk has. To settle a conflict, read the file and write it again.');
+  return lines;
 }
 
 /** Maximum number of paths shown of an operation. */

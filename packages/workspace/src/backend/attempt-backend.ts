@@ -13,6 +13,7 @@ import {
   type Version,
 } from '@scratchfs/core';
 import { entryAt, type Head } from '../delta/delta-node.js';
+import { settledHead } from '../delta/settled.js';
 import { exceededLimit, tooLargeFile } from '../delta/usage.js';
 import type { Contents } from '../log/contents.js';
 import { type LogState, type NewOperation, type OperationLog, versionFor } from '../log/operation-log.js';
@@ -20,7 +21,7 @@ import type { Conflict, Operation } from '../operation.js';
 import type { Refresher } from '../refresh/refresher.js';
 import { BatchWriter, MAX_CONTENT } from './batch-writer.js';
 import type { Lower } from './lower.js';
-import { operationContext } from './operation-context.js';
+import { type OperationContext, operationContext } from './operation-context.js';
 import { View } from './view.js';
 
 export interface AttemptBackendOptions {
@@ -160,13 +161,14 @@ export class AttemptBackend implements Backend {
       const writer = new BatchWriter(head, lower, contents, version, call);
       try {
         for (const write of writes) await writer.apply(write);
-        const next = writer.head;
+        const context = operationContext.getStore();
+        const settled = settledBy(batch, head, context);
+        const next = settledHead(head, writer.head, settled, version);
         const exceeded = this.#exceeded(head, next, batch.limits);
         if (exceeded !== undefined) return exceeded;
         // What was read to begin a change from must be what the checks were about.
         const changed = await this.view(head).failed(checks, call);
         if (changed.length > 0) return { kind: 'conflict', checks: changed };
-        const context = operationContext.getStore();
         const { actor = 'user', tool = 'edit', summary, ok } = context?.label ?? {};
         const ms = context === undefined ? 0 : Math.max(0, at - context.startedAt);
         const described = { at, actor, tool, summary, ok, ms, batch: operationId, after: last };
@@ -182,6 +184,8 @@ export class AttemptBackend implements Backend {
         if (operation === undefined) continue;
         contents.stored(writer.hashes);
         context?.operations.push(operation);
+        for (const path of settled)
+          if (entryAt(next, pathSegments(path))?.conflict === undefined) context?.conflicts.delete(path);
         return { kind: 'ok', version };
       } finally {
         contents.drop(writer.hashes);
@@ -246,6 +250,21 @@ const BUSY = 'Other processes keep changing the paths. Nothing was written: try 
 
 function firstPath(batch: Batch): string {
   return [...touchedBy(batch)][0] ?? '/';
+}
+
+/** Returns the written paths whose conflict was known before the call began. Calls of which no result tells settle nothing. */
+function settledBy({ writes }: Batch, head: Head, context: OperationContext | undefined): string[] {
+  if (context === undefined) return [];
+  const paths = new Set<string>();
+  for (const write of writes) {
+    if (write.kind === 'write' || write.kind === 'create' || write.kind === 'meta') paths.add(write.path);
+    if (write.kind === 'move') paths.add(write.to);
+  }
+  const conflictAt = (one: Head, path: string) => entryAt(one, pathSegments(path))?.conflict;
+  return [...paths].filter((path) => {
+    const conflict = conflictAt(head, path);
+    return conflict !== undefined && conflictAt(context.head, path)?.key === conflict.key;
+  });
 }
 
 function touchedBy({ checks, writes }: Batch): Set<string> {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Head } from '../delta/delta-node.js';
 import type { Conflict, Operation, OperationLabel } from '../operation.js';
 
 /** What commits made inside a call of `operation` or `labelled` are part of. */
@@ -6,6 +7,8 @@ export interface OperationContext {
   readonly label: OperationLabel;
   /** Epoch milliseconds. */
   readonly startedAt: number;
+  /** Head when the call began: conflicts that it has were reported before, so that a write settles them. */
+  readonly head: Head;
   /** Operations that were committed. */
   readonly operations: Operation[];
   /** Paths that were merged with what the person changed. */

@@ -83,6 +83,10 @@ export interface DeltaConflict {
   /** Key of the lower node that was looked at; undefined for a missing one. */
   readonly key: Version | undefined;
   readonly disk: EntryState | null;
+  /** Epoch milliseconds at which it was looked at. */
+  readonly at: number;
+  /** True if the lower node is the one that the file was moved from. */
+  readonly isOrigin?: boolean | undefined;
 }
 
 /** Everything that an attempt has changed. Immutable; heads share unchanged parts. */

@@ -93,8 +93,8 @@ describe('refresh', () => {
     };
     expect(await attempt.refresh()).toMatchObject({ merged: [], conflicts: [conflict] });
     const head = await attempt.head();
-    const { refreshed } = await attempt.operation({}, (fs) => fs.appendFile('/a.txt', 'six\n'));
-    expect(refreshed.conflicts).toMatchObject([{ path: '/a.txt', code: 'content' }]);
+    await attempt.fileSystem.appendFile('/a.txt', 'six\n');
+    expect((await attempt.refresh()).conflicts).toMatchObject([{ path: '/a.txt', code: 'content' }]);
     expect(await attempt.head()).toBe(head + 1);
     expect(await text('/a.txt')).toBe('mine\ntwo\nthree\nfour\nfive\nsix\n');
     expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toContain('theirs');

@@ -3,6 +3,7 @@ import { keyOf, type Lower } from '../backend/lower.js';
 import {
   type Base,
   type ContentRef,
+  type DeltaConflict,
   type DeltaEntry,
   type DeltaNode,
   entryAt,
@@ -176,7 +177,7 @@ class Comparison {
     }
     const isSame = await this.refresher.isSame(base, this.record, this.captures);
     const { conflict: known } = entry;
-    const isKnown = known !== undefined && known.key === (this.record && keyOf(this.record));
+    const isKnown = known !== undefined && known.isOrigin !== true && known.key === (this.record && keyOf(this.record));
     const now = isSame || isKnown || !this.record ? undefined : await this.captures.capture(base.path);
     const disk = now?.base ?? missingBase(base.path);
     if (!isSame && !isKnown && node?.kind !== 'directory' && isSameState(node ? stateOf(node) : null, disk.state))
@@ -186,6 +187,7 @@ class Comparison {
       const conflict = await this.#fileOrigin(node, origin, merged);
       if (conflict !== undefined) return conflict;
     }
+    if (known?.isOrigin === true) this.draft.update(pathSegments(path), ({ conflict: _, ...now }) => now);
     if (isSame) return undefined;
     if (isKnown) return this.#conflict(known.code, known.disk);
     const current = nodeOf(this.draft.current, entryAt(this.draft.current, pathSegments(path)) as DeltaEntry);
@@ -263,9 +265,9 @@ class Comparison {
     const disk = now?.base ?? missingBase(origin.path);
     if (isSameState(origin.state, disk.state)) return undefined;
     if (now?.content === undefined || origin.state?.hash === undefined)
-      return this.#value(now === undefined ? 'removed' : 'kind', disk.state, origin.state);
+      return this.#failOrigin(now === undefined ? 'removed' : 'kind', disk, origin);
     const next = await this.#merged(origin.state, node, now.content);
-    if (typeof next === 'string') return this.#value(next, disk.state, origin.state);
+    if (typeof next === 'string') return this.#failOrigin(next, disk, origin);
     this.#set({ ...node, content: next, origin: disk, version: this.version });
     merged.push(path);
     return undefined;
@@ -357,11 +359,23 @@ class Comparison {
   }
 
   #fail(code: Conflict['code'], disk: Base): Conflict {
-    const { path } = this.candidate;
-    const conflict = { code, key: disk.key, disk: disk.state };
-    this.hasNewConflict = true;
-    this.draft.update(pathSegments(path), (entry) => ({ ...entry, conflict }));
+    this.#note({ code, key: disk.key, disk: disk.state, at: disk.at });
     return this.#conflict(code, disk.state);
+  }
+
+  #failOrigin(code: Conflict['code'], { key, state, at }: Base, origin: Base): Conflict {
+    const { conflict: known } = this.candidate.entry;
+    if (known?.isOrigin !== true || known.key !== key) this.#note({ code, key, disk: state, at, isOrigin: true });
+    return this.#value(code, state, origin.state);
+  }
+
+  #note(conflict: DeltaConflict): void {
+    const names = pathSegments(this.candidate.path);
+    this.hasNewConflict = true;
+    this.draft.update(names, (entry) => ({ ...entry, conflict }));
+    // A new version: who has read the file before must read it again before a write can settle the conflict.
+    const node = nodeOf(this.draft.current, entryAt(this.draft.current, names) as DeltaEntry);
+    if (node !== undefined) this.#set({ ...node, version: this.version });
   }
 
   #conflict(code: Conflict['code'], disk: EntryState | null): Conflict {

@@ -1,0 +1,79 @@
+import { pathSegments, type Version } from '@scratchfs/core';
+import {
+  type Base,
+  type DeltaConflict,
+  type DeltaEntry,
+  type DeltaNode,
+  entryAt,
+  type Head,
+  NO_NAMES,
+} from './delta-node.js';
+import { Draft } from './draft.js';
+
+/**
+ * Ends conflicts in favour of what an attempt has: its changes begin from what the disk had when the conflict was found.
+ * If the disk has changed again since, that is compared anew. A directory of the disk is never given up for a file.
+ * @param before head with the conflicts @param after head that results, the same one or after writes to the paths
+ */
+export function settledHead(before: Head, after: Head, paths: Iterable<string>, version: Version): Head {
+  const draft = new Draft(after, version);
+  for (const path of paths) {
+    const old = entryAt(before, pathSegments(path));
+    if (old?.conflict === undefined || !canSettle(old)) continue;
+    const names = old.link === undefined ? [path] : namesOf(before, old);
+    for (const name of names) {
+      const [began, entry] = [entryAt(before, pathSegments(name)), entryAt(draft.current, pathSegments(name))];
+      if (began !== undefined && entry !== undefined) draft.setEntry(pathSegments(name), settled(began, entry), true);
+    }
+    if (old.conflict.isOrigin === true) settleOldName(draft, old.conflict, old.node?.origin?.path as string);
+  }
+  return draft.head;
+}
+
+/** Returns the paths with a conflict at a path or under it. */
+export function conflictsUnder(head: Head, path: string): { readonly path: string; readonly canSettle: boolean }[] {
+  const found: { path: string; canSettle: boolean }[] = [];
+  const visit = (at: string, entry: DeltaEntry): void => {
+    if (entry.conflict !== undefined) found.push({ path: at, canSettle: canSettle(entry) });
+    for (const [name, inside] of entry.node?.names ?? NO_NAMES) visit(`${at === '/' ? '' : at}/${name}`, inside);
+  };
+  const entry = path === '/' ? { node: head.root } : entryAt(head, pathSegments(path));
+  if (entry !== undefined) visit(path, entry);
+  return found;
+}
+
+/** Returns all names of a file with several names that have the same conflict. */
+function namesOf(head: Head, { link, conflict }: DeltaEntry): string[] {
+  const paths: string[] = [];
+  const visit = (path: string, { names = NO_NAMES }: DeltaNode): void => {
+    for (const [name, entry] of names) {
+      if (entry.link === link && entry.conflict?.key === conflict?.key) paths.push(`${path}/${name}`);
+      if (entry.node !== null) visit(`${path}/${name}`, entry.node);
+    }
+  };
+  visit('', head.root);
+  return paths;
+}
+
+function canSettle({ conflict, base, node, link }: DeltaEntry): boolean {
+  if (conflict?.isOrigin === true)
+    return (conflict.disk?.kind ?? 'file') === 'file' && node !== null && link === undefined;
+  return conflict?.disk?.kind !== 'directory' || base?.state?.kind === 'directory';
+}
+
+/** The removal of a moved file's old path begins from the same state of the disk. */
+function settleOldName(draft: Draft, { key, disk: state, at }: DeltaConflict, path: string): void {
+  const entry = entryAt(draft.current, pathSegments(path));
+  if (entry?.isMoved !== true || entry.base?.path !== path) return;
+  const { earlier: _, ...rest } = entry;
+  draft.setEntry(pathSegments(path), { ...rest, base: { ...entry.base, key, state, at } }, true);
+}
+
+function settled({ conflict, base: old }: DeltaEntry, entry: DeltaEntry): DeltaEntry {
+  const { conflict: _, earlier: __, ...rest } = entry;
+  if (conflict === undefined || old === undefined) return entry;
+  const { key, disk: state, at } = conflict;
+  if (conflict.isOrigin !== true) return { ...rest, base: { ...old, key, state, at } };
+  const origin = entry.node?.origin as Base;
+  return { ...rest, node: { ...(entry.node as DeltaNode), origin: { ...origin, key, state, at } } };
+}

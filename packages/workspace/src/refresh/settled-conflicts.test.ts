@@ -1,0 +1,121 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Attempt } from '../attempt-types.js';
+import { Directories } from '../testing/directories.js';
+import { openWorkspace } from '../workspace.js';
+import type { Workspace } from '../workspace-types.js';
+
+const directories = new Directories();
+let disk: string;
+let workspace: Workspace;
+let attempt: Attempt;
+
+beforeEach(async () => {
+  disk = directories.directory({ a: 'old\n', b: 'old\n' });
+  workspace = await openWorkspace(disk, { store: 'memory:' });
+  attempt = await workspace.attempt();
+  return () => workspace.close();
+});
+afterAll(() => directories.remove());
+
+const person = (text: string, name = 'a'): void => writeFileSync(join(disk, name), text);
+const onDisk = (name = 'a'): string => readFileSync(join(disk, name), 'utf8');
+const write = (text: string, path = '/a') => attempt.operation({}, (fs) => fs.writeFile(path, text));
+const codes = async (): Promise<string[]> => (await attempt.refresh()).conflicts.map(({ code }) => code);
+
+describe('a conflict', () => {
+  it('is settled by a write after it was reported, not by the one that finds it', async () => {
+    await write('AGENT\n');
+    person('PERSON\n');
+    expect((await write('AGENT 2\n')).refreshed.conflicts).toMatchObject([{ path: '/a', code: 'content' }]);
+    expect(await attempt.accept()).toMatchObject({ success: false, conflicts: [{ path: '/a' }] });
+    const edit = attempt.operation({}, (fs) => fs.editFile('/a', 'AGENT 2', 'PERSON and AGENT'));
+    expect((await edit).refreshed.conflicts).toEqual([]);
+    expect(await codes()).toEqual([]);
+    expect((await attempt.accept()).success).toBe(true);
+    expect(onDisk()).toBe('PERSON and AGENT\n');
+    await attempt.undo();
+    expect(onDisk()).toBe('PERSON\n');
+  });
+
+  it('is found by an edit that read the file before, which does not settle it', async () => {
+    await write('AGENT\n');
+    person('PERSON\n');
+    const { refreshed } = await attempt.operation({}, (fs) => fs.editFile('/a', 'AGENT', 'AGENT 2'));
+    expect(refreshed.conflicts).toMatchObject([{ path: '/a', code: 'content' }]);
+    expect(await codes()).toEqual(['content']);
+  });
+
+  it('gives the file a new version, so that a change of what was read before is refused', async () => {
+    await write('AGENT\n');
+    const { version } = await attempt.fileSystem.stat('/a');
+    person('PERSON\n');
+    await attempt.refresh();
+    await expect(
+      attempt.operation({}, (fs) => fs.writeFile('/a', 'AGENT 2\n', { ifVersion: version })),
+    ).rejects.toMatchObject({ code: 'ECHANGED' });
+    expect(await codes()).toEqual(['content']);
+  });
+
+  it('comes back if the person goes on, and by undo', async () => {
+    await write('AGENT\n');
+    person('PERSON\n');
+    await attempt.refresh();
+    await write('BOTH\n');
+    await attempt.undo();
+    expect(await codes()).toEqual(['content']);
+    await attempt.redo();
+    person('PERSON 2\n');
+    expect(await codes()).toEqual(['content']);
+    expect((await attempt.accept()).success).toBe(false);
+  });
+
+  it('of a file that the attempt has moved is settled by a write to its new path', async () => {
+    await attempt.fileSystem.rename('/a', '/c');
+    await write('AGENT\n', '/c');
+    person('PERSON\n');
+    expect(await codes()).toEqual(['content']);
+    await write('BOTH\n', '/c');
+    expect(await codes()).toEqual([]);
+    expect((await attempt.accept()).success).toBe(true);
+    expect([existsSync(join(disk, 'a')), onDisk('c')]).toEqual([false, 'BOTH\n']);
+  });
+});
+
+describe('resolve', () => {
+  it('keeps a moved file whose old path the person has removed', async () => {
+    await attempt.fileSystem.rename('/a', '/c');
+    rmSync(join(disk, 'a'));
+    expect(await codes()).toEqual(['removed']);
+    await attempt.resolve('/c');
+    expect(await attempt.accept()).toMatchObject({ success: true, accepted: ['/c'] });
+    expect(onDisk('c')).toBe('old\n');
+  });
+
+  it('keeps what the attempt has, also a removal, and can be undone', async () => {
+    await attempt.fileSystem.rm('/a');
+    await attempt.fileSystem.writeFile('/b', 'AGENT\n');
+    person('PERSON\n');
+    rmSync(join(disk, 'b'));
+    const operation = await attempt.resolve('/', { actor: 'ada' });
+    expect(operation).toMatchObject({ tool: 'resolve', actor: 'ada', changes: [] });
+    expect(await codes()).toEqual([]);
+    await attempt.undo();
+    expect(await codes()).toEqual(['removed', 'removed']);
+    await attempt.resolve('/a');
+    await attempt.resolve('/b');
+    expect((await attempt.accept()).accepted).toEqual(['/a', '/b']);
+    expect([existsSync(join(disk, 'a')), onDisk('b')]).toEqual([false, 'AGENT\n']);
+  });
+
+  it('refuses to replace a directory of the person, and names what has no conflict', async () => {
+    await write('AGENT\n');
+    await expect(attempt.resolve('/a')).rejects.toMatchObject({ code: 'not-found' });
+    rmSync(join(disk, 'a'));
+    mkdirSync(join(disk, 'a'));
+    await expect(attempt.resolve('/a')).rejects.toMatchObject({ code: 'refused' });
+    await write('AGENT 2\n');
+    expect(await codes()).toEqual(['kind']);
+  });
+});
