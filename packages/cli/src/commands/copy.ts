@@ -1,9 +1,9 @@
-import { usageError } from '../errors.js';
+import { copyFileSystem } from '@scratchfs/core/checkpoints';
+import { CliError, ExitCode, usageError } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
-import { copiedResult } from '../target/copied-text.js';
-import { copyTree } from '../target/copy-tree.js';
 import { openStore, withoutPassword } from '../target/open-store.js';
-import { count } from '../terminal/quantities.js';
+import { escapeText } from '../terminal/escape.js';
+import { bytesText, count } from '../terminal/quantities.js';
 
 export async function run({ args: [from = '', to = ''], directory, output, signal }: Call): Promise<Result> {
   if (from === to) throw usageError('FROM and TO are the same storage.');
@@ -11,18 +11,33 @@ export async function run({ args: [from = '', to = ''], directory, output, signa
   try {
     const target = await openStore(to, directory, 'create');
     try {
-      const copied = await output.progress('Copying', (report) =>
-        copyTree(source.fileSystem, '/', target.fileSystem, '/', {
+      const { mapped: _, ...copied } = await output.progress('Copying', (report) =>
+        copyFileSystem(source.fileSystem, target.fileSystem, {
           signal,
-          onProgress: ({ files }) => report(count(files, 'file')),
-        }),
+          checkpoints: target.keepsCheckpoints,
+          progress: ({ files }) => report(count(files, 'file')),
+        }).catch(explained),
       );
       await target.save();
-      return copiedResult('Copied to', withoutPassword(to), copied, output);
+      const place = withoutPassword(to);
+      const counts = [count(copied.files, 'file'), bytesText(copied.bytes)];
+      if (copied.checkpoints > 0) counts.push(count(copied.checkpoints, 'checkpoint'));
+      const line = `Copied to ${escapeText(place)}: ${counts.join(', ')}`;
+      return { lines: output.isQuiet ? [] : [line], json: { path: place, ...copied } };
     } finally {
       await target.close();
     }
   } finally {
     await source.close();
   }
+}
+
+function explained(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'ENOTEMPTY') throw error;
+  throw new CliError(
+    ExitCode.failed,
+    'TO is not empty. Nothing was changed.',
+    'Name a new storage; `scratchfs fs put` adds files to one that has some.',
+    { cause: error },
+  );
 }

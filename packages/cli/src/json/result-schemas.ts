@@ -154,7 +154,7 @@ const RESULTS: Readonly<Record<string, Schema>> = {
   'fs rm': object({ paths: list(text) }),
   'fs mv': object({ from: text, to: text }),
   'fs cp': object({ from: text, to: text }),
-  copy: object(copied),
+  copy: object({ ...copied, checkpoints: integer }),
   'import tar': object(copied),
   'import snapshot': object(copied),
   'import git': object({ ...copied, commit: text }),

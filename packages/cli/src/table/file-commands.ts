@@ -175,7 +175,8 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     group: 'Files',
     summary: 'Copy everything from one storage to another',
     details: [
-      'FROM and TO are URLs, snapshot files or directories. Entries are added and replaced; nothing is removed.',
+      'FROM and TO are URLs, snapshot files or directories. TO must be new or empty. Checkpoints are copied if both have',
+      'them, with new ids. A copy that was interrupted starts again when the command is repeated.',
     ],
     arguments: [
       { name: 'FROM', help: 'Storage to read', complete: 'file' },

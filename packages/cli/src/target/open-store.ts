@@ -34,7 +34,7 @@ export async function openStore(name: string, directory: string, access: Access)
   const { createFileSystem, isStorageError } = await import('scratchfs');
   if (scheme === 'memory:') {
     const fileSystem = createFileSystem();
-    return { fileSystem, save: async () => {}, close: () => fileSystem.close() };
+    return { fileSystem, keepsCheckpoints: true, save: async () => {}, close: () => fileSystem.close() };
   }
   const file = scheme === 'sqlite:' ? pathOfUrl(name, directory) : undefined;
   const url = file === undefined ? name : `sqlite:${pathToFileURL(file).pathname}${/\?.*$/s.exec(name)?.[0] ?? ''}`;
@@ -56,7 +56,7 @@ export async function openStore(name: string, directory: string, access: Access)
       await fileSystem.close();
       await storage.close();
     };
-    return { fileSystem, save: async () => {}, close };
+    return { fileSystem, keepsCheckpoints: true, save: async () => {}, close };
   } catch (error) {
     await storage.close();
     if (isStorageError(error, 'lost')) throw missing(error);
@@ -131,7 +131,7 @@ async function openPath(path: string, name: string, access: Access): Promise<Sto
     await mkdir(path, { recursive: true });
   }
   const fileSystem = hostFileSystem(path, { readonly: access === 'read' });
-  return { fileSystem, save: async () => {}, close: () => fileSystem.close() };
+  return { fileSystem, keepsCheckpoints: true, save: async () => {}, close: () => fileSystem.close() };
 }
 
 /** Returns a URL without the password that it may contain. */

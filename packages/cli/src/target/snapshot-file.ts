@@ -16,6 +16,7 @@ export async function openSnapshotFile(path: string): Promise<Store> {
   if (seen !== undefined) await fillFrom(fileSystem, await readFile(path), path);
   return {
     fileSystem,
+    keepsCheckpoints: false,
     async save() {
       const bytes = await createSnapshot(fileSystem);
       if ((await versionOf(path)) !== seen)

@@ -3,6 +3,8 @@ import type { FileSystem } from '@scratchfs/core';
 /** An open storage. */
 export interface Store {
   readonly fileSystem: FileSystem;
+  /** False if checkpoints are lost when it is closed, as in a snapshot file. */
+  readonly keepsCheckpoints: boolean;
   /** Makes changes lasting. Does nothing on storages that are lasting themselves. */
   save(): Promise<void>;
   close(): Promise<void>;

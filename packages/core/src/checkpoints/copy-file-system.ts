@@ -1,0 +1,341 @@
+import { checkFileSystem } from '../check-file-system.js';
+import { checkBoolean, checkOptions } from '../engine/arguments.js';
+import { setMany } from '../engine/operations/entries.js';
+import type { EntryInfo, NewEntry } from '../entry.js';
+import { FsError } from '../errors.js';
+import type { CallOptions, Checkpoint, FileSystem } from '../file-system.js';
+import { parentPath } from '../paths.js';
+
+/** Entries, and bytes of their contents, that are stored in one step. */
+const BATCH_ENTRIES = 256;
+const BATCH_BYTES = 4 * 2 ** 20;
+/** Larger files are copied in pieces of this size, so that they need not fit into memory. */
+const PIECE_BYTES = 4 * 2 ** 20;
+/** Least size of a hole that is kept. */
+const BLOCK_BYTES = 64 * 2 ** 10;
+/** Name of the checkpoint, and of the file where there are no checkpoints, that marks an unfinished copy. */
+const MARK = '.unfinished-copy-of-scratchfs';
+
+/** What has been copied so far. A file counts once for each state in which it is new or changed. */
+export interface CopyProgress {
+  files: number;
+  directories: number;
+  symlinks: number;
+  bytes: number;
+  checkpoints: number;
+}
+
+export interface CopyFileSystemOptions extends CallOptions {
+  /** Copy the checkpoints too, if both sides have them. Default true. */
+  readonly checkpoints?: boolean | undefined;
+  /** Called after each step. The object is the same each time. */
+  readonly progress?: ((copied: Readonly<CopyProgress>) => void) | undefined;
+}
+
+export interface CopiedFileSystem extends Readonly<CopyProgress> {
+  /** Checkpoints of the source and what became of them in the target, oldest first. */
+  readonly mapped: readonly { readonly from: Checkpoint; readonly to: Checkpoint }[];
+}
+
+/**
+ * Copies a whole filesystem into an empty one on any other storage: contents, kinds, modes, owners, times, hard links
+ * and holes; and checkpoints, if both sides have them, in their order and with their names. A checkpoint gets a new id
+ * and the time of the copy. What does not change from one checkpoint to the next is stored once.
+ *
+ * The target must be empty. A copy that was interrupted leaves a mark in it, and the next one starts again. Nothing
+ * should write to either side during the call: the counts of both are compared after each state.
+ *
+ * The `changedAt` of symbolic links with several names and of files larger than 4 MiB is the time of the copy. A host
+ * directory keeps what its disk can keep.
+ *
+ * @throws FsError ENOTEMPTY if the target is not empty; ENOSPC, EFBIG if the copy exceeds its limits; EBUSY if the
+ *   source is an unfinished copy; EIO if the counts differ, because something wrote during the call
+ * @example
+ * ```ts
+ * import { createFileSystem } from 'scratchfs';
+ * import { copyFileSystem } from 'scratchfs/checkpoints';
+ *
+ * const from = createFileSystem({ files: { '/a.txt': 'one' } });
+ * await from.checkpoint('before');
+ * await from.writeFile('/a.txt', 'two');
+ * const to = createFileSystem(); // or one on a server
+ * const { mapped } = await copyFileSystem(from, to);
+ * console.log(await to.readText('/a.txt'), mapped.map(({ to }) => to.name)); // → two [ 'before' ]
+ * ```
+ */
+export async function copyFileSystem(
+  from: FileSystem,
+  to: FileSystem,
+  options?: CopyFileSystemOptions,
+): Promise<CopiedFileSystem> {
+  checkFileSystem(from, 'from');
+  checkFileSystem(to, 'to');
+  const known = ['checkpoints', 'progress'];
+  const { progress, signal, ...given } = checkOptions<CopyFileSystemOptions>(options, known, 'copyFileSystem');
+  const isWanted = given.checkpoints === undefined || checkBoolean(given.checkpoints, 'checkpoints');
+  if (progress !== undefined && typeof progress !== 'function') throw new TypeError('progress must be a function');
+  signal?.throwIfAborted();
+  const call = { signal };
+  const isMarked = await startAgain(to, call);
+  const withCheckpoints =
+    isWanted && from.capabilities.checkpoints && from.capabilities.at && to.capabilities.checkpoints;
+  const checkpoints = withCheckpoints ? await from.checkpoints(call) : [];
+  if (checkpoints.some(({ name }) => name === MARK) || (await from.exists(`/${MARK}`, call)))
+    throw new FsError('EBUSY', { syscall: 'copy', path: '/', hint: 'The source is itself an unfinished copy' });
+  if (!isMarked) await setMark(to, call);
+  const copied: CopyProgress = { files: 0, directories: 0, symlinks: 0, bytes: 0, checkpoints: 0 };
+  const copier = new StateCopier(to, copied, () => progress?.(copied), signal);
+  const mapped: { from: Checkpoint; to: Checkpoint }[] = [];
+  for (const checkpoint of [...checkpoints].sort((a, b) => a.createdAt - b.createdAt)) {
+    const state = await from.at(checkpoint, call);
+    await copier.copy(state);
+    await state.close();
+    mapped.push({ from: checkpoint, to: await to.checkpoint(checkpoint.name, call) });
+    copied.checkpoints++;
+    progress?.(copied);
+  }
+  await copier.copy(from);
+  await removeMark(to, call);
+  await copier.restoreRoot();
+  return { ...copied, mapped };
+}
+
+/**
+ * Empties a target in which an earlier copy was interrupted. Returns whether it is marked as one.
+ * @throws FsError ENOTEMPTY for any other target that is not empty
+ */
+async function startAgain(to: FileSystem, call: CallOptions): Promise<boolean> {
+  const checkpoints = to.capabilities.checkpoints ? await to.checkpoints(call) : [];
+  const names = await to.readdir('/', call);
+  const mark = checkpoints.find(({ name }) => name === MARK);
+  if (mark === undefined && !names.includes(MARK)) {
+    if (names.length === 0 && checkpoints.length === 0) return false;
+    const hint = 'A filesystem is copied into an empty one only';
+    throw new FsError('ENOTEMPTY', { syscall: 'copy', path: '/', hint });
+  }
+  for (const checkpoint of checkpoints) if (checkpoint !== mark) await to.drop(checkpoint, call);
+  for (const name of names) if (name !== MARK) await to.rm(`/${name}`, { recursive: true, ...call });
+  return true;
+}
+
+async function setMark(to: FileSystem, call: CallOptions): Promise<void> {
+  if (to.capabilities.checkpoints) await to.checkpoint(MARK, call);
+  else await to.writeFile(`/${MARK}`, 'This filesystem is incomplete: a copy into it was interrupted.\n', call);
+}
+
+async function removeMark(to: FileSystem, call: CallOptions): Promise<void> {
+  if (to.capabilities.checkpoints) await to.drop(MARK, call);
+  else await to.rm(`/${MARK}`, call);
+}
+
+/** An entry of a state. `version` and `ino` are those of the source. */
+interface Seen {
+  readonly info: EntryInfo;
+  readonly ino: number;
+  readonly version: string;
+}
+
+/** Brings the target from one state of the source to the next. */
+class StateCopier {
+  readonly #to: FileSystem;
+  readonly #copied: CopyProgress;
+  readonly #report: () => void;
+  readonly #signal: AbortSignal | undefined;
+  /** The state that the target has, by path. */
+  #before = new Map<string, Seen>();
+  #root: NewEntry | undefined;
+  #batch: NewEntry[] = [];
+  #batchBytes = 0;
+
+  constructor(to: FileSystem, copied: CopyProgress, report: () => void, signal: AbortSignal | undefined) {
+    this.#to = to;
+    this.#copied = copied;
+    this.#report = report;
+    this.#signal = signal;
+  }
+
+  async copy(from: FileSystem): Promise<void> {
+    const after = await this.#look(from);
+    /** Directories that got other names in them, so that their times must be set again. */
+    const touched = new Set<string>();
+    await this.#remove(after, touched);
+    const homes = new Map<number, string>();
+    for (const [path, { info, ino }] of after)
+      if (info.links > 1 && this.#before.has(path) && !homes.has(ino)) homes.set(ino, path);
+    const linked = new Map<string, Seen>();
+    for (const [path, seen] of after) {
+      const { info, ino } = seen;
+      const before = this.#before.get(path);
+      if (info.kind === 'directory') {
+        if (before === undefined || !isSameInfo(info, before.info)) {
+          if (before === undefined) this.#copied.directories++;
+          touched.add(path);
+          if (before === undefined) await this.#add(entryOf(info), 0);
+        }
+        continue;
+      }
+      const home = info.links > 1 ? homes.get(ino) : undefined;
+      if (before === undefined && home !== undefined) {
+        await this.#store();
+        await this.#to.link(home, path, { signal: this.#signal });
+        touched.add(parentPath(path));
+        linked.set(home, after.get(home) as Seen);
+      } else if (before === undefined || before.version !== seen.version || !isSameInfo(info, before.info)) {
+        await this.#put(from, info);
+        touched.add(parentPath(path));
+        if (info.links > 1) homes.set(ino, path);
+      }
+    }
+    // A new name changes the file's own times.
+    for (const { info } of linked.values()) if (info.kind === 'file') await this.#put(from, info, false);
+    const directories = [...touched].flatMap((path) => after.get(path)?.info ?? []);
+    for (const info of directories) await this.#add(entryOf(info), 0);
+    this.#root = entryOf(await from.getEntry('/', { signal: this.#signal }));
+    await this.#add(this.#root, 0);
+    await this.#store();
+    await this.#compare(after);
+    this.#before = after;
+  }
+
+  /** Sets the times of the root once more, after the mark has been removed from it. */
+  async restoreRoot(): Promise<void> {
+    if (this.#root !== undefined) await this.#add(this.#root, 0);
+    await this.#store();
+  }
+
+  async #look(from: FileSystem): Promise<Map<string, Seen>> {
+    const signal = this.#signal;
+    const found = new Map<string, Seen>();
+    for await (const info of from.walk('/', { signal })) {
+      const { ino, version } =
+        info.kind === 'directory' ? { ino: 0, version: '' } : await from.lstat(info.path, { signal });
+      found.set(info.path, { info, ino, version });
+    }
+    return found;
+  }
+
+  /** Removes what the next state does not have, or has as another file. */
+  async #remove(after: ReadonlyMap<string, Seen>, touched: Set<string>): Promise<void> {
+    let removed: string | undefined;
+    for (const [path, { info, ino }] of this.#before) {
+      if (removed !== undefined && path.startsWith(`${removed}/`)) {
+        this.#before.delete(path);
+        continue;
+      }
+      const next = after.get(path);
+      if (next !== undefined && next.info.kind === info.kind && next.ino === ino) continue;
+      await this.#to.rm(path, { recursive: true, signal: this.#signal });
+      touched.add(parentPath(path));
+      this.#before.delete(path);
+      removed = path;
+    }
+  }
+
+  async #put(from: FileSystem, info: EntryInfo, isCounted = true): Promise<void> {
+    const signal = this.#signal;
+    if (info.kind === 'symlink') {
+      if (isCounted) this.#copied.symlinks++;
+      return this.#add({ ...entryOf(info), target: info.target ?? '' }, 0);
+    }
+    if (isCounted) {
+      this.#copied.files++;
+      this.#copied.bytes += info.size;
+    }
+    if (info.size <= PIECE_BYTES) {
+      const content = (await from.readFile(info.path, { signal })) as Uint8Array;
+      return this.#add({ ...entryOf(info), content }, info.size);
+    }
+    if (!isCounted) return;
+    await this.#add(entryOf(info), 0);
+    await this.#store();
+    await this.#putInPieces(from, info);
+  }
+
+  /** Copies a large file. Blocks of zeros become holes. */
+  async #putInPieces(from: FileSystem, { path, size, ...info }: EntryInfo): Promise<void> {
+    const call = { signal: this.#signal };
+    const source = await from.open(path, 'r', call);
+    try {
+      const target = await this.#to.open(path, 'r+', call);
+      try {
+        for (let at = 0; at < size; ) {
+          const piece = new Uint8Array(Math.min(PIECE_BYTES, size - at));
+          const bytes = piece.subarray(0, await source.read(piece, at, call));
+          if (bytes.length === 0) break;
+          for (const { start, end } of contentIn(bytes))
+            await target.write(bytes.subarray(start, end), at + start, call);
+          at += bytes.length;
+          this.#report();
+          this.#signal?.throwIfAborted();
+        }
+        await target.truncate(size, call);
+      } finally {
+        await target.close();
+      }
+    } finally {
+      await source.close();
+    }
+    await this.#to.chown(path, info.uid, info.gid, call);
+    await this.#to.chmod(path, info.mode, call);
+    await this.#to.utimes(path, info.accessedAt / 1_000, info.modifiedAt / 1_000, call);
+  }
+
+  async #add(entry: NewEntry, bytes: number): Promise<void> {
+    // A path may stand in a batch once.
+    if (this.#batch.some(({ path }) => path === entry.path)) await this.#store();
+    this.#batch.push(entry);
+    this.#batchBytes += bytes;
+    if (this.#batch.length >= BATCH_ENTRIES || this.#batchBytes >= BATCH_BYTES) await this.#store();
+  }
+
+  async #store(): Promise<void> {
+    this.#signal?.throwIfAborted();
+    if (this.#batch.length > 0) await this.#to.run(setMany, [this.#batch], { signal: this.#signal });
+    this.#batch = [];
+    this.#batchBytes = 0;
+    this.#report();
+  }
+
+  /** @throws FsError EIO if the target has other counts than the state that was copied */
+  async #compare(after: ReadonlyMap<string, Seen>): Promise<void> {
+    const found = await this.#to.stats({ signal: this.#signal });
+    let [files, directories, size] = [0, 0, 0];
+    const counted = new Set<number>();
+    for (const { info, ino } of after.values()) {
+      if (info.kind === 'directory') directories++;
+      else files++;
+      if (info.links === 1 || !counted.has(ino)) size += info.size;
+      if (info.links > 1) counted.add(ino);
+    }
+    // The mark of a target without checkpoints.
+    const mark = this.#to.capabilities.checkpoints ? undefined : await this.#to.lstat(`/${MARK}`);
+    const expected = [files + (mark ? 1 : 0), directories, size + (mark?.size ?? 0)];
+    if ([found.fileCount, found.directoryCount, found.totalSize].every((count, i) => count === expected[i])) return;
+    const hint = 'The copy differs from its source: something has written to one of them during the call';
+    throw new FsError('EIO', { syscall: 'copy', path: '/', hint });
+  }
+}
+
+function entryOf({ path, kind, mode, uid, gid, ...times }: EntryInfo): NewEntry {
+  const { createdAt, modifiedAt, changedAt, accessedAt } = times;
+  return { path, kind, mode, uid, gid, createdAt, modifiedAt, changedAt, accessedAt };
+}
+
+const KEPT = ['kind', 'mode', 'uid', 'gid', 'createdAt', 'modifiedAt', 'changedAt', 'accessedAt'] as const;
+
+function isSameInfo(a: EntryInfo, b: EntryInfo): boolean {
+  return a.size === b.size && a.links === b.links && KEPT.every((key) => a[key] === b[key]);
+}
+
+/** Returns the ranges of a piece that are not whole blocks of zeros. */
+function contentIn(bytes: Uint8Array): { readonly start: number; readonly end: number }[] {
+  const found: { start: number; end: number }[] = [];
+  for (let start = 0; start < bytes.length; start += BLOCK_BYTES) {
+    const end = Math.min(start + BLOCK_BYTES, bytes.length);
+    if (bytes.subarray(start, end).every((byte) => byte === 0)) continue;
+    const last = found.at(-1);
+    if (last?.end === start) last.end = end;
+    else found.push({ start, end });
+  }
+  return found;
+}
