@@ -28,7 +28,12 @@ const PATH = '/mcp';
 const MIB = 2 ** 20;
 /** Requests that run at the same time. Those beyond are refused, and clients try them again. */
 const MAX_RUNNING = 256;
+const BUSY: Refusal = { status: 503, text: 'Too many requests at the same time.', headers: { 'Retry-After': '1' } };
 const MAX_SUBSCRIPTIONS = 64;
+/** Connections that wait to be accepted; Linux has 4,096 by default. Those beyond may be reset. */
+const BACKLOG = 4_096;
+/** Bytes of a refused request that are read. */
+const MAX_DRAINED_BYTES = 64 * 1024;
 /** Milliseconds within which a request must have arrived. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -52,8 +57,8 @@ export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions
   let running = 0;
   const http = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     const refusal = refusalOf(request, hosts, isToken);
-    if (refusal !== undefined) return refuse(response, refusal);
-    if (running >= MAX_RUNNING) return refuse(response, { status: 503, text: 'Too many requests at the same time.' });
+    if (refusal !== undefined) return refuse(request, response, refusal);
+    if (running >= MAX_RUNNING) return refuse(request, response, BUSY);
     running++;
     response.once('close', () => {
       running--;
@@ -62,7 +67,7 @@ export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions
   });
   await new Promise<void>((resolve, reject) => {
     http.once('error', reject);
-    http.listen(port, '127.0.0.1', resolve);
+    http.listen({ port, host: '127.0.0.1', backlog: BACKLOG }, resolve);
   });
   const { port: taken } = http.address() as AddressInfo;
   return {
@@ -125,10 +130,17 @@ function tokenCheck(token: string): (given: string) => boolean {
   return (given) => timingSafeEqual(hash(given), wanted);
 }
 
-function refuse(response: ServerResponse, { status, text, headers = {} }: Refusal): void {
-  // The rest of the request is not read.
-  response.writeHead(status, { ...headers, 'Content-Type': 'text/plain', Connection: 'close' });
-  response.end(`${text}\n`);
+function refuse(request: IncomingMessage, response: ServerResponse, { status, text, headers = {} }: Refusal): void {
+  const respond = (more: Readonly<Record<string, string>> = {}): void => {
+    response.writeHead(status, { ...headers, ...more, 'Content-Type': 'text/plain' });
+    response.end(`${text}\n`);
+  };
+  // A short body is read: a connection that is closed while bytes are unread is reset, and the client may lose the
+  // response.
+  if (request.readableEnded) respond();
+  else if (Number(request.headers['content-length']) <= MAX_DRAINED_BYTES)
+    request.once('end', () => respond()).resume();
+  else respond({ Connection: 'close' });
 }
 
 async function serve(
@@ -142,7 +154,7 @@ async function serve(
   try {
     const body = await bodyOf(request, maxBodyBytes);
     if (body === undefined)
-      return refuse(response, { status: 413, text: `The body is longer than ${maxBodyBytes} bytes.` });
+      return refuse(request, response, { status: 413, text: `The body is longer than ${maxBodyBytes} bytes.` });
     const headers = new Headers();
     // The token stops here.
     for (const [name, value] of Object.entries(request.headers))
@@ -153,7 +165,7 @@ async function serve(
     await send(result, response);
   } catch {
     if (response.headersSent) response.destroy();
-    else refuse(response, { status: 500, text: 'The request failed.' });
+    else refuse(request, response, { status: 500, text: 'The request failed.' });
   }
 }
 
