@@ -42,6 +42,13 @@ export const benchmarks = [
     script: 'test/bench/workspace.ts',
   },
   {
+    name: 'startup',
+    measures: 'the start of the built programs scratchfs and scratchfs-mcp, in processor time',
+    options: '<directory>, default that of workspace, <rounds>',
+    script: 'test/bench/startup.ts',
+    needsBuild: true,
+  },
+  {
     name: 'commands',
     measures: 'commands on an attempt: the first, later ones, one that removes half of the tree, and its undo',
     options: '<files>, default 50,000',

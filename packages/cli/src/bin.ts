@@ -1,23 +1,6 @@
 #!/usr/bin/env node
-import { ExitCode } from './errors.js';
-import { main } from './main.js';
-import { Interrupts } from './terminal/interrupts.js';
+import { keepCompiledCode } from './compile-cache.js';
 
-const interrupts = new Interrupts();
-interrupts.listen();
-
-// The reader of a pipe may stop early, as `head` does, and a terminal may be closed. Neither is a failure.
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(process.exitCode ?? ExitCode.ok);
-    if (!interrupts.isTerminated) throw error;
-  });
-
-process.exitCode = await main(process.argv.slice(2), {
-  stdout: process.stdout,
-  stderr: process.stderr,
-  stdin: process.stdin,
-  environment: process.env,
-  directory: process.cwd(),
-  interrupts,
-});
+// Before the modules of the program are imported.
+keepCompiledCode();
+await import('./program.js');

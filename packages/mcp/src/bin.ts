@@ -1,4 +1,7 @@
 #!/usr/bin/env node
-import { main } from './command/main.js';
+import { keepCompiledCode } from './command/compile-cache.js';
 
+// Before the modules of the program are imported.
+keepCompiledCode();
+const { main } = await import('./command/main.js');
 process.exitCode = await main(process.argv.slice(2));
