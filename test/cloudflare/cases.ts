@@ -113,7 +113,14 @@ export const CASES: Readonly<Record<string, Case>> = {
 
   /** Keys of others in a bucket stay as they are. */
   otherKeys: async ({ bucket }) => {
-    const keys = ['one/head', 'scratchfs', 'scratchfs/', 'scratchfs/Not a name/head', 'scratchfs/three'];
+    const keys = [
+      'one/head',
+      'scratchfs',
+      'scratchfs/',
+      'scratchfs/Not a name/head',
+      'scratchfs/three',
+      'scratchfs/four/objects/1',
+    ];
     for (const key of keys) await bucket.put(key, new Uint8Array([1]));
     const storage = new R2Storage(bucket, { name: 'one' });
     await (await opened(storage)).writeFile('/f', 'x');

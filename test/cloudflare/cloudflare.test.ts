@@ -76,7 +76,8 @@ describe('R2Storage', () => {
     const found = await call<{ listed: string[] }>(worker, 'bucket/otherKeys');
     expect(found).toMatchObject({ isKept: true, left: [] });
     expect(found.listed).toContain('one');
-    expect(found.listed).not.toContain('three');
+    // Objects without a head are what an interrupted deletion has left.
+    for (const other of ['three', 'four', 'Not a name']) expect(found.listed).not.toContain(other);
   });
 
   it('refuses a newer format, and leaves it as it is', async () => {
