@@ -225,7 +225,7 @@ export const CASES: Readonly<Record<string, Case>> = {
           ? (...what: never[]) => (bucket[method] as (...what: never[]) => unknown)(...what)
           : (...[key, value, options]: Parameters<R2BucketBinding['put']>) => {
               const last = writes.get(key);
-              if (last !== undefined && Date.now() - last < 400) {
+              if (last !== undefined && Date.now() - last < 1_000) {
                 refused += 1;
                 throw new Error('put: Reduce your concurrent request rate for the same object. (10058)');
               }

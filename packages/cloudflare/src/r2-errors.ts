@@ -6,11 +6,6 @@ const TOO_MANY_REQUESTS = 10058;
 /** Unauthorized, AccessDenied, NotEntitled, ObjectLockedByBucketPolicy. */
 const DENIED = [10002, 10003, 10042, 10069];
 
-/** Reports whether R2 has refused the request because it gets too many, of one object for example. */
-export function isTooManyRequests(error: unknown): boolean {
-  return codeOf(error) === TOO_MANY_REQUESTS;
-}
-
 /** Returns the failure for an error of a bucket. A TypeError is a mistake in the call, and returned as it is. */
 export function toStorageError(error: unknown): unknown {
   if (error instanceof StorageError || error instanceof TypeError) return error;

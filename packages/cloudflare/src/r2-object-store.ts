@@ -1,13 +1,10 @@
-import type { BackendCall } from '@scratchfs/core';
 import { isFileSystemName } from '@scratchfs/core/internal';
 import type { NamePage, ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import type { R2BucketBinding, R2Listing } from './r2-bucket.js';
-import { isTooManyRequests, toStorageError } from './r2-errors.js';
+import { toStorageError } from './r2-errors.js';
 
 /** Prefix of every key. */
 const ROOT = 'scratchfs/';
-/** R2 accepts one write a second of one object. */
-const REFUSED_WRITE_PAUSE_MS = 1_000;
 
 /**
  * Stores the objects of a filesystem, and its head, as objects of a bucket. The keys are those of `S3Storage` with the
@@ -58,19 +55,9 @@ export class R2ObjectStore implements ObjectStore {
     });
   }
 
-  async swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined> {
+  async swapHead(bytes: Uint8Array, expected: string | undefined): Promise<string | undefined> {
     const onlyIf = expected === undefined ? { etagDoesNotMatch: '*' } : { etagMatches: expected };
-    for (;;) {
-      try {
-        return (await this.#bucket.put(this.#key('head'), bytes, { onlyIf }))?.etag;
-      } catch (error) {
-        if (!isTooManyRequests(error)) throw toStorageError(error);
-      }
-      await pause(REFUSED_WRITE_PAUSE_MS);
-      call?.signal?.throwIfAborted();
-      const now = await attempt(() => this.#bucket.head(this.#key('head')));
-      if (now?.etag !== expected) return undefined;
-    }
+    return (await attempt(() => this.#bucket.put(this.#key('head'), bytes, { onlyIf })))?.etag;
   }
 
   deleteHead(): Promise<void> {
@@ -117,10 +104,4 @@ async function attempt<T>(request: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw toStorageError(error);
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }
