@@ -65,6 +65,18 @@ describe('a file with several names', () => {
       expect(readFileSync(join(disk, 'e/b'), 'utf8')).toBe(NEW);
     }));
 
+  it('is written under all of them by an operation of a live attempt', async () => {
+    const disk = directories.directory({ a: OLD, 'd/other': '' });
+    linkSync(join(disk, 'a'), join(disk, 'd/b'));
+    await using workspace = await openWorkspace(disk, { store: 'memory:', live: true });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.writeFile('/a', NEW);
+    const both = () => ['a', 'd/b'].map((name) => readFileSync(join(disk, name), 'utf8'));
+    expect(both()).toEqual([NEW, NEW]);
+    await attempt.undo();
+    expect(both()).toEqual([OLD, OLD]);
+  });
+
   it('is not accepted under a name that the person has given to another file', () =>
     withLinks(async (attempt, disk) => {
       await attempt.fileSystem.writeFile('/a', NEW);

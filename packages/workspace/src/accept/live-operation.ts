@@ -12,6 +12,7 @@ import type { DiskWrite } from './accept-record.js';
 import { hostChange } from './apply.js';
 import { type AttemptChange, contentOf, hashOf, MODE_BITS, sameState } from './attempt-change.js';
 import { AcceptContents, attemptChanges } from './attempt-changes.js';
+import { withLinkedNames } from './linked-names.js';
 import type { LiveOperation } from './pending-accept.js';
 import { redoWrites, undoWrites } from './undo.js';
 
@@ -38,7 +39,10 @@ export async function writeThrough(
 ): Promise<Operation | undefined> {
   const { head } = parts.log.state;
   const contents = new AcceptContents(parts.contents, parts.lower);
-  const found = await attemptChanges(next, contents, parts.readOnly, options);
+  // The disk has the change under each name of a file that has several.
+  const linked = await withLinkedNames(next, parts, '', options);
+  parts.contents.drop(linked?.hashes ?? []);
+  const found = await attemptChanges(linked?.head ?? next, contents, parts.readOnly, options);
   const changes = describeChanges(changesBetween(head, next), head, next);
   const { writes, hostChanges, hashes } = await writesOf(found, contents, parts, options);
   try {
