@@ -55,6 +55,19 @@ async function dumpOf(fileSystem: FileSystem): Promise<string[]> {
 }
 
 describe.skipIf(!isThere && !process.env['CI'])('runCommand() (needs bubblewrap)', () => {
+  it('writes what a command changed in a live attempt to the disk, and undo takes it back there', async () => {
+    const { attempt, directory, run } = await projectOf({ 'a.txt': 'one\n', 'b/c.txt': 'c\n' }, { live: true });
+    const { exitCode, operation } = await run(
+      "echo two >> a.txt && rm -r b && mkdir new && echo '#!' > new/run && chmod +x new/run",
+    );
+    expect([exitCode, operation?.tool]).toEqual([0, 'run']);
+    const text = (path: string): string => readFileSync(join(directory, path), 'utf8');
+    expect([text('a.txt'), text('new/run'), existsSync(join(directory, 'b'))]).toEqual(['one\ntwo\n', '#!\n', false]);
+    expect((await run('cat a.txt')).stdout).toBe('one\ntwo\n');
+    await attempt.undo();
+    expect([text('a.txt'), text('b/c.txt'), existsSync(join(directory, 'new'))]).toEqual(['one\n', 'c\n', false]);
+  });
+
   it('takes what a command changed as one operation', async () => {
     const { attempt, fileSystem, directory, run } = await projectOf({
       'src/a.txt': 'one\n',
