@@ -120,8 +120,9 @@ export class ViewLoader implements Loader {
   }
 
   count(top: Location): void {
+    if (top.directory.origin?.uncounted !== true) return;
     const view = this.#view;
-    const found = top.directory.origin?.uncounted === true ? [top] : [];
+    const found = [top];
     for (let from = 0; from < found.length; ) {
       const level = found.slice(from);
       from = found.length;
