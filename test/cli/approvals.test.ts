@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { openWorkspace } from '@scratchfs/workspace';
 import { describe, expect, it } from 'vitest';
 import { PROGRAM } from './bundle.js';
-import { ENVIRONMENT, folder, json, ok, run } from './program.js';
+import { checked, ENVIRONMENT, folder, json, ok, run } from './program.js';
 import { repository } from './repository.js';
 import { HAS_TMUX, Terminal } from './terminal.js';
 
@@ -84,7 +84,7 @@ describe('watch', () => {
     });
     await new Promise((resolve) => child.stderr.once('data', resolve));
     await ok(['fs', 'write', 'a', '1'], { cwd });
-    expect(JSON.parse(await line)).toMatchObject({
+    expect(checked('watch', await line)).toMatchObject({
       command: 'watch',
       event: { type: 'operation', operation: { tool: 'fs write' } },
     });

@@ -79,6 +79,14 @@ export async function ok(args: readonly string[], options?: RunOptions): Promise
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 
+/** Parses a line of `--json`, and checks it by the schema of the command. */
+export function checked(command: string, line: string): Record<string, unknown> {
+  const value = JSON.parse(line) as Record<string, unknown>;
+  const check = ajv.compile('error' in value ? ERROR_SCHEMA : resultSchema(command));
+  if (!check(value)) throw new Error(`${ajv.errorsText(check.errors)}\n${line}`);
+  return value;
+}
+
 /** Runs the program with `--json`, checks the object by the schema of the command, and returns it. */
 export async function json(
   command: string,
@@ -88,8 +96,6 @@ export async function json(
   const { code, stdout, stderr } = await run([...command.split(' '), '--json', ...args], options);
   const lines = stdout.trimEnd().split('\n');
   if (lines.length !== 1 || stderr !== '') throw new Error(`Not one line of JSON:\n${stdout}${stderr}`);
-  const value = JSON.parse(stdout) as Record<string, unknown>;
-  const check = ajv.compile('error' in value ? ERROR_SCHEMA : resultSchema(command));
-  if (!check(value)) throw new Error(`${ajv.errorsText(check.errors)}\n${stdout}`);
+  const value = checked(command, stdout);
   return Object.assign(value, { code });
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROGRAM } from './bundle.js';
 import { ENVIRONMENT, folder, json, ok, run } from './program.js';
+import { repository } from './repository.js';
 
 describe('the program', () => {
   it('ends quietly if the reader of its output ends first', async () => {
@@ -62,6 +63,24 @@ describe('the program', () => {
     };
     const served = await run(['mcp'], { cwd: folder('served'), input: `${JSON.stringify(request)}\n` });
     expect(JSON.parse(served.stdout)).toMatchObject({ id: 1, result: { serverInfo: {} } });
+  });
+
+  it('prints one object for --json that has the shape which help shows', async () => {
+    const cwd = repository();
+    await ok(['fs', 'write', 'new.txt', 'new\n'], { cwd });
+    const tree = await json('fs tree', ['src'], { cwd });
+    expect(tree['entries']).toMatchObject([{ path: '/src/a.txt' }]);
+    expect((await json('log', [], { cwd }))['operations']).toMatchObject([{ summary: 'Write /new.txt' }]);
+    expect((await json('diff', [], { cwd }))['paths']).toMatchObject([{ path: '/new.txt', type: 'added' }]);
+    const file = join(folder('snapshots'), 'a.snapshot');
+    expect(await json('export snapshot', [file], { cwd })).toMatchObject({ code: 0, file });
+    expect(await json('import snapshot', [file, '--to', 'all'], { cwd })).toMatchObject({
+      code: 0,
+      path: '/all',
+      files: 3,
+    });
+    expect((await json('completion', ['fish']))['script']).toContain('complete -c scratchfs');
+    expect(await json('rewind', [], { cwd })).toMatchObject({ code: 2, error: { code: 'usage' } });
   });
 
   it('describes every command as JSON', async () => {

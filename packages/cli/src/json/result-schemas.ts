@@ -203,6 +203,9 @@ const RESULTS: Readonly<Record<string, Schema>> = {
   help: object({ commands: list({ type: 'object' }) }),
 };
 
+/** Names of the commands that print an object. */
+export const COMMANDS_WITH_RESULT: readonly string[] = Object.keys(RESULTS);
+
 /** Returns the schema of what `--json` prints for a command that succeeds. */
 export function resultSchema(command: string): Schema {
   const { properties, required } = (RESULTS[command] ?? object({})) as {
