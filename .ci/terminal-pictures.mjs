@@ -18,11 +18,15 @@ const COLORS = { 31: '#c0392b', 32: '#2e7d32', 33: '#b26a00', 34: '#1f5fbf', 35:
 const TEXT = '#24292f';
 const PAPER = '#f6f8fa';
 
+const ROWS = 60;
+
 /** Commands of each picture, and keys for what they ask. */
 const PICTURES = {
   'terminal-review': ['scratchfs diff --stat', 'scratchfs log', 'scratchfs undo', 'scratchfs show 2'],
+  'terminal-rewind': ['scratchfs rewind', { key: 'Down' }, { key: 'Down' }],
   'terminal-accept': ['scratchfs accept -p', { key: 'y' }, { key: 'n' }, { key: 'y' }],
 };
+const ROWS_OF = { 'terminal-rewind': 18 };
 
 const home = mkdtempSync(join(tmpdir(), 'scratchfs-pictures-'));
 const project = join(home, 'project');
@@ -58,11 +62,11 @@ async function settled() {
   for (;;) {
     await sleep(200);
     const screen = tmux('capture-pane', '-p').trimEnd();
-    if (/\n\$$|^\$$|\?\]$/.test(screen)) return;
+    if (/\n\$$|^\$$|\?\]$|q leaves$/.test(screen)) return;
   }
 }
 
-async function capture(commands) {
+async function capture(commands, rows) {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   tmux(
     '-f',
@@ -72,7 +76,7 @@ async function capture(commands) {
     '-x',
     String(COLUMNS),
     '-y',
-    '60',
+    String(rows),
     '-c',
     project,
     'env',
@@ -144,7 +148,7 @@ ${rows.join('\n')}
 try {
   prepare();
   for (const [name, commands] of Object.entries(PICTURES)) {
-    const lines = await capture(commands);
+    const lines = await capture(commands, ROWS_OF[name] ?? ROWS);
     writeFileSync(
       join(root, '.github', `${name}.svg`),
       svg(

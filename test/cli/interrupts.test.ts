@@ -102,7 +102,7 @@ describe('SIGINT', () => {
     const reading = start(cwd, 'fs', 'put', '-', 'a.txt');
     await sleep(500);
     expect(await interrupted(reading, 'SIGINT')).toBe(130);
-    expect(await ok(['log'], { cwd })).toBe('Nothing was done yet.\n');
+    expect(await ok(['log', '-q'], { cwd })).toBe('Nothing was done yet.\n');
   });
 
   it.skipIf(!HAS_BUBBLEWRAP)('discards the changes that are being brought in (needs bubblewrap)', async () => {
@@ -113,7 +113,7 @@ describe('SIGINT', () => {
     await sleep(100);
     expect(await interrupted(child, 'SIGINT')).toBe(130);
     expect(await names(cwd)).toBe('mine\n');
-    expect(await ok(['log'], { cwd })).toBe('Nothing was done yet.\n');
+    expect(await ok(['log', '-q'], { cwd })).toBe('Nothing was done yet.\n');
   });
 });
 
@@ -144,7 +144,7 @@ describe.skipIf(!HAS_TMUX || !HAS_BUBBLEWRAP)('Ctrl-C in a terminal (needs tmux 
     await shows('code 130');
     expect(performance.now() - pressedAt).toBeLessThan(PROMPT_MS);
     expect(await names(cwd)).toBe('mine\n');
-    expect(await ok(['log'], { cwd })).toBe('Nothing was done yet.\n');
+    expect(await ok(['log', '-q'], { cwd })).toBe('Nothing was done yet.\n');
   });
 
   it('is for the command while it runs, and at the question keeps the changes under a name', async () => {
@@ -155,8 +155,8 @@ describe.skipIf(!HAS_TMUX || !HAS_BUBBLEWRAP)('Ctrl-C in a terminal (needs tmux 
     await shows('go-42');
     press('C-c');
     await shows('code 9');
-    run('run -- sleep 60');
-    while (!runs('sleep 60')) await sleep(20);
+    run('run -- sleep 98731');
+    while (!runs('sleep 98731')) await sleep(20);
     press('C-c');
     await shows('code 130');
     expect(await names(cwd)).toBe('mine\n');

@@ -17,7 +17,9 @@ describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
     const script = 'echo out; echo err >&2; echo new > new.txt; rm b.txt; exit 7';
     const { code, stdout, stderr } = await run(['run', '--', 'sh', '-c', script], { cwd });
     expect([code, stdout.split('\n')[0], stderr.split('\n')[0]]).toEqual([7, 'out', 'err']);
-    expect(stdout).toMatch(/Kept as attempt \w+-\w+\./);
+    const [, kept] = /Kept as attempt (\w+-\w+)\./.exec(stdout) ?? [];
+    expect(await ok(['log'], { cwd })).toContain(`Other attempts: ${kept};`);
+    expect(await ok(['status'], { cwd })).toContain(`Other attempts: ${kept};`);
     expect([existsSync(join(cwd, 'new.txt')), existsSync(join(cwd, 'b.txt'))]).toEqual([false, true]);
     expect((await run(['run', '--', 'sh', '-c', 'kill -9 $$'], { cwd })).code).toBe(137);
   });
@@ -44,8 +46,11 @@ describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
     terminal.press('s');
     await terminal.shows('+hello');
     terminal.press('a');
-    await terminal.shows(/^ended 3$/m);
+    const [, undo = ''] = /scratchfs (undo -a \S+) takes it back/.exec(await terminal.shows(/^ended 3$/m)) ?? [];
     expect(readFileSync(join(cwd, 'said.txt'), 'utf8')).toBe('hello\n');
+    // What the screen says is what to do.
+    await ok(undo.split(' '), { cwd });
+    expect(existsSync(join(cwd, 'said.txt'))).toBe(false);
   });
 });
 

@@ -16,7 +16,7 @@ export async function run(call: Call): Promise<Result> {
   const file = options.text('patch') ?? '-';
   if (as === 'patch' && file !== '-') await checkOutput(call, file);
   return withAttempt(call, async (current, workspace) => {
-    const { attempt, paths } = await named(call, current, workspace);
+    const { attempt, isCurrent, paths } = await named(call, current, workspace);
     const given: AcceptOptions = {
       as,
       signal,
@@ -26,26 +26,31 @@ export async function run(call: Call): Promise<Result> {
       dryRun: options.flag('dry-run'),
       ...(paths.length === 0 ? {} : { paths }),
     };
-    if (!isPicked) return finish(call, attempt, given);
+    if (!isPicked) return finish(call, { attempt, isCurrent }, given);
     const diff = await attempt.diff({ hunks: true, signal, ...(paths.length === 0 ? {} : { paths }) });
-    if (diff.paths.length === 0) return finish(call, attempt, { ...given, expect: diff.head });
+    if (diff.paths.length === 0) return finish(call, { attempt, isCurrent }, { ...given, expect: diff.head });
     const picked = await pickHunks(diff.paths, call);
-    return finish(call, attempt, { ...given, ...picked, expect: diff.head });
+    return finish(call, { attempt, isCurrent }, { ...given, ...picked, expect: diff.head });
   });
 }
 
-async function finish(call: Call, attempt: Attempt, options: AcceptOptions): Promise<Result> {
+async function finish(
+  call: Call,
+  { attempt, isCurrent }: { readonly attempt: Attempt; readonly isCurrent: boolean },
+  options: AcceptOptions,
+): Promise<Result> {
+  const named = { name: attempt.name, isCurrent };
   const { interrupts, output } = call;
   const result = await interrupts.orderly(() => output.progress('Accepting', () => attempt.accept(options)));
   const { patch } = result;
-  if (options.as !== 'patch' || patch === undefined) return acceptResult(result, attempt.name, call);
+  if (options.as !== 'patch' || patch === undefined) return acceptResult(result, named, call);
   const file = call.options.text('patch') ?? '-';
   if (file === '-' && !output.isJson) {
     if (output.isTerminal) await output.bytes(Buffer.from(output.content(new TextDecoder().decode(patch))));
     else await output.bytes(patch);
     return { code: ExitCode.ok };
   }
-  const { lines = [], ...rest } = acceptResult(result, attempt.name, call);
+  const { lines = [], ...rest } = acceptResult(result, named, call);
   if (file === '-') return { ...rest, json: { ...rest.json, patch: Buffer.from(patch).toString('base64') } };
   await writeOutput(call, file, patch);
   return {
@@ -69,5 +74,5 @@ async function named(call: Call, current: Attempt, workspace: Workspace) {
   const isAttempt = first !== undefined && (await isAttemptWord(call, 0, current, workspace));
   const attempt = isAttempt ? await workspace.attempt(first, { signal: call.signal }) : current;
   const paths = (isAttempt ? others : call.args).map((path) => attemptPath(call, workspace, path));
-  return { attempt, paths };
+  return { attempt, isCurrent: !isAttempt && call.options.text('attempt') === undefined, paths };
 }

@@ -1,6 +1,7 @@
 import type { Call, Result } from '../table/command-spec.js';
 import { alignColumns } from '../terminal/columns.js';
 import { ageText, count } from '../terminal/quantities.js';
+import { parentText } from '../workspace/attempt-info.js';
 import { withWorkspace } from '../workspace/open.js';
 import { attemptJson } from '../workspace/operation-text.js';
 
@@ -16,7 +17,7 @@ export function run(call: Call): Promise<Result> {
     if (options.flag('names')) return { json, lines: infos.map(({ name }) => name) };
     if (infos.length === 0) return { json, lines: [style.dim('No attempts.')] };
     const now = Date.now();
-    const rows = infos.map(({ name, state, current, head, changedPaths, changedAt, parent }) => [
+    const rows = infos.map(({ name, state, current, head, changedPaths, changedAt, parent: from }) => [
       `${current ? '*' : ' '} ${style.name(name)}`,
       count(head, 'operation'),
       count(changedPaths, 'path'),
@@ -24,7 +25,7 @@ export function run(call: Call): Promise<Result> {
       style.dim(
         [
           ...(state === 'discarded' ? ['discarded'] : []),
-          ...(parent === undefined ? [] : [`from ${parent.attempt} at ${parent.operation}`]),
+          ...[parentText({ parent: from })].filter((text) => text !== undefined),
         ].join(', '),
       ),
     ]);

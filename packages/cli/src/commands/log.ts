@@ -1,4 +1,5 @@
 import type { Call, Result } from '../table/command-spec.js';
+import { otherAttempts } from '../workspace/attempt-info.js';
 import { patchLines } from '../workspace/diff-text.js';
 import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
 import { operationJson, operationLines } from '../workspace/operation-text.js';
@@ -34,7 +35,8 @@ export function run(call: Call): Promise<Result> {
     const isFiltered =
       path !== undefined || ['tool', 'actor', 'before'].some((name) => options.text(name) !== undefined);
     const none = isFiltered ? `Attempt ${attempt.name} has no such operations.` : 'Nothing was done yet.';
-    if (lines.length === 0) lines.push(output.style.dim(none));
+    if (lines.length === 0)
+      lines.push(output.style.dim(none), ...(isFiltered ? [] : await otherAttempts(call, workspace)));
     if (next !== undefined && !output.isQuiet) lines.push(output.style.dim(`More: scratchfs log --before ${next}`));
     return { lines, json: { attempt: attempt.name, operations: operations.map(operationJson), next: next ?? null } };
   });

@@ -94,12 +94,12 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
   if (decision === 'keep') {
     const lines = [
       `Kept as attempt ${style.name(fork.name)}.`,
-      style.dim(`scratchfs accept ${fork.name}, or scratchfs discard ${fork.name}`),
+      style.dim(`scratchfs diff ${fork.name} shows it; accept ${fork.name} writes it, discard ${fork.name} ends it.`),
     ];
     return { code, lines: output.isQuiet ? [] : lines, json: json('kept', { paths: paths.map(pathJson) }) };
   }
   const done = await interrupts.orderly(() => fork.accept({ paths: changed, expect: head }));
-  const accepted = acceptResult(done, fork.name, call);
+  const accepted = acceptResult(done, { name: fork.name, isCurrent: false }, call);
   const isAccepted = accepted.code === ExitCode.ok;
   return {
     code: isAccepted || code !== 0 ? code : (accepted.code ?? code),

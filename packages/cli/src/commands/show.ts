@@ -1,6 +1,7 @@
 import { CliError, ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { escapeText } from '../terminal/escape.js';
+import { timeText } from '../terminal/quantities.js';
 import { patchLines, pathJson, statLines, sumText } from '../workspace/diff-text.js';
 import { parseNumber, withAttempt } from '../workspace/open.js';
 import { operationJson } from '../workspace/operation-text.js';
@@ -22,7 +23,7 @@ export function run(call: Call): Promise<Result> {
     const lines = [
       `Operation ${style.name(String(id))} of ${style.name(attempt.name)}: ${escapeText(operation.summary)}`,
       style.dim(
-        `${escapeText(operation.actor)}, ${escapeText(operation.tool)}, ${new Date(operation.at).toLocaleString()}, ${operation.ms} ms`,
+        `${escapeText(operation.actor)}, ${escapeText(operation.tool)}, ${timeText(operation.at, Date.now())}, ${operation.ms} ms`,
       ),
       ...(operation.ok ? [] : [style.error('It reported a failure.')]),
       '',

@@ -2,7 +2,7 @@ import { type Conflict, WorkspaceError } from '@scratchfs/workspace';
 import type { Call, Result } from '../table/command-spec.js';
 import { escapeText } from '../terminal/escape.js';
 import { ageText, count } from '../terminal/quantities.js';
-import { attemptInfo } from '../workspace/attempt-info.js';
+import { attemptInfo, otherAttempts, parentText } from '../workspace/attempt-info.js';
 import { conflictJson, conflictLines, pathJson, statLines, sumText } from '../workspace/diff-text.js';
 import { withWorkspace } from '../workspace/open.js';
 import { attemptJson } from '../workspace/operation-text.js';
@@ -28,7 +28,7 @@ export function run(call: Call): Promise<Result> {
     if (info === undefined) {
       const lines = ['No attempt yet: the first change of an agent or of `scratchfs fs` makes one.'];
       return {
-        lines: [style.dim(escapeText(workspace.directory)), ...lines],
+        lines: [style.dim(escapeText(workspace.directory)), ...lines, ...(await otherAttempts(call, workspace))],
         json: { directory: workspace.directory, attempt: null, paths: [], conflicts: [], approvals: waiting, warnings },
       };
     }
@@ -42,7 +42,8 @@ export function run(call: Call): Promise<Result> {
             [],
           );
     const now = Date.now();
-    const from = info.parent === undefined ? '' : `, forked from ${info.parent.attempt} at ${info.parent.operation}`;
+    const parent = parentText(info);
+    const from = parent === undefined ? '' : `, forked ${parent}`;
     const lines = [
       style.dim(escapeText(workspace.directory)),
       `Attempt ${style.name(info.name)}: ${count(info.head, 'operation')}, last ${ageText(info.changedAt, now)}${from}`,
@@ -57,7 +58,7 @@ export function run(call: Call): Promise<Result> {
         : ['', `${count(waiting, 'request waits', 'requests wait')} for you: scratchfs approvals`]),
       ...(paths.length === 0 || output.isQuiet
         ? []
-        : ['', style.dim('scratchfs diff shows the lines, accept writes them, undo takes back the last step.')]),
+        : ['', style.dim('diff shows the lines, accept writes them, undo takes back the last step.')]),
     ];
     return {
       lines,

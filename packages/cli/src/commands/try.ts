@@ -50,7 +50,7 @@ export function run(call: Call): Promise<Result> {
       ...alignColumns(rows),
       '',
       picked === undefined
-        ? style.dim('All are kept. scratchfs diff A B compares two, accept A takes one, discard A… ends the rest.')
+        ? style.dim('All are kept. scratchfs diff A B compares two, accept A takes one, discard A… ends.')
         : `The current attempt is ${style.name(picked.fork.name)}; the others are discarded. Take it with: scratchfs accept`,
     ];
     const isAnyGood = tried.some(
@@ -118,8 +118,7 @@ async function pick(tried: readonly Tried[], signal: AbortSignal): Promise<Tried
     options: [
       ...tried.map((one) => ({
         value: one,
-        label: one.fork.name,
-        hint: `${one.test === undefined ? `exit code ${exitCodeOf(one.result)}` : `test ${exitCodeOf(one.test) === 0 ? 'passed' : 'failed'}`}; ${sumText(one.paths)}`,
+        label: `${one.fork.name}: ${one.test === undefined ? `exit code ${exitCodeOf(one.result)}` : `test ${exitCodeOf(one.test) === 0 ? 'passed' : 'failed'}`}; ${sumText(one.paths)}`,
       })),
       { value: undefined, label: 'all of them' },
     ],

@@ -3,7 +3,7 @@ import type { OptionSpec, SharedOption } from './command-spec.js';
 /** Options of every command. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { name: 'directory', short: 'C', value: 'DIR', help: 'Work as if started in DIR', complete: 'directory' },
-  { name: 'json', help: 'Print one JSON object; `help COMMAND --json` has its schema' },
+  { name: 'json', help: 'Print one JSON object; schema: `help COMMAND --json`' },
   { name: 'quiet', short: 'q', help: 'Print results and errors only' },
   { name: 'no-input', help: 'Never ask; what needs an answer is declined' },
   { name: 'help', short: 'h', help: 'Show help' },

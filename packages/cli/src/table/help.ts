@@ -1,10 +1,11 @@
-import { alignColumns, wrapText } from '../terminal/columns.js';
+import { widthOf, wrapText } from '../terminal/columns.js';
 import type { Style } from '../terminal/style.js';
 import type { CommandSpec, Group, OptionSpec } from './command-spec.js';
 import { GLOBAL_OPTIONS, SHARED_OPTIONS } from './global-options.js';
 import { synopsis } from './parse.js';
 
 const WIDTH = 78;
+const MIN_COLUMN = 16;
 const GROUPS: readonly Group[] = ['Work', 'Look', 'Take back', 'Accept', 'Attempts', 'Files', 'Maintenance'];
 
 const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
@@ -47,7 +48,7 @@ export function overview(table: readonly CommandSpec[], style: Style, prefix = '
     const commands = shown.filter((spec) => spec.group === group);
     if (commands.length === 0) continue;
     lines.push('', style.heading(group));
-    for (const { name, summary } of commands) lines.push(`  ${name.padEnd(width)}  ${summary}`);
+    lines.push(...inColumns(commands.map(({ name, summary }) => [`  ${name.padEnd(width)}`, summary])));
   }
   lines.push('', '`scratchfs help COMMAND` explains one. Topics: exit-codes, stores.');
   return lines;
@@ -62,14 +63,29 @@ export function manual(spec: CommandSpec, style: Style): string[] {
   ];
   for (const text of spec.details ?? []) lines.push('', ...wrapText(text, WIDTH));
   const args = (spec.arguments ?? []).map(({ name, help }) => [`  ${name}`, help]);
-  if (args.length > 0) lines.push('', style.heading('Arguments'), ...alignColumns(args));
+  if (args.length > 0) lines.push('', style.heading('Arguments'), ...inColumns(args));
   const own = [...(spec.options ?? []), ...(spec.takes ?? []).map((name) => SHARED_OPTIONS[name])];
-  lines.push('', style.heading('Options'), ...alignColumns([...own, ...GLOBAL_OPTIONS].map(optionRow)));
+  lines.push('', style.heading('Options'), ...inColumns([...own, ...GLOBAL_OPTIONS].map(optionRow)));
   if (spec.examples !== undefined) {
     lines.push('', style.heading('Examples'));
-    lines.push(...alignColumns(spec.examples.map(({ command, help }) => [`  ${command}`, style.dim(help)])));
+    lines.push(
+      ...inColumns(
+        spec.examples.map(({ command, help }) => [`  ${command}`, help]),
+        (text) => style.dim(text),
+      ),
+    );
   }
   return lines;
+}
+
+/** Returns rows of two cells as lines with aligned columns; what does not fit goes on under its column. */
+function inColumns(rows: readonly (readonly string[])[], painted = (text: string): string => text): string[] {
+  const width = Math.max(...rows.map(([first = '']) => widthOf(first))) + 2;
+  return rows.flatMap(([first = '', second = '']) =>
+    wrapText(second, Math.max(MIN_COLUMN, WIDTH - width)).map(
+      (line, index) => (index === 0 ? first : '').padEnd(width) + painted(line),
+    ),
+  );
 }
 
 function optionRow({ name, short, value, help }: OptionSpec): string[] {
@@ -82,14 +98,14 @@ export function topic(name: string, style: Style): string[] | undefined {
   if (name === 'exit-codes')
     return [
       style.heading('Exit codes'),
-      ...alignColumns(EXIT_CODES.map(([code, meaning]) => [`  ${code}`, meaning])),
+      ...inColumns(EXIT_CODES.map(([code, meaning]) => [`  ${code}`, meaning])),
       '',
       '`scratchfs run` returns the exit code of its command.',
     ];
   if (name === 'stores')
     return [
       style.heading('Storages for --store'),
-      ...alignColumns(STORES.map(([form, meaning]) => [`  ${form}`, meaning])),
+      ...inColumns(STORES.map(([form, meaning]) => [`  ${form}`, meaning])),
       '',
       ...wrapText(
         'For `fs`, `import`, `export` and `copy` the files are there. For all other commands attempts are kept there in place of the state directory of your home.',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Style } from '../terminal/style.js';
 import { COMMANDS } from './commands.js';
-import { manual } from './help.js';
+import { manual, overview, TOPICS, topic } from './help.js';
 import { optionsOf, parseLine } from './parse.js';
 
 const parse = (...argv: string[]) => parseLine(COMMANDS, argv);
@@ -30,9 +30,17 @@ describe('the table of commands', () => {
       expect((await spec.load()).run).toBeTypeOf('function');
       const page = manual(spec, new Style(false));
       expect(page.length).toBeLessThanOrEqual(36);
-      expect(Math.max(...page.map((line) => line.length))).toBeLessThanOrEqual(100);
+      expect(Math.max(...page.map((line) => line.length))).toBeLessThanOrEqual(80);
     },
   );
+});
+
+describe('the pages of help', () => {
+  it('fit 80 columns', () => {
+    const style = new Style(false);
+    const pages = [overview(COMMANDS, style), ...TOPICS.map((name) => topic(name, style) ?? [])];
+    for (const line of pages.flat()) expect(line.length, line).toBeLessThanOrEqual(80);
+  });
 });
 
 describe('parsing', () => {

@@ -33,7 +33,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'run',
     group: 'Work',
-    summary: 'Run a command on the files; then look at its changes and decide',
+    summary: 'Run a command on the files, then decide about its changes',
     details: [
       'Makes a fork of the attempt and runs the command on it, held by the operating system: it cannot change your disk. Then shows what it changed and asks whether to accept it into the directory, keep the fork for later, or discard it. Without a terminal, or with --no-input, the fork is kept.',
       "The exit code is the command's own.",
@@ -73,7 +73,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'mcp',
     group: 'Work',
-    summary: 'Start the MCP server, or install it for a program; see `mcp --help`',
+    summary: 'Start or install the MCP server; see `mcp --help`',
     details: [
       'Everything after `mcp` goes to `scratchfs-mcp`, which serves the workspace to agents over stdio or HTTP.',
     ],
@@ -85,7 +85,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'status',
     group: 'Look',
-    summary: 'Show what the attempt has changed, and conflicts with the disk',
+    summary: 'Show what the attempt has changed, and its conflicts',
     takes: WORKSPACE,
     load: () => import('../commands/status.js'),
   },
@@ -116,7 +116,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'diff',
     group: 'Look',
-    summary: 'Show changed lines: attempt against disk, operations, or two attempts',
+    summary: 'Show changed lines: against the disk, or between states',
     details: [
       'Without arguments: what accept would write. With A: from the state after operation A to now, or from the disk to attempt A. With A and B: from operation A to operation B, or from attempt A to attempt B. What follows `--` is always a path.',
     ],
@@ -162,7 +162,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'restore',
     group: 'Take back',
-    summary: 'Bring back the state after an operation, of everything or of paths',
+    summary: 'Bring back the state after an operation, whole or by path',
     arguments: [{ ...OPERATION, help: 'Number of an operation; 0 is the state before the first' }, PATHS],
     options: [ACTOR],
     takes: WORKSPACE,
@@ -172,7 +172,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'rewind',
     group: 'Take back',
-    summary: 'Choose a state to go back to from a list, with the changes beside it',
+    summary: 'Choose a state to go back to, with its changes beside it',
     takes: WORKSPACE,
     load: () => import('../commands/rewind.js'),
   },

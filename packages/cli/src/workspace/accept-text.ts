@@ -7,8 +7,12 @@ import { operationJson, pathText } from './operation-text.js';
 
 const MAX_PATHS = 20;
 
-/** Returns what an accept did, for a person and as JSON. */
-export function acceptResult(result: AcceptResult, name: string, { output }: Pick<Call, 'output'>): Result {
+/** Returns what an accept of an attempt did, for a person and as JSON. */
+export function acceptResult(
+  result: AcceptResult,
+  { name, isCurrent }: { readonly name: string; readonly isCurrent: boolean },
+  { output }: Pick<Call, 'output'>,
+): Result {
   const { style } = output;
   const { success, message, accepted, conflicts, autoRun, operation, commit } = result;
   const lines = [success ? escapeText(message) : style.error(escapeText(message))];
@@ -23,8 +27,8 @@ export function acceptResult(result: AcceptResult, name: string, { output }: Pic
       ...autoRun.map((path) => `  ${pathText(path)}`),
     );
   if (conflicts.length > 0 && !success)
-    lines.push(style.dim('scratchfs refresh merges what can be merged; accept --skip-conflicts takes the rest.'));
-  if (operation !== undefined) lines.push(style.dim('scratchfs undo takes it back.'));
+    lines.push(style.dim('scratchfs refresh merges what it can; accept --skip-conflicts takes the rest.'));
+  if (operation !== undefined) lines.push(style.dim(`scratchfs undo${isCurrent ? '' : ` -a ${name}`} takes it back.`));
   return {
     code: success ? ExitCode.ok : conflicts.length > 0 ? ExitCode.conflict : ExitCode.refused,
     lines: output.isQuiet && success ? [] : lines,
