@@ -14,7 +14,7 @@ import { acceptAttempt, checkAcceptOptions, completeInterrupted, moveAccept, set
 import type { AcceptParts } from './accept/accept-parts.js';
 import { headWithChanges } from './accept/accepted-head.js';
 import { AcceptContents } from './accept/attempt-changes.js';
-import { headOnDisk } from './accept/followed-directories.js';
+import { followedHead } from './accept/followed-directories.js';
 import { withLinkedNames } from './accept/linked-names.js';
 import { restoreLive, writesSince, writeThrough } from './accept/live-operation.js';
 import type { PendingAccepts } from './accept/pending-accept.js';
@@ -52,6 +52,7 @@ import { type NewOperation, type OperationLog, versionFor } from './log/operatio
 import type { OperationRecord } from './log/operation-record.js';
 import type { Operation, OperationLabel } from './operation.js';
 import { Refresher } from './refresh/refresher.js';
+import type { MovedDirectories } from './store/moved-directories.js';
 import type { HiddenPaths } from './visibility/hidden-paths.js';
 import { type ReadOnlyPaths, VisibleBackend } from './visibility/visible-backend.js';
 
@@ -71,6 +72,7 @@ export interface AttemptParts {
   /** Path of the directory on the disk. */
   readonly directory: string;
   readonly pending: PendingAccepts;
+  readonly moves: MovedDirectories;
   /** True if each operation is written to the disk at once, so that the attempt itself has no changes. */
   readonly isLive: boolean;
   /** For what the attempt adds. */
@@ -114,6 +116,7 @@ export class WorkspaceAttempt implements Attempt {
       clock,
       refresher: new Refresher(lower, contents),
       limits: parts.limits,
+      follow: (head, options) => followedHead(head, lower, parts.moves, options),
       settle: () => settleAccepts(this.#acceptParts, headAfterMove),
       checkWritable: (isGuarded) => {
         parts.checkLive();
@@ -222,8 +225,8 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   get #acceptParts(): AcceptParts {
-    const { name: attempt, directory, lower, contents, log, pending, clock, readOnly } = this.#parts;
-    return { attempt, directory, lower, contents, log, pending, clock, readOnly };
+    const { name: attempt, directory, lower, contents, log, pending, moves, clock, readOnly } = this.#parts;
+    return { attempt, directory, lower, contents, log, pending, moves, clock, readOnly };
   }
 
   /** Undoes an accept, or makes it again, first on the disk and then in the log. */
@@ -288,7 +291,7 @@ export class WorkspaceAttempt implements Attempt {
   /** Returns the head after an operation. That of a live attempt shows what its later operations have written since as it was. */
   async #headAt(id: number, options: CallOptions = {}): Promise<Head> {
     const { log, contents, lower, isLive } = this.#parts;
-    if (!isLive) return headOnDisk(log, lower, id, this.#nextVersion(), options);
+    if (!isLive) return followedHead(await log.headAt(id, options), lower, this.#parts.moves, options);
     const head = await log.headAt(id, options);
     const writes = await writesSince(log, id, undefined, options);
     const changes = writes.map(({ path, before: base, after: now }) => ({ path, base, now }));

@@ -1,5 +1,6 @@
 import { type FileSystem, isFsError } from '@scratchfs/core';
 import { AttemptIndex } from './attempts/attempt-index.js';
+import { MOVED } from './store/moved-directories.js';
 import { readRecord } from './store/records.js';
 import type { GarbageResult } from './workspace-types.js';
 
@@ -7,6 +8,8 @@ import type { GarbageResult } from './workspace-types.js';
 const KEPT_OPERATIONS = 1_000;
 /** Approvals that keep their records after they have expired. */
 const KEPT_APPROVALS = 1_000;
+/** Age in milliseconds at which a note about a moved directory is deleted. */
+const KEPT_MOVES_MS = 90 * 86_400_000;
 /** Age in milliseconds at which something that nothing names is deleted. */
 export const DEFAULT_GRACE_MS = 3_600_000;
 
@@ -83,6 +86,10 @@ export async function collectGarbage(
     expired.filter((path) => !isRequest(path)),
     remove,
   );
+
+  await each(await filesUnder(store, MOVED), async (path) => {
+    if (await isOld(store, path, now - KEPT_MOVES_MS)) await remove(path);
+  });
 
   const named = new Set<string>();
   await each(await filesUnder(store, '/attempts'), async (path) => {

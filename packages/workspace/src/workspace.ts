@@ -19,6 +19,7 @@ import { WorkspaceEvents } from './events.js';
 import { collectGarbage, DEFAULT_GRACE_MS } from './garbage.js';
 import { Contents } from './log/contents.js';
 import { OperationLog } from './log/operation-log.js';
+import { MovedDirectories } from './store/moved-directories.js';
 import { WorkspaceStore } from './store/workspace-store.js';
 import { HiddenPaths } from './visibility/hidden-paths.js';
 import { IgnoredPaths } from './visibility/ignored-paths.js';
@@ -263,6 +264,7 @@ class DirectoryWorkspace implements Workspace {
         );
       },
       pending: new PendingAccepts(this.#store.fileSystem, `${folderOf(name)}/accept`, this.directory),
+      moves: new MovedDirectories(this.#store.fileSystem),
       limits: this.#limits,
       discarded: AttemptIndex.discardedPath(name),
       checkOpen: async ({ signal, isGuarded = false }) => {

@@ -2,6 +2,7 @@ import { quote } from '@scratchfs/core';
 import type { Lower } from '../backend/lower.js';
 import type { Contents } from '../log/contents.js';
 import type { OperationLog } from '../log/operation-log.js';
+import type { MovedDirectories } from '../store/moved-directories.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 import type { PendingAccepts } from './pending-accept.js';
 
@@ -14,6 +15,7 @@ export interface AcceptParts {
   readonly contents: Contents;
   readonly log: OperationLog;
   readonly pending: PendingAccepts;
+  readonly moves: MovedDirectories;
   /** Directories of the disk that an accept never changes. */
   readonly readOnly: ReadOnlyPaths;
   readonly clock: () => number;

@@ -5,6 +5,7 @@ import { autoRunFiles, HostHistory, type MergeResult } from '@scratchfs/host';
 import { moveBranch } from '@scratchfs/host/internal';
 import type { AcceptOptions, AcceptResult } from '../attempt-types.js';
 import type { Head } from '../delta/delta-node.js';
+import { changesBetween } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
 import { type NewOperation, versionFor } from '../log/operation-log.js';
 import type { OperationRecord } from '../log/operation-record.js';
@@ -17,6 +18,7 @@ import { type AttemptChange, sameState } from './attempt-change.js';
 import { AcceptContents, attemptChanges } from './attempt-changes.js';
 import { checkGitPaths, openDraft, planCommit } from './commit-plan.js';
 import { DiskReader } from './disk-reader.js';
+import { noteMoves } from './followed-directories.js';
 import { withLinkedNames } from './linked-names.js';
 import { appendLive, inverseChanges } from './live-operation.js';
 import { patchOf } from './patch.js';
@@ -256,8 +258,10 @@ async function appendAccept(
       if (isPlanned || sameState(accepted.planned, change.now)) return [];
       return [{ path: change.path, base: accepted.after, now: change.now }];
     });
+    const next = await headAfterAccept(head, paths, remaining, contents, version, isPlanned);
+    await noteMoves(changesBetween(head, next), next, parts.lower, parts.moves);
     return {
-      head: await headAfterAccept(head, paths, remaining, contents, version, isPlanned),
+      head: next,
       operation: { tool: 'accept', actor, summary, startedAt, batch, accept: record },
     };
   });
@@ -441,10 +445,11 @@ function appendMove(
   const { accept, operation } = record;
   const isLive = accept?.as === 'apply' && accept.isLive === true;
   const changes = tool === 'redo' ? operation.changes : inverseChanges(operation.changes);
-  return append(parts, async (head, version) => ({
-    head: await reboundHead(headAfterMove(head, record, tool, version), writes, parts.lower, version),
-    operation: { ...label, tool, target: operation.id, ...(isLive && { changes }) },
-  }));
+  return append(parts, async (head, version) => {
+    const next = await reboundHead(headAfterMove(head, record, tool, version), writes, parts.lower, version);
+    await noteMoves(tool === 'undo' ? record.changes : changesBetween(head, next), next, parts.lower, parts.moves);
+    return { head: next, operation: { ...label, tool, target: operation.id, ...(isLive && { changes }) } };
+  });
 }
 
 function swapped({ path, before, after }: DiskWrite): DiskWrite {

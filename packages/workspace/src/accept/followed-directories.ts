@@ -1,23 +1,13 @@
-import { type CallOptions, joinPath, type NodeId, type NodeRecord, pathSegments, systemClock } from '@scratchfs/core';
+import { type CallOptions, joinPath, type NodeRecord, pathSegments, systemClock } from '@scratchfs/core';
 import { keyOf, type Lower } from '../backend/lower.js';
-import { type Base, type DeltaEntry, type DeltaNode, type Head, NO_NAMES } from '../delta/delta-node.js';
+import { type Base, type DeltaEntry, type DeltaNode, entryAt, type Head, NO_NAMES } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
-import { WorkspaceError } from '../errors.js';
-import type { OperationLog } from '../log/operation-log.js';
-import type { OperationRecord } from '../log/operation-record.js';
+import type { HeadChanges } from '../delta/head-changes.js';
 import { stateOfRecord } from '../refresh/capture.js';
+import type { DiskDirectory, MovedDirectories } from '../store/moved-directories.js';
 
-/** Directory of the disk. Without an id whatever lies at the path. */
-interface DiskDirectory {
-  readonly path: string;
-  readonly id?: NodeId | undefined;
-}
-
-/** A directory that an accept, or its undo, has moved on the disk. */
-interface DirectoryMove {
-  readonly from: DiskDirectory;
-  readonly to: DiskDirectory;
-}
+/** Most steps from where a directory was to where it is: one for each accept, and each undo of one. */
+const MAX_STEPS = 1_000;
 
 /** A moved directory of a head, with the place where its files lie now. */
 interface Followed {
@@ -28,84 +18,88 @@ interface Followed {
 }
 
 /**
- * Returns the head after an operation, for the disk as it is now: a directory that the attempt had moved shows its files
- * where a later accept has put them.
+ * Returns a head for the disk as it is now: a moved directory whose files an accept has put elsewhere, also one of another
+ * attempt, shows them there. Returns the head itself if there is none.
  */
-export async function headOnDisk(
-  log: OperationLog,
+export async function followedHead(
+  head: Head,
   lower: Lower,
-  id: number,
-  version: string,
+  moves: MovedDirectories,
   options: CallOptions = {},
 ): Promise<Head> {
-  const head = await log.headAt(id, options);
-  const moved: { readonly path: string; readonly from: DiskDirectory }[] = [];
-  const visit = (path: string, { names = NO_NAMES }: DeltaNode): void => {
-    for (const [name, { node }] of names) {
-      if (node?.kind !== 'directory') continue;
-      const at = joinPath(path, name);
-      if (node.from?.isMoved === true) moved.push({ path: at, from: node.from });
-      visit(at, node);
+  const draft = new Draft(head, '');
+  let isFollowed = false;
+  for (const { path, from } of movedIn(head)) {
+    let [at, record] = [from, await directoryAt(lower, from.path, options)];
+    for (let step = 0; step < MAX_STEPS && record?.id !== at.id; step++) {
+      const next = await moves.find(at, options);
+      if (next === undefined) break;
+      at = next;
+      record = await directoryAt(lower, at.path, options);
     }
-  };
-  visit('/', head.root);
-  if (moved.length === 0) return head;
-  const moves: DirectoryMove[] = [];
-  for (let next = id + 1; next <= log.state.last; next++) {
-    // Of the operations after the beginning, old ones may no longer be kept.
-    const record = await log.record(next, options).catch(ignoreNotFound);
-    if (record !== undefined && (await movesOnDisk(log, record, options))) moves.push(...movesOf(record));
+    if (at === from || record?.id !== at.id) continue;
+    const followed = { path, oldPath: from.path, record, lowerPath: at.path } as Followed;
+    draft.update(pathSegments(path), (entry) => followedEntry(entry, followed));
+    isFollowed = true;
   }
-  const draft = new Draft(head, version);
-  for (const { path, from } of moved) {
-    const now = moves.reduce(follow, from);
-    if (now === from) continue;
-    const [along] = await lower.paths([now.path], options);
-    const record = along?.length === pathSegments(now.path).length + 1 ? along.at(-1) : undefined;
-    if (record?.kind !== 'directory') continue;
-    const followed = { path, oldPath: from.path, record, lowerPath: now.path };
-    draft.update(pathSegments(path), (entry) => followedEntry(entry, followed, version));
-  }
-  return draft.head;
+  return isFollowed ? draft.head : head;
 }
 
-/** Reports whether an operation was an accept, or took one back. */
-async function movesOnDisk(
-  log: OperationLog,
-  { operation, accept }: OperationRecord,
-  options: CallOptions,
-): Promise<boolean> {
-  const { tool, target } = operation;
-  if (accept !== undefined) return accept.as !== 'branch';
-  if ((tool !== 'undo' && tool !== 'redo') || target === undefined) return false;
-  const moved = (await log.record(target, options).catch(ignoreNotFound))?.accept;
-  return moved !== undefined && moved.as !== 'branch';
-}
-
-function ignoreNotFound(error: unknown): undefined {
-  if (!(error instanceof WorkspaceError && error.code === 'not-found')) throw error;
-}
-
-/** Returns the directories that showed at another path than their own, before or after an operation on the disk. */
-function movesOf({ changes }: OperationRecord): DirectoryMove[] {
-  const moves: DirectoryMove[] = [];
-  const compare = (path: string, before: DeltaEntry | undefined, after: DeltaEntry | undefined): void => {
-    const [a, b] = [before?.node?.from, after?.node?.from];
-    if (a?.isMoved === true || b?.isMoved === true) moves.push({ from: a ?? { path }, to: b ?? { path } });
-    const [from, to] = [before?.node?.names ?? NO_NAMES, after?.node?.names ?? NO_NAMES];
-    for (const name of new Set([...from.keys(), ...to.keys()]))
-      compare(joinPath(path, name), from.get(name), to.get(name));
+/**
+ * Notes where the directories lie that an accept, or its undo, has moved on the disk.
+ * @param changes of the accept; each directory is noted under the place where it was shown from
+ */
+export async function noteMoves(
+  changes: HeadChanges,
+  head: Head,
+  lower: Lower,
+  moves: MovedDirectories,
+): Promise<void> {
+  const visit = async (path: string, entry: DeltaEntry | undefined): Promise<void> => {
+    const from = entry?.node?.from;
+    if (from?.isMoved === true) {
+      const now = entryAt(head, pathSegments(path))?.node?.from;
+      const at = now?.isMoved === true ? now.path : path;
+      const record = await directoryAt(lower, at, {});
+      if (record !== undefined && record.id !== from.id) await moves.note(from, { path: at, id: record.id });
+    }
+    for (const [name, child] of entry?.node?.names ?? NO_NAMES) await visit(joinPath(path, name), child);
   };
-  for (const { path, before, after } of changes.entries) compare(path, before, after);
-  return moves;
+  for (const { path, before } of changes.entries) await visit(path, before);
 }
 
-function follow(at: DiskDirectory, { from, to }: DirectoryMove): DiskDirectory {
-  const isSame = at.path === from.path && (at.id === undefined || from.id === undefined || at.id === from.id);
-  return isSame ? to : at;
+interface MovedDirectory {
+  readonly path: string;
+  readonly from: DiskDirectory;
 }
 
-function followedEntry(entry: DeltaEntry, { path, oldPath, record, lowerPath }: Followed, version: string): DeltaEntry {
+const known = new WeakMap<DeltaNode, readonly MovedDirectory[]>();
+
+/** Returns the moved directories of a head, parents first. Directories that heads share are visited once. */
+function movedIn(head: Head): readonly MovedDirectory[] {
+  const visit = (directory: DeltaNode): readonly MovedDirectory[] => {
+    let moved = known.get(directory);
+    if (moved !== undefined) return moved;
+    const found: MovedDirectory[] = [];
+    for (const [name, { node }] of directory.names ?? NO_NAMES) {
+      if (node?.kind !== 'directory') continue;
+      if (node.from?.isMoved === true) found.push({ path: `/${name}`, from: node.from });
+      for (const { path, from } of visit(node)) found.push({ path: `/${name}${path}`, from });
+    }
+    moved = found;
+    known.set(directory, moved);
+    return moved;
+  };
+  return visit(head.root);
+}
+
+async function directoryAt(lower: Lower, path: string, options: CallOptions): Promise<NodeRecord | undefined> {
+  const [along] = await lower.paths([path], options);
+  const record = along?.length === pathSegments(path).length + 1 ? along.at(-1) : undefined;
+  return record?.kind === 'directory' ? record : undefined;
+}
+
+function followedEntry(entry: DeltaEntry, { path, oldPath, record, lowerPath }: Followed): DeltaEntry {
   const node = entry.node as DeltaNode;
   const isMoved = lowerPath !== path;
   const base: Base = { path, key: keyOf(record), state: stateOfRecord(record), at: systemClock() };
@@ -114,7 +108,7 @@ function followedEntry(entry: DeltaEntry, { path, oldPath, record, lowerPath }: 
     ...(!isMoved && { base }),
     node: {
       ...node,
-      version,
+      version: `${node.version}@${record.id}`,
       from: { path: lowerPath, id: record.id, meta: record.meta, ...(isMoved && { isMoved }) },
       names: followedNames(node.names ?? NO_NAMES, oldPath, lowerPath),
     },

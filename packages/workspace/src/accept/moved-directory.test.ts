@@ -150,4 +150,24 @@ describe('an earlier state with a directory that the attempt moved', () => {
     expect(readdirSync(disk)).toEqual(['d']);
     expect(await namesIn(attempt.at(2))).toEqual(['/e/f', '/e/s/g']);
   });
+
+  it('shows the files where another attempt has put them, and takes changes along', async () => {
+    const disk = directories.directory({ 'd/f': OLD, 'd/s/g': 'g' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/d', '/e');
+    const [fork, reader] = [await attempt.fork('f'), await attempt.fork('r')];
+    await fork.fileSystem.writeFile('/e/f', 'FORK\n');
+    await attempt.accept();
+    expect(await namesIn(reader.fileSystem)).toEqual(['/e/f', '/e/s/g']);
+    expect(await fork.fileSystem.readText('/e/s/g')).toBe('g');
+    expect((await fork.refresh()).conflicts).toEqual([]);
+    expect((await fork.diff()).paths.map(({ path }) => path)).toEqual(['/e/f']);
+    await attempt.undo();
+    expect(await namesIn(reader.fileSystem)).toEqual(['/e/f', '/e/s/g']);
+    expect(readdirSync(disk)).toEqual(['d']);
+    await attempt.redo();
+    expect((await fork.accept()).success).toBe(true);
+    expect([readdirSync(disk), readFileSync(join(disk, 'e/f'), 'utf8')]).toEqual([['e'], 'FORK\n']);
+  });
 });

@@ -2,8 +2,10 @@ import {
   type Backend,
   type BackendCall,
   type Batch,
+  type CallOptions,
   type CommitResult,
   FsError,
+  isFsError,
   type Limits,
   type LoadRequest,
   type LoadResult,
@@ -33,6 +35,8 @@ export interface AttemptBackendOptions {
   /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly refresher: Refresher;
+  /** Returns a head with its moved directories where accepts of other attempts have put them. */
+  readonly follow?: ((head: Head, options: CallOptions) => Promise<Head>) | undefined;
   /** For what the attempt adds. */
   readonly limits?: Limits | undefined;
   /**
@@ -78,7 +82,19 @@ export class AttemptBackend implements Backend {
 
   async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#enter(call);
-    const view = this.view((await this.#newest(call)).head);
+    const { head } = await this.#newest(call);
+    try {
+      return await this.#loadFrom(head, requests, call);
+    } catch (error) {
+      if (!isFsError(error, 'EBUSY')) throw error;
+      const followed = await this.#followed(head, call);
+      if (followed === head) throw error;
+      return this.#loadFrom(followed, requests, call);
+    }
+  }
+
+  async #loadFrom(head: Head, requests: readonly LoadRequest[], call: BackendCall | undefined): Promise<LoadResult[]> {
+    const view = this.view(head);
     const results: LoadResult[] = [];
     for (const request of requests) results.push(await view.load(request, call));
     return results;
@@ -92,6 +108,10 @@ export class AttemptBackend implements Backend {
     const state = await log.catchUp(signalOf(call));
     looked?.add(log);
     return state;
+  }
+
+  async #followed(head: Head, call: BackendCall | undefined): Promise<Head> {
+    return (await this.#options.follow?.(head, signalOf(call))) ?? head;
   }
 
   view(head: Head): View {
@@ -153,6 +173,7 @@ export class AttemptBackend implements Backend {
         if (refreshed === undefined) continue;
         head = refreshed;
       }
+      if (writes.length === 0) head = await this.#followed(head, call);
       const failed = await this.view(head).failed(checks, call);
       if (failed.length > 0) return { kind: 'conflict', checks: failed };
       if (writes.length === 0) return { kind: 'ok', version };
@@ -209,6 +230,16 @@ export class AttemptBackend implements Backend {
     const { head: known, last } = log.state;
     if (known !== head) return undefined;
     if (isAccepting) return head;
+    const followed = await this.#followed(head, call);
+    if (followed !== head) {
+      const summary = 'Follow directories that another attempt has moved on disk';
+      await log.append(
+        followed,
+        { at: clock(), actor: 'user', tool: 'refresh', summary, ms: 0, after: last },
+        signalOf(call),
+      );
+      return undefined;
+    }
     const refreshed = await refresher.refresh(head, paths, version, call);
     try {
       const { merged, conflicts, hashes, isNew } = refreshed;

@@ -115,7 +115,9 @@ export function baseOfLink({ root }: Head, id: NodeId): Base | undefined {
   let found: Base | undefined;
   const visit = ({ names = NO_NAMES }: DeltaNode): void => {
     for (const { node, link, base } of names.values()) {
-      if (link === id && base?.state && !(found !== undefined && found.at > base.at)) found = base;
+      // The name may have been that of another file. Without a key it is a state of this one.
+      const isOwn = base?.key === '' || String(base?.key).startsWith(`${id} `);
+      if (link === id && isOwn && base?.state && !(found !== undefined && found.at > base.at)) found = base;
       if (node !== null) visit(node);
     }
   };

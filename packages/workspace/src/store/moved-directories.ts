@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import type { CallOptions, FileSystem, NodeId } from '@scratchfs/core';
+import { encodeRecord, readRecord } from './records.js';
+
+/** A directory of the disk. */
+export interface DiskDirectory {
+  readonly path: string;
+  readonly id: NodeId;
+}
+
+/** Folder of the notes, one for each directory. */
+export const MOVED = '/moved';
+
+/**
+ * Notes in the store about directories that accepts have moved. An accept creates directories anew, so the disk does not
+ * tell where one has gone, while other attempts may show it at another path.
+ */
+export class MovedDirectories {
+  readonly #store: FileSystem;
+
+  constructor(store: FileSystem) {
+    this.#store = store;
+  }
+
+  async note(from: DiskDirectory, { path, id }: DiskDirectory): Promise<void> {
+    await this.#store.mkdir(MOVED, { recursive: true });
+    await this.#store.writeFile(noteOf(from), encodeRecord({ path, id }));
+  }
+
+  /** Returns where a directory was moved to, if it was. */
+  find(from: DiskDirectory, { signal }: CallOptions = {}): Promise<DiskDirectory | undefined> {
+    return readRecord<DiskDirectory>(this.#store, noteOf(from), signal);
+  }
+}
+
+function noteOf({ path, id }: DiskDirectory): string {
+  return `${MOVED}/${createHash('sha256')
+    .update(JSON.stringify([path, id]))
+    .digest('hex')
+    .slice(0, 32)}`;
+}
