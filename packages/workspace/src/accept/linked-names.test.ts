@@ -37,6 +37,17 @@ describe('a file with several names', () => {
     }),
   );
 
+  it('begins from its own state, not from that of a file whose name it has taken', () =>
+    withLinks(async (attempt) => {
+      const fs = attempt.fileSystem;
+      await fs.writeFile('/a', NEW);
+      await fs.rm('/d/other');
+      await fs.link('/a', '/d/other');
+      await fs.chmod('/d/b', 0o755);
+      expect((await attempt.refresh()).conflicts).toEqual([]);
+      expect((await attempt.accept()).success).toBe(true);
+    }));
+
   it('has the accepted hunk under all names, and the other one stays a change of all', () =>
     withLinks(async (attempt, disk) => {
       await attempt.fileSystem.writeFile('/a', NEW);
