@@ -342,7 +342,10 @@ async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove:
   await parts.log.catchUp();
   const moved = target === undefined ? undefined : await parts.log.record(target);
   const isLive = operation !== undefined || (moved?.accept?.as === 'apply' && moved.accept.isLive === true);
-  if (!(await isLogged(parts, found)) && (await parts.pending.isWritten(writes, isLive ? 'some' : 'all'))) {
+  const isDone = await isLogged(parts, found);
+  const isWritten = !isDone && (await parts.pending.isWritten(writes, isLive ? 'some' : 'all'));
+  if (!isDone && !isWritten) await followRecovery(parts, writes.map(swapped));
+  if (isWritten) {
     if (operation !== undefined)
       await appendLive(parts.log, { writes, operation: { ...operation, batch: operation.batch ?? batch } });
     else if (tool === 'accept') {
@@ -358,6 +361,28 @@ async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove:
     }
   }
   await parts.pending.forget(found);
+}
+
+/**
+ * Undoing interrupted writes creates directories anew, and gives files new times: they are still what the attempt has
+ * moved and hidden, unless the person has changed them since.
+ */
+async function followRecovery(parts: AcceptParts, writes: readonly DiskWrite[]): Promise<void> {
+  const restored: DiskWrite[] = [];
+  {
+    await using disk = DiskReader.open(parts.directory);
+    for (const write of writes)
+      if (sameState((await disk.read(write.path, false)).state, write.after)) restored.push(write);
+  }
+  for (;;) {
+    const { head, last } = await parts.log.catchUp();
+    const at = parts.clock();
+    const next = await reboundHead(head, restored, parts.lower, versionFor(parts.attempt, { id: last + 1, at }));
+    if (next.root === head.root) return;
+    const summary = 'Find what an interrupted accept has put back';
+    const described = { at, actor: 'user', tool: 'refresh', summary, ms: 0, after: last };
+    if ((await parts.log.append(next, described)) !== undefined) return;
+  }
 }
 
 /** Reports whether the operation of a note is in the log, so that only the note was left. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FileSystem, FsError } from '@scratchfs/core';
 import { createFileSystem } from 'scratchfs';
@@ -81,6 +81,29 @@ describe('an accept whose operation could not be stored', () => {
     expect(read(disk, 'a')).toBe('TWO\n');
     for (const _ of [1, 2, 3]) await attempt.undo();
     expect([read(disk, 'a'), await fs.readText('/a')]).toEqual(['old\n', 'ONE\n']);
+  });
+});
+
+describe('an accept whose writes were taken back after a kill', () => {
+  it('is made again, although the directories that it had moved and removed were created anew', async () => {
+    const disk = directories.directory({ 'd/x': 'x', 'd/s/y': 'y', 'gone/z': 'z' });
+    const store = new HookedStore();
+    await using workspace = await openWorkspace(disk, { store: store.fileSystem });
+    const attempt = await workspace.createAttempt('x');
+    await attempt.fileSystem.rename('/d', '/e');
+    await attempt.fileSystem.rm('/gone', { recursive: true });
+    store.before(/operations/, () => {
+      throw new FsError('ENOSPC', { syscall: 'write', path: '/' });
+    });
+    await expect(attempt.accept()).rejects.toMatchObject({ code: 'ENOSPC' });
+    for (const name of ['d/s', 'gone']) mkdirSync(join(disk, name), { recursive: true });
+    for (const name of ['x', 's/y']) renameSync(join(disk, 'e', name), join(disk, 'd', name));
+    rmSync(join(disk, 'e'), { recursive: true });
+    writeFileSync(join(disk, 'gone/z'), 'z');
+    writeFileSync(join(disk, 'd/person'), 'PERSON');
+    expect((await attempt.accept()).success).toBe(true);
+    const found = readdirSync(disk, { recursive: true, encoding: 'utf8' }).sort();
+    expect(found).toEqual(['d', 'd/person', 'e', 'e/s', 'e/s/y', 'e/x']);
   });
 });
 
