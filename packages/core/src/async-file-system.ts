@@ -73,6 +73,11 @@ export class AsyncFileSystem extends WithInternals implements FileSystem {
   readonly #inside: Internals;
   #promises: FileSystemPromises | undefined;
 
+  // The base class cannot be exchanged for one that is given the internals of the next fork.
+  static {
+    Object.preventExtensions(AsyncFileSystem);
+  }
+
   constructor(executor: Executor, context: Context, options: InternalsOptions = {}) {
     const internals = new Internals(executor, context, options);
     super(internals);

@@ -58,6 +58,11 @@ import { toRecord } from './to-record.js';
 export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem {
   readonly #inside: Internals;
 
+  // As in AsyncFileSystem: what is given to the base class is not for everybody.
+  static {
+    Object.preventExtensions(MemoryFileSystem);
+  }
+
   constructor(executor: SyncExecutor, context: Context, options: InternalsOptions = {}) {
     const { create = syncFileSystem, onClose, inTransaction, setsLimits, untrustedApi } = options;
     super(executor, context, { create, onClose, inTransaction, setsLimits, untrustedApi });

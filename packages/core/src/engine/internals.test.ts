@@ -26,6 +26,15 @@ it('keeps the internals out of reach of code that has the filesystem', () => {
   }
 });
 
+it('lets nobody exchange a base class, which would be given what the next fork has', () => {
+  const fileSystem = sample({ '/f': 'x' });
+  for (const guarded of [fileSystem, restrict(fileSystem, { check: () => {}, isVisible: () => true })]) {
+    const inherited = constructorsOf(guarded).filter((one) => Object.getPrototypeOf(one) !== Function.prototype);
+    expect(inherited.length).toBeGreaterThan(0);
+    for (const one of inherited) expect(() => Object.setPrototypeOf(one, class {})).toThrow(TypeError);
+  }
+});
+
 it('finds the internals of filesystems of the engine alone', () => {
   const fileSystem = sample({ '/f': 'x' });
   expect(internalsOf(fileSystem)).toBeInstanceOf(Internals);

@@ -35,12 +35,20 @@ const FORMS: Partial<Record<MethodName, readonly [promise: Form, sync: Form]>> =
 /** A guarded filesystem of the engine: every error that leaves a method is shown as the guards allow. */
 class GuardedFileSystem extends AsyncFileSystem {
   static {
+    Object.preventExtensions(GuardedFileSystem);
+  }
+
+  static {
     guardMethods(GuardedFileSystem.prototype, false);
   }
 }
 
 /** A guarded filesystem of the engine that also has the synchronous methods. */
 class GuardedMemoryFileSystem extends MemoryFileSystem {
+  static {
+    Object.preventExtensions(GuardedMemoryFileSystem);
+  }
+
   static {
     guardMethods(GuardedMemoryFileSystem.prototype, true);
   }
