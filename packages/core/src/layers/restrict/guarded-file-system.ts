@@ -36,9 +36,6 @@ const FORMS: Partial<Record<MethodName, readonly [promise: Form, sync: Form]>> =
 class GuardedFileSystem extends AsyncFileSystem {
   static {
     Object.preventExtensions(GuardedFileSystem);
-  }
-
-  static {
     guardMethods(GuardedFileSystem.prototype, false);
   }
 }
@@ -47,9 +44,6 @@ class GuardedFileSystem extends AsyncFileSystem {
 class GuardedMemoryFileSystem extends MemoryFileSystem {
   static {
     Object.preventExtensions(GuardedMemoryFileSystem);
-  }
-
-  static {
     guardMethods(GuardedMemoryFileSystem.prototype, true);
   }
 }
