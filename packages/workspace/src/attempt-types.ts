@@ -197,7 +197,8 @@ export interface Attempt {
     options?: CallOptions,
   ): Promise<OperationResult<T>>;
   /**
-   * Runs work whose commits are operations with this label, such as a tool that commits by itself.
+   * Runs work whose commits are operations with this label, such as a tool that commits by itself. If the attempt refused
+   * its writes and it made no operation, rejects with that WorkspaceError, which a sandbox may have hidden from the work.
    * @param options.isSingleCall true if the work is one short call, such as that of a tool. What other clients append after
    *   it has begun may then be seen by the next call only, so that its reads look at the log once and not each. Paths of
    *   the disk, and the conditions of its writes, are looked at as always. Default false

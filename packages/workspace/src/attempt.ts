@@ -118,9 +118,15 @@ export class WorkspaceAttempt implements Attempt {
       limits: parts.limits,
       follow: (head, options) => followedHead(head, lower, parts.moves, options),
       settle: () => settleAccepts(this.#acceptParts, headAfterMove),
-      checkWritable: (isGuarded) => {
-        parts.checkLive();
-        return parts.checkOpen({ isGuarded });
+      checkWritable: async (isGuarded) => {
+        try {
+          parts.checkLive();
+          await parts.checkOpen({ isGuarded });
+        } catch (error) {
+          const context = operationContext.getStore();
+          if (context !== undefined && error instanceof WorkspaceError) context.refusal = error;
+          throw error;
+        }
       },
       guards: this.#guards,
       ...(parts.isLive && { writeThrough: (next, operation) => writeThrough(this.#acceptParts, next, operation) }),
@@ -150,6 +156,7 @@ export class WorkspaceAttempt implements Attempt {
     const { isSingleCall = false } = checkOptions(options, ['isSingleCall'], 'labelled');
     const context = { ...this.#contextOf(label), ...(isSingleCall && { looked: new Set<object>() }) };
     const value = await operationContext.run(context, work);
+    if (context.refusal !== undefined && context.operations.length === 0) throw context.refusal;
     return { value, operations: context.operations };
   }
 

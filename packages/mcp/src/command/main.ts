@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { parse, resolve } from 'node:path';
-import { openWorkspace } from '@scratchfs/workspace';
+import { openWorkspace, type WorkspaceOptions } from '@scratchfs/workspace';
+import { checkLive, namedAttempt } from '../server/shared-workspace.js';
 import { McpWorkspaceServer } from '../server/workspace-server.js';
 import { nameOf } from '../tools/format.js';
 import { VERSION } from '../version.js';
@@ -62,6 +63,8 @@ async function serve(
 ): Promise<void> {
   const { deny, allowSecrets, live } = options;
   const found = directories.length === 0 ? [directoryOf(undefined)] : directories.map(directoryOf);
+  if (live && attempt !== undefined)
+    for (const path of found) await checkLiveAttempt(path, attempt, { ...workspace, live });
   if (isFilesystem) {
     const { FilesystemServer } = await import('../filesystem/filesystem-server.js');
     const served = found.map((path, i) => ({
@@ -92,6 +95,12 @@ async function serve(
   const { url } = await serveHttp(server, { ...rest, token });
   process.stderr.write(`Serving ${nameOf(directory)} at ${url}\n`);
   if (tokenFile === undefined) process.stderr.write(`Authorization: Bearer ${token}\n`);
+}
+
+/** @throws WorkspaceError `refused` if the attempt exists and is not a live one. An attempt that is not there is made live. */
+async function checkLiveAttempt(directory: string, name: string, options: WorkspaceOptions): Promise<void> {
+  await using opened = await openWorkspace(directory, options);
+  checkLive(name, await namedAttempt(opened, name));
 }
 
 /** Returns a function that closes a server and ends the process. Signals call it too. */

@@ -11,10 +11,14 @@ export interface OpenAttempt {
   readonly files: FileTools;
   /** The attempt's files as the tools show them. */
   readonly sandbox: Sandbox;
+  /** True if undo and redo in the attempt write to the disk although this server was not started with `live`. */
+  readonly asksForDisk: boolean;
 }
 
 export interface SharedWorkspaceOptions {
   readonly isReadOnly: boolean;
+  /** The workspace is opened with `live: true`, so that calls that name no attempt write to the disk. */
+  readonly isLive: boolean;
   /** Name of the attempt of calls that name none, made if there is none. Undefined: the current one. */
   readonly name: string | undefined;
   /** Patterns of paths to hide besides secrets, and of secrets to show. */
@@ -55,13 +59,14 @@ export class SharedWorkspace {
     const workspace = await this.open();
     const attempt = await (name === undefined ? this.#default(workspace) : workspace.attempt(name));
     const known = this.#attempts.get(attempt.name);
-    const { isReadOnly, deny, allowSecrets, onError } = this.#options;
+    const { isReadOnly, isLive, deny, allowSecrets, onError } = this.#options;
     const make = (): OpenAttempt => {
       const sandbox = new Sandbox(attempt.fileSystem, {
         root: { root: '/', readonly: isReadOnly, writeApproval: false },
         deny: [...SECRET_FILES, ...allowSecrets.map((pattern) => `!${pattern}`), ...deny],
       });
-      return { attempt, sandbox, files: createFileTools(sandbox, { onError }) };
+      const asksForDisk = attempt.isLive === true && !isLive;
+      return { attempt, sandbox, asksForDisk, files: createFileTools(sandbox, { onError }) };
     };
     const open = known ?? make();
     this.#attempts.delete(attempt.name);
@@ -72,13 +77,11 @@ export class SharedWorkspace {
   }
 
   async #default(workspace: Workspace): Promise<Attempt> {
-    const { name } = this.#options;
+    const { name, isLive } = this.#options;
     if (name === undefined) return workspace.attempt();
-    try {
-      return await workspace.attempt(name);
-    } catch (error) {
-      if (!isWorkspaceError(error, 'not-found')) throw error;
-    }
+    const found = await namedAttempt(workspace, name);
+    if (isLive) checkLive(name, found);
+    if (found !== undefined) return found;
     return workspace.createAttempt(name).catch((error: unknown) => {
       if (isWorkspaceError(error, 'exists')) return workspace.attempt(name);
       throw error;
@@ -87,6 +90,29 @@ export class SharedWorkspace {
 
   async close(): Promise<void> {
     await (await this.#workspace?.catch(() => undefined))?.close();
+  }
+}
+
+/**
+ * Throws if a live server cannot use an attempt for the calls that name none: its changes would not reach the disk.
+ * @throws WorkspaceError `refused`
+ */
+export function checkLive(name: string, found: Attempt | undefined): void {
+  if (found === undefined || found.isLive === true) return;
+  throw new WorkspaceError(
+    'refused',
+    `The attempt ${name} keeps its changes apart, so a live server cannot use it: leave out the name of the attempt, ` +
+      'which chooses the live one, or leave out live',
+  );
+}
+
+/** Returns undefined if no attempt has the name. */
+export async function namedAttempt(workspace: Workspace, name: string): Promise<Attempt | undefined> {
+  try {
+    return await workspace.attempt(name);
+  } catch (error) {
+    if (isWorkspaceError(error, 'not-found')) return undefined;
+    throw error;
   }
 }
 

@@ -45,8 +45,8 @@ export class McpWorkspaceServer {
   /** @param open opens the workspace, such as `() => openWorkspace('/home/me/project')` */
   constructor(open: () => Promise<Workspace>, options: McpServerOptions = {}) {
     this.#settings = serverSettings(options);
-    const { readOnly, attempt, deny, allowSecrets, onError } = this.#settings;
-    this.#shared = new SharedWorkspace(open, { isReadOnly: readOnly, name: attempt, deny, allowSecrets, onError });
+    const { readOnly: isReadOnly, live: isLive, attempt: name, deny, allowSecrets, onError } = this.#settings;
+    this.#shared = new SharedWorkspace(open, { isReadOnly, isLive, name, deny, allowSecrets, onError });
     this.#subscriptions = new Subscriptions(async (signal) => (await this.#shared.open()).events({ signal }));
     this.#tools = toolList(this.#settings);
     this.#gate = new ApprovalGate(this.#settings);

@@ -1,25 +1,47 @@
 import { InputError } from '@scratchfs/tools';
 import type { Operation } from '@scratchfs/workspace';
 import type { OpenAttempt } from '../server/shared-workspace.js';
-import { nameOf, operationText } from './format.js';
+import { nameOf, operationText, statText } from './format.js';
 import { type Plan, type ServerTool, workspaceTool } from './server-tool.js';
-import { isVisible, visibleOperation } from './visible.js';
+import { hiddenLines, isVisible, visibleOnly, visibleOperation } from './visible.js';
 
 async function done(verb: string, made: Operation, open: OpenAttempt, signal: AbortSignal) {
   const operation = await visibleOperation(made, open, signal);
   return { text: `${verb}:\n${operationText(operation)}`, operations: [operation] };
 }
 
-/** Plans an undo or redo. Those of an accept write to the disk and to git. */
+/** Plans an undo or redo. Those of an accept write to the disk and to git, and those of a live operation to the disk. */
 async function planOf(tool: 'undo' | 'redo', open: OpenAttempt, signal: AbortSignal): Promise<Plan> {
-  const { attempt } = open;
+  const { attempt, asksForDisk } = open;
   const target = await attempt.next(tool, { signal });
   const head = await attempt.head({ signal });
-  if (target?.tool !== 'accept') return { head, isOutside: false, shown: '', target };
+  const isAccept = target?.tool === 'accept';
+  if (target === undefined || !(isAccept || asksForDisk)) return { head, isOutside: false, shown: '', target };
   const text = operationText(await visibleOperation(target, open, signal));
   const verb = tool === 'undo' ? 'Take back' : 'Make again';
-  return { head, isOutside: true, shown: `${verb} on your disk and in git:\n${text}`, target };
+  const place = isAccept ? 'on your disk and in git' : 'on your disk';
+  return { head, isOutside: true, shown: `${verb} ${place}:\n${text}`, target };
 }
+
+/** Plans to bring back the state after an operation, which is on the disk if the attempt is live. */
+async function planOfState(
+  to: number,
+  path: string | undefined,
+  open: OpenAttempt,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const { attempt, asksForDisk } = open;
+  const head = await attempt.head({ signal });
+  if (!asksForDisk) return { head, isOutside: false, shown: '' };
+  const paths = path === undefined ? undefined : [path];
+  const { shown, hidden } = await visibleOnly((await attempt.diff({ from: to, paths, signal })).paths, open, signal);
+  const lines = [statText(shown), ...hiddenLines(hidden)].filter((line) => line !== '').join('\n');
+  const list = lines.length > MAX_SHOWN_LENGTH ? `${lines.slice(0, MAX_SHOWN_LENGTH).toWellFormed()}…` : lines;
+  return { head, isOutside: true, shown: `Take back on your disk what operations after ${to} changed:\n${list}` };
+}
+
+/** Maximum length of the paths that a form shows, in UTF-16 units. */
+const MAX_SHOWN_LENGTH = 7_000;
 
 export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number; path?: string }>({
   name: 'undo',
@@ -36,10 +58,10 @@ export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number;
   },
   paths: ['path'],
   effect: 'outside',
-  plan: async ({ to }, open, signal) =>
+  plan: ({ to, path }, open, signal) =>
     to === undefined
       ? planOf('undo', open, signal)
-      : { head: await open.attempt.head({ signal }), isOutside: false, shown: '' },
+      : planOfState(to as number, path as string | undefined, open, signal),
   async run({ operation: expect, to, path }, context) {
     const { attempt, actor, plan, signal } = context;
     if (to === undefined) {
@@ -54,7 +76,8 @@ export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number;
     if (expect !== undefined) throw new InputError('operation and to exclude each other.');
     if (path !== undefined && !(await isVisible(path, context, signal)))
       throw new InputError(`There is no path ${nameOf(path)} to bring back.`);
-    const made = await attempt.restore(to, { path, actor, signal });
+    const expectHead = plan?.isOutside === true ? plan.head : undefined;
+    const made = await attempt.restore(to, { path, expect: expectHead, actor, signal });
     return made === undefined ? 'Nothing differs from that state.' : done('Restored', made, context, signal);
   },
 });
