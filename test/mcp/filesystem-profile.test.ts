@@ -187,6 +187,7 @@ async function connect(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   roots?: readonly string[],
+  onStderr?: (text: string) => void,
 ): Promise<Client> {
   const client = new Client(
     { name: 'tester', version: '1' },
@@ -194,9 +195,10 @@ async function connect(
   );
   if (roots !== undefined)
     client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: roots.map((uri) => ({ uri: `file://${uri}` })) }));
-  await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [...args], env: { ...env }, stderr: 'ignore' }),
-  );
+  const stderr = onStderr === undefined ? 'ignore' : 'pipe';
+  const transport = new StdioClientTransport({ command: process.execPath, args: [...args], env: { ...env }, stderr });
+  transport.stderr?.on('data', (data) => onStderr?.(String(data)));
+  await client.connect(transport);
   return client;
 }
 
@@ -311,6 +313,53 @@ describe('the profile filesystem beside the reference server', () => {
     expect(await ask(narrowed, 'read_text_file', { path: `${project.directory}/b/c.ts` })).toContain('return 1');
     for (const path of [`${project.directory}/a.txt`, `${other}/secret`, '/etc/passwd'])
       expect(await ask(narrowed, 'read_text_file', { path })).toContain('Access denied - path outside');
+  });
+
+  it('keeps a client with narrower roots to them, also through links, by sizes and by undo', async () => {
+    const project = prepared();
+    const { directory } = project;
+    const inside = `${directory}/b`;
+    symlinkSync('../made-outside.txt', `${inside}/dangling`);
+    symlinkSync('missing/x.txt', `${inside}/dangling-inside`);
+    symlinkSync('../a.txt', `${inside}/leads-out`);
+    symlinkSync('..', `${inside}/up`);
+    const before = project.read();
+    const client = await connect(project.args('--profile', 'filesystem'), project.env, [inside]);
+    onTestFinished(() => client.close());
+    const ask = async (name: string, input: Input = {}): Promise<string> => {
+      const result = (await client.callTool({ name, arguments: { ...input } })) as Result;
+      return `${result.isError ? 'Error: ' : ''}${result.content?.[0]?.text}`;
+    };
+    for (const name of ['dangling', 'leads-out', 'up/new.txt', 'up/made/new.txt']) {
+      const path = `${inside}/${name}`;
+      expect(await ask('write_file', { path, content: 'escaped' })).toMatch(/^Error: (Access denied|EACCES)/);
+      expect(await ask('create_directory', { path })).toMatch(/^Error: (Access denied|EACCES)/);
+      expect(await ask('move_file', { source: `${inside}/c.ts`, destination: path })).toMatch(/^Error: /);
+      expect(await ask('read_text_file', { path })).toMatch(/^Error: (Access denied|EACCES)/);
+    }
+    expect(await ask('write_file', { path: `${inside}/dangling-inside`, content: '' })).toContain('ENOENT');
+    const list = await ask('list_directory_with_sizes', { path: inside });
+    expect(list).toMatch(/leads-out +0 B/);
+    for (const tool of ['log', 'undo', 'redo']) {
+      expect(await ask(tool)).toContain('Error: undo, redo and log work on the whole');
+      expect(await ask(tool, { directory: inside })).toContain('Error: undo, redo and log work on the whole');
+    }
+    expect(await ask('undo', { to: 0 })).toMatch(/^Error: undo, redo and log/);
+    expect(project.read()).toEqual(before);
+  });
+
+  it('allows nothing to a client whose roots do not exist, and says so on stderr', async () => {
+    const project = prepared();
+    let stderr = '';
+    const args = project.args('--profile', 'filesystem');
+    const client = await connect(args, project.env, [`${project.directory}/none`], (text) => {
+      stderr += text;
+    });
+    onTestFinished(() => client.close());
+    const path = `${project.directory}/a.txt`;
+    const result = (await client.callTool({ name: 'read_text_file', arguments: { path } })) as Result;
+    expect(result.content?.[0]?.text).toContain("not in any: no root of the client lies in this server's directories");
+    await expect.poll(() => stderr).toContain('not directories of this disk. Allowed directories: none');
   });
 
   async function open(): Promise<typeof clients> {

@@ -33,10 +33,22 @@ export class AllowedDirectories {
 
   /** Keeps what also lies in one of the client's roots. @param roots real paths */
   narrow(roots: readonly string[]): void {
-    const all = this.served.flatMap(({ given, path }) => [given, path]);
-    const within = roots.filter((root) => all.some((directory) => isIn(root, directory)));
-    const around = all.filter((directory) => roots.some((root) => isIn(directory, root)));
-    this.#allowed = [...new Set([...within, ...around])];
+    const allowed = this.served.flatMap(({ given, path }) => {
+      const isWhole = roots.some((root) => isIn(path, root));
+      return isWhole ? [given, path] : roots.filter((root) => isIn(root, path));
+    });
+    this.#allowed = [...new Set(allowed)];
+  }
+
+  /** Returns the paths in an attempt that are allowed with all that is under them; `/` for the whole directory. */
+  within({ path }: ServedDirectory): string[] {
+    if (this.allowsAll({ path })) return ['/'];
+    return this.#allowed.filter((one) => isIn(one, path)).map((one) => `/${relative(path, one)}`);
+  }
+
+  /** Reports whether the whole of a directory is allowed. */
+  allowsAll({ path }: Pick<ServedDirectory, 'path'>): boolean {
+    return this.#isAllowed(path);
   }
 
   /** @throws InputError for a path that is not in an allowed directory */
@@ -55,6 +67,7 @@ export class AllowedDirectories {
 
   /**
    * Follows the links of a path, as far as it exists.
+   * @param fs a view that refuses what is not allowed, also as the target of a link that does not exist
    * @throws InputError if they lead out of the allowed directories
    */
   async real(fs: FileSystem, { served, path }: Place, options: CallOptions): Promise<string> {
@@ -93,7 +106,8 @@ export function absoluteOf({ path: directory }: ServedDirectory, path: string): 
 }
 
 function outside(absolute: string, allowed: readonly string[]): InputError {
-  return new InputError(`Access denied - path outside allowed directories: ${absolute} not in ${allowed.join(', ')}`);
+  const directories = allowed.join(', ') || "any: no root of the client lies in this server's directories";
+  return new InputError(`Access denied - path outside allowed directories: ${absolute} not in ${directories}`);
 }
 
 function isIn(path: string, directory: string): boolean {

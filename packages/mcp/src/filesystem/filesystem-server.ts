@@ -17,11 +17,13 @@ import { errorResult, resultOf } from '../server/results.js';
 import { type StdioOptions, serveOnStdio } from '../server/serve-on-stdio.js';
 import { SharedWorkspace } from '../server/shared-workspace.js';
 import { UNCHECKED } from '../server/unchecked.js';
+import { nameOf } from '../tools/format.js';
 import { explained, type ServerTool } from '../tools/server-tool.js';
 import { log, redo, undo } from '../tools/undo-tools.js';
 import { VERSION } from '../version.js';
 import { AllowedDirectories, absoluteOf, type ServedDirectory } from './allowed-directories.js';
 import { type Located, REFERENCE_TOOLS, type ReferenceCall, type ReferenceTool } from './reference-tools.js';
+import { restrictTo } from './restrict-to.js';
 
 /** A directory to serve. */
 export interface FilesystemDirectory {
@@ -77,7 +79,8 @@ export class FilesystemServer {
     const directories = new AllowedDirectories(this.#served);
     let ready: Promise<void> | undefined;
     const askForRoots = (): void => {
-      if (server.server.getClientCapabilities()?.roots !== undefined) ready = narrow(server, directories);
+      if (server.server.getClientCapabilities()?.roots === undefined) return;
+      ready = (ready ?? Promise.resolve()).then(() => narrow(server, directories));
     };
     server.server.oninitialized = askForRoots;
     server.server.setNotificationHandler('notifications/roots/list_changed', askForRoots);
@@ -139,7 +142,7 @@ export class FilesystemServer {
         const place = directories.locate(requested);
         used = place.served;
         const { attempt, sandbox } = await place.served.shared.attempt(undefined);
-        const fs = sandbox.fileSystem;
+        const fs = restrictTo(sandbox.fileSystem, directories.within(place.served));
         const path = await directories.real(fs, place, options);
         return {
           fs,
@@ -195,11 +198,20 @@ const DIRECTORY: PropertySchema = {
   description: 'Path in the allowed directory that is meant. Needed only if there are several.',
 };
 
+/**
+ * Returns the directory whose log is meant. A client that may use only a part of it gets no log: undo would change the
+ * rest too.
+ */
 function chosen(directories: AllowedDirectories, directory: unknown): ServedDirectory {
-  const { served } = directories;
-  if (typeof directory === 'string') return directories.locate(directory).served;
-  if (served.length === 1 && directories.allowed.length > 0) return served[0] as ServedDirectory;
-  const names = served.map(({ path }) => path).join(', ');
+  const whole = directories.served.filter((one) => directories.allowsAll(one));
+  if (whole.length === 0)
+    throw new InputError(
+      "undo, redo and log work on the whole of a directory that the server was started with, and this client's roots allow only a part of it. Add that directory to the client's roots to use them.",
+    );
+  const named = typeof directory === 'string' ? directories.locate(directory).served : whole[0];
+  if (named !== undefined && whole.includes(named) && (typeof directory === 'string' || whole.length === 1))
+    return named;
+  const names = whole.map(({ path }) => path).join(', ');
   throw new InputError(`directory is needed, because each has a log of its own: ${names}`);
 }
 
@@ -237,20 +249,29 @@ function withDiskPaths(
   return message;
 }
 
-/** Allows less if the client says which directories it works in. A client that does not reply changes nothing. */
+/**
+ * Allows less if the client says which directories it works in; a root that does not exist allows nothing. A client
+ * that names none, or does not reply, changes nothing. Says on stderr what applies, unless each root allows something.
+ */
 async function narrow({ server }: McpServer, directories: AllowedDirectories): Promise<void> {
+  const report = (reason: string): void => {
+    const allowed = directories.allowed.map(nameOf).join(', ') || 'none';
+    console.error(`${nameOf(reason)} Allowed directories: ${allowed}`);
+  };
   try {
     const { roots } = await server.listRoots(undefined, { timeout: ROOTS_MS });
-    const paths = roots.flatMap(({ uri }) => {
+    if (roots.length === 0) return report('The client has no roots.');
+    const paths: string[] = [];
+    for (const { uri } of roots) {
       try {
-        return [realpathSync(uri.startsWith('file://') ? fileURLToPath(uri) : uri)];
-      } catch {
-        return [];
-      }
-    });
-    if (paths.length > 0) directories.narrow(paths);
+        paths.push(realpathSync(uri.startsWith('file://') ? fileURLToPath(uri) : uri));
+      } catch {}
+    }
+    directories.narrow(paths);
+    if (paths.length < roots.length) report("Some of the client's roots are not directories of this disk.");
+    else if (directories.allowed.length === 0) report("The client's roots lie outside of the served directories.");
   } catch (error) {
-    console.error(`The client did not tell its roots: ${error instanceof Error ? error.message : String(error)}`);
+    report(`The client did not tell its roots: ${error instanceof Error ? error.message : String(error)}.`);
   }
 }
 

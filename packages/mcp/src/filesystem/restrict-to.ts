@@ -1,0 +1,22 @@
+import { type FileSystem, FsError, isWithin } from '@scratchfs/core';
+import { type Guard, restrict } from '@scratchfs/core/layers';
+
+/**
+ * Returns a view of a filesystem that reaches only what lies in some directories, by whatever link. Every use of a path
+ * is checked, so a link that changes after a path was judged leads nowhere else.
+ * @param directories normalized paths; with `/` the filesystem itself is returned
+ */
+export function restrictTo(fs: FileSystem, directories: readonly string[]): FileSystem {
+  if (directories.includes('/')) return fs;
+  const isInside = (path: string): boolean => directories.some((directory) => isWithin(path, directory));
+  const isOnTheWay = (path: string): boolean => directories.some((directory) => isWithin(directory, path));
+  const guard: Guard = {
+    check({ path, access, kind, syscall, given }) {
+      if (isInside(path) || (access === 'look' && kind !== 'file' && isOnTheWay(path))) return;
+      throw new FsError('EACCES', { syscall, path: given, hint: 'It lies outside of the allowed directories' });
+    },
+    isVisible: (path) => isInside(path) || isOnTheWay(path),
+    coversTree: isInside,
+  };
+  return restrict(fs, guard);
+}
