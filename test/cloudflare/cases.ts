@@ -11,6 +11,7 @@ interface RestOfState extends SqlObjectState {
   get(key: string): Promise<unknown>;
   list(): Promise<Map<string, unknown>>;
   deleteAll(): Promise<void>;
+  transaction(work: (transaction: { rollback(): void }) => Promise<void>): Promise<void>;
 }
 
 export interface Place {
@@ -211,6 +212,19 @@ export const CASES: Readonly<Record<string, Case>> = {
     const failures = [await failureOf(fs.readText('/f')), await failureOf(fs.writeFile('/g', 'y'))];
     const fresh = await opened(storageIn(place, 'gone'));
     return { failures, fresh: await fresh.readdir('/') };
+  },
+
+  /** Resolves to the tags of two heads with one predecessor; the application's own transaction rolls the first back. */
+  rolledBackTags: async ({ state, subject }) => {
+    const store = subject.store('rolled-back');
+    const first = await store.swapHead(new Uint8Array([1]), undefined);
+    const tags: unknown[] = [];
+    await (state as RestOfState).transaction(async (transaction) => {
+      tags.push(await store.swapHead(new Uint8Array([2]), first));
+      transaction.rollback();
+    });
+    tags.push(await store.swapHead(new Uint8Array([3]), first));
+    return tags;
   },
 
   open: async (place) => failureOf(opened(storageIn(place, 'default'))),

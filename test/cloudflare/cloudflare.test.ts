@@ -107,6 +107,11 @@ describe('DurableObjectStorage', () => {
     expect([kind, message]).toEqual(['full', expect.stringContaining('larger')]);
   });
 
+  it('gives no tag twice, also if a transaction of the application rolls the first head back', async () => {
+    const tags = await call<unknown[]>(worker, 'agents/rolledBackTags');
+    expect([typeof tags[0], typeof tags[1], new Set(tags).size]).toEqual(['string', 'string', 2]);
+  });
+
   it('tells watchers of the changes of other clients', async () => {
     expect(await call(worker, 'agents/watch')).toEqual({ type: 'overflow', path: '/' });
   });

@@ -6,6 +6,7 @@ import { type SqliteDatabase, SqliteStorage, type SqliteStorageOptions } from '@
 import { fileSystemSuite, storageSuite } from '@scratchfs/testkit';
 import Libsql from 'libsql';
 import { afterAll, describe, expect, it } from 'vitest';
+import { SqliteObjectStore } from '../../packages/sql/src/sqlite-object-store.js';
 import { killOnCounter, raceOnCounter } from './counting-clients.js';
 
 // Memory is enough here: the tests do not stop the machine.
@@ -50,6 +51,17 @@ describe('SqliteStorage', () => {
     const again = await openFileSystem(storageIn(path, { name: 'one' }));
     expect(await again.readdir('/')).toEqual([]);
     await Promise.all([fs.close(), other.close(), again.close()]);
+  });
+
+  it('gives no tag twice, also in a file that is created again or restored', async () => {
+    const tags: unknown[] = [];
+    for (let i = 0; i < 2; i++) {
+      const store = new SqliteObjectStore(async () => openFile(':memory:'), 'one', true, false);
+      const first = await store.swapHead(new Uint8Array([1]), undefined);
+      tags.push(first, await store.swapHead(new Uint8Array([2]), first));
+      await store.close();
+    }
+    expect([new Set(tags).size, tags.includes(undefined)]).toEqual([4, false]);
   });
 
   it('leaves a given connection open, and uses the tables that are there', async () => {

@@ -15,7 +15,7 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS scratchfs_objects (
     filesystem TEXT NOT NULL, name TEXT NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (filesystem, name)) WITHOUT ROWID`,
   `CREATE TABLE IF NOT EXISTS scratchfs_heads (
-    filesystem TEXT PRIMARY KEY, tag INTEGER NOT NULL, bytes BLOB) WITHOUT ROWID`,
+    filesystem TEXT PRIMARY KEY, tag TEXT NOT NULL, bytes BLOB NOT NULL) WITHOUT ROWID`,
 ];
 const HAS_TABLES = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'scratchfs_format'";
 
@@ -24,16 +24,13 @@ const PUT = 'INSERT OR REPLACE INTO scratchfs_objects VALUES (?, ?, ?)';
 const DELETE = 'DELETE FROM scratchfs_objects WHERE filesystem = ? AND name = ?';
 const LIST = `SELECT name FROM scratchfs_objects WHERE filesystem = ? AND name > ? AND name >= ? AND name < ?
   ORDER BY name LIMIT ${NAMES_PER_PAGE}`;
-const HEAD = `SELECT tag, iif(tag = ?, NULL, bytes) AS bytes FROM scratchfs_heads
-  WHERE filesystem = ? AND bytes IS NOT NULL`;
-// The row of a deleted filesystem stays, because its number must not return.
-const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES (?, 1, ?)
-  ON CONFLICT (filesystem) DO UPDATE SET tag = tag + 1, bytes = excluded.bytes WHERE bytes IS NULL RETURNING tag`;
-const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = tag + 1, bytes = ?
-  WHERE filesystem = ? AND tag = ? AND bytes IS NOT NULL RETURNING tag`;
-const DELETE_HEAD = `UPDATE scratchfs_heads SET tag = tag + 1, bytes = NULL
-  WHERE filesystem = ? AND bytes IS NOT NULL`;
-const NAMES = 'SELECT filesystem FROM scratchfs_heads WHERE bytes IS NOT NULL ORDER BY filesystem';
+const HEAD = `SELECT tag, iif(tag = ?, NULL, bytes) AS bytes FROM scratchfs_heads WHERE filesystem = ?`;
+// A number would return: deleteAll() deletes it, and a transaction of the application can roll it back.
+const NEW_TAG = 'lower(hex(randomblob(16)))';
+const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES (?, ${NEW_TAG}, ?) ON CONFLICT DO NOTHING RETURNING tag`;
+const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = ${NEW_TAG}, bytes = ? WHERE filesystem = ? AND tag = ? RETURNING tag`;
+const DELETE_HEAD = 'DELETE FROM scratchfs_heads WHERE filesystem = ?';
+const NAMES = 'SELECT filesystem FROM scratchfs_heads ORDER BY filesystem';
 
 /** Functions to call when a head has changed. All clients of a Durable Object run in its one isolate. */
 const watchers = new WeakMap<SqlObjectState, Map<string, Set<() => void>>>();
@@ -78,7 +75,7 @@ export class DurableObjectStore implements ObjectStore {
 
   async readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
     return this.#attempt(() => {
-      const row = this.#row(HEAD, known === undefined ? null : Number(known), this.#name);
+      const row = this.#row(HEAD, known ?? null, this.#name);
       if (row === undefined) return undefined;
       const tag = String(row['tag']);
       return tag === known ? 'unchanged' : { tag, bytes: bytesOf(row['bytes']) };
@@ -116,7 +113,7 @@ export class DurableObjectStore implements ObjectStore {
       const swapped =
         expected === undefined
           ? this.#row(FIRST_HEAD, this.#name, head)
-          : this.#row(NEXT_HEAD, head, this.#name, Number(expected));
+          : this.#row(NEXT_HEAD, head, this.#name, expected);
       if (swapped !== undefined) for (const { name, bytes } of objects) this.#row(PUT, this.#name, name, bytes);
       return swapped;
     });

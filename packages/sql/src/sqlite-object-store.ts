@@ -15,14 +15,13 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS scratchfs_format (version INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS scratchfs_objects (
     filesystem TEXT NOT NULL, name TEXT NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (filesystem, name));
-  CREATE TABLE IF NOT EXISTS scratchfs_heads (filesystem TEXT PRIMARY KEY, tag INTEGER NOT NULL, bytes BLOB);`;
+  CREATE TABLE IF NOT EXISTS scratchfs_heads (filesystem TEXT PRIMARY KEY, tag TEXT NOT NULL, bytes BLOB NOT NULL);`;
 
 const PUT = 'INSERT OR REPLACE INTO scratchfs_objects VALUES (?, ?, ?)';
-// The row of a deleted filesystem stays, because its number must not return.
-const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES (?, 1, ?)
-  ON CONFLICT (filesystem) DO UPDATE SET tag = tag + 1, bytes = excluded.bytes WHERE bytes IS NULL RETURNING tag`;
-const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = tag + 1, bytes = ?
-  WHERE filesystem = ? AND tag = ? AND bytes IS NOT NULL RETURNING tag`;
+// A number would return in a file that is restored from a backup, or deleted and created again.
+const NEW_TAG = 'lower(hex(randomblob(16)))';
+const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES (?, ${NEW_TAG}, ?) ON CONFLICT DO NOTHING RETURNING tag`;
+const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = ${NEW_TAG}, bytes = ? WHERE filesystem = ? AND tag = ? RETURNING tag`;
 
 /** Connections with a storage that waits for the disk. Another storage on the same connection does not change that. */
 const flushed = new WeakSet<SqliteDatabase>();
@@ -82,7 +81,7 @@ export class SqliteObjectStore implements ObjectStore {
       const tag = this.#tag(db);
       if (tag === undefined) return undefined;
       if (tag === known) return 'unchanged';
-      const sql = 'SELECT tag, bytes FROM scratchfs_heads WHERE filesystem = ? AND bytes IS NOT NULL';
+      const sql = 'SELECT tag, bytes FROM scratchfs_heads WHERE filesystem = ?';
       const row = this.#row(db, sql, this.#name);
       return row && { tag: String(row['tag']), bytes: bytesOf(row['bytes']) };
     });
@@ -125,15 +124,14 @@ export class SqliteObjectStore implements ObjectStore {
 
   deleteHead(call?: BackendCall): Promise<void> {
     return this.#attempt(call, (db) => {
-      const sql = 'UPDATE scratchfs_heads SET tag = tag + 1, bytes = NULL WHERE filesystem = ? AND bytes IS NOT NULL';
-      this.#run(db, sql, this.#name);
+      this.#run(db, 'DELETE FROM scratchfs_heads WHERE filesystem = ?', this.#name);
     });
   }
 
   /** Returns the names of the filesystems in the database. */
   names(): Promise<string[]> {
     return this.#attempt(undefined, (db) =>
-      this.#statement(db, 'SELECT filesystem FROM scratchfs_heads WHERE bytes IS NOT NULL ORDER BY filesystem')
+      this.#statement(db, 'SELECT filesystem FROM scratchfs_heads ORDER BY filesystem')
         .all()
         .map((row) => String((row as Row)['filesystem'])),
     );
@@ -150,12 +148,12 @@ export class SqliteObjectStore implements ObjectStore {
     const row =
       expected === undefined
         ? this.#row(db, FIRST_HEAD, this.#name, bytes)
-        : this.#row(db, NEXT_HEAD, bytes, this.#name, Number(expected));
+        : this.#row(db, NEXT_HEAD, bytes, this.#name, expected);
     return row && String(row['tag']);
   }
 
   #tag(db: SqliteDatabase): string | undefined {
-    const sql = 'SELECT tag FROM scratchfs_heads WHERE filesystem = ? AND bytes IS NOT NULL';
+    const sql = 'SELECT tag FROM scratchfs_heads WHERE filesystem = ?';
     const row = this.#row(db, sql, this.#name);
     return row && String(row['tag']);
   }
