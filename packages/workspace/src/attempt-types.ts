@@ -13,6 +13,11 @@ export interface OperationResult<T> {
   readonly refreshed: RefreshResult;
 }
 
+/** An operation, and what the disk was found to have at its paths after it. */
+export interface RefreshedOperation extends Operation {
+  readonly refreshed: RefreshResult;
+}
+
 /** Result of comparing the attempt's changed paths with the disk. Paths are sorted. */
 export interface RefreshResult {
   /** Paths that the person changed, and whose changes are now in the attempt too. */
@@ -214,11 +219,11 @@ export interface Attempt {
    */
   undo(
     options?: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined },
-  ): Promise<Operation>;
+  ): Promise<RefreshedOperation>;
   /** Makes the last operation that was undone again. @throws WorkspaceError `nothing-to-redo`, `moved` */
   redo(
     options?: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined },
-  ): Promise<Operation>;
+  ): Promise<RefreshedOperation>;
   /** Returns the operation that `undo` would take back, or that `redo` would make again. Undefined if there is none. */
   next(tool: 'undo' | 'redo', options?: CallOptions): Promise<Operation | undefined>;
   /**
@@ -233,7 +238,7 @@ export interface Attempt {
       readonly expect?: OperationRef | undefined;
       readonly actor?: string | undefined;
     },
-  ): Promise<Operation | undefined>;
+  ): Promise<RefreshedOperation | undefined>;
   /** The attempt's changes after an operation (0: none) over the disk as it is now. Read-only. */
   at(operation: OperationRef | 0): FileSystem;
   log(options?: LogOptions): Promise<LogPage>;
@@ -242,14 +247,19 @@ export interface Attempt {
   /** Compares all changed paths with the disk, and takes over what the person changed. */
   refresh(options?: CallOptions & { readonly onto?: boolean | undefined }): Promise<RefreshResult>;
   /**
-   * Settles the conflicts at a path and under it, after a look at the disk, in favour of what the attempt has: its changes
-   * then begin from what the disk has now, and an accept replaces that. Nothing changes in the attempt, and the operation
-   * can be undone. To take over the disk's version instead, `restore(0, { path })`. A write to the path inside `operation`
-   * or `labelled` settles its conflict too, if the conflict was found before the call began; so does a `chmod`.
+   * Settles the conflicts at a path and under it in favour of what the attempt has: its changes then begin from what the
+   * disk has now, and an accept replaces that. Nothing changes in the attempt, and the operation can be undone. To take
+   * over the disk's version instead, `restore(0, { path })`. A write to the path inside `operation` or `labelled` settles
+   * its conflict too; so does a `chmod`.
    *
-   * @throws WorkspaceError `not-found` if there is no conflict; `refused` if the disk has a directory in place of a file
+   * Only what a result of this object has told of can be settled, with the same state of the disk: `conflicts` of `refresh`
+   * and `accept`, `refreshed` of `operation`, `undo`, `redo`, `restore` and `resolve`. A write settles it only if that was
+   * before its call began.
+   *
+   * @throws WorkspaceError `not-found` if there is no conflict; `refused` if the disk has a directory in place of a file;
+   *   `moved` if a conflict was never told of, or the disk has changed since: then none is settled
    */
-  resolve(path: string, options?: CallOptions & { readonly actor?: string | undefined }): Promise<Operation>;
+  resolve(path: string, options?: CallOptions & { readonly actor?: string | undefined }): Promise<RefreshedOperation>;
   diff(options?: AttemptDiffOptions): Promise<AttemptDiff>;
   accept(options?: AcceptOptions): Promise<AcceptResult>;
   /** Runs a command on the attempt's files, held by the operating system. @throws OsSandboxUnavailableError */

@@ -11,7 +11,7 @@ import {
 } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
 import { acceptAttempt, checkAcceptOptions, completeInterrupted, moveAccept, settleAccepts } from './accept/accept.js';
-import type { AcceptParts } from './accept/accept-parts.js';
+import { type AcceptParts, listOf } from './accept/accept-parts.js';
 import { headWithChanges } from './accept/accepted-head.js';
 import { AcceptContents } from './accept/attempt-changes.js';
 import { followedHead } from './accept/followed-directories.js';
@@ -28,6 +28,7 @@ import type {
   LogPage,
   OperationRef,
   OperationResult,
+  RefreshedOperation,
   RefreshResult,
   RunOptions,
   RunResult,
@@ -43,14 +44,14 @@ import { changedPaths } from './delta/changed-paths.js';
 import type { Head } from './delta/delta-node.js';
 import { applyChanges, changesBetween, type HeadChanges, inverse } from './delta/head-changes.js';
 import { restoredPath } from './delta/restored-path.js';
-import { conflictsUnder, settledHead } from './delta/settled.js';
+import { conflictsUnder, isTold, settledHead } from './delta/settled.js';
 import { attemptDiff } from './diff/attempt-diff.js';
 import { withText } from './diff/path-diffs.js';
 import { WorkspaceError } from './errors.js';
 import type { Contents } from './log/contents.js';
 import { type NewOperation, type OperationLog, versionFor } from './log/operation-log.js';
 import type { OperationRecord } from './log/operation-record.js';
-import type { Operation, OperationLabel } from './operation.js';
+import type { Conflict, EntryState, Operation, OperationLabel } from './operation.js';
 import { Refresher } from './refresh/refresher.js';
 import type { MovedDirectories } from './store/moved-directories.js';
 import type { HiddenPaths } from './visibility/hidden-paths.js';
@@ -103,6 +104,8 @@ export class WorkspaceAttempt implements Attempt {
   readonly fileSystem: FileSystem;
   readonly #parts: AttemptParts;
   readonly #backend: AttemptBackend;
+  /** The disk's state at each path of a conflict that a result has told of. Replaced, never changed. */
+  #told: ReadonlyMap<string, EntryState | null> = new Map();
 
   constructor(parts: AttemptParts) {
     this.name = parts.name;
@@ -143,9 +146,29 @@ export class WorkspaceAttempt implements Attempt {
     options: CallOptions = {},
   ): Promise<OperationResult<T>> {
     checkOptions(options, [], 'operation');
-    const context = this.#contextOf(label);
+    const { value, context } = await this.#operation(this.#contextOf(label), work, options);
+    return { value, operation: context.operations.at(-1), refreshed: this.#tell(context) };
+  }
+
+  async #operation<T>(
+    context: OperationContext,
+    work: (fileSystem: FileSystem) => Promise<T>,
+    options: CallOptions,
+  ): Promise<{ readonly value: T; readonly context: OperationContext }> {
     const value = await operationContext.run(context, () => this.fileSystem.transaction(work, options));
-    return { value, operation: context.operations.at(-1), refreshed: refreshedIn(context) };
+    return { value, context };
+  }
+
+  /** Returns what was found in a call, for its result: a write may settle these conflicts from now on. */
+  #tell(context: OperationContext): RefreshResult {
+    const refreshed = refreshedIn(context);
+    this.#know(refreshed.conflicts);
+    return refreshed;
+  }
+
+  #know(conflicts: readonly Conflict[]): void {
+    if (conflicts.length > 0)
+      this.#told = new Map([...this.#told, ...conflicts.map(({ path, disk }) => [path, disk] as const)]);
   }
 
   async labelled<T>(
@@ -160,7 +183,7 @@ export class WorkspaceAttempt implements Attempt {
     return { value, operations: context.operations };
   }
 
-  #contextOf(label: OperationLabel): OperationContext {
+  #contextOf(label: OperationLabel, told = this.#told): OperationContext {
     const given = checkOptions(label, [...TEXTS, 'ok', 'startedAt'], 'operation', false);
     for (const key of TEXTS)
       if (given[key] !== undefined && typeof given[key] !== 'string')
@@ -168,7 +191,7 @@ export class WorkspaceAttempt implements Attempt {
     return {
       label: given,
       startedAt: given.startedAt ?? this.#parts.clock(),
-      head: this.#parts.log.state.head,
+      told,
       operations: [],
       merged: new Set(),
       conflicts: new Map(),
@@ -177,7 +200,7 @@ export class WorkspaceAttempt implements Attempt {
 
   async undo(
     options: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined } = {},
-  ): Promise<Operation> {
+  ): Promise<RefreshedOperation> {
     const { expect, actor, signal } = checkOptions(options, ['expect', 'actor'], 'undo');
     return this.#change({ signal }, async (isGuarded) => {
       const { undoable } = this.#parts.log.state;
@@ -190,12 +213,12 @@ export class WorkspaceAttempt implements Attempt {
       if (record.accept !== undefined && isGuarded) return 'again';
       if (record.accept !== undefined) return this.#moveAccept(record, 'undo', { actor, summary }, { signal });
       return { tool: 'undo', actor, target, summary, head: this.#applied(inverse(record.changes)) };
-    }) as Promise<Operation>;
+    }) as Promise<RefreshedOperation>;
   }
 
   async redo(
     options: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined } = {},
-  ): Promise<Operation> {
+  ): Promise<RefreshedOperation> {
     const { expect, actor, signal } = checkOptions(options, ['expect', 'actor'], 'redo');
     return this.#change({ signal }, async (isGuarded) => {
       const target = this.#parts.log.state.undone.at(-1);
@@ -207,7 +230,7 @@ export class WorkspaceAttempt implements Attempt {
       if (record.accept !== undefined && isGuarded) return 'again';
       if (record.accept !== undefined) return this.#moveAccept(record, 'redo', { actor, summary }, { signal });
       return { tool: 'redo', actor, target, summary, head: this.#applied(record.changes) };
-    }) as Promise<Operation>;
+    }) as Promise<RefreshedOperation>;
   }
 
   async next(tool: 'undo' | 'redo', options: CallOptions = {}): Promise<Operation | undefined> {
@@ -272,7 +295,7 @@ export class WorkspaceAttempt implements Attempt {
       readonly expect?: OperationRef | undefined;
       readonly actor?: string | undefined;
     } = {},
-  ): Promise<Operation | undefined> {
+  ): Promise<RefreshedOperation | undefined> {
     const { path, expect, actor, signal } = checkOptions(options, ['path', 'expect', 'actor'], 'restore');
     const id = numberOf(to);
     const only = path === undefined ? undefined : normalizePath(path);
@@ -330,7 +353,7 @@ export class WorkspaceAttempt implements Attempt {
       | 'again'
       | undefined
     >,
-  ): Promise<Operation | undefined> {
+  ): Promise<RefreshedOperation | undefined> {
     const { log, clock, checkOpen } = this.#parts;
     const operation = await this.#backend.inTurn(async () => {
       const startedAt = clock();
@@ -358,13 +381,12 @@ export class WorkspaceAttempt implements Attempt {
         if (operation !== undefined) return operation;
       }
     });
+    if (operation === undefined) return undefined;
     // What comes back began from the disk as it was then.
-    if (operation !== undefined)
-      await this.#refreshed(
-        operation.changes.map(({ path }) => path),
-        options,
-      );
-    return operation;
+    const context = this.#contextOf({});
+    const paths = operation.changes.map(({ path }) => path);
+    await operationContext.run(context, () => this.#refreshed(paths, options));
+    return { ...operation, refreshed: this.#tell(context) };
   }
 
   #checkExpected(expect: OperationRef | undefined, target: number): void {
@@ -430,12 +452,16 @@ export class WorkspaceAttempt implements Attempt {
     if (onto) await this.#parts.takeAlong({ signal });
     await this.#parts.log.catchUp({ signal });
     await operationContext.run(context, () => this.#refreshed(undefined, { signal }));
-    return refreshedIn(context);
+    return this.#tell(context);
   }
 
-  async resolve(path: string, options: CallOptions & { readonly actor?: string | undefined } = {}): Promise<Operation> {
+  async resolve(
+    path: string,
+    options: CallOptions & { readonly actor?: string | undefined } = {},
+  ): Promise<RefreshedOperation> {
     const { actor, signal } = checkOptions(options, ['actor'], 'resolve');
     const top = normalizePath(path);
+    const told = this.#told;
     await this.#refreshed(undefined, { signal });
     return this.#change({ signal }, async () => {
       const { head } = this.#parts.log.state;
@@ -448,10 +474,16 @@ export class WorkspaceAttempt implements Attempt {
           `${quote(kept.path)} cannot replace what the disk has: move that away, or take it over with restore(0, { path })`,
         );
       const paths = found.map((one) => one.path);
+      const unseen = found.filter((one) => !isTold(one.path, one, told)).map((one) => one.path);
+      if (unseen.length > 0)
+        throw new WorkspaceError(
+          'moved',
+          `No result has shown what the disk has now at ${listOf(unseen)}. Nothing was settled: look at it with refresh() first`,
+        );
       const next = settledHead(head, head, paths, this.#nextVersion());
       const summary = `Keep the attempt's version of ${paths.length === 1 ? quote(paths[0] as string) : `${paths.length} paths`}`;
       return { tool: 'resolve', actor, summary, head: next };
-    }) as Promise<Operation>;
+    }) as Promise<RefreshedOperation>;
   }
 
   /** Compares paths, or all that the attempt has changed, with the disk until nothing is new. */
@@ -508,7 +540,9 @@ export class WorkspaceAttempt implements Attempt {
         await completeInterrupted(this.#acceptParts, headAfterMove, { signal });
         this.#checkExpected(expect, log.state.last);
         const result = await acceptAttempt(this.#acceptParts, given);
-        if (result !== undefined) return result;
+        if (result === undefined) continue;
+        this.#know(result.conflicts);
+        return result;
       }
     });
   }
@@ -521,7 +555,15 @@ export class WorkspaceAttempt implements Attempt {
     const copies = copiesOf(directory, name);
     const differing = async (): Promise<string[]> =>
       changedPaths((await log.catchUp()).head).map((path) => path.slice(1));
-    const operation: Attempt['operation'] = (...args) => this.operation(...args);
+    const told = this.#told;
+    const operation = async <T>(
+      label: OperationLabel,
+      work: (inside: FileSystem) => Promise<T>,
+      given: CallOptions,
+    ) => {
+      const { value, context } = await this.#operation(this.#contextOf(label, told), work, given);
+      return { value, operation: context.operations.at(-1) };
+    };
     return runCommand({ ...commands, directory, fileSystem, copies, differing, operation, clock }, command, options);
   }
 

@@ -15,7 +15,7 @@ import {
   type Version,
 } from '@scratchfs/core';
 import { entryAt, type Head } from '../delta/delta-node.js';
-import { settledHead } from '../delta/settled.js';
+import { isTold, settledHead } from '../delta/settled.js';
 import { exceededLimit, tooLargeFile } from '../delta/usage.js';
 import type { Contents } from '../log/contents.js';
 import { type LogState, type NewOperation, type OperationLog, versionFor } from '../log/operation-log.js';
@@ -283,7 +283,7 @@ function firstPath(batch: Batch): string {
   return [...touchedBy(batch)][0] ?? '/';
 }
 
-/** Returns the written paths whose conflict was known before the call began. Calls of which no result tells settle nothing. */
+/** Returns the written paths whose conflict the caller knew before the call began. Calls of which no result tells settle nothing. */
 function settledBy({ writes }: Batch, head: Head, context: OperationContext | undefined): string[] {
   if (context === undefined) return [];
   const paths = new Set<string>();
@@ -291,10 +291,9 @@ function settledBy({ writes }: Batch, head: Head, context: OperationContext | un
     if (write.kind === 'write' || write.kind === 'create' || write.kind === 'meta') paths.add(write.path);
     if (write.kind === 'move') paths.add(write.to);
   }
-  const conflictAt = (one: Head, path: string) => entryAt(one, pathSegments(path))?.conflict;
   return [...paths].filter((path) => {
-    const conflict = conflictAt(head, path);
-    return conflict !== undefined && conflictAt(context.head, path)?.key === conflict.key;
+    const conflict = entryAt(head, pathSegments(path))?.conflict;
+    return conflict !== undefined && isTold(path, conflict, context.told);
   });
 }
 

@@ -1,15 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Head } from '../delta/delta-node.js';
 import type { WorkspaceError } from '../errors.js';
-import type { Conflict, Operation, OperationLabel } from '../operation.js';
+import type { Conflict, EntryState, Operation, OperationLabel } from '../operation.js';
 
 /** What commits made inside a call of `operation` or `labelled` are part of. */
 export interface OperationContext {
   readonly label: OperationLabel;
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** Head when the call began: conflicts that it has were reported before, so that a write settles them. */
-  readonly head: Head;
+  /**
+   * The disk's state at each path of a conflict that a result had told of when the call began. A write settles a conflict
+   * only if it is one of these: the log may know of others, which the caller has never seen.
+   */
+  readonly told: ReadonlyMap<string, EntryState | null>;
   /** Operations that were committed. */
   readonly operations: Operation[];
   /** Paths that were merged with what the person changed. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type FileSystem, FsError, type Path } from '@scratchfs/core';
+import { type CallOptions, type FileSystem, FsError, type Path } from '@scratchfs/core';
 import { checkOptions } from '@scratchfs/core/internal';
 import { autoRunFiles } from '@scratchfs/host';
 import {
@@ -19,7 +19,8 @@ import {
   runConfined,
   takeChanges,
 } from '@scratchfs/host/internal';
-import type { Attempt, RunOptions, RunResult } from '../attempt-types.js';
+import type { OperationResult, RunOptions, RunResult } from '../attempt-types.js';
+import type { OperationLabel } from '../operation.js';
 import { type BroughtIn, bringIn } from './bring-in.js';
 import type { CommandVisibility } from './command-visibility.js';
 import { mountsOf } from './mounts.js';
@@ -28,7 +29,11 @@ import { mountsOf } from './mounts.js';
 export interface CommandFiles extends Pick<CopySource, 'directory' | 'fileSystem'>, CommandVisibility {
   /** Relative paths at and under which the attempt may differ from the directory. */
   readonly differing: () => Promise<readonly string[]>;
-  readonly operation: Attempt['operation'];
+  readonly operation: <T>(
+    label: OperationLabel,
+    work: (fileSystem: FileSystem) => Promise<T>,
+    options: CallOptions,
+  ) => Promise<Pick<OperationResult<T>, 'value' | 'operation'>>;
   /** Directory for the copies of this attempt's files, of no other attempt that ever was. */
   readonly copies: string;
   /** Epoch milliseconds. */

@@ -1,4 +1,5 @@
 import { pathSegments, type Version } from '@scratchfs/core';
+import type { EntryState } from '../operation.js';
 import {
   type Base,
   type DeltaConflict,
@@ -6,6 +7,7 @@ import {
   type DeltaNode,
   entryAt,
   type Head,
+  isSameState,
   NO_NAMES,
 } from './delta-node.js';
 import { Draft } from './draft.js';
@@ -30,11 +32,31 @@ export function settledHead(before: Head, after: Head, paths: Iterable<string>, 
   return draft.head;
 }
 
-/** Returns the paths with a conflict at a path or under it. */
-export function conflictsUnder(head: Head, path: string): { readonly path: string; readonly canSettle: boolean }[] {
-  const found: { path: string; canSettle: boolean }[] = [];
+/**
+ * Reports whether a caller knows what the disk has at a path in conflict.
+ * @param told the disk's state at each path of a conflict that the caller was told of
+ */
+export function isTold(
+  path: string,
+  { disk }: Pick<DeltaConflict, 'disk'>,
+  told: ReadonlyMap<string, EntryState | null>,
+): boolean {
+  const seen = told.get(path);
+  return seen !== undefined && isSameState(seen, disk);
+}
+
+/** A path in conflict. */
+interface FoundConflict {
+  readonly path: string;
+  readonly disk: EntryState | null;
+  readonly canSettle: boolean;
+}
+
+/** Returns the conflicts at a path and under it. */
+export function conflictsUnder(head: Head, path: string): FoundConflict[] {
+  const found: FoundConflict[] = [];
   const visit = (at: string, entry: DeltaEntry): void => {
-    if (entry.conflict !== undefined) found.push({ path: at, canSettle: canSettle(entry) });
+    if (entry.conflict !== undefined) found.push({ path: at, disk: entry.conflict.disk, canSettle: canSettle(entry) });
     for (const [name, inside] of entry.node?.names ?? NO_NAMES) visit(`${at === '/' ? '' : at}/${name}`, inside);
   };
   const entry = path === '/' ? { node: head.root } : entryAt(head, pathSegments(path));

@@ -71,6 +71,48 @@ describe('a conflict', () => {
     expect((await attempt.accept()).success).toBe(false);
   });
 
+  it('is reported by undo, redo and restore, which a write then settles', async () => {
+    await write('AGENT\n');
+    await write('AGENT 2\n');
+    person('PERSON\n');
+    const told = { refreshed: { conflicts: [{ path: '/a', code: 'content' }] } };
+    expect(await attempt.undo()).toMatchObject(told);
+    expect(await attempt.redo()).toMatchObject(told);
+    expect(await attempt.restore(1)).toMatchObject(told);
+    await write('BOTH\n');
+    expect((await attempt.accept()).accepted).toEqual(['/a']);
+  });
+
+  it('is not settled by a write unless a result has told of this state of the disk', async () => {
+    await write('AGENT\n');
+    person('PERSON\n');
+    // Neither result has the conflict.
+    await attempt.fileSystem.writeFile('/a', 'AGENT 2\n');
+    await attempt.labelled({}, () => attempt.fileSystem.writeFile('/a', 'AGENT 3\n'));
+    expect((await write('AGENT 4\n')).refreshed.conflicts).toMatchObject([{ path: '/a' }]);
+    person('PERSON 2\n');
+    await attempt.fileSystem.writeFile('/a', 'AGENT 5\n');
+    expect((await write('AGENT 6\n')).refreshed.conflicts).toMatchObject([{ path: '/a' }]);
+    expect((await attempt.accept()).success).toBe(false);
+    expect(onDisk()).toBe('PERSON 2\n');
+  });
+
+  it('of which another process was told is reported by the next write of this one', async () => {
+    const directory = directories.directory({ a: 'old\n' });
+    const store = `file://${directories.directory()}`;
+    await using one = await openWorkspace(directory, { store });
+    const first = await one.attempt();
+    await first.fileSystem.writeFile('/a', 'AGENT\n');
+    writeFileSync(join(directory, 'a'), 'PERSON\n');
+    expect((await first.refresh()).conflicts).toHaveLength(1);
+    await using two = await openWorkspace(directory, { store });
+    const second = await two.attempt(first.name);
+    expect(await second.fileSystem.readText('/a')).toBe('AGENT\n');
+    const { refreshed } = await second.operation({}, (fs) => fs.writeFile('/a', 'AGENT 2\n'));
+    expect(refreshed.conflicts).toMatchObject([{ path: '/a', code: 'content' }]);
+    expect((await second.accept()).success).toBe(false);
+  });
+
   it('of a file that the attempt has moved is settled by a write to its new path', async () => {
     await attempt.fileSystem.rename('/a', '/c');
     await write('AGENT\n', '/c');
@@ -98,6 +140,7 @@ describe('resolve', () => {
     await attempt.fileSystem.writeFile('/b', 'AGENT\n');
     person('PERSON\n');
     rmSync(join(disk, 'b'));
+    await attempt.refresh();
     const operation = await attempt.resolve('/', { actor: 'ada' });
     expect(operation).toMatchObject({ tool: 'resolve', actor: 'ada', changes: [] });
     expect(await codes()).toEqual([]);
@@ -107,6 +150,28 @@ describe('resolve', () => {
     await attempt.resolve('/b');
     expect((await attempt.accept()).accepted).toEqual(['/a', '/b']);
     expect([existsSync(join(disk, 'a')), onDisk('b')]).toEqual([false, 'AGENT\n']);
+  });
+
+  it('settles nothing if the disk has what no result has told of', async () => {
+    await write('AGENT\n');
+    await write('AGENT\n', '/b');
+    person('PERSON\n');
+    await attempt.refresh();
+    person('PERSON 2\n');
+    await expect(attempt.resolve('/a')).rejects.toMatchObject({
+      code: 'moved',
+      message: expect.stringContaining("'/a'"),
+    });
+    // A failed accept shows what the disk has, too.
+    expect((await attempt.accept({ paths: ['/a'] })).conflicts).toHaveLength(1);
+    person('PERSON\n', 'b');
+    await expect(attempt.resolve('/')).rejects.toMatchObject({
+      code: 'moved',
+      message: expect.stringMatching(/at '\/b'\./),
+    });
+    expect(await codes()).toEqual(['content', 'content']);
+    await attempt.resolve('/');
+    expect((await attempt.accept()).accepted).toEqual(['/a', '/b']);
   });
 
   it('refuses to replace a directory of the person, and names what has no conflict', async () => {
