@@ -343,7 +343,7 @@ async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove:
   const moved = target === undefined ? undefined : await parts.log.record(target);
   const isLive = operation !== undefined || (moved?.accept?.as === 'apply' && moved.accept.isLive === true);
   const isDone = await isLogged(parts, found);
-  const isWritten = !isDone && (await parts.pending.isWritten(writes, isLive ? 'some' : 'all'));
+  const isWritten = !isDone && (await parts.pending.isWritten(pending, isLive));
   if (!isDone && !isWritten) await followRecovery(parts, writes.map(swapped));
   if (isWritten) {
     if (operation !== undefined)
@@ -424,7 +424,8 @@ export async function moveAccept(
   const writes = tool === 'redo' ? accept.writes : accept.writes.map(swapped);
   await using note = parts.pending.note();
   const { last: after } = parts.log.state;
-  if (!(await note.offer({ ...label, tool, target: operation.id, writes, after }, options))) return undefined;
+  const announced = { ...label, tool, target: operation.id, writes, after };
+  if (!(await note.offer(announced, options))) return undefined;
   if ((await parts.log.catchUp()).last !== after) {
     await note.end();
     return undefined;
@@ -446,6 +447,7 @@ export async function moveAccept(
       `Nothing was changed, because these paths no longer hold what the ${what} left there: ${listOf(changed)}. ${hint}`,
     );
   }
+  if (accept.isLive === true) await note.applied(announced);
   const moved = await appendMove(parts, record, headAfterMove, writes, { ...label, tool, startedAt, batch: note.id });
   await note.end();
   return moved;

@@ -126,6 +126,68 @@ describe('an accept that wrote nothing', () => {
   });
 });
 
+describe('an operation of a live attempt whose process was killed', () => {
+  const killed = (): never => {
+    throw new Error('killed');
+  };
+
+  /** @param arm sets when the process is killed */
+  async function interrupted(
+    arm: (store: HookedStore) => void,
+    work: (fileSystem: FileSystem) => Promise<unknown>,
+    person: (disk: string) => void,
+  ) {
+    const disk = directories.directory({ a: 'precious\n' });
+    const store = new HookedStore();
+    const workspace = await openWorkspace(disk, { store: store.fileSystem, live: true });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.writeFile('/first', '1');
+    arm(store);
+    await expect(attempt.operation({ tool: 'agent' }, work)).rejects.toThrow('killed');
+    person(disk);
+    await attempt.fileSystem.writeFile('/other', 'x');
+    return { disk, attempt, tools: await toolsOf(attempt) };
+  }
+
+  it.each([
+    ['after it had noted the writes', (store: HookedStore) => store.before(/operations/, killed)],
+    [
+      'before it had noted the writes',
+      (store: HookedStore) =>
+        store.after(/accept$/, () =>
+          store.before(/accept$/, () => {
+            store.before(/operations/, killed);
+            killed();
+          }),
+        ),
+    ],
+  ])('%s is in the log, also if the person has edited the file since', async (_, arm) => {
+    const { attempt, tools } = await interrupted(
+      arm,
+      (fs) => fs.writeFile('/a', 'agent\n'),
+      (disk) => {
+        expect(read(disk, 'a')).toBe('agent\n');
+        writeFileSync(join(disk, 'a'), 'agent\nperson\n');
+      },
+    );
+    expect(tools).toEqual(['edit', 'agent', 'edit']);
+    expect(await attempt.at(1).readText('/a')).toBe('precious\n');
+  });
+
+  it('before it wrote anything is not in the log, also if the person has made one of its changes', async () => {
+    const { disk, tools } = await interrupted(
+      (store) => store.after(/accept$/, killed),
+      async (fs) => {
+        await fs.rm('/a');
+        await fs.writeFile('/b', 'b\n');
+      },
+      (disk) => rmSync(join(disk, 'a')),
+    );
+    expect(tools).toEqual(['edit', 'edit']);
+    expect(readdirSync(disk).sort()).toEqual(['first', 'other']);
+  });
+});
+
 describe('another client that changes the attempt while it is accepted', () => {
   /** @param when file of the store before which the other client works */
   async function during(when: RegExp, edit: (other: Attempt) => Promise<unknown>) {

@@ -134,6 +134,7 @@ async function writeAndAppend(
     await note.end();
     return undefined;
   }
+  await note.applied(announced);
   let appended: Operation;
   try {
     appended = await appendLive(log, { writes, operation: { ...rest, batch: rest.batch ?? note.id } });

@@ -32,6 +32,8 @@ export interface PendingAccept {
   readonly operation?: LiveOperation['operation'] | undefined;
   /** Number of the last operation when it began. */
   readonly after: number;
+  /** True once the disk has all writes. Not kept for an accept. */
+  readonly isApplied?: true | undefined;
 }
 
 interface Owner {
@@ -102,20 +104,26 @@ export class PendingAccepts {
   }
 
   /**
-   * Reports whether the disk has all that an accept wrote, after interrupted changes of the disk were undone or
-   * completed. Otherwise it counts as not written: if the person has changed a part of it since, the attempt keeps its
-   * changes and compares them with the disk.
-   * @param needed `some`: one write is enough, because the attempt has no changes of its own and so must have the line
-   *   of what is on the disk
+   * Reports whether the writes of a killed process count as made, after interrupted changes of the disk were undone or
+   * completed. The person may have changed the paths since:
+   *
+   * - Writes known to be applied count, unless the process has taken all of them back.
+   * - Otherwise those of a live attempt count if no path holds its old state: only the log has the old content then.
+   *   Because all or none are made, one old state says that none were.
+   * - Otherwise all paths must hold the new state: the attempt keeps its changes and compares them with the disk.
    */
-  async isWritten(writes: readonly DiskWrite[], needed: 'all' | 'some'): Promise<boolean> {
+  async isWritten({ writes, isApplied }: PendingAccept, isLive: boolean): Promise<boolean> {
     await recoverDirectory(this.directory);
     await using disk = DiskReader.open(this.directory);
-    for (const { path, after } of writes) {
-      const isThere = sameState((await disk.read(path, false)).state, after);
-      if (isThere !== (needed === 'all')) return isThere;
+    let old = 0;
+    let made = 0;
+    for (const { path, before, after } of writes) {
+      const { state } = await disk.read(path, false);
+      if (sameState(state, after)) made++;
+      else if (sameState(state, before)) old++;
     }
-    return needed === 'all';
+    if (isApplied === true) return old === 0 || old < writes.length;
+    return isLive ? old === 0 : made === writes.length;
   }
 }
 
@@ -152,6 +160,11 @@ export class AcceptNote implements AsyncDisposable {
       if (!isFsError(error, 'EEXIST')) throw error;
       throw new WorkspaceError('refused', 'Another accept of this attempt has begun: wait until it is done');
     }
+  }
+
+  /** Notes that the disk has all writes. Not to be cancelled. A failure costs only certainty after a kill. */
+  async applied(pending: PendingAccept): Promise<void> {
+    await this.begin({ ...pending, isApplied: true }).catch(() => undefined);
   }
 
   async end(): Promise<void> {
