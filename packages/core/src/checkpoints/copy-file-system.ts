@@ -2,7 +2,7 @@ import { checkFileSystem } from '../check-file-system.js';
 import { checkBoolean, checkOptions } from '../engine/arguments.js';
 import { setMany } from '../engine/operations/entries.js';
 import type { EntryInfo, NewEntry } from '../entry.js';
-import { FsError } from '../errors.js';
+import { FsError, isFsError } from '../errors.js';
 import type { CallOptions, Checkpoint, FileSystem } from '../file-system.js';
 import { parentPath } from '../paths.js';
 
@@ -15,6 +15,8 @@ const PIECE_BYTES = 4 * 2 ** 20;
 const BLOCK_BYTES = 64 * 2 ** 10;
 /** Name of the checkpoint, and of the file where there are no checkpoints, that marks an unfinished copy. */
 const MARK = '.unfinished-copy-of-scratchfs';
+/** Permissions that a directory needs while entries are created in it. */
+const OWNER_ALL = 0o700;
 
 /** What has been copied so far. A file counts once for each state in which it is new or changed. */
 export interface CopyProgress {
@@ -46,7 +48,8 @@ export interface CopiedFileSystem extends Readonly<CopyProgress> {
  * should write to either side during the call: the counts of both are compared after each state.
  *
  * The `changedAt` of symbolic links with several names and of files larger than 4 MiB is the time of the copy. A host
- * directory keeps what its disk can keep.
+ * directory keeps what its disk can keep. If the target does not allow changes of owners, as a host directory does not
+ * unless the user is root, entries belong to the user and group that create them.
  *
  * @throws FsError ENOTEMPTY if the target is not empty; ENOSPC, EFBIG if the copy exceeds its limits; EBUSY if the
  *   source is an unfinished copy; EIO if the counts differ, because something wrote during the call
@@ -88,8 +91,11 @@ export async function copyFileSystem(
   const mapped: { from: Checkpoint; to: Checkpoint }[] = [];
   for (const checkpoint of [...checkpoints].sort((a, b) => a.createdAt - b.createdAt)) {
     const state = await from.at(checkpoint, call);
-    await copier.copy(state);
-    await state.close();
+    try {
+      await copier.copy(state);
+    } finally {
+      await state.close();
+    }
     mapped.push({ from: checkpoint, to: await to.checkpoint(checkpoint.name, call) });
     copied.checkpoints++;
     progress?.(copied);
@@ -114,8 +120,26 @@ async function startAgain(to: FileSystem, call: CallOptions): Promise<boolean> {
     throw new FsError('ENOTEMPTY', { syscall: 'copy', path: '/', hint });
   }
   for (const checkpoint of checkpoints) if (checkpoint !== mark) await to.drop(checkpoint, call);
-  for (const name of names) if (name !== MARK) await to.rm(`/${name}`, { recursive: true, ...call });
+  for (const name of names) if (name !== MARK) await removeTree(to, `/${name}`, call);
   return true;
+}
+
+/** Removes a tree, also one with directories that their owner may not change. */
+async function removeTree(to: FileSystem, path: string, call: CallOptions): Promise<void> {
+  try {
+    await to.rm(path, { recursive: true, ...call });
+  } catch (error) {
+    if (!isFsError(error, 'EACCES')) throw error;
+    await unlock(to, path, call);
+    await to.rm(path, { recursive: true, ...call });
+  }
+}
+
+async function unlock(to: FileSystem, path: string, call: CallOptions): Promise<void> {
+  const { kind, mode } = await to.lstat(path, call);
+  if (kind !== 'directory') return;
+  if (isClosed(mode)) await to.chmod(path, mode | OWNER_ALL, call);
+  for (const name of await to.readdir(path, call)) await unlock(to, `${path}/${name}`, call);
 }
 
 async function setMark(to: FileSystem, call: CallOptions): Promise<void> {
@@ -135,6 +159,11 @@ interface Seen {
   readonly version: string;
 }
 
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** Brings the target from one state of the source to the next. */
 class StateCopier {
   readonly #to: FileSystem;
@@ -143,7 +172,9 @@ class StateCopier {
   readonly #signal: AbortSignal | undefined;
   /** The state that the target has, by path. */
   #before = new Map<string, Seen>();
-  #root: NewEntry | undefined;
+  #root: EntryInfo | undefined;
+  /** Owners that the target allows, once it has refused those of the source. */
+  #owners: { readonly root: Owner; readonly others: Owner } | undefined;
   #batch: NewEntry[] = [];
   #batchBytes = 0;
 
@@ -170,7 +201,7 @@ class StateCopier {
         if (before === undefined || !isSameInfo(info, before.info)) {
           if (before === undefined) this.#copied.directories++;
           touched.add(path);
-          if (before === undefined) await this.#add(entryOf(info), 0);
+          if (before === undefined) await this.#add(openEntryOf(info), 0);
         }
         continue;
       }
@@ -189,17 +220,24 @@ class StateCopier {
     // A new name changes the file's own times.
     for (const { info } of linked.values()) if (info.kind === 'file') await this.#put(from, info, false);
     const directories = [...touched].flatMap((path) => after.get(path)?.info ?? []);
-    for (const info of directories) await this.#add(entryOf(info), 0);
-    this.#root = entryOf(await from.getEntry('/', { signal: this.#signal }));
-    await this.#add(this.#root, 0);
+    for (const info of directories) await this.#add(openEntryOf(info), 0);
+    this.#root = await from.getEntry('/', { signal: this.#signal });
+    // The mark of a target without checkpoints is a file, which is removed from the root later.
+    await this.#add(this.#to.capabilities.checkpoints ? entryOf(this.#root) : openEntryOf(this.#root), 0);
     await this.#store();
     await this.#compare(after);
+    const closed = directories.filter(({ mode }) => isClosed(mode));
+    // Reversed, because a batch is stored from the root down, and what is in a closed directory cannot be changed.
+    for (const info of closed.sort((a, b) => b.path.length - a.path.length)) {
+      await this.#add(entryOf(info), 0);
+      await this.#store();
+    }
     this.#before = after;
   }
 
   /** Sets the times of the root once more, after the mark has been removed from it. */
   async restoreRoot(): Promise<void> {
-    if (this.#root !== undefined) await this.#add(this.#root, 0);
+    if (this.#root !== undefined) await this.#add(entryOf(this.#root), 0);
     await this.#store();
   }
 
@@ -246,13 +284,14 @@ class StateCopier {
       return this.#add({ ...entryOf(info), content }, info.size);
     }
     if (!isCounted) return;
-    await this.#add(entryOf(info), 0);
+    await this.#add(openEntryOf(info), 0);
     await this.#store();
     await this.#putInPieces(from, info);
   }
 
   /** Copies a large file. Blocks of zeros become holes. */
-  async #putInPieces(from: FileSystem, { path, size, ...info }: EntryInfo): Promise<void> {
+  async #putInPieces(from: FileSystem, info: EntryInfo): Promise<void> {
+    const { path, size } = info;
     const call = { signal: this.#signal };
     const source = await from.open(path, 'r', call);
     try {
@@ -275,7 +314,7 @@ class StateCopier {
     } finally {
       await source.close();
     }
-    await this.#to.chown(path, info.uid, info.gid, call);
+    await this.#withOwners([info], async ([owner = info]) => this.#to.chown(info.path, owner.uid, owner.gid, call));
     await this.#to.chmod(path, info.mode, call);
     await this.#to.utimes(path, info.accessedAt / 1_000, info.modifiedAt / 1_000, call);
   }
@@ -290,10 +329,32 @@ class StateCopier {
 
   async #store(): Promise<void> {
     this.#signal?.throwIfAborted();
-    if (this.#batch.length > 0) await this.#to.run(setMany, [this.#batch], { signal: this.#signal });
+    if (this.#batch.length > 0)
+      await this.#withOwners(this.#batch, (entries) => this.#to.run(setMany, [entries], { signal: this.#signal }));
     this.#batch = [];
     this.#batchBytes = 0;
     this.#report();
+  }
+
+  /** Makes a change with the owners of the source or, if the target refuses those, with the ones that it gives. */
+  async #withOwners<T extends NewEntry>(given: readonly T[], change: (entries: T[]) => Promise<void>): Promise<void> {
+    if (this.#owners === undefined)
+      try {
+        return await change([...given]);
+      } catch (error) {
+        if (!isFsError(error, 'EPERM')) throw error;
+        const root = await this.#ownerOf('/');
+        // The mark of a target without checkpoints is a file that this call has created.
+        const others = this.#to.capabilities.checkpoints ? root : await this.#ownerOf(`/${MARK}`);
+        this.#owners = { root, others };
+      }
+    const { root, others } = this.#owners;
+    await change(given.map((entry) => ({ ...entry, ...(entry.path === '/' ? root : others) })));
+  }
+
+  async #ownerOf(path: string): Promise<Owner> {
+    const { uid, gid } = await this.#to.lstat(path, { signal: this.#signal });
+    return { uid, gid };
   }
 
   /** @throws FsError EIO if the target has other counts than the state that was copied */
@@ -319,6 +380,15 @@ class StateCopier {
 function entryOf({ path, kind, mode, uid, gid, ...times }: EntryInfo): NewEntry {
   const { createdAt, modifiedAt, changedAt, accessedAt } = times;
   return { path, kind, mode, uid, gid, createdAt, modifiedAt, changedAt, accessedAt };
+}
+
+/** Like {@link entryOf}, with a mode that lets the owner change the entry until it is complete. */
+function openEntryOf(info: EntryInfo): NewEntry {
+  return { ...entryOf(info), mode: info.mode | (info.kind === 'directory' ? OWNER_ALL : 0o600) };
+}
+
+function isClosed(mode: number): boolean {
+  return (mode & OWNER_ALL) !== OWNER_ALL;
 }
 
 const KEPT = ['kind', 'mode', 'uid', 'gid', 'createdAt', 'modifiedAt', 'changedAt', 'accessedAt'] as const;
