@@ -215,6 +215,22 @@ describe('refresh', () => {
     const { code, stdout } = await run(['refresh'], { cwd });
     expect({ code, stdout }).toEqual({ code: 5, stdout: expect.stringContaining('both changed the same lines') });
   });
+
+  it('shows a conflict in undo and in each write, and none of them settles it', async () => {
+    const cwd = repository();
+    const disk = join(cwd, 'b.txt');
+    for (const text of ['agent 1', 'agent 2']) await ok(['fs', 'write', 'b.txt', text], { cwd });
+    writeFileSync(disk, 'person');
+    expect((await run(['undo'], { cwd })).stdout).toMatch(/conflict +b\.txt +both changed the same lines/);
+    for (const text of ['agent 3', 'agent 4'])
+      expect((await run(['fs', 'write', 'b.txt', text], { cwd })).stderr).toContain('scratchfs restore 0 PATH');
+    expect((await run(['accept'], { cwd })).code).toBe(5);
+    expect(readFileSync(disk, 'utf8')).toBe('person');
+    await ok(['restore', '0', 'b.txt'], { cwd });
+    await ok(['fs', 'write', 'b.txt', 'person and agent'], { cwd });
+    await ok(['accept'], { cwd });
+    expect(readFileSync(disk, 'utf8')).toBe('person and agent');
+  });
 });
 
 describe('doctor', () => {

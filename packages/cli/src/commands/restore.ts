@@ -1,7 +1,9 @@
-import type { Operation } from '@scratchfs/workspace';
+import type { RefreshedOperation } from '@scratchfs/workspace';
 import type { Call, Result } from '../table/command-spec.js';
+import { conflictJson } from '../workspace/diff-text.js';
 import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
 import { operationJson, operationText } from '../workspace/operation-text.js';
+import { joined, refreshedLines } from '../workspace/refreshed-text.js';
 
 export function run(call: Call): Promise<Result> {
   const {
@@ -13,19 +15,26 @@ export function run(call: Call): Promise<Result> {
   const to = parseNumber(number, 'OP', 0);
   return withAttempt(call, async (attempt, workspace) => {
     const paths = given.length === 0 ? [undefined] : given.map((path) => attemptPath(call, workspace, path));
-    const operations: Operation[] = [];
+    const operations: RefreshedOperation[] = [];
     for (const path of paths) {
       const operation = await attempt.restore(to, { path, actor: options.text('actor'), signal });
       if (operation !== undefined) operations.push(operation);
     }
+    const { merged, conflicts } = joined(operations.map(({ refreshed }) => refreshed));
     const lines = operations.map((operation) => operationText(operation, output));
+    lines.push(...refreshedLines({ merged, conflicts }, output));
     return {
       lines: output.isQuiet
         ? []
         : lines.length === 0
           ? [`Nothing differs from the state after operation ${to}.`]
           : lines,
-      json: { attempt: attempt.name, operations: operations.map(operationJson) },
+      json: {
+        attempt: attempt.name,
+        operations: operations.map(operationJson),
+        merged,
+        conflicts: conflicts.map(conflictJson),
+      },
     };
   });
 }

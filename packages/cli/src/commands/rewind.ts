@@ -4,6 +4,7 @@ import { Style } from '../terminal/style.js';
 import { patchLines, sumText } from '../workspace/diff-text.js';
 import { withAttempt } from '../workspace/open.js';
 import { operationJson, operationText } from '../workspace/operation-text.js';
+import { refreshedLines } from '../workspace/refreshed-text.js';
 
 const MAX_STATES = 200;
 const WITHOUT_COLORS = { style: new Style(false), isTerminal: true };
@@ -43,7 +44,10 @@ export function run(call: Call): Promise<Result> {
     if (chosen === 'q') throw new CliError(ExitCode.refused, 'Nothing was changed.');
     const operation = await attempt.restore(chosen, { expect: seen, signal });
     return {
-      lines: [operation === undefined ? 'Nothing differs.' : operationText(operation, output)],
+      lines:
+        operation === undefined
+          ? ['Nothing differs.']
+          : [operationText(operation, output), ...refreshedLines(operation.refreshed, output)],
       json: { operation: operation === undefined ? null : operationJson(operation) },
     };
   });

@@ -106,7 +106,7 @@ const ended = {
   refused: list(object({ path: text, reason: text })),
   autoRun: list(text),
 };
-const steps = object({ attempt: text, operations: list(operation) });
+const steps = object({ attempt: text, operations: list(operation), merged: list(text), conflicts: list(conflict) });
 const approvals = object({ approvals: list(approval) });
 
 /** Results by command, without the fields that all have: `version` and `command`. */

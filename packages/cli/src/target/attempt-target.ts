@@ -1,6 +1,7 @@
 import type { FileSystem } from '@scratchfs/core';
 import type { Call } from '../table/command-spec.js';
 import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
+import { refreshedLines } from '../workspace/refreshed-text.js';
 import type { Target } from './store.js';
 
 /** Uses the files of an attempt, now or after an operation. Each change is one operation of its log. */
@@ -11,8 +12,12 @@ export function withAttemptTarget<T>(call: Call, use: (target: Target) => Promis
     return use({
       fileSystem,
       path: (argument) => attemptPath(call, workspace, argument),
-      change: async (summary, work) =>
-        (await attempt.operation({ tool: call.spec.name, summary }, work, { signal: call.signal })).value,
+      change: async (summary, work) => {
+        const label = { tool: call.spec.name, summary };
+        const { value, refreshed } = await attempt.operation(label, work, { signal: call.signal });
+        for (const line of refreshedLines(refreshed, call.output)) call.output.problem(line);
+        return value;
+      },
     });
   });
 }

@@ -1,13 +1,15 @@
-import { type Attempt, type Operation, WorkspaceError } from '@scratchfs/workspace';
+import { type Attempt, type RefreshedOperation, WorkspaceError } from '@scratchfs/workspace';
 import { ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
+import { conflictJson } from './diff-text.js';
 import { parseNumber, withAttempt } from './open.js';
 import { operationJson, operationText } from './operation-text.js';
+import { joined, refreshedLines } from './refreshed-text.js';
 
 type Step = (
   attempt: Attempt,
   options: { readonly actor: string | undefined; readonly expect: number | undefined; readonly signal: AbortSignal },
-) => Promise<Operation>;
+) => Promise<RefreshedOperation>;
 
 /** Takes N steps back or forward. Those that were possible stay done; if one was not, the exit code is 1. */
 export function takeSteps(
@@ -19,7 +21,7 @@ export function takeSteps(
   const { args, options, output, signal } = call;
   const wanted = parseNumber(args[0] ?? '1', 'N');
   return withAttempt(call, async (attempt) => {
-    const done: Operation[] = [];
+    const done: RefreshedOperation[] = [];
     // What comes meanwhile is not what the person wants to take back.
     const targets = end === 'nothing-to-undo' ? await undoable(attempt, wanted, signal) : [];
     while (done.length < wanted) {
@@ -36,10 +38,17 @@ export function takeSteps(
         `${verb} ${operationText({ ...operation, id: operation.target ?? operation.id, summary: plain(operation.summary) }, output)}`,
     );
     if (done.length < wanted) lines.push(`Only ${done.length} of ${wanted}: there is no more.`);
+    const { merged, conflicts } = joined(done.map(({ refreshed }) => refreshed));
+    lines.push(...refreshedLines({ merged, conflicts }, output));
     return {
       code: done.length < wanted ? ExitCode.failed : ExitCode.ok,
       lines: output.isQuiet ? [] : lines,
-      json: { attempt: attempt.name, operations: done.map(operationJson) },
+      json: {
+        attempt: attempt.name,
+        operations: done.map(operationJson),
+        merged,
+        conflicts: conflicts.map(conflictJson),
+      },
     };
   });
 }

@@ -1,0 +1,26 @@
+import type { RefreshResult } from '@scratchfs/workspace';
+import { count } from '../terminal/quantities.js';
+import { conflictLines } from './diff-text.js';
+import { pathText } from './operation-text.js';
+
+type Output = Parameters<typeof conflictLines>[1];
+
+/** Returns one line for each path that was merged with the disk or is in conflict with it, and what to do about conflicts. */
+export function refreshedLines({ merged, conflicts }: RefreshResult, output: Output): string[] {
+  const lines = [
+    ...merged.map((path) => `  ${output.style.changed('merged')}  ${pathText(path)}`),
+    ...conflictLines(conflicts, output),
+  ];
+  if (conflicts.length > 0)
+    lines.push(
+      '',
+      `${count(conflicts.length, 'conflict')}: the attempt keeps its version, and accept does not write it. Take yours: scratchfs restore 0 PATH; then edit that.`,
+    );
+  return lines;
+}
+
+/** Joins what the steps of a command found on the disk; of each path, the last conflict. */
+export function joined(results: readonly RefreshResult[]): RefreshResult {
+  const conflicts = new Map(results.flatMap((one) => one.conflicts.map((conflict) => [conflict.path, conflict])));
+  return { merged: [...new Set(results.flatMap(({ merged }) => merged))], conflicts: [...conflicts.values()] };
+}
