@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -273,14 +273,24 @@ describe('the profile filesystem beside the reference server', () => {
     expect(modes).toEqual([0o755, 0o755]);
   });
 
-  it('keeps CRLF where the reference writes LF, and takes everything back by undo', async () => {
+  it('keeps line ends where the reference writes LF, refuses to edit other bytes, and takes everything back by undo', async () => {
     const { client, project } = (await open())[0] as (typeof clients)[0];
+    const mixed = join(project.directory, 'mixed.txt');
+    writeFileSync(mixed, '\ufeffa\r\nb\nport=1\n');
+    writeFileSync(join(project.directory, 'latin1.txt'), 'caf\xe9\r\nport=1\n', 'latin1');
     const before = project.read();
     const text = async (name: string, input: Input = {}): Promise<string> =>
       ((await client.callTool({ name, arguments: { ...input } })) as Result).content?.[0]?.text ?? '';
     const { directory } = project;
     expect(await text('edit_file', { path: 'crlf.txt', edits: [{ oldText: 'b', newText: 'B' }] })).toContain('+B\n');
     expect(project.read()['/crlf.txt']).toBe('a\r\nB\r\nc\r\n');
+    const edits = [{ oldText: 'port=1', newText: 'port=2' }];
+    for (const dryRun of [true, false])
+      expect(await text('edit_file', { path: 'latin1.txt', edits, dryRun })).toContain('is not UTF-8 text');
+    expect(project.read()['/latin1.txt']).toBe(before['/latin1.txt']);
+    expect(await text('edit_file', { path: 'mixed.txt', edits })).toContain('+port=2\n');
+    expect(readFileSync(mixed, 'utf8')).toBe('\ufeffa\r\nb\nport=2\n');
+    await text('undo');
     await text('move_file', { source: `${directory}/b`, destination: `${directory}/moved` });
     await text('write_file', { path: `${directory}/a.txt`, content: 'gone' });
     expect(await text('log')).toContain('tester write_file');

@@ -1,4 +1,4 @@
-import { formatUnified } from '@scratchfs/core/diff';
+import { diffLines, formatUnified } from '@scratchfs/core/diff';
 import { InputError } from '@scratchfs/tools';
 
 export interface LineEdit {
@@ -45,6 +45,33 @@ function indentOf(line: string | undefined): string {
 
 export function withoutReturns(text: string): string {
   return text.replaceAll('\r\n', '\n');
+}
+
+/**
+ * Returns an edited text with the line ends of the file that it was made from. Lines that stay have their own, others that
+ * of the line that they replace or follow.
+ * @param edited has LF only
+ */
+export function withLineEnds(edited: string, original: string): string {
+  const ends: readonly string[] = original.match(/\r?\n/g) ?? [];
+  if (!ends.includes('\r\n')) return edited;
+  if (!ends.includes('\n')) return edited.replaceAll('\n', '\r\n');
+  const [old, now] = [withoutReturns(original).split('\n'), edited.split('\n')];
+  const lines: string[] = [];
+  let end = ends[0] ?? '\n';
+  const put = (line: string | undefined, own: string | undefined): void => {
+    // The last line of a file has none.
+    end = own ?? end;
+    lines.push(`${line}${end}`);
+  };
+  let at = 0;
+  const last = { aStart: old.length, aEnd: old.length, bStart: now.length, bEnd: now.length };
+  for (const { aStart, aEnd, bStart, bEnd } of [...diffLines(old, now), last]) {
+    for (; at < aStart; at++) put(old[at], ends[at]);
+    for (let i = bStart; i < bEnd; i++, at++) put(now[i], at < aEnd ? ends[at] : undefined);
+    at = aEnd;
+  }
+  return lines.join('').slice(0, -end.length);
 }
 
 /** Returns the difference of two texts with LF in the form of the reference server: a fenced unified diff. */

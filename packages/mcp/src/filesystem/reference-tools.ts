@@ -5,7 +5,7 @@ import type { CallOptions, FileSystem } from '@scratchfs/core';
 import { compileGlob } from '@scratchfs/core/search';
 import { InputError, type PropertySchema } from '@scratchfs/tools';
 import { nameOf, printable } from '../tools/format.js';
-import { editLines, fencedDiff, type LineEdit, withoutReturns } from './line-edits.js';
+import { editLines, fencedDiff, type LineEdit, withLineEnds, withoutReturns } from './line-edits.js';
 
 /** A path of a call, with links followed. */
 export interface Located {
@@ -183,12 +183,10 @@ export const REFERENCE_TOOLS: readonly ReferenceTool[] = [
     ): Promise<string> => {
       const place = await call.locate(path);
       const edit = async (fs: FileSystem): Promise<string> => {
-        const old = await textOf({ ...place, fs }, call);
-        const before = withoutReturns(old);
+        const original = decoded(await fs.readFile(place.path, call.options), place.absolute);
+        const before = withoutReturns(original);
         const after = editLines(before, edits);
-        // A file with CRLF keeps it.
-        const hasReturns = old !== before && !/[^\r]\n/.test(old);
-        if (!dryRun) await fs.writeFile(place.path, hasReturns ? after.replaceAll('\n', '\r\n') : after, call.options);
+        if (!dryRun) await fs.writeFile(place.path, withLineEnds(after, original), call.options);
         return fencedDiff(place.absolute, before, after);
       };
       return dryRun ? edit(place.fs) : place.change(edit);
@@ -380,6 +378,17 @@ const MEDIA: Readonly<Record<string, string>> = {
 
 async function textOf({ fs, path }: Pick<Located, 'fs' | 'path'>, { options }: ReferenceCall): Promise<string> {
   return Buffer.from(await fs.readFile(path, options)).toString('utf8');
+}
+
+/** @throws InputError for bytes that would not be written back as they are */
+function decoded(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new InputError(
+      `${nameOf(path)} is not UTF-8 text, and an edit would change other parts of it too. Nothing was written. write_file replaces it whole.`,
+    );
+  }
 }
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
