@@ -19,7 +19,7 @@ import { AcceptContents, attemptChanges } from './attempt-changes.js';
 import { checkGitPaths, openDraft, planCommit } from './commit-plan.js';
 import { DiskReader } from './disk-reader.js';
 import { noteMoves } from './followed-directories.js';
-import { withLinkedNames } from './linked-names.js';
+import { type LinkedNames, withLinkedNames } from './linked-names.js';
 import { appendLive, inverseChanges } from './live-operation.js';
 import { patchOf } from './patch.js';
 import type { FoundNote, PendingAccept } from './pending-accept.js';
@@ -75,38 +75,42 @@ export async function acceptAttempt(
   parts: AcceptParts,
   options: KnownAcceptOptions,
 ): Promise<AcceptResult | undefined> {
-  const { signal, paths, hunks, as } = options;
-  const startedAt = parts.clock();
+  const { signal, paths, hunks, as, dryRun } = options;
+  const { log, clock } = parts;
+  const startedAt = clock();
   const contents = new AcceptContents(parts.contents, parts.lower);
-  const { head } = parts.log.state;
-  if (await findLinkedNames(parts, signal)) return undefined;
-  const changes = await attemptChanges(head, contents, parts.readOnly, { signal });
-  const selected = await selectChanges(changes, { paths, hunks }, contents, signal);
-  if (selected.length === 0) return nothing(`Attempt ${parts.attempt} has no changes to accept.`);
-  const request = { head, changes, selected, contents, options, startedAt };
-  if (as === 'apply') return acceptByApply(parts, request);
-  return as === 'patch' ? acceptAsPatch(parts, request) : acceptAsCommit(parts, request);
+  const version = versionFor(parts.attempt, { id: log.state.last + 1, at: startedAt });
+  const linked = await withLinkedNames(log.state.head, parts, version, { signal });
+  try {
+    const isWritten = !dryRun && as !== 'patch';
+    if (linked !== undefined && isWritten && !(await appendLinkedNames(parts, linked, signal))) return undefined;
+    const head = isWritten ? log.state.head : (linked?.head ?? log.state.head);
+    const changes = await attemptChanges(head, contents, parts.readOnly, { signal });
+    const selected = await selectChanges(changes, { paths, hunks }, contents, signal);
+    if (selected.length === 0) return nothing(`Attempt ${parts.attempt} has no changes to accept.`);
+    const request = { head, changes, selected, contents, options, startedAt };
+    if (as === 'apply') return await acceptByApply(parts, request);
+    return await (as === 'patch' ? acceptAsPatch(parts, request) : acceptAsCommit(parts, request));
+  } finally {
+    parts.contents.drop(linked?.hashes ?? []);
+  }
 }
 
-/** Takes all names of changed files with hard links into the attempt. Returns true if the log has grown. */
-async function findLinkedNames(parts: AcceptParts, signal: AbortSignal | undefined): Promise<boolean> {
-  const { log, contents, clock, attempt } = parts;
-  const { head, last } = log.state;
-  const at = clock();
-  const found = await withLinkedNames(head, parts, versionFor(attempt, { id: last + 1, at }), { signal });
-  if (found === undefined) return false;
-  try {
-    await contents.save(found.hashes, { signal });
-    const summary = 'Find other names of changed files';
-    await log.append(
-      found.head,
-      { at, actor: 'user', tool: 'refresh', summary, ms: clock() - at, after: last },
-      { signal },
-    );
-  } finally {
-    contents.drop(found.hashes);
-  }
-  return true;
+/** Takes all names of changed files with hard links into the attempt. Returns false if another client was faster. */
+async function appendLinkedNames(
+  { log, contents, clock }: AcceptParts,
+  { head, hashes }: LinkedNames,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  await contents.save(hashes, { signal });
+  const described = {
+    at: clock(),
+    actor: 'user',
+    tool: 'refresh',
+    summary: 'Find other names of changed files',
+    ms: 0,
+  };
+  return (await log.append(head, { ...described, after: log.state.last }, { signal })) !== undefined;
 }
 
 async function acceptByApply(parts: AcceptParts, request: Request): Promise<AcceptResult | undefined> {

@@ -68,6 +68,19 @@ describe('a file with several names', () => {
       expect(read(disk).slice(0, 2)).toEqual(Array(2).fill(NEW.replace('6', 'PERSON')));
     }));
 
+  it('is accepted at the operation that diff() has shown, and a dry run or a patch adds none', () =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.writeFile('/a', NEW);
+      const { head } = await attempt.diff();
+      const both = { success: true, accepted: ['/a', '/d/b'] };
+      expect(await attempt.accept({ dryRun: true, expect: head })).toMatchObject(both);
+      expect(await attempt.accept({ as: 'patch', expect: head })).toMatchObject(both);
+      expect(await attempt.head()).toBe(head);
+      expect(await attempt.accept({ expect: head })).toMatchObject(both);
+      expect(read(disk)).toEqual([NEW, NEW, OLD]);
+      await expect(attempt.accept({ expect: head })).rejects.toMatchObject({ code: 'moved' });
+    }));
+
   it('moves with a directory, and the edit with it', () =>
     withLinks(async (attempt, disk) => {
       await attempt.fileSystem.rename('/d', '/e');
@@ -84,6 +97,12 @@ describe('a file with several names', () => {
     await attempt.fileSystem.writeFile('/a', NEW);
     const both = () => ['a', 'd/b'].map((name) => readFileSync(join(disk, name), 'utf8'));
     expect(both()).toEqual([NEW, NEW]);
+    const [{ changes = [] } = {}] = (await attempt.log()).operations;
+    const size = { before: { size: OLD.length }, after: { size: NEW.length } };
+    expect(changes).toMatchObject([
+      { path: '/a', ...size },
+      { path: '/d/b', ...size },
+    ]);
     await attempt.undo();
     expect(both()).toEqual([OLD, OLD]);
   });

@@ -42,8 +42,9 @@ export async function writeThrough(
   // The disk has the change under each name of a file that has several.
   const linked = await withLinkedNames(next, parts, '', options);
   parts.contents.drop(linked?.hashes ?? []);
-  const found = await attemptChanges(linked?.head ?? next, contents, parts.readOnly, options);
-  const changes = describeChanges(changesBetween(head, next), head, next);
+  const written = linked?.head ?? next;
+  const found = await attemptChanges(written, contents, parts.readOnly, options);
+  const changes = describeChanges(changesBetween(head, written), head, written);
   const { writes, hostChanges, hashes } = await writesOf(found, contents, parts, options);
   try {
     await parts.contents.save(hashes, options);
