@@ -168,6 +168,26 @@ describe('copyFileSystem', () => {
     await writing;
   });
 
+  it('reports a large file that is overwritten with the same length during the call', async () => {
+    const source = openFileSystem(new MemoryStorage());
+    await source.writeFile('/large', new Uint8Array(5 * 2 ** 20).fill(1));
+    let written = false;
+    const progress = (): void => {
+      if (!written) source.writeFileSync('/large', new Uint8Array(5 * 2 ** 20).fill(2));
+      written = true;
+    };
+    await expect(copyFileSystem(source, await open('memory'), { progress })).rejects.toMatchObject({ code: 'EIO' });
+  });
+
+  it('keeps the order of checkpoints if the clock is set back', async () => {
+    let time = 1_000;
+    const source = openFileSystem(new MemoryStorage(), { clock: () => time-- });
+    for (const name of ['one', 'two', 'three']) await source.checkpoint(name);
+    const target = await open('memory');
+    await copyFileSystem(source, target);
+    expect((await target.checkpoints()).map(({ name }) => name)).toEqual(['one', 'two', 'three']);
+  });
+
   it('refuses wrong arguments', async () => {
     const fs = await open('memory');
     await expect(copyFileSystem({} as FileSystem, fs)).rejects.toThrow(TypeError);

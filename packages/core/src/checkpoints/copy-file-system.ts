@@ -45,14 +45,15 @@ export interface CopiedFileSystem extends Readonly<CopyProgress> {
  * and the time of the copy. What does not change from one checkpoint to the next is stored once.
  *
  * The target must be empty. A copy that was interrupted leaves a mark in it, and the next one starts again. Nothing
- * should write to either side during the call: the counts of both are compared after each state.
+ * should write to either side during the call: the counts of both are compared after each state, and the versions of
+ * the source at the end. While a copy runs, its mark takes one checkpoint of the target's `maxCheckpoints`.
  *
  * The `changedAt` of symbolic links with several names and of files larger than 4 MiB is the time of the copy. A host
  * directory keeps what its disk can keep. If the target does not allow changes of owners, as a host directory does not
  * unless the user is root, entries belong to the user and group that create them.
  *
  * @throws FsError ENOTEMPTY if the target is not empty; ENOSPC, EFBIG if the copy exceeds its limits; EBUSY if the
- *   source is an unfinished copy; EIO if the counts differ, because something wrote during the call
+ *   source is an unfinished copy; EIO if something wrote during the call
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -89,7 +90,7 @@ export async function copyFileSystem(
   const copied: CopyProgress = { files: 0, directories: 0, symlinks: 0, bytes: 0, checkpoints: 0 };
   const copier = new StateCopier(to, copied, () => progress?.(copied), signal);
   const mapped: { from: Checkpoint; to: Checkpoint }[] = [];
-  for (const checkpoint of [...checkpoints].sort((a, b) => a.createdAt - b.createdAt)) {
+  for (const checkpoint of checkpoints) {
     const state = await from.at(checkpoint, call);
     try {
       await copier.copy(state);
@@ -101,6 +102,7 @@ export async function copyFileSystem(
     progress?.(copied);
   }
   await copier.copy(from);
+  await copier.checkUnchanged(from);
   await removeMark(to, call);
   await copier.restoreRoot();
   return { ...copied, mapped };
@@ -233,6 +235,16 @@ class StateCopier {
       await this.#store();
     }
     this.#before = after;
+  }
+
+  /** @throws FsError EIO if the source differs from the state that was copied last */
+  async checkUnchanged(from: FileSystem): Promise<void> {
+    const now = await this.#look(from);
+    const isSame = ([path, { info, ino, version }]: [string, Seen]): boolean => {
+      const found = now.get(path);
+      return found?.info.kind === info.kind && found.ino === ino && found.version === version;
+    };
+    if (now.size !== this.#before.size || ![...this.#before].every(isSame)) throw changedDuringCopy();
   }
 
   /** Sets the times of the root once more, after the mark has been removed from it. */
@@ -372,9 +384,13 @@ class StateCopier {
     const mark = this.#to.capabilities.checkpoints ? undefined : await this.#to.lstat(`/${MARK}`);
     const expected = [files + (mark ? 1 : 0), directories, size + (mark?.size ?? 0)];
     if ([found.fileCount, found.directoryCount, found.totalSize].every((count, i) => count === expected[i])) return;
-    const hint = 'The copy differs from its source: something has written to one of them during the call';
-    throw new FsError('EIO', { syscall: 'copy', path: '/', hint });
+    throw changedDuringCopy();
   }
+}
+
+function changedDuringCopy(): FsError {
+  const hint = 'The copy differs from its source: something has written to one of them during the call';
+  return new FsError('EIO', { syscall: 'copy', path: '/', hint });
 }
 
 function entryOf({ path, kind, mode, uid, gid, ...times }: EntryInfo): NewEntry {
