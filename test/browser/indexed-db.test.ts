@@ -177,7 +177,7 @@ describe.skipIf(isMissing && !process.env['CI'])('IndexedDbStorage in Chromium',
       return { event, kind };
     };
     expect(await outcome('delete')).toEqual({ event: 'deleted', kind: 'lost' });
-    expect(await outcome('upgrade')).toEqual({ event: 2, kind: 'unsupported' });
+    expect(await outcome('upgrade')).toEqual({ event: 2, kind: 'version' });
     await Promise.all([one.close(), two.close()]);
   });
 

@@ -11,6 +11,7 @@ import {
   workingCopySuite,
 } from '@scratchfs/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
+import { toStorageError } from '../../packages/dynamodb/src/dynamodb-errors.js';
 import { DynamoDbObjectStore } from '../../packages/dynamodb/src/dynamodb-object-store.js';
 import { quickSections } from '../s3/quick-sections.js';
 import { killOnCounter, raceOnCounter } from '../sql/counting-clients.js';
@@ -123,6 +124,56 @@ describe('DynamoDbStorage', () => {
     counting.destroy();
   });
 
+  it('deletes in groups that fit a deadline, however little the table takes at a time', async () => {
+    const limited = new DynamoDBClient({ endpoint: server.endpoint, region: REGION });
+    let batches = 0;
+    let largest = 0;
+    limited.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName !== 'BatchWriteItemCommand') return next(args);
+          const { RequestItems } = args.input as { RequestItems: Record<string, unknown[]> };
+          const all = RequestItems[TABLE] as unknown[];
+          largest = Math.max(largest, all.length);
+          if (batches++ === 0)
+            throw Object.assign(new Error('rate'), { name: 'ProvisionedThroughputExceededException' });
+          const result = await next({ ...args, input: { RequestItems: { [TABLE]: all.slice(0, 3) } } } as typeof args);
+          Object.assign(result.output as object, { UnprocessedItems: { [TABLE]: all.slice(3) } });
+          return result;
+        },
+      { step: 'initialize' },
+    );
+    const place = { table: TABLE, name: newName(), retries: 0 };
+    const storage = new DynamoDbStorage(limited, place);
+    const fs = await openFileSystem(storage);
+    for (let i = 0; i < 28; i++) await fs.writeFile(`/f${i}`, 'x');
+    await storage.destroy();
+    expect(await DynamoDbStorage.list(client, { table: TABLE })).not.toContain(place.name);
+    expect(largest).toBe(25);
+    await fs.close();
+    limited.destroy();
+  });
+
+  it('ends the wait for a busy table when the call ends', async () => {
+    const busy = {
+      send: async () => {
+        setTimeout(() => stop.abort(new Error('enough')), 5);
+        throw Object.assign(new Error('rate'), { name: 'ThrottlingException' });
+      },
+    } as unknown as DynamoDBClient;
+    const stop = new AbortController();
+    const store = new DynamoDbObjectStore({ client: async () => busy, close: async () => {}, table: TABLE }, 'f');
+    await expect(store.delete(['objects/1'], { signal: stop.signal })).rejects.toThrow('enough');
+  });
+
+  it('says that the region is missing, and quotes other failures unless they may name keys', () => {
+    const failure = toStorageError(new Error('Region is missing'), TABLE);
+    expect(failure).toMatchObject({ kind: 'unsupported', mayHaveHappened: false, retryable: false });
+    expect(failure.message).toMatch(/AWS_REGION.*\?region=/);
+    expect(toStorageError(new Error('socket hang up'), TABLE).message).toContain('socket hang up');
+    expect(toStorageError(new Error('the secret is x'), TABLE).message).not.toContain('is x');
+  });
+
   it('refuses a newer format, and leaves it as it is', async () => {
     const name = newName();
     const fs = await openFileSystem(storageOf(name));
@@ -140,7 +191,7 @@ describe('DynamoDbStorage', () => {
         ExpressionAttributeValues: format,
       }),
     );
-    await expect(openFileSystem(storageOf(name))).rejects.toMatchObject({ kind: 'unsupported', message: /format 2/ });
+    await expect(openFileSystem(storageOf(name))).rejects.toMatchObject({ kind: 'version', message: /format 2/ });
   });
 
   it('says what is wrong with a table, a server and an item', async () => {

@@ -154,7 +154,7 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     const database = await PGlite.create();
     await database.exec('CREATE TABLE scratchfs_format (version int); INSERT INTO scratchfs_format VALUES (2)');
     const newer = openFileSystem(new PostgresStorage(database as unknown as PostgresClient));
-    await expect(newer).rejects.toMatchObject({ kind: 'unsupported', message: /format 2/ });
+    await expect(newer).rejects.toMatchObject({ kind: 'version', message: /format 2/ });
     const tables = await database.query("SELECT relname FROM pg_class WHERE relname LIKE 'scratchfs%'");
     expect(tables.rows).toEqual([{ relname: 'scratchfs_format' }]);
     await database.close();

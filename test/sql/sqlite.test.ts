@@ -120,7 +120,7 @@ describe('SqliteStorage', () => {
     expect(readdirSync('/proc/self/fd').filter((fd) => isOpen(fd, path))).toEqual([]);
     const newer = openFile(newFile());
     newer.exec('CREATE TABLE scratchfs_format (version INTEGER NOT NULL); INSERT INTO scratchfs_format VALUES (2)');
-    await expect(openFileSystem(new SqliteStorage(newer))).rejects.toMatchObject({ kind: 'unsupported' });
+    await expect(openFileSystem(new SqliteStorage(newer))).rejects.toMatchObject({ kind: 'version' });
     expect(newer.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'delete' });
     newer.close();
   });
@@ -158,7 +158,7 @@ describe('SqliteStorage', () => {
     const newer = newFile();
     const database = openFile(newer);
     database.exec('CREATE TABLE scratchfs_format (version INTEGER NOT NULL); INSERT INTO scratchfs_format VALUES (2)');
-    await expect(openFileSystem(storageIn(newer))).rejects.toMatchObject({ kind: 'unsupported', message: /format 2/ });
+    await expect(openFileSystem(storageIn(newer))).rejects.toMatchObject({ kind: 'version', message: /format 2/ });
     database.close();
   });
 

@@ -8,8 +8,8 @@ interface Failure {
 /** Failures by the name of a `DOMException`, as the IndexedDB specification and browsers use them. */
 const FAILURES: Readonly<Record<string, Failure>> = {
   VersionError: {
-    kind: 'unsupported',
-    text: 'A newer version of @scratchfs/browser has written the database: reload the page, or update the package',
+    kind: 'version',
+    text: 'A newer version of @scratchfs/browser has written the database, or another program has: reload the page, update the package, or choose another with the option database',
   },
   NotFoundError: {
     kind: 'unsupported',

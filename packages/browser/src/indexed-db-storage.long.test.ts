@@ -114,7 +114,7 @@ describe('IndexedDbStorage in an origin', () => {
     await fs.writeFile('/a', 'x');
     const request = indexedDB.open('newer', 2);
     expect(await settled(request)).toBe('success');
-    const refused = { kind: 'unsupported', message: /newer version/ };
+    const refused = { kind: 'version', message: /newer version.*or another program has/ };
     await expect(fs.readText('/a')).rejects.toMatchObject(refused);
     await expect(openFileSystem(new IndexedDbStorage('main', place))).rejects.toMatchObject(refused);
     await expect(IndexedDbStorage.list(place)).rejects.toMatchObject(refused);

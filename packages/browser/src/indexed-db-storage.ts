@@ -8,7 +8,7 @@ import { type IndexedDbPlace, type IndexedDbStorageOptions, parseOptions, parseP
  * before the first call.
  *
  * If the origin has no more space, a write is a `StorageError` of kind `full` that says how much is used; if the user
- * or another tab deletes the database, calls fail as `lost`; a database of a newer version is `unsupported`.
+ * or another tab deletes the database, calls fail as `lost`; a database of a newer version is `version`.
  * @throws TypeError, RangeError for options of a wrong kind
  */
 export class IndexedDbStorage extends ObjectTreeStorage {

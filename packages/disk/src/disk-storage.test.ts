@@ -196,7 +196,7 @@ describe('DiskStorage whose directory changes in use', () => {
     const path = join(heads(directory), String(last));
     const newer = (await readFile(path, 'latin1')).replace('scratchfs-disk 1', 'scratchfs-disk 2');
     await writeFile(path, newer, 'latin1');
-    await expect(open(directory)).rejects.toMatchObject({ kind: 'unsupported', message: /format 2.*Update/ });
+    await expect(open(directory)).rejects.toMatchObject({ kind: 'version', message: /format 2.*Update/ });
     expect(await readFile(path, 'latin1')).toBe(newer);
   });
 

@@ -212,13 +212,13 @@ function parseTag(tag: string): HeadName {
   return { number: Number(number), id };
 }
 
-/** @throws StorageError `unsupported` for a newer format, `corrupt` for anything else */
+/** @throws StorageError `version` for a newer format, `corrupt` for anything else */
 function parseHead(number: number, file: Buffer): Omit<Current, 'identity'> {
   const found = FIRST_LINE.exec(file.toString('latin1', 0, FIRST_LINE_BYTES));
   if (found === null) throw new StorageError('corrupt', `The head ${number} of the filesystem is damaged`);
   if (Number(found[1]) !== FORMAT_VERSION) {
     throw new StorageError(
-      'unsupported',
+      'version',
       `The filesystem has format ${found[1]} of the disk storage; this version reads format ` +
         `${FORMAT_VERSION}. Update @scratchfs/disk`,
     );

@@ -1,6 +1,8 @@
 import { quote, StorageError, type StorageErrorKind } from '@scratchfs/core';
 import { causeOf, readFailure, wasSentAgain, wasUnsent } from '@scratchfs/core/internal';
 
+const THROTTLED = /^(ProvisionedThroughputExceeded|Throttling|RequestLimitExceeded)/;
+
 /** Names of errors, what they mean, and whether they pass. DynamoDB has refused the request in each of them. */
 const REFUSALS: readonly {
   readonly names: RegExp;
@@ -21,7 +23,7 @@ const REFUSALS: readonly {
     text: 'cannot be used: the SDK found no credentials. Give it some, by its environment variables for example',
   },
   {
-    names: /^(ProvisionedThroughputExceeded|Throttling|RequestLimitExceeded)/,
+    names: THROTTLED,
     kind: 'unavailable',
     text: 'has too many requests',
     passes: true,
@@ -33,6 +35,11 @@ const REFUSALS: readonly {
   },
   { names: /^ResourceNotFound/, kind: 'lost', text: 'does not exist. DynamoDbStorage.createTable creates it' },
 ];
+
+/** Reports whether the table has refused a request because it has too many. */
+export function isThrottled(error: unknown): boolean {
+  return THROTTLED.test(readFailure(error).name);
+}
 
 export function isLostRace(error: unknown): boolean {
   return readFailure(error).name === 'ConditionalCheckFailedException';
@@ -48,7 +55,7 @@ export function isSurelyLostRace(error: unknown): boolean {
  * once; otherwise it may have happened, unless DynamoDB was never reached.
  */
 export function toStorageError(error: unknown, table: string): StorageError {
-  const { name, status } = readFailure(error);
+  const { name, message, status } = readFailure(error);
   const cause = causeOf(error);
   const mayHaveHappened = wasSentAgain(error);
   const refusal = REFUSALS.find(({ names }) => names.test(name));
@@ -56,6 +63,12 @@ export function toStorageError(error: unknown, table: string): StorageError {
     const { kind, text, passes = false } = refusal;
     return new StorageError(kind, `The table ${quote(table)} ${text}`, { retryable: passes, mayHaveHappened, cause });
   }
+  if (message.startsWith('Region is missing'))
+    return new StorageError(
+      'unsupported',
+      'The SDK knows no region. Set AWS_REGION, or give the region in the URL (?region=eu-central-1) or to the client',
+      { cause },
+    );
   if (isLostRace(error))
     return new StorageError('unavailable', 'The SDK sent a request again: what became of the first is unknown', {
       cause,
@@ -63,7 +76,7 @@ export function toStorageError(error: unknown, table: string): StorageError {
   const mayPass = status === undefined || status >= 500;
   return new StorageError(
     'unavailable',
-    `DynamoDB failed: ${name}${status === undefined ? '' : ` (HTTP ${status})`}`,
+    `DynamoDB failed: ${cause.message}`,
     mayPass
       ? { cause, ...(wasUnsent(error) && { mayHaveHappened: false }) }
       : { retryable: false, mayHaveHappened, cause },

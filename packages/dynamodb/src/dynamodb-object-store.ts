@@ -1,8 +1,8 @@
 import type { AttributeValue, DynamoDBClient, PutItemCommandInput, WriteRequest } from '@aws-sdk/client-dynamodb';
-import { type BackendCall, StorageError } from '@scratchfs/core';
+import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
 import { EACH_ATTEMPT, noteConnections } from '@scratchfs/core/internal';
 import type { NamePage, ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
-import { isSurelyLostRace, toStorageError } from './dynamodb-errors.js';
+import { isSurelyLostRace, isThrottled, toStorageError } from './dynamodb-errors.js';
 import type { Table } from './options.js';
 import { loadSdk, type Sdk } from './sdk.js';
 
@@ -15,8 +15,11 @@ const FORMAT = '1';
 const MAX_OBJECT_BYTES = 256 * 1024;
 /** Items that a BatchWriteItem takes. */
 const BATCH_ITEMS = 25;
-/** Pauses in milliseconds before the rest of a batch is sent again. */
-const PAUSES_MS = [20, 50, 100, 200, 400, 800];
+/** Pauses before the rest of a batch is sent again: the first, and the longest. */
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 2_000;
+/** Attempts in a row that may delete nothing: they take some ten seconds. */
+const MAX_FRUITLESS_ATTEMPTS = 12;
 /** Partition with an item for each name that a filesystem ever had, so that they can be listed. */
 const NAMES = 'scratchfs';
 /** Names in a page; whether a filesystem has this name is a request for each. */
@@ -30,6 +33,8 @@ const OBJECTS = 'o/';
  */
 export class DynamoDbObjectStore implements ObjectStore {
   readonly maxObjectBytes = MAX_OBJECT_BYTES;
+  // A partition takes 1,000 write units a second, and a delete costs one for each KB: 6.5 s for a full batch.
+  readonly maxDeleteNames = BATCH_ITEMS;
   readonly #table: Table;
   readonly #name: string;
 
@@ -69,7 +74,7 @@ export class DynamoDbObjectStore implements ObjectStore {
     const tag = item['tag']?.S ?? '';
     if (format !== FORMAT)
       throw new StorageError(
-        'unsupported',
+        'version',
         `The items have format ${format}; this version of @scratchfs/dynamodb knows ${FORMAT}: update it`,
       );
     return tag === known ? 'unchanged' : { tag, bytes: bytesOf(item) };
@@ -157,18 +162,34 @@ export class DynamoDbObjectStore implements ObjectStore {
     }, call);
   }
 
+  /** Deletes up to 25 items, in several requests if the table takes only a part of them at a time. */
   async #deleteBatch(keys: readonly Item[], call: BackendCall | undefined): Promise<void> {
-    const { table } = this.#table;
     let rest: WriteRequest[] = keys.map((Key) => ({ DeleteRequest: { Key } }));
-    for (let tries = 0; rest.length > 0; tries++) {
-      if (tries > PAUSES_MS.length)
-        throw new StorageError('unavailable', `DynamoDB deletes only a part of a batch, even in ${tries} attempts`);
-      if (tries > 0) await pause(PAUSES_MS[tries - 1] as number);
-      rest = await this.#send(async ({ BatchWriteItemCommand }, client, options) => {
-        const command = new BatchWriteItemCommand({ RequestItems: { [table]: rest } });
-        return (await client.send(command, options)).UnprocessedItems?.[table] ?? [];
-      }, call);
+    for (let fruitless = 0; ; ) {
+      const left = await this.#sendBatch(rest, call);
+      if (left.length === 0) return;
+      fruitless = left.length < rest.length ? 0 : fruitless + 1;
+      if (fruitless === MAX_FRUITLESS_ATTEMPTS)
+        throw new StorageError('unavailable', 'DynamoDB deletes nothing, because the table has too many requests', {
+          mayHaveHappened: left.length < keys.length,
+        });
+      rest = left;
+      await pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** fruitless), call?.signal);
     }
+  }
+
+  /** Sends a batch. Returns what is left of it: everything if the table has refused it as one request too many. */
+  #sendBatch(batch: WriteRequest[], call: BackendCall | undefined): Promise<WriteRequest[]> {
+    const { table } = this.#table;
+    return this.#send(async ({ BatchWriteItemCommand }, client, options) => {
+      try {
+        const command = new BatchWriteItemCommand({ RequestItems: { [table]: batch } });
+        return (await client.send(command, options)).UnprocessedItems?.[table] ?? [];
+      } catch (error) {
+        if (isThrottled(error)) return batch;
+        throw error;
+      }
+    }, call);
   }
 
   /** Returns a page of the sort keys of a partition that begin with a prefix. The cursor is the last one. */
@@ -204,6 +225,7 @@ export class DynamoDbObjectStore implements ObjectStore {
       return await request(sdk, client, call?.signal === undefined ? {} : { abortSignal: call.signal });
     } catch (error) {
       if (call?.signal?.aborted === true) throw call.signal.reason;
+      if (isStorageError(error)) throw error;
       throw toStorageError(error, this.#table.table);
     }
   }
@@ -224,4 +246,16 @@ async function tagOf(head: Uint8Array): Promise<string> {
   return btoa(String.fromCharCode(...new Uint8Array(digest)));
 }
 
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** Waits, at most until the signal aborts. @throws the reason of the signal */
+async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, signal?.aborted === true ? 0 : milliseconds);
+    signal?.addEventListener('abort', end);
+  });
+  signal?.throwIfAborted();
+}

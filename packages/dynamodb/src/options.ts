@@ -74,10 +74,17 @@ function parseUrl(text: string): { readonly table: Table; readonly name: string 
   };
   const table = {
     client: () => {
-      made ??= make();
+      made ??= make().catch((error: unknown) => {
+        made = undefined;
+        throw error;
+      });
       return made;
     },
-    close: async () => (await made)?.destroy(),
+    close: () =>
+      made?.then(
+        (client) => client.destroy(),
+        () => undefined,
+      ) ?? Promise.resolve(),
     table: checkTable(host),
   };
   return { table, name: path === '' ? undefined : path };

@@ -45,10 +45,17 @@ function locationOf(
   };
   return {
     client: () => {
-      made ??= make();
+      made ??= make().catch((error: unknown) => {
+        made = undefined;
+        throw error;
+      });
       return made;
     },
-    close: async () => (await made)?.destroy(),
+    close: () =>
+      made?.then(
+        (client) => client.destroy(),
+        () => undefined,
+      ) ?? Promise.resolve(),
     bucket: url.host,
     prefix: asFolder(url.path),
   };

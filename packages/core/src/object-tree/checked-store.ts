@@ -4,9 +4,10 @@ import type { ObjectStore, StoredHead } from './object-store.js';
 
 /** Returns the same store, which fails with a {@link StorageError} if a result breaks the contract. */
 export function checkedStore(store: ObjectStore): ObjectStore {
-  const { maxObjectBytes, commit, watch, deleteHead, close } = store;
+  const { maxObjectBytes, maxDeleteNames, commit, watch, deleteHead, close } = store;
   return {
     ...(maxObjectBytes === undefined ? {} : { maxObjectBytes }),
+    ...(maxDeleteNames === undefined ? {} : { maxDeleteNames }),
     get: async (...what) => {
       const bytes: unknown = await store.get(...what);
       if (bytes === undefined || isUint8Array(bytes)) return bytes;

@@ -36,7 +36,7 @@ export async function deleteFileSystem(
     for (const prefix of [OBJECTS, FORKS, PENDING_DELETES])
       for (const name of await listNames(store, calls, prefix, signal))
         if (isObjectName(name) || isPendingList(name)) names.push(name);
-    for (const group of groupNames(names)) await deleting((call) => store.delete(group, call));
+    for (const group of groupNames(names, store)) await deleting((call) => store.delete(group, call));
     await deleting((call) => store.delete([PRIORITY_REQUEST], call));
     await deleting((call) => deleteHead.call(store, call));
   } catch (error) {

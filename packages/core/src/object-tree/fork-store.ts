@@ -33,6 +33,10 @@ export class ForkStore implements ObjectStore {
     return this.#store.maxObjectBytes;
   }
 
+  get maxDeleteNames(): number | undefined {
+    return this.#store.maxDeleteNames;
+  }
+
   get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined> {
     return this.#store.get(name, offset, length, call);
   }

@@ -226,7 +226,7 @@ export class GarbageCollector {
 
   async #delete(names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
     const { store, calls } = this.#options;
-    await inParallel(groupNames(names), MAX_CONCURRENT_DELETES, (group) =>
+    await inParallel(groupNames(names, store), MAX_CONCURRENT_DELETES, (group) =>
       calls.retrying(signal, (call) => store.delete(group, call)),
     );
   }

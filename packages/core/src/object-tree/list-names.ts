@@ -4,8 +4,8 @@ import type { StoreCalls } from './store-calls.js';
 
 /** Maximum number of consecutive pages without a new name. */
 const MAX_EMPTY_PAGES = 1_000;
-/** Maximum number of names in a request that deletes. */
-export const NAMES_PER_DELETE = 1_000;
+/** Default of `maxDeleteNames`. */
+export const MAX_DELETE_NAMES = 1_000;
 
 /**
  * Returns all names that begin with a prefix, each once.
@@ -36,8 +36,11 @@ export async function listNames(
 }
 
 /** Returns names in groups for requests that delete. */
-export function groupNames(names: readonly string[]): (readonly string[])[] {
+export function groupNames(
+  names: readonly string[],
+  { maxDeleteNames = MAX_DELETE_NAMES }: Pick<ObjectStore, 'maxDeleteNames'>,
+): (readonly string[])[] {
   const groups: (readonly string[])[] = [];
-  for (let at = 0; at < names.length; at += NAMES_PER_DELETE) groups.push(names.slice(at, at + NAMES_PER_DELETE));
+  for (let at = 0; at < names.length; at += maxDeleteNames) groups.push(names.slice(at, at + maxDeleteNames));
   return groups;
 }

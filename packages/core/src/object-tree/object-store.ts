@@ -63,6 +63,8 @@ export interface ObjectStore {
    * names, so it may be changed later. Default 8 MiB.
    */
   readonly maxObjectBytes?: number | undefined;
+  /** Greatest number of names of one `delete`, from 1 to 1,000, so that it ends before `timeoutMs`. Default 1,000. */
+  readonly maxDeleteNames?: number | undefined;
   /**
    * Reads `length` bytes from `offset` on: fewer if the object ends before, none if `offset` is at or past its end.
    * It must not return more. Returns undefined if there is no such object.
@@ -77,7 +79,7 @@ export interface ObjectStore {
    */
   put(name: string, bytes: Uint8Array, call?: BackendCall): Promise<void>;
   /**
-   * Deletes objects, 1 to 1,000 at a time, in no particular order; missing ones are ignored. If it fails, any of them
+   * Deletes objects, 1 to `maxDeleteNames` at a time, in no particular order; missing ones are ignored. If it fails, any of them
    * may be deleted.
    */
   delete(names: readonly string[], call?: BackendCall): Promise<void>;
@@ -102,7 +104,7 @@ export interface ObjectStore {
    *
    * A tag never returns: no two heads of one place have the same tag, also not if a head was deleted in between. No two
    * heads have the same bytes, so a hash of the bytes is allowed (an ETag of S3, for example), and so is a number that
-   * is counted up and never starts again.
+   * is counted up, never starts again and cannot be rolled back.
    *
    * If it fails, only `mayHaveHappened` of the error says whether the head may have been replaced, or may still be by a
    * request on its way. The caller reads the head then, which names the last commit of each client. A store that has sent the
