@@ -49,6 +49,14 @@ describe('an agent beside a person', () => {
     expect(await text('read_file', { path: '/a' })).toContain('agent 5');
   });
 
+  it('is told of a conflict by the undo that brings it about', async () => {
+    const { text, edit, person } = await started();
+    await edit('line 5', 'agent 5');
+    await edit('agent 5', 'line 5');
+    person(before.replace('line 5', 'person 5'));
+    expect(await text('undo', {})).toContain('conflict /a: both changed the same lines');
+  });
+
   it('does not overwrite what it has not seen', async () => {
     const { text, person, read } = await started();
     await text('read_file', { path: '/a' });

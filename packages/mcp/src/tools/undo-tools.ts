@@ -1,13 +1,15 @@
 import { InputError } from '@scratchfs/tools';
-import type { Operation } from '@scratchfs/workspace';
+import type { RefreshedOperation } from '@scratchfs/workspace';
 import type { OpenAttempt } from '../server/shared-workspace.js';
-import { nameOf, operationText, statText } from './format.js';
+import { conflictLines, nameOf, operationText, statText } from './format.js';
 import { type Plan, type ServerTool, workspaceTool } from './server-tool.js';
 import { hiddenLines, isVisible, visibleOnly, visibleOperation } from './visible.js';
 
-async function done(verb: string, made: Operation, open: OpenAttempt, signal: AbortSignal) {
+async function done(verb: string, made: RefreshedOperation, open: OpenAttempt, signal: AbortSignal) {
   const operation = await visibleOperation(made, open, signal);
-  return { text: `${verb}:\n${operationText(operation)}`, operations: [operation] };
+  const { shown } = await visibleOnly(made.refreshed.conflicts, open, signal);
+  const text = [`${verb}:\n${operationText(operation)}`, ...conflictLines(shown)].join('\n');
+  return { text, operations: [operation] };
 }
 
 /** Plans an undo or redo. Those of an accept write to the disk and to git, and those of a live operation to the disk. */
