@@ -33,6 +33,11 @@ fileCommandsSuite(
 );
 
 describe('a storage', () => {
+  it('in DynamoDB is opened by its URL', async () => {
+    const { code, stderr } = await run(['fs', 'ls', '--store', 'dynamodb://t']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('needs the name of a table')]);
+  });
+
   it('that is only read stays as it is', async () => {
     const path = folder('read');
     const store = join(path, 'a.snapshot');

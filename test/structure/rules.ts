@@ -33,6 +33,7 @@ export const mayImport: Record<string, readonly string[]> = {
   cli: [
     '@scratchfs/core',
     '@scratchfs/disk',
+    '@scratchfs/dynamodb',
     '@scratchfs/history',
     '@scratchfs/host',
     '@scratchfs/mcp',
@@ -41,6 +42,7 @@ export const mayImport: Record<string, readonly string[]> = {
     '@scratchfs/sandbox',
     '@scratchfs/sql',
     '@scratchfs/workspace',
+    '@aws-sdk/client-dynamodb',
     '@aws-sdk/client-s3',
     '@clack/prompts',
     'ioredis',
