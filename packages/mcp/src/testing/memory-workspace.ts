@@ -156,7 +156,8 @@ function attemptOn(name: string, fileSystem: FileSystem, workspace: MemoryWorksp
         throw new WorkspaceError('moved', `The last operation is ${operations.length}, not ${expect}.`);
       const before = await filesOf(fileSystem);
       await write(states[last.id - 1] as Files);
-      return (await record(before, 'undo', actor)) as Operation;
+      const operation = (await record(before, 'undo', actor)) as Operation;
+      return { ...operation, refreshed: { merged: [], conflicts: [] } };
     },
     log: async () => ({ operations: operations.toReversed(), next: undefined }),
     diff: async () => {
