@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import type { Random } from '@scratchfs/testkit';
 import { openWorkspace } from '@scratchfs/workspace';
 import { bundleProgram } from './bundle-program.js';
 import { leftovers, told } from './host-changes.js';
+import { printed } from './printed.js';
 
 /** An accept, or the undo of one, that a program is killed in. */
 export interface AcceptKill {
@@ -144,18 +145,6 @@ class AcceptKills {
     if (then !== expected) problem(`the next step left something else:\n${then}\nexpected:\n${expected}`);
     rmSync(disk, { recursive: true });
   }
-}
-
-/** Resolves when a program has printed a text. */
-function printed(child: ChildProcess, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let seen = '';
-    child.stdout?.on('data', (chunk: Buffer) => {
-      seen += String(chunk);
-      if (seen.includes(text)) resolve();
-    });
-    child.on('exit', () => reject(new Error(`The program ended before it printed ${text}`)));
-  });
 }
 
 /** Creates a repository with staged, unstaged and untracked changes, CRLF files and files with a filter. */

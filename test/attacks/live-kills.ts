@@ -8,6 +8,7 @@ import type { Random } from '@scratchfs/testkit';
 import { openWorkspace } from '@scratchfs/workspace';
 import { bundleProgram } from './bundle-program.js';
 import { leftovers, told } from './host-changes.js';
+import { printed } from './printed.js';
 
 /** Number of directories that a pair of programs works on, because starting a program costs more than everything else. */
 const TOGETHER = 20;
@@ -94,16 +95,4 @@ async function acknowledged(child: ChildProcess, count: number): Promise<void> {
   let seen = '';
   for await (const chunk of child.stdout ?? [])
     if ((seen += String(chunk)).split('acknowledged').length > count) return;
-}
-
-/** Resolves when a program has printed a text. */
-function printed(child: ChildProcess, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let seen = '';
-    child.stdout?.on('data', (chunk: Buffer) => {
-      seen += String(chunk);
-      if (seen.includes(text)) resolve();
-    });
-    child.on('exit', () => reject(new Error(`The program ended before it printed ${text}`)));
-  });
 }

@@ -1,28 +1,12 @@
-import type { ObjectTreeOptions } from '@scratchfs/core/object-tree';
-
-type Timer = NonNullable<ObjectTreeOptions['timer']>;
+import { systemTimer } from '@scratchfs/core/internal';
 
 /**
  * The browser's timers, but a sleep of 0 is a turn of the event loop: browsers make a `setTimeout` in another one wait
  * for 4 ms, which is longer than a commit.
  */
-export const browserTimer: Timer = {
-  after: (ms, work) => {
-    const timeout = setTimeout(work, ms);
-    return () => clearTimeout(timeout);
-  },
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      if (ms === 0) return nextTurn(resolve);
-      const done = (): void => {
-        clearTimeout(timeout);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timeout = setTimeout(done, ms);
-      signal.addEventListener('abort', done, { once: true });
-    }),
+export const browserTimer: typeof systemTimer = {
+  ...systemTimer,
+  sleep: (ms, signal) => (ms === 0 && !signal.aborted ? new Promise(nextTurn) : systemTimer.sleep(ms, signal)),
 };
 
 function nextTurn(work: () => void): void {

@@ -1,4 +1,5 @@
 export { causeOf, nameOf, readFailure, wasSentAgain } from './aws-sdk/failure.js';
+export { ownClient, sdkLoader } from './aws-sdk/own-client.js';
 export { EACH_ATTEMPT, noteConnections, wasUnsent } from './aws-sdk/unsent.js';
 export { parseServiceUrl } from './aws-sdk/url.js';
 export { checkFileSystem } from './check-file-system.js';
@@ -12,6 +13,7 @@ export { needsSync } from './engine/internals.js';
 export { learnLimits } from './engine/learn-limits.js';
 export { getMany, setMany, setManyUnless } from './engine/operations/entries.js';
 export { driveAsync, driveSync, type Procedure } from './engine/scheduling/both-forms.js';
+export { systemTimer } from './engine/scheduling/deadline.js';
 export { collectItems, nextTurn, SLICE_MS, Yielder } from './engine/scheduling/time-slice.js';
 export { limitError } from './engine/view/limit-error.js';
 export { type CallSequence, invoke, runCalls, runCallsSync } from './layers/call-sequence.js';

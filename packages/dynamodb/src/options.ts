@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { checkFileSystemName, checkOptions, parseServiceUrl } from '@scratchfs/core/internal';
+import { checkFileSystemName, checkOptions, ownClient, parseServiceUrl } from '@scratchfs/core/internal';
 import { OBJECT_TREE_OPTIONS, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
 import { loadSdk } from './sdk.js';
 
@@ -64,29 +64,14 @@ function tableOf(client: DynamoDBClient, table: string | undefined): Table {
 function parseUrl(text: string): { readonly table: Table; readonly name: string | undefined } {
   const form = 'dynamodb://table/name?region=name&endpoint=https://host';
   const { host, path, endpoint, region } = parseServiceUrl(text, 'dynamodb', 'a DynamoDbStorage', form);
-  let made: Promise<DynamoDBClient> | undefined;
-  const make = async (): Promise<DynamoDBClient> => {
+  const create = async (): Promise<DynamoDBClient> => {
     const { DynamoDBClient: Client } = await loadSdk();
     return new Client({
       ...(region !== undefined && { region }),
       ...(endpoint !== undefined && { endpoint }),
     });
   };
-  const table = {
-    client: () => {
-      made ??= make().catch((error: unknown) => {
-        made = undefined;
-        throw error;
-      });
-      return made;
-    },
-    close: () =>
-      made?.then(
-        (client) => client.destroy(),
-        () => undefined,
-      ) ?? Promise.resolve(),
-    table: checkTable(host),
-  };
+  const table = { ...ownClient(create), table: checkTable(host) };
   return { table, name: path === '' ? undefined : path };
 }
 

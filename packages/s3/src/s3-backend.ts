@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import { parseServiceUrl } from '@scratchfs/core/internal';
+import { ownClient, parseServiceUrl } from '@scratchfs/core/internal';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { asFolder, parseOptions, type S3StorageOptions, type Settings } from './options.js';
 import { type S3Location, S3ObjectStore } from './s3-object-store.js';
@@ -31,8 +31,7 @@ function locationOf(
   if (bucket !== undefined || prefix !== '')
     throw new TypeError('A URL says bucket and prefix itself: leave the options out');
   const url = parseServiceUrl(target, 's3', 'an S3Storage', 's3://bucket/prefix?region=name&endpoint=https://host');
-  let made: Promise<S3Client> | undefined;
-  const make = async (): Promise<S3Client> => {
+  const create = async (): Promise<S3Client> => {
     const { S3Client: Client } = await loadSdk();
     const { endpoint, region } = url;
     return new Client({
@@ -44,18 +43,7 @@ function locationOf(
     });
   };
   return {
-    client: () => {
-      made ??= make().catch((error: unknown) => {
-        made = undefined;
-        throw error;
-      });
-      return made;
-    },
-    close: () =>
-      made?.then(
-        (client) => client.destroy(),
-        () => undefined,
-      ) ?? Promise.resolve(),
+    ...ownClient(create),
     bucket: url.host,
     prefix: asFolder(url.path),
   };

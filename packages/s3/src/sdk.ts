@@ -1,18 +1,7 @@
-import { StorageError } from '@scratchfs/core';
+import { sdkLoader } from '@scratchfs/core/internal';
 
-/** The SDK, loaded on demand: naming the package must not force every user to install it. */
+/** The client's package. */
 export type Sdk = typeof import('@aws-sdk/client-s3');
 
-let loaded: Promise<Sdk> | undefined;
-
-/** @throws StorageError `unsupported` if the SDK is not installed */
-export async function loadSdk(): Promise<Sdk> {
-  try {
-    loaded ??= import('@aws-sdk/client-s3');
-    return await loaded;
-  } catch (cause) {
-    loaded = undefined;
-    const text = 'An S3Storage needs a package: npm install @aws-sdk/client-s3';
-    throw new StorageError('unsupported', text, { cause });
-  }
-}
+/** @throws StorageError `unsupported` if it is not installed */
+export const loadSdk = sdkLoader<Sdk>(() => import('@aws-sdk/client-s3'), 'An S3Storage', '@aws-sdk/client-s3');
