@@ -39,7 +39,7 @@ export async function applyTree(
 
 /**
  * Returns a function that adds up the entries of a version and throws as soon as the filesystem cannot hold them,
- * before all of them are listed.
+ * before all of them are listed. Undefined if the filesystem has no limit.
  */
 function roomIn({ limits: { maxNodeCount: allowed } }: FileSystem): ((entries: number) => void) | undefined {
   if (allowed === undefined) return undefined;
@@ -97,7 +97,10 @@ function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < items.length; at += BATCH_CONTENTS) yield items.slice(at, at + BATCH_CONTENTS);
 }
 
-/** Writes an entry as a new file or link. Writing into an existing file would also change it under its other names. */
+/**
+ * Creates an entry: a file or link, or the directory of a submodule. An existing file is removed first, because writing
+ * into it would also change it under its other names.
+ */
 async function put(fileSystem: FileSystem, { path, after }: EntryChange, body: Uint8Array): Promise<void> {
   const { mode } = after as TreeEntry;
   const full = `/${path}`;

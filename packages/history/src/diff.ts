@@ -27,7 +27,7 @@ export interface ChangedPath {
   readonly after: VersionEntry;
 }
 
-/** A file that has another path. */
+/** A file that was at `oldPath` in the older version. */
 export interface RenamedPath extends ChangedPath {
   readonly oldPath: string;
   /** Percentage of the content that is the same. */
@@ -145,7 +145,10 @@ function pairsOf({ added, removed, changed, renamed = [] }: FormattableDiff): Pa
   return pairs.sort((a, b) => compareNames(a.path, b.path));
 }
 
-/** Formats a diff as unified text that `git apply` accepts, one file at a time. */
+/**
+ * Formats a diff as unified text, one file at a time. `git apply` accepts it, but without `binary` only if all contents
+ * are text.
+ */
 export async function* formatDiffParts(
   reader: ObjectReader,
   diff: FormattableDiff,

@@ -18,7 +18,8 @@ export class DirectoryRenames {
   constructor(readonly removed: Map<string, Relevance>) {}
 
   /**
-   * Records a file rename: a vote for the file's directory, and for its ancestors as long as the names are the same.
+   * Records a file rename: a vote on the new place of the file's directory, and of its ancestors marked `self`, as long
+   * as the names of the directories in between stay the same.
    */
   record(from: string, to: string): void {
     let [old, now] = [from, to];
@@ -94,7 +95,10 @@ export class DirectoryRenames {
   }
 }
 
-/** Returns the path after the innermost renamed directory above it moved. */
+/**
+ * Returns where a path goes with the innermost renamed directory above it, and the new path of that directory.
+ * Undefined if no directory above it was renamed.
+ */
 export function movedWith(
   renames: ReadonlyMap<string, string>,
   path: string,

@@ -14,8 +14,8 @@ interface Level {
 }
 
 /**
- * Changes some paths of a tree. Returns its id and the new tree objects, children first. Reads only the directories on
- * the paths of the changes. A directory that becomes empty is removed.
+ * Changes some paths of a tree. Returns the new tree's id and all trees that were encoded again, children first. Reads
+ * only the directories on the paths of the changes. A directory that becomes empty is removed.
  */
 export async function editTree(
   reader: ObjectReader,

@@ -89,7 +89,7 @@ export class History {
   readonly repository: Repository;
   readonly #reader: ObjectReader;
   #known = new StateIds();
-  /** Value of the repository's `pruneCount` since which the states are known. */
+  /** The repository's `pruneCount` for which `#known` is valid. */
   #knownSince = 0;
   readonly #author: Person;
   readonly #clock: () => number;
@@ -104,14 +104,15 @@ export class History {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Returns a new count for the entries of one version that is listed by other means than this history's. */
+  /** Returns a counter with this history's limit, for a caller that lists a version by its own means. */
   countEntries(): EntryCount {
     return this.#reader.countEntries();
   }
 
   /**
-   * Returns the tree of a filesystem's state, the id that `git write-tree` prints for the same files. Takes time
-   * proportional to the changes since the last call.
+   * Stores a filesystem's state as a tree and returns its id, which `git write-tree` prints for the same files. Takes
+   * time proportional to the changes since the last call. With the tree of the previous version as `base`, an empty
+   * directory that is a submodule there stays one.
    */
   async writeTree(
     fileSystem: FileSystem,
@@ -189,9 +190,10 @@ export class History {
 
   /**
    * Returns the id of the commit that a version names. A version is an id, the start of an id (at least 4 digits, if no
-   * other version's id begins with them), the name of a branch or a tag, or `HEAD`; then any number of `~n` (n times the
-   * first parent) and `^n` (the parent with that number; `^` is `^1`), as in git's gitrevisions. A name comes before the
-   * start of an id. Every method that takes a version accepts the same.
+   * other version's id begins with them), the name of a branch or a tag, or `HEAD`; then any number of `~n` (n times
+   * the first parent) and `^n` (the parent with that number; `^` is `^1`), as in git's gitrevisions. A name comes
+   * before the start of an id. Annotated tags are followed; the id of a tree or blob is returned as it is. Every method
+   * that takes a version accepts the same.
    * @throws HistoryError `not-found`, `ambiguous` if several ids begin with the digits, `unsupported` for a shortened id
    *   in a repository that cannot list its objects; TypeError for other syntax
    */
@@ -202,7 +204,7 @@ export class History {
   /**
    * Returns the shortest start of a version's id that no other object's id has, of at least `minDigits` digits (default
    * 7), as `git rev-parse --short` does. It stays unique only until objects are added.
-   * @throws HistoryError as `resolve`; RangeError for `minDigits` below 4
+   * @throws HistoryError as `resolve`; RangeError unless `minDigits` is an integer from 4 to the length of an id
    */
   async shortId(
     version: string,
@@ -229,8 +231,8 @@ export class History {
 
   /**
    * Formats a diff as unified text that `git apply` accepts. It is what `git diff` prints except for similarities, ids
-   * and the function names of hunks. Without `binary`, it only says that contents differ if they are binary or not
-   * UTF-8.
+   * and the function names of hunks. Without `binary`, the text only says that contents differ if they are binary or
+   * not UTF-8, and `git apply` refuses it then.
    */
   async formatDiff(diff: FormattableDiff, options?: FormatVersionDiffOptions): Promise<string> {
     let text = '';
@@ -285,8 +287,8 @@ export class History {
   }
 
   /**
-   * Changes some paths of a version's tree (undefined: an empty tree) and returns the new tree. Undefined removes a
-   * path. Paths have no leading `/`. Reads only the directories on the way to the changes.
+   * Changes some paths of a version's tree (undefined: an empty tree) and returns the id of the new tree. Undefined as
+   * an edit removes its path. Paths have no leading `/`. Reads only the directories on the way to the changes.
    * @throws HistoryError `hostile` for names that git refuses
    */
   async editTree(version: string | undefined, edits: TreeEdits, call?: RepositoryCall): Promise<ObjectId> {
@@ -348,7 +350,7 @@ export class History {
 
   /**
    * Creates, moves or (with undefined) removes a reference if it has the expected value.
-   * @throws HistoryError `ref-changed`, `ref-conflict`
+   * @throws HistoryError `ref-changed`, `ref-conflict`; `not-found` if `next` does not exist
    */
   async moveRef(
     name: string,

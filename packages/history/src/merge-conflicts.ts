@@ -6,11 +6,11 @@ import type { Stages } from './merge-stages.js';
 export type ConflictKind =
   /** Both changed the same lines; the result has conflict markers. */
   | 'content'
-  /** Both created it, with different contents. */
+  /** Both created it, with different contents or modes. */
   | 'add/add'
   /** One side changed it and the other removed it; the changed one is in the result. */
   | 'modify/delete'
-  /** Both changed a file that is not text; ours is in the result. */
+  /** Both changed a file that is not text, or a link; ours is in the result. */
   | 'binary'
   /**
    * One side has a file or link where the other has a directory or another kind. The result has both, one under a name
@@ -29,8 +29,8 @@ export type ConflictKind =
    */
   | 'location'
   /**
-   * One side added a file to a directory whose files the other moved to several directories. The result has it at its
-   * old path.
+   * One side added a file to a directory whose files the other moved to several directories in equal numbers. The
+   * result has the file at its old path; `path` is the directory.
    */
   | 'directory split';
 

@@ -1,14 +1,14 @@
 import type { RepositoryCall } from './repository.js';
 
-/** The side that wins if both changed the same content. */
+/** Resolution of content that both sides changed: the lines of one side, or of both, ours first (`union`). */
 export type Favor = 'ours' | 'theirs' | 'union';
 
 export interface MergeOptions extends RepositoryCall {
   /** Resolves content conflicts, for all paths or by path (undefined keeps the conflict). Default: none. */
   readonly favor?: Favor | ((path: string) => Favor | undefined) | undefined;
   /**
-   * Takes only their changes to these paths and everything in them. If that needs a directory in place of a file that
-   * stays, it is a `type` conflict. Default: all changes.
+   * Takes only the changes of `theirs` to these paths and everything in them. If that needs a directory in place of a
+   * file that stays, it is a `type` conflict. Default: all changes.
    */
   readonly paths?: readonly string[] | undefined;
   /** Follows files that one side renamed and the other changed. Default true. */

@@ -57,7 +57,7 @@ export class RenameMerge {
       return leave(source, other);
     }
     if (kindOf(renamed.mode) !== kindOf(changed.mode)) {
-      // Their entry has another kind and stays at the old path.
+      // The other side's entry has another kind and stays at the old path.
       if (target[other] === undefined) this.conflicts.add(to, 'type', stages);
       target.contested = true;
       rebase(target, source, from);

@@ -31,7 +31,7 @@ export interface Merge {
 
 /**
  * Merges trees three-way. Returns the merge and the objects that it created.
- * @param depth number of merges that this one serves: above 0 it merges common ancestors
+ * @param depth 0 for the requested merge; above 0 for a merge of common ancestors, one more for each level of nesting
  */
 export async function mergeTrees(
   reader: ObjectReader,

@@ -21,7 +21,7 @@ export interface PruneResult extends Pruned {
 
 const DEFAULT_GRACE_PERIOD_MS = 3_600_000;
 
-/** Deletes the objects that neither a reference nor an object written since `before` reaches. */
+/** Deletes the objects that neither a reference nor an object written in the grace period reaches. */
 export async function prune(
   repository: Repository,
   reader: ObjectReader,
@@ -66,7 +66,7 @@ async function tipsOf(repository: Repository, call: RepositoryCall): Promise<Obj
 }
 
 /**
- * Adds objects and everything they refer to. Contents are not read.
+ * Adds objects and everything they refer to to `live`. Blobs that a tree names are not read.
  * @throws HistoryError `not-found` if an object is missing, unless `mayBeIncomplete`
  */
 async function mark(

@@ -16,7 +16,10 @@ export function checkRefName(name: string): string {
   return name;
 }
 
-/** Reports whether a name is valid by the rules of `git check-ref-format`. */
+/**
+ * Reports whether a name is valid: by the rules of `git check-ref-format`, at most 1,024 characters, and in `refs/`
+ * unless it is a pseudo-reference such as HEAD.
+ */
 export function isRefName(name: string): boolean {
   if (isPseudoRef(name)) return true;
   if (name.length > 1_024 || /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\.lock(\/|$)/.test(name)) return false;

@@ -27,8 +27,8 @@ export interface RenameOptions extends RepositoryCall {
   /** Minimum percentage of equal content for a file to count as renamed. Default 50, as in git. */
   readonly similarity?: number | undefined;
   /**
-   * If removed times added files exceed the square of this, only files with the same content or the same name are
-   * paired. Default 1,000, as in git.
+   * If the removed times the added files that are still unpaired exceed the square of this, only files with the same
+   * content or the same name are paired. Default 1,000, as in git.
    */
   readonly limit?: number | undefined;
 }
@@ -79,7 +79,7 @@ class RenameSearch {
     readonly options: RenameOptions,
     readonly merge: MergeRenames | undefined,
   ) {
-    // Empty files are equal without being related.
+    // Empty files are equal without being related, so a merge does not pair them.
     const empty = idOf({ type: 'blob', body: new Uint8Array() }, reader.store.format, reader.primitives);
     const counts = ({ entry }: PathSide): boolean => merge === undefined || entry.id !== empty;
     this.#sources = new Set(removed.filter(counts));

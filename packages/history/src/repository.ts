@@ -32,12 +32,13 @@ export interface GitObjectStore {
   /** Stores objects; existing ones stay. Afterwards all of them can be read. */
   write(objects: readonly NamedObject[], call?: RepositoryCall): Promise<void>;
   /**
-   * Returns the commits whose parents are not stored, as listed in git's file `shallow`. Called once. Default: none.
+   * Returns the commits whose parents are not stored, as listed in git's file `shallow`. Called for each commit that is
+   * followed, so the result should be kept. Default: none.
    */
   shallow?(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>>;
   /**
    * Yields the objects whose ids begin with a prefix in lower case, all of them for an empty one. An object may appear
-   * twice. Without it, versions have no shortened ids and nothing is pruned.
+   * twice. Without this method, versions have no shortened ids.
    */
   list?(prefix: string, call?: RepositoryCall): AsyncIterable<StoredObject>;
 }

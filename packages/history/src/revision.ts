@@ -76,7 +76,7 @@ function namesOf(name: string): string[] {
   return isPseudoRef(name) ? [name, ...names] : names;
 }
 
-/** Returns the only commit whose id begins with the digits; if there is none, the only object. */
+/** Returns the only commit or tag whose id begins with the digits; if there is none, the only object. */
 async function resolveShortId(digits: string, reader: ObjectReader, call?: RepositoryCall): Promise<ObjectId> {
   const ids = [...(await idsWith(digits, reader.store, call))];
   if (ids.length === 1) return ids[0] as ObjectId;

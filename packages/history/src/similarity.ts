@@ -4,7 +4,7 @@ import { isBinary } from './text/is-binary.js';
 export interface Profile {
   /** Bytes of the file. */
   readonly size: number;
-  /** Number of bytes in pieces with a hash. A piece is a line, or 64 bytes of a longer line. */
+  /** Number of bytes in pieces, by hash of the piece. A piece is a line, or 64 bytes of a longer line. */
   readonly bytes: ReadonlyMap<number, number>;
 }
 

@@ -39,7 +39,10 @@ interface LastState {
   readonly record: TreeRecord | undefined;
 }
 
-/** Remembers which states are stored as which objects. Forgetting one costs time, never correctness. */
+/**
+ * Remembers which states are stored as which objects, for each realm: the scope in which keys of states can be
+ * compared. Forgetting one costs time, never correctness.
+ */
 export class StateIds {
   readonly #realms = new WeakMap<object, Realm>();
   /** The last known state of each filesystem; undefined as long as none is known. */
@@ -54,7 +57,7 @@ export class StateIds {
     if (!this.knows(fileSystem)) this.#lastStates.set(fileSystem, undefined);
   }
 
-  /** Copies the knowledge of a filesystem to another form of it. */
+  /** Copies what is known of a filesystem to another object for it, such as the one inside a transaction. */
   copyKnowledge(fileSystem: FileSystem, other: FileSystem): void {
     if (this.knows(fileSystem)) this.#lastStates.set(other, this.#lastStates.get(fileSystem));
   }

@@ -108,7 +108,10 @@ function encodeAnew(
   return { body: end === room ? body : body.slice(0, end), starts, ends };
 }
 
-/** Returns the mode of an existing entry. For files it is any mode with as many digits. */
+/**
+ * Returns `40000` for a directory and `100644` for every other entry, whose true mode has as many digits. Undefined for
+ * a name without an entry.
+ */
 function modeAt({ body, starts, ends }: EncodedParts, at: number): TreeEntry['mode'] | undefined {
   if (starts[at] === ends[at]) return undefined;
   return body[starts[at] as number] === FIRST_OF_DIRECTORY ? '40000' : '100644';

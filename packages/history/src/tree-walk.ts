@@ -133,7 +133,10 @@ interface NamePair {
   readonly b: TreeEntry | undefined;
 }
 
-/** Yields the names that differ. A name that is a directory in only one tree is yielded twice. */
+/**
+ * Yields the names that differ. A name that is a directory in one tree and something else in the other is yielded
+ * twice.
+ */
 function* pairsOf(left: readonly TreeEntry[], right: readonly TreeEntry[]): Generator<NamePair, undefined> {
   let [i, j] = [0, 0];
   for (;;) {

@@ -25,7 +25,9 @@ export interface TypedId {
   readonly type: ObjectType | undefined;
 }
 
-/** Reads and hashes every reachable object, and checks that each has the type that the references to it require. */
+/**
+ * Reads and hashes every reachable object, and checks that each has the type that the first reference to it requires.
+ */
 export async function verifyFrom(
   reader: ObjectReader,
   tips: readonly ObjectId[],

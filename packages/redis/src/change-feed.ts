@@ -36,7 +36,10 @@ export class ChangeFeed {
     private readonly subscribe: Subscribe,
   ) {}
 
-  /** Adds a listener. Returns a function that removes it. @param onFailure called once, when no more changes can come */
+  /**
+   * Adds a listener. Returns a function that removes it.
+   * @param onFailure called at most once, when no more changes can come
+   */
   listen(listener: Listener, onFailure: OnFailure): () => void {
     this.#listeners.set(listener, onFailure);
     const deliver: Listener = (changes) => {
@@ -48,17 +51,23 @@ export class ChangeFeed {
     };
   }
 
-  /** Resolves when listeners receive everything that is sent from now on. Undefined if they do, or if there are none. */
+  /**
+   * Resolves when reading has begun, so that listeners receive every later change, or has failed to begin. Undefined if
+   * that is over, or if there are no listeners.
+   */
   get ready(): Promise<void> | undefined {
     return this.#reader?.ready;
   }
 
-  /** Resolves when listeners have received an entry, or cannot at present. Undefined if they have, or if there are none. */
+  /**
+   * Resolves when listeners have received an entry, when reading fails, or after a second. Undefined if there is
+   * nothing to wait for.
+   */
   delivered(entry: number): Promise<void> | undefined {
     return this.#reader?.delivered(entry);
   }
 
-  /** Resolves when listeners have received all entries so far. */
+  /** Waits until listeners have received all entries so far, no longer than `delivered` does. */
   async caughtUp(): Promise<void> {
     await this.#reader?.caughtUp();
   }
@@ -155,7 +164,10 @@ class StreamReader {
     }
   }
 
-  /** Renews the lease. Returns the stream's last entry, and whether all entries after ours are still there. */
+  /**
+   * Renews the lease. Returns the stream's last entry, and whether all entries after the last delivered one still
+   * exist.
+   */
   async #register(): Promise<{ readonly entry: number; readonly isComplete: boolean }> {
     const { session, field } = this;
     const reply = await session.run(scripts.watch, field, [WATCH_LEASE_MS, this.#lastEntry ?? '']);

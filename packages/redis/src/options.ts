@@ -2,8 +2,8 @@ import type { AsyncStorageOptions } from '@scratchfs/core';
 
 export interface RedisStorageOptions extends AsyncStorageOptions {
   /**
-   * Name of the filesystem; one server holds any number of them. 1 to 200 characters without `{` and `}`. Default
-   * `default`.
+   * Name of the filesystem; one server holds any number of them. 1 to 200 characters without `{`, `}` and control
+   * characters. Default `default`.
    */
   readonly namespace?: string | undefined;
   /** Prefix of every key. Default `scratchfs:`. */

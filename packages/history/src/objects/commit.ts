@@ -11,7 +11,7 @@ export interface Commit {
   readonly parent: ObjectId | undefined;
   readonly author: Signature;
   readonly committer: Signature;
-  /** The message, with the line end that git adds. */
+  /** The message as it is stored, usually with a line end, which git adds. */
   readonly message: string;
 }
 

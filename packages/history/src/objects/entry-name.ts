@@ -16,7 +16,7 @@ const HASHED_SHORT_NAME = 'gi7eba';
 
 /**
  * Reports whether some filesystem treats the name as `.git`: by case, by code points that HFS+ ignores, by NTFS's short
- * names, trailing dots and streams.
+ * names, trailing dots and spaces, and streams.
  */
 export function isDotGit(name: string): boolean {
   return isDisguised(name, 'git', (short) => short === 'git~1');

@@ -49,7 +49,7 @@ export class GitDirectory implements Repository {
   readonly #packs = new Map<string, PackReader>();
   #looking: Promise<PackReader[]> | undefined;
   #shallow: ReadonlySet<ObjectId> | undefined;
-  /** Number of prunes when the known packs were last looked for. */
+  /** Last result of `pruneCount()`. After a change, known packs may have been deleted. */
   #pruneCount = 0;
 
   private constructor(
@@ -248,7 +248,9 @@ export class GitDirectory implements Repository {
     await this.#writeOnce(`${path}/pack-${name}.idx`, index, call);
   }
 
-  /** Writes a file unless it exists. Its name is the hash of its bytes, so an existing file has the same bytes. */
+  /**
+   * Writes a file unless it exists. Its name is derived from the hash of its content, so an existing file has the same.
+   */
   async #writeOnce(path: string, bytes: Uint8Array, call?: RepositoryCall): Promise<void> {
     try {
       await this.fileSystem.writeFile(path, bytes, { flag: 'wx', mode: OBJECT_MODE, signal: call?.signal });
@@ -396,7 +398,7 @@ export class GitDirectory implements Repository {
     return gone;
   }
 
-  /** Makes changes in one transaction if the filesystem has them. */
+  /** Makes changes in one transaction if the filesystem supports transactions. */
   async #together<T>(change: (fileSystem: FileSystem) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     if (!this.fileSystem.capabilities.transactions) return change(this.fileSystem);
     return this.fileSystem.transaction(change, { signal });

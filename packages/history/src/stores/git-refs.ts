@@ -6,15 +6,15 @@ import type { RefStore, RefValue, RepositoryCall, SwapRefCall } from '../reposit
 
 type Change = (fileSystem: FileSystem) => Promise<boolean>;
 
-/** File with the number of prunes. git ignores it. */
+/** File that holds `pruneCount`. git ignores it. */
 const PRUNE_COUNT_FILE = 'scratchfs-prunes';
 
-/** Name of a locked file: a reference, `packed-refs`, or the number of prunes. */
+/** Name of a locked file: a reference, `packed-refs`, or the file of `pruneCount`. */
 interface Held {
   readonly held: string;
 }
 
-/** About three seconds in all: the holder of a lock writes one small file. */
+/** About three seconds in all: the holder of a lock usually writes one small file. */
 const MAX_LOCK_RETRIES = 100;
 const MAX_PAUSE_MS = 32;
 
@@ -60,8 +60,9 @@ export class GitRefs implements RefStore {
   }
 
   /**
-   * Runs the work of a prune, and increments the number of prunes before and after it. Without transactions, no
-   * reference that depends on the number moves during the work: it could not check and delete an object in one step.
+   * Runs the work of a prune, and increments `pruneCount` before and after it. Without transactions, a prune cannot
+   * check and delete an object in one step, so it holds the lock of `pruneCount` during the work: no reference moves
+   * that depends on the number.
    */
   async whilePruning(work: () => Promise<void>, call?: RepositoryCall): Promise<void> {
     const raise: Change = async (fileSystem) => {
@@ -86,7 +87,10 @@ export class GitRefs implements RefStore {
     return Number((await readIfThere(fileSystem, `${this.path}/${PRUNE_COUNT_FILE}`, call)) ?? 0);
   }
 
-  /** Makes a change in one step, as soon as no lock is held. */
+  /**
+   * Makes a change in one step, as soon as no lock is held.
+   * @throws HistoryError `ref-changed` if a lock is held for about three seconds
+   */
   async #whenUnlocked(locks: readonly string[], change: Change, call?: RepositoryCall): Promise<boolean> {
     for (let tried = 0; ; tried++) {
       const result = await this.#changeUnlessLocked(locks, change, call);

@@ -88,7 +88,7 @@ export class PackIndex {
     }
   }
 
-  /** Returns the position of the first id that is not below a prefix. */
+  /** Returns the position of the first id that does not sort before a prefix. */
   #firstFrom(prefix: string): number {
     const wanted = new Uint8Array(this.#width);
     putId(wanted, 0, prefix.padEnd(2 * this.#width, '0') as ObjectId);

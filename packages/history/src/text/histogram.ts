@@ -6,7 +6,7 @@ const MAX_OCCURRENCES = 64;
 
 interface Landmark {
   aStart: number;
-  /** Inclusive, like all ends in this file. */
+  /** Inclusive, unlike the ends of a {@link Range}. */
   aEnd: number;
   bStart: number;
   bEnd: number;

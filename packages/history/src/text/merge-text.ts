@@ -236,8 +236,8 @@ function completed(lines: Uint8Array, lineEnd: string): Uint8Array {
 }
 
 /**
- * Reports whether conflict markers end in CR LF. They do if the base does and the line before the conflict does on
- * neither side end in LF only.
+ * Reports whether conflict markers end in CR LF. They do if the first line of the base does, unless the line before the
+ * conflict ends in LF alone on one of the sides.
  */
 function endsInCrLf(o: Lines, a: Lines, b: Lines, hunk: Hunk): boolean {
   if (isCrLf(a, Math.max(0, hunk.ours - 1)) === false || isCrLf(b, Math.max(0, hunk.theirs - 1)) === false)
@@ -245,7 +245,10 @@ function endsInCrLf(o: Lines, a: Lines, b: Lines, hunk: Hunk): boolean {
   return isCrLf(o, 0) === true;
 }
 
-/** Undefined if there is no complete line to judge by. */
+/**
+ * Reports whether a line ends in CR LF. A last line without a line end counts as the line before it; undefined if there
+ * is none.
+ */
 function isCrLf({ bytes, starts }: Lines, line: number): boolean | undefined {
   const whole = bytes.at(-1) === 10 || line < starts.length - 2 ? line : line - 1;
   const end = starts[whole + 1];

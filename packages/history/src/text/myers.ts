@@ -12,9 +12,9 @@ const WINDOW_LINES = 100;
 const UNREACHED = 2 ** 30;
 
 /**
- * Marks the differences of two texts by the linear-space algorithm of Myers, with git's shortcuts. Common ends and
- * lines without a counterpart are set aside first, and a long search ends at a good path. Marks the same lines as `git
- * diff --diff-algorithm=myers` before it shifts them.
+ * Marks the differences of two texts by the linear-space algorithm of Myers, with git's shortcuts. Common lines at both
+ * ends and lines without a counterpart are set aside first, and a long search ends at a good path. Marks the same lines
+ * as `git diff --diff-algorithm=myers` before it shifts them.
  */
 export function markByMyers(a: Int32Array, b: Int32Array, marksA: Marks, marksB: Marks): void {
   let start = 0;

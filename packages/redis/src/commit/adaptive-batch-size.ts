@@ -5,8 +5,8 @@ const TARGET_REFERENCES = 900;
 /** References that every request writes: the path from the root to what it changes. */
 const BASE_REFERENCES = 60;
 /**
- * Least limit of a request's cost: safe for any filesystem, even if each write copies the whole path because a
- * checkpoint shares it.
+ * Least value of `maxCost`: safe for any filesystem, even if each write copies the whole path because a checkpoint
+ * shares it.
  */
 const MIN_MAX_COST = 80;
 /**

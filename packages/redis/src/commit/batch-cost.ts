@@ -4,7 +4,7 @@ import { type Batch, type Check, parentPath, type Write } from '@scratchfs/core'
 export const MAX_REQUEST_COST = 640;
 /** Maximum bytes of one request. */
 export const MAX_REQUEST_BYTES = 300_000;
-/** Estimated cost of each kind of write. Adding or removing a name costs more. */
+/** Estimated cost of each kind of write. */
 const WRITE_COST: Readonly<Record<Write['kind'], number>> = {
   create: 4,
   link: 10,
@@ -17,7 +17,7 @@ const WRITE_COST: Readonly<Record<Write['kind'], number>> = {
   clear: 2,
 };
 
-/** Estimated cost of a check. One that precedes a write to the same bucket costs less. */
+/** Estimated cost of a check. The server needs less if a write to the same bucket follows. */
 const CHECK_COST = 1;
 /** Maximum cost of a request that only checks: each check may have to open a bucket of its own. */
 export const MAX_CHECK_REQUEST_COST = 200;

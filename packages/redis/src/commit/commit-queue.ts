@@ -252,7 +252,8 @@ export class CommitQueue {
       }
       const { version, stagedState, isLocked } = staged;
       operation.isSent = true;
-      // The checks were evaluated while staging. The script compares the whole state instead.
+      // A batch that begins with `clear` brings its checks here. Those of others were evaluated while staging, and the
+      // script compares the whole state instead.
       const checks = stagedState.replacesAll ? batch.checks : [];
       const request = singleBatchRequest({ ...batch, checks }, { sequence: operation.sequence, version, stagedState });
       const { acknowledged, restore } = this.sequences.acknowledge();
@@ -420,7 +421,7 @@ export class CommitQueue {
     }
   }
 
-  /** Runs the commit script. Resolves when the watchers of this client have received its changes. */
+  /** Runs the commit script, then waits up to a second until the watchers of this client have received its changes. */
   async #runCommit(
     request: CommitRequest,
     batches: readonly Batch[],

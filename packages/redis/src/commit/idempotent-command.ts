@@ -14,7 +14,7 @@ const ABSENT = 'a';
 const UNKNOWN = 's';
 
 /**
- * Runs a command on checkpoints or forks that is applied once, however often it has to be sent.
+ * Runs a command on checkpoints or forks that is applied at most once, however often it has to be sent.
  * @throws StorageError of kind `unavailable` or `timeout` if the outcome is unknown; its `mayHaveHappened` is false if
  *   the command was certainly not applied
  */

@@ -2,7 +2,7 @@ import type { Acknowledgement } from '../format/request/request-header.js';
 
 /** Time after which an operation whose reply was lost no longer holds back the floor. */
 const ABANDONED_AFTER_MS = 60_000;
-/** Number of results after whose arrival they are acknowledged. */
+/** Number of results that must have arrived before any is acknowledged. */
 const MIN_ACKNOWLEDGED = 16;
 /** Maximum number of results that one request acknowledges. */
 const MAX_ACKNOWLEDGED = 1_000;

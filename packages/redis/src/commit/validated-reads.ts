@@ -17,7 +17,10 @@ export class ValidatedReads {
     return batches.every((checks) => checks.every((check) => this.#checks.has(keyOf(check)))) ? this.#state : undefined;
   }
 
-  /** Records checks that held in a state. Another state than the last replaces everything. */
+  /**
+   * Records checks that held in a state. If it is not the last one, or too many checks are cached, the others are
+   * dropped first.
+   */
   add(state: Buffer, batches: readonly (readonly Check[])[]): void {
     if (!state.equals(this.#state) || this.#checks.size > MAX_VALIDATED_CHECKS) {
       this.#state = state;

@@ -23,8 +23,8 @@ export const LAYOUT_VERSION = '3';
 /** Attempts of a request after a new epoch, or after the server has lost this client's results. */
 const MAX_ATTEMPTS = 8;
 /**
- * Age up to which a request may be sent again after the server has lost the client's results. The server keeps results
- * for at least 23 hours, so a request that began less than half of that before the loss had no result among them.
+ * Age up to which a request may be sent again after the server has lost the client's results. Results expire at least
+ * 23 hours after the last of them, so a request that began at most 12 hours before the loss had no result among them.
  */
 const MAX_RESEND_AGE_MS = 43_200_000;
 /** Interval at which commits renew the expiry of the results. Renewing with each commit would send replicas another write. */
@@ -96,7 +96,7 @@ export class ClientSession {
     readonly connection: Connection,
     readonly keys: Keys,
     readonly settings: Settings,
-    /** Called once, before the first handshake. */
+    /** Called before each handshake until one has succeeded. */
     readonly inspect: () => Promise<void>,
   ) {
     const { head, objects, references, queue } = keys;
@@ -187,10 +187,11 @@ export class ClientSession {
   }
 
   /**
-   * Deletes all keys of the filesystem in one atomic step. A first request returns its identity and the keys of its
+   * Deletes all keys of the filesystem in one atomic step. A first request returns its identity and the names of its
    * clients; the next ones delete only a filesystem of that identity, so one that is created during the call stays. No
    * handshake comes first, so that a filesystem of another layout version can be deleted too.
-   * @throws StorageError `lost` if another filesystem has replaced the one that this client knows
+   * @throws StorageError `lost` if another filesystem has replaced the one that this client knows; `conflict` if
+   *   clients keep connecting during the call
    */
   async destroy(): Promise<void> {
     const { head, objects, references, queue, changes, results } = this.keys;
@@ -266,7 +267,7 @@ export class ClientSession {
     return splitReply(await this.connection.runSource(script, keys, allArgs()), options.isChange);
   }
 
-  /** Encodes header and body: the first argument of every script but the handshake. */
+  /** Encodes header and body: the first argument of the scripts that `run` sends. */
   #firstArgument(field: string, options: RunOptions, hasAnnouncements: boolean, renewsResults: boolean): Buffer {
     const { body, acknowledged } = options;
     const written = new Writer(APPROX_HEADER_BYTES + (body?.length ?? 0));
@@ -372,7 +373,10 @@ export class StateGoneError extends StorageError {
   }
 }
 
-/** Splits a reply of the commit script, which is one text of several lines: a list of parts takes longer to parse. */
+/**
+ * Returns the parts of a reply. The commit script returns one text with a part in each line, because a list takes
+ * longer to parse; other scripts return a list.
+ */
 function splitReply(reply: unknown, mayHaveHappened = false): Reply {
   if (Buffer.isBuffer(reply)) return reply.toString('latin1').split('\n');
   if (!Array.isArray(reply)) throw corruptReply('a reply of another form', mayHaveHappened);

@@ -115,7 +115,8 @@ export class ServerLink {
 
   /**
    * Reconnects nodes that have become silent: a TCP connection may be dead without either side noticing. Requests in
-   * flight are sent again over the new connection. Nodes that connected less than `minAgeMs` ago are left alone.
+   * flight are sent again over the new connection. Nodes that connected less than `minAgeMs` (or 2.5 seconds, if that
+   * is less) ago are left alone.
    */
   replaceSilentNodes(minAgeMs: number): void {
     const { client } = this;
@@ -239,8 +240,8 @@ export class Connection {
   }
 
   /**
-   * Reads the entries of streams after given ones. If there are none, waits up to `blockMs` milliseconds for them; without
-   * it, not at all.
+   * Reads the entries of streams after given ones, up to 100 of each. If there are none, waits up to `blockMs`
+   * milliseconds for them; without it, not at all.
    */
   async readStreams(
     streams: readonly StreamPosition[],

@@ -60,12 +60,15 @@ export function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): u
   return new StorageError(kind, message, { retryable, mayHaveHappened, cause });
 }
 
-/** Reports whether the server was not reached, or did not reply. */
+/**
+ * Reports whether an error is `unavailable` or `timeout`: the server was not reached, refused the request, or did not
+ * reply.
+ */
 export function isTemporary(error: unknown): error is StorageError {
   return isStorageError(error, 'unavailable') || isStorageError(error, 'timeout');
 }
 
-/** Reports whether a request ended without a reply: the server was not reached or did not reply, or the client was closed. */
+/** Reports whether a request ended without a reply of its script: the error is `unavailable`, `timeout` or `closed`. */
 export function isWithoutReply(error: unknown): error is StorageError {
   return isTemporary(error) || isStorageError(error, 'closed');
 }

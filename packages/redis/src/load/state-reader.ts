@@ -25,7 +25,7 @@ export class StateReader {
   ) {}
 
   /**
-   * Sends load requests, each from a chunk or bucket on. There may be replies to only the first of them.
+   * Sends load requests, each from a chunk or bucket on. The replies may be only those to the first few of them.
    * @throws StateChangedError
    */
   async load(

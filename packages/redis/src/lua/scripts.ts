@@ -34,12 +34,13 @@ import { WRITES, WRITES_RARE } from './tree/writes.js';
  * | `K` | done; the counter follows, then what the script returns |
  * | `E` | the filesystem has another token: another epoch or identity, or it is gone; shake hands again |
  * | `B` | the counter is lower than one that the client has seen: the server lost writes |
- * | `G` | the requested state is gone: the lease of a fork or of a pinned read has expired |
+ * | `G` | the requested state is gone: a dropped checkpoint, or a fork or pinned read whose lease has expired |
  * | `W` | a staged commit has locked the state; repeat later |
  * | `N` | of a commit: the filesystem is watched, send the changes too; of a handshake: the filesystem is gone |
  * | `F` | the server has lost this client's results; shake hands again |
- * | `T`, `V`, `P` | of a handshake: a key has another type; another layout version; the head is missing |
- * | `R` | of `destroy`: names of clients whose keys the next attempt must include |
+ * | `T` | of a handshake or `destroy`: a key has another type |
+ * | `V`, `P` | of a handshake: another layout version; the head is missing |
+ * | `R` | of `destroy`: the identity, then the names of clients whose keys the next attempt must include |
  *
  * | result of a batch | meaning |
  * |---|---|

@@ -77,7 +77,7 @@ export interface BatchContext {
 
 /**
  * Encodes a batch for the commit script: number, length, limits, version, checks, maximum growth, writes.
- * @throws TypeError for an id that does not fit into a record
+ * @throws TypeError for an id that does not fit into a record; RangeError for too many paths
  */
 export function writeBatch(
   batch: Batch,
@@ -181,7 +181,10 @@ function directoriesToPresplit(names: ReadonlyMap<string, number>): Map<string, 
   return presplit.size === 0 ? undefined : presplit;
 }
 
-/** Counts the names that writes create in each directory. Returns nothing for a few writes. */
+/**
+ * Counts the names that writes create in each directory. Returns an empty map for up to {@link MAX_NAMES_IN_ONE_BUCKET}
+ * writes.
+ */
 export function countCreatedNames(writes: readonly Write[]): ReadonlyMap<string, number> {
   if (writes.length <= MAX_NAMES_IN_ONE_BUCKET) return NO_NAMES;
   const names = new Map<string, number>();

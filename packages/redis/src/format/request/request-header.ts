@@ -10,7 +10,7 @@ export interface RequestHeader {
   readonly highestCounter: number;
   /** Milliseconds after which an unused filesystem expires, or 0. */
   readonly ttlMs: number;
-  /** All of the client's operations below this number are settled. */
+  /** All of the client's operations below this number are settled or given up. */
   readonly floor: number;
   /** Numbers of operations whose results have arrived, separated by spaces. */
   readonly settled: string;

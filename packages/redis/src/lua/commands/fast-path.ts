@@ -8,8 +8,8 @@ import { lua } from '../lua.js';
  * is two functions only: each further closure costs its captures in every run. Nothing is written before everything is
  * checked.
  *
- * A batch with a failed check of a name is refused here. In any other case, including a batch that may exceed a limit,
- * `fastPath` returns nothing and the general path runs.
+ * A batch with a failed check of a name is refused here. For a request with anything else, such as a batch that may
+ * exceed a limit, `fastPath` returns nothing and the general path runs.
  */
 export const FAST_PATH = lua`
 -- Verifies all names and references that lead to a path.
