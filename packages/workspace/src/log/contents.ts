@@ -16,7 +16,7 @@ const MAX_BYTES = 16 * 2 ** 20;
 export const RENEWAL_MS = 600_000;
 
 /** The folder that is made last. */
-const LAST_FOLDER = '/contents/ff';
+const LAST_FOLDER = '/contents/f/f';
 
 /** Maximum number of contents, and their bytes, that are stored in one step with a record. */
 const MAX_FILES_PER_STEP = 16;
@@ -127,8 +127,7 @@ export class Contents {
   /** Creates the folders of all contents in one step. One by one they made the first changes twice as slow. */
   async #makeFolders(options: CallOptions): Promise<void> {
     const make = async (store: FileSystem): Promise<void> => {
-      for (let i = 0; i < 256; i++)
-        await store.mkdir(`/contents/${i.toString(16).padStart(2, '0')}`, { recursive: true });
+      for (let i = 0; i < 256; i++) await store.mkdir(folderOf(i.toString(16).padStart(2, '0')), { recursive: true });
     };
     if (this.#store.capabilities.transactions) await this.#store.transaction(make, options);
     else await make(this.#store);
@@ -159,5 +158,13 @@ export class Contents {
 }
 
 function pathOf(hash: string): string {
-  return `/contents/${hash.slice(0, 2)}/${hash}`;
+  return `${folderOf(hash)}/${hash}`;
+}
+
+/**
+ * Returns the folder of contents by the first two digits of their hash: 16 folders of 16 each. A commit to a disk
+ * writes all names of each folder above a new file: 256 beside each other were a sixth of the time of an edit.
+ */
+function folderOf(hash: string): string {
+  return `/contents/${hash[0]}/${hash[1]}`;
 }

@@ -99,7 +99,7 @@ describe('a log that is not as it was written', () => {
     const [hash] = (await (await (await opened()).attempt('one')).log()).operations.flatMap(({ changes }) =>
       changes.map(({ after }) => (after !== null && after !== 'disk' ? (after.hash as string) : '')),
     );
-    store.writeFileSync(`/contents/${hash?.slice(0, 2)}/${hash}`, 'other');
+    store.writeFileSync(`/contents/${hash?.[0]}/${hash?.[1]}/${hash}`, 'other');
     const { fileSystem } = await (await opened()).attempt('one');
     await expect(fileSystem.readText('/n')).rejects.toMatchObject({ kind: 'corrupt' });
     expect(await fileSystem.readText('/a.txt')).toBe('a\n');
