@@ -7,7 +7,7 @@ import { hasCode, toStorageError, unlinkIfPresent } from './disk-errors.js';
 import { NumberedHeads } from './numbered-heads.js';
 import { StoreDirectory } from './store-directory.js';
 
-/** Milliseconds between two looks at a watched head of which the host has reported nothing. */
+/** Interval at which a watched head is looked at, even if the host has reported nothing. */
 const LOOK_INTERVAL_MS = 1_000;
 
 /** Files deleted at the same time. */

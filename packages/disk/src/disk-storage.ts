@@ -11,8 +11,8 @@ import { type DiskStorageOptions, parseOptions, parseTarget } from './options.js
  * `file:///path?name=…&durability=…`. The directory is created with mode 0700 by the first write; one that another user
  * owns or can write to is refused. Nothing is read or written before the first call.
  *
- * A filesystem that someone has replaced or removed while it is in use fails with a `StorageError` of kind `lost`; a
- * full disk is `full`, and missing permission `denied`.
+ * A filesystem that is replaced or removed while it is in use fails with a `StorageError` of kind `lost`; a full disk
+ * is `full`, and missing permission `denied`.
  * @throws TypeError, RangeError for options or a URL of a wrong kind
  */
 export class DiskStorage extends ObjectTreeStorage {

@@ -27,7 +27,7 @@ interface HeadName {
 interface Current extends HeadName {
   /** Undefined if the filesystem was deleted. */
   readonly bytes: Uint8Array | undefined;
-  /** That of the file. */
+  /** Identity of the file; see `fileIdentity`. */
   readonly identity: string;
 }
 

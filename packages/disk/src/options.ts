@@ -19,7 +19,7 @@ export interface DiskStorageOptions extends ObjectTreeOptions {
 
 /** Checked options with their defaults; those of the object tree are checked there. */
 export interface Settings {
-  /** Absolute path of the directory that holds the filesystems. */
+  /** Path of the directory that holds the filesystems, as it was given or from the URL. */
   readonly directory: string;
   readonly name: string;
   readonly isFlushed: boolean;

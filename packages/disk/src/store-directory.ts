@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { quote, StorageError } from '@scratchfs/core';
 import { hasCode } from './disk-errors.js';
 
-/** Age in milliseconds at which a temporary file was left behind by a process that has ended. */
+/** Age in milliseconds from which a temporary file counts as left behind by a process that has ended. */
 const ABANDONED_MS = 3_600_000;
 
 /** A file that has been written and gets its name now. */

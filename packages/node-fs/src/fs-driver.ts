@@ -86,7 +86,7 @@ export interface FsDriver {
   readonly fs: Calls;
   readonly limits: Limits;
   open(...args: Parameters<FileSystem['open']>): Eventual<OpenFile>;
-  /** Absolute paths that match a pattern. */
+  /** Returns the absolute paths that match any of the patterns. */
   glob(patterns: readonly string[], cwd: string): Eventual<string[]>;
   watch(...args: Parameters<FileSystem['watch']>): ReturnType<FileSystem['watch']>;
   map<T, R>(value: Eventual<T>, next: (value: T) => R): Eventual<R>;

@@ -22,7 +22,7 @@ export interface NodeFunction<P = unknown, R = unknown> {
   run(facade: Facade, prepared: P): Eventual<R>;
   /** For reads and writes, whose callbacks and promises pass the buffer too: property names of count and buffer. */
   readonly moves?: Moves<P>;
-  /** Converts an error for the caller, if it differs from the filesystem's. */
+  /** Converts an error for the caller. Undefined: `nodeError` does. */
   readonly fail: ((error: unknown, prepared: P) => unknown) | undefined;
 }
 

@@ -109,10 +109,10 @@ export type ParsedSandboxConfig = {
 
 /**
  * Parses a configuration from plain data, as JSON and YAML give it, with keys in snake_case or in camelCase, not both.
- * `null` means the default of a restriction. The result shares nothing with the input.
+ * `null` counts as a missing field if the type allows it. The result shares nothing with the input.
  *
  * @throws TypeError for unknown keys, wrong types, getters, and unless there is exactly one of `root` and `paths`
- * @throws RangeError for invalid sizes, suffixes and names; all errors name the field
+ * @throws RangeError for invalid sizes, suffixes, names and patterns; all errors name the field
  * @example
  * ```ts
  * import { parseSandboxConfig } from '@scratchfs/sandbox';

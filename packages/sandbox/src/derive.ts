@@ -65,7 +65,10 @@ export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): Call
   return deny === undefined ? policy : new DenyPolicy(policy, new DenyList(deny, parent.namespace.roots));
 }
 
-/** Returns the policy of a child's lists, by the four steps of its definition. @throws SandboxPermissionEscalationError */
+/**
+ * Returns the policy of a child's lists; without lists, one of no access, or of the parent's if it is inherited.
+ * @throws SandboxPermissionEscalationError
+ */
 function* allowedPolicy(parent: Parent, options: ParsedDeriveOptions): CallSequence<ChildPolicy> {
   const { allowRead, allowWrite, readonly, inherit, strictEntries } = options;
   if (readonly === false && parent.writableRoots.length === 0) throw readonlyParent(parent);

@@ -4,7 +4,7 @@ import { FsError, type FsErrorCode, quote } from '@scratchfs/core';
 export interface Words {
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
-  /** An error about a path outside names the writable paths too. Default false. */
+  /** True if an error about a path outside names the writable paths too. Default false. */
   readonly namesWritable?: boolean;
 }
 

@@ -53,7 +53,7 @@ export function* entriesIn(
   return entries.sort(byPath);
 }
 
-/** Returns the matching entries of several roots, from the top at which their names lie. */
+/** Lists from the top of a sandbox with names: returns the matching roots, and the matching entries under them. */
 export function* entriesAtTop(
   fileSystem: FileSystem,
   roots: readonly SandboxRoot[],
@@ -140,7 +140,7 @@ function* walk(fileSystem: FileSystem, path: string, options: WalkOptions): Call
   }) as EntryInfo[];
 }
 
-/** Returns the levels under its literal start that a pattern can reach. */
+/** Returns the number of levels under its literal start that a pattern can reach; undefined if it is not limited. */
 function depthOf(pattern: string, glob: Glob): number | undefined {
   if (pattern.includes('**')) return undefined;
   const slashes = pattern.split(/[/\\]/).length - 1;

@@ -47,7 +47,8 @@ function shown(field: string): string {
 }
 
 /**
- * Parses an object with known keys, all in camelCase or all in snake_case. A missing field is undefined.
+ * Parses an object with known keys, all in camelCase or all in snake_case. The reader of a missing field receives
+ * undefined.
  * @throws TypeError for an unknown key, a duplicate, and mixed spellings
  */
 export function readObject<F extends Fields>(value: unknown, field: string, fields: F, spelling: Spelling): Read<F> {

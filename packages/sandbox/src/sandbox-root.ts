@@ -61,7 +61,9 @@ function rootAt(root: string, basePath: string, field: string): string {
   return normalizePath(full);
 }
 
-/** Reports whether a path contains `~`, a drive letter or a share, which mean another place on a host. */
+/**
+ * Reports whether a path begins with `~`, a drive letter or the `//` of a share, which mean another place on a host.
+ */
 export function isHostPath(path: string): boolean {
   return path[0] === '~' || (isSeparator(path, 0) && isSeparator(path, 1)) || /^[A-Za-z]:/.test(path);
 }

@@ -115,7 +115,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     return runCallsSync(this.#can(path, 'write'));
   }
 
-  /** @throws PathNotInSandboxError, PathNotWritableError, SuffixNotAllowedError */
+  /**
+   * @throws PathNotInSandboxError, PathNotWritableError, SuffixNotAllowedError; for a path that `deny` hides, FsError
+   *   ENOENT about a read and PathDeniedError about a write
+   */
   async check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void> {
     return runCalls(this.#check(path, access, options?.follow !== false), options?.signal);
   }
@@ -123,7 +126,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     runCallsSync(this.#check(path, access, options?.follow !== false));
   }
 
-  /** @throws PathNotInSandboxError if it may be neither read nor written */
+  /** @throws PathNotInSandboxError if it may be neither read nor written; PathDeniedError if `deny` hides it */
   async resolve(path: string, options?: FollowOptions & CallOptions): Promise<string> {
     return runCalls(this.#resolve(path, options?.follow !== false), options?.signal);
   }
@@ -170,7 +173,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     return runCallsSync(this.#read(path, options));
   }
 
-  /** @throws PathNotInSandboxError, PathNotWritableError, SuffixNotAllowedError, FsError */
+  /** @throws PathNotInSandboxError, PathNotWritableError, PathDeniedError, SuffixNotAllowedError, FsError */
   async write(path: string, content: string, options?: CallOptions): Promise<void> {
     return runCalls(this.#write(path, content), options?.signal);
   }
@@ -355,7 +358,9 @@ function listed({ path, kind, size }: LocatedEntry): ListedEntry {
   return { path, kind, size: kind === 'file' || kind === 'symlink' ? size : 0 };
 }
 
-/** A path whose links may not be followed is refused when it is used. */
+/**
+ * Returns where a path leads, or the path itself if its links cannot be followed: it is then refused when it is used.
+ */
 function* whereItLeads(fileSystem: FileSystem, path: string): CallSequence<string> {
   try {
     return (yield* find(fileSystem, path)).path;
@@ -428,7 +433,7 @@ function accessOf(fileSystem: FileSystem, config: SandboxConfig, options: Sandbo
   return new Access(fileSystem, new Namespace(roots), restricted, network, requireOsSandbox);
 }
 
-/** @throws TypeError for unknown options and if it is not an absolute path */
+/** @throws TypeError for unknown options, and if `basePath` is not a string */
 function basePathOf(options: SandboxOptions | undefined): string {
   const given = new Map(options === undefined ? [] : entriesOf(options, 'options'));
   const basePath = given.get('basePath') ?? '/';

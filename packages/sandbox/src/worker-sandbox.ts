@@ -6,7 +6,8 @@ import { Sandbox } from './sandbox.js';
  * Returns the sandbox of a worker by its definition: derived from that of its program, or of the calling worker.
  * Without such a sandbox it has no access at all.
  *
- * @param definition `inherit`, `allow_read`, `allow_write`, `readonly`, as plain data in snake_case or camelCase
+ * @param definition fields of `DeriveOptions` such as `inherit` and `allow_read`, as plain data in snake_case or
+ *   camelCase
  * @throws TypeError, RangeError for an invalid definition
  * @throws SandboxPermissionEscalationError if it requests more access than the parent has
  * @example

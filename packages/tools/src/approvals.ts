@@ -2,11 +2,13 @@ import { quote } from '@scratchfs/core';
 
 /** An action that needs approval. */
 export interface ApprovalRequest {
-  /** Name of the tool, or `attachments`. */
+  /** Name of the tool, `attachments` or `worker.call`. */
   readonly tool: string;
   /** `read` if the action only reads files, `write` if it changes any. */
   readonly effect: 'read' | 'write';
-  /** Paths that the action touches, as the sandbox displays them, and the targets of links. */
+  /**
+   * Paths that the action touches, as they were given, and the paths that they lead to, as the sandbox displays them.
+   */
   readonly paths: readonly string[];
   /** One sentence for a person. Values in it are escaped and shortened. */
   readonly summary: string;

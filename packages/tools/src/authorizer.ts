@@ -114,7 +114,7 @@ export class Authorizer {
     return [path, ...roots.filter((root) => isWithin(this.sandbox.locate(root), top))];
   }
 
-  /** Returns the targets of paths in the filesystem. A path that cannot be followed is refused later. */
+  /** Returns the targets of paths in the filesystem, except of those that stand for a whole tree. */
   async #places(uses: readonly PathUse[], signal: AbortSignal | undefined): Promise<string[]> {
     const places: string[] = [];
     for (const { path, isTree, follow } of uses) {

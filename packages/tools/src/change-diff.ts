@@ -7,7 +7,8 @@ const CONTEXT = 3;
 
 /**
  * Returns the change of a text as a unified diff, without the line that names git. Only the part from the first to the
- * last difference is compared, so the time does not grow with the text around it.
+ * last difference is compared, so the time does not grow with the text around it. For a change too large to compare,
+ * the result only says so.
  * @param maxLength maximum length of the diff; a longer one is cut after a line and says so
  */
 export function changeDiff(path: string, before: string, after: string, maxLength: number): string {

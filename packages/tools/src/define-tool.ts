@@ -42,7 +42,7 @@ export function defineTool(definition: ToolDefinition, options: { readonly onErr
   return toolOf(definition, { onError: options.onError, hints: GENERAL_HINTS });
 }
 
-/** @param failures advice for the model that fits the tools it has */
+/** @param failures how failures are reported, with advice that fits the tools that the model has */
 export function toolOf(
   { name, description, properties, required = [], run }: ToolDefinition,
   failures: FailureOptions,

@@ -40,8 +40,8 @@ export class ReadVersions {
 
   /**
    * Reads a file for the model, and remembers its version from before the read: if it changes during the read, a later
-   * change is refused for nothing, and none is lost. `isRest`: the model reads on in a file, so that it keeps the
-   * version that it began with.
+   * change by the model is refused needlessly, but no change is lost. `isRest`: the model reads on in a file, so that
+   * it keeps the version that it began with.
    */
   async reading<T>(path: string, call: ToolCallOptions, read: () => Promise<T>, isRest = false): Promise<T> {
     return this.#inTurn([path], true, call, async ([place]) => {
@@ -73,8 +73,8 @@ export class ReadVersions {
   }
 
   /**
-   * Removes an entry, a link itself, under the same condition. `check` concerns the files under a directory; undefined
-   * if the model has read none of them.
+   * Removes an entry (a link, not its target) under the same condition. `check` concerns the files under a directory;
+   * undefined if the model has read none of them.
    * @throws InputError if it has changed since
    */
   async removing(
@@ -93,8 +93,8 @@ export class ReadVersions {
   }
 
   /**
-   * Moves an entry, a link itself, under the same condition. `check` concerns the file that it replaces; undefined if
-   * the model has not read it.
+   * Moves an entry (a link, not its target) under the same condition. `check` concerns the file that it replaces;
+   * undefined if the model has not read it.
    * @throws InputError if one of them has changed since
    */
   async moving<T>(
@@ -189,7 +189,7 @@ export class ReadVersions {
     for (const known of this.#known.keys()) if (isWithin(known, path)) this.#known.delete(known);
   }
 
-  /** Returns the place of a path; undefined if it has no version. */
+  /** Returns the place of a path; undefined if the sandbox has no filesystem. */
   async #place(path: string, follow: boolean, call: ToolCallOptions): Promise<Place | undefined> {
     const { sandbox } = this;
     if (!hasFileSystem(sandbox)) return undefined;

@@ -1,7 +1,7 @@
 import { errorText, type Hints } from './error-text.js';
 import type { ToolCallOptions, ToolResult } from './tool.js';
 
-/** What a tool returns on success. */
+/** Result of a tool that succeeds. */
 export type ToolOutput<D = unknown> = Omit<ToolResult<D>, 'isError'>;
 
 /**

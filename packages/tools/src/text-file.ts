@@ -35,7 +35,7 @@ const SIGNATURES: readonly (readonly [start: string, kind: string, offset?: numb
 /** Bytes of a file's start that {@link contentKind} needs. */
 export const PROBE_BYTES = BINARY_PROBE_BYTES;
 
-/** What a file holds, in words. */
+/** Kind of a file's content, in words. */
 export interface ContentKind {
   readonly kind: string;
   /** Media type of an image that models can see. */

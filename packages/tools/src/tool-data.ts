@@ -27,7 +27,7 @@ export interface ListedEntryData {
   readonly path: string;
   /** Undefined if the sandbox has no filesystem. */
   readonly kind?: EntryKind | undefined;
-  /** Size of a file in bytes. */
+  /** Bytes of a file or of a link's target; 0 for a directory. Undefined if the sandbox has no filesystem. */
   readonly size?: number | undefined;
 }
 

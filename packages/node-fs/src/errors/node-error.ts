@@ -24,8 +24,8 @@ const STORAGE_FAILURES: ReadonlyMap<StorageErrorKind, typeof IO_ERROR> = new Map
 
 /**
  * Converts a filesystem error to the one that Node throws: an `Error` with errno, code, syscall, path and dest, in this
- * order. An error that says more than Node's (a limit, a hint) becomes its `cause`; a storage failure is ENOSPC, EACCES or
- * EIO. Other values are returned unchanged.
+ * order. An error that says more than Node's (a limit, a hint) becomes its `cause`; a storage failure is ENOSPC, EACCES
+ * or EIO. A file too large to read is a RangeError, as in Node. Other values are returned unchanged.
  */
 export function nodeError(error: unknown, blame?: Blame): unknown {
   if (isFsError(error)) return fromFsError(error, blame);

@@ -34,7 +34,7 @@ export async function onBothLater<T>(work: Work<Promise<T>>): Promise<{ readonly
   }
 }
 
-/** In memory if the host has a folder for that, with all links resolved. */
+/** Creates a folder, in memory if the host has a place for that, with all links resolved. */
 function hostFolder(): string {
   const parent = host.existsSync('/dev/shm') ? '/dev/shm' : host.realpathSync(tmpdir());
   return host.mkdtempSync(join(parent, 'scratchfs-twin-'));

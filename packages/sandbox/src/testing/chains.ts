@@ -138,7 +138,8 @@ export interface Probed {
 }
 
 /**
- * Probes one tree and one chain of sandboxes: many changes of the tree, and every pair of parent and child after each.
+ * Probes one tree and one chain of sandboxes: compares a random child with its parent each time, and sometimes changes
+ * the tree or lengthens the chain in between.
  */
 export function probeChain(random: Random, count: number): Probed {
   const fileSystem = someTree(random);

@@ -52,7 +52,9 @@ const TELLING_ERRORS: readonly (() => unknown)[] = [
 
 type Methods = Record<string | symbol, (...args: readonly unknown[]) => unknown>;
 
-/** Returns a filesystem that is not of the engine, whose methods, handles and iterators fail once they are armed. */
+/**
+ * Returns a filesystem that is not the engine's own. Its methods, handles and iterators fail once `failure` is armed.
+ */
 export function failing(fileSystem: FileSystem, failure: Failure): FileSystem {
   const wrap = <T extends object>(object: T): T =>
     new Proxy(object, {
@@ -89,7 +91,7 @@ function isWrapped(result: unknown): result is object {
   return 'readdir' in result || 'truncate' in result || Symbol.asyncIterator in result;
 }
 
-/** Returns a storage in memory whose requests fail once it is armed. */
+/** Returns a storage in memory whose requests fail once `failure` is armed. */
 export function failingStorage(failure: Failure) {
   const backend = memoryBackend({ clock: testClock() });
   const wrap = <T extends object>(object: T): T =>

@@ -18,7 +18,10 @@ export function asyncMemory(files: InitialFiles = {}): Promise<FileSystem> {
   return openFileSystem(asyncMemoryStorage({ clock }), { files, clock });
 }
 
-/** Returns the code of the error that work ends with, its name if it has none, or undefined on success. */
+/**
+ * Returns the code of the FsError that work ends with; for an error of any other class, the name of the class.
+ * Undefined on success.
+ */
 export async function refusal(work: () => unknown): Promise<string | undefined> {
   try {
     await work();

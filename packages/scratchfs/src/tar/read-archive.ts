@@ -29,7 +29,7 @@ export interface ReadOptions {
 
 const EMPTY = new Uint8Array(0);
 const MAX_ID = 2 ** 32 - 1;
-/** Entries of an archive for a filesystem without `maxNodeCount`. */
+/** Maximum number of entries of an archive for a filesystem without `maxNodeCount`. */
 const DEFAULT_MAX_ENTRIES = 1_000_000;
 /** The latest time that a Date can hold, in epoch milliseconds. */
 const MAX_TIME_MS = 8.64e15;
@@ -142,7 +142,10 @@ function checkEntry(header: TarHeader, content: Uint8Array, strip: number): Arch
   return { kind: type, names, content, target: linkname, first, mode: mode & 0o7777, uid, gid, mtime };
 }
 
-/** Returns the names in a path of an archive. Each is accepted or refused as it is; nothing is resolved or adapted. */
+/**
+ * Returns the names in a path of an archive, without leading `.` and a final slash. Everything else is accepted or
+ * refused as it is; nothing is resolved.
+ */
 function checkNames(path: string, entry: string, strip: number): string[] {
   if (path.startsWith('/')) throw archiveError(entry, 'A path in an archive must not be absolute');
   const names = (path.endsWith('/') ? path.slice(0, -1) : path).split('/');

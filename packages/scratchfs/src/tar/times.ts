@@ -1,4 +1,7 @@
-/** Returns epoch milliseconds as the decimal seconds of a pax header, exact up to some digits of fraction. */
+/**
+ * Returns epoch milliseconds as the decimal seconds of a pax header. Exact, except that a number which JavaScript
+ * writes with an exponent is rounded to milliseconds.
+ */
 export function toSeconds(ms: number): string {
   const text = String(Math.abs(ms));
   const [whole, fraction] = (text.includes('e') ? String(Math.round(Math.abs(ms))) : text).split('.') as [

@@ -6,7 +6,7 @@ export type AgentOutput =
   | { type: 'text'; text: string }
   | { type: 'image'; image: { data: string; mediaType: string } };
 
-/** What `tool` of OpenAI's Agents SDK takes. */
+/** Options of `tool` of OpenAI's Agents SDK. */
 export interface AgentToolOptions {
   name: string;
   description: string;
@@ -49,7 +49,7 @@ export function agentsTools<T>(tools: readonly Tool[], tool: (options: AgentTool
       },
       errorFunction: (_, error) => {
         if (error instanceof ToolFailure) return error.message;
-        // The end of an aborted call is not for the model.
+        // An aborted call rejects with the signal's reason, which is not for the model.
         throw error;
       },
     }),

@@ -9,7 +9,8 @@ export function linesOf(text: string): string[] {
 }
 
 /**
- * Formats lines with their numbers, either all or a range `[first, last]`; a `last` of -1 means the end.
+ * Formats lines with their numbers, either all or a range `[first, last]`; a `last` of -1 means the end. Stops before
+ * the text becomes too long for a result, and says how to go on.
  * @throws InputError for an invalid range
  */
 export function numbered(text: string, range: readonly number[] | undefined): string {
@@ -45,8 +46,8 @@ function checkRange(range: readonly number[], count: number): readonly [number, 
 const MAX_NAMED_LINES = 10;
 
 /**
- * Returns the numbers of the lines in which a piece of text begins. The piece may span lines; overlapping occurrences
- * count.
+ * Returns the numbers of the lines in which a piece of text begins, at most one more than {@link MAX_NAMED_LINES}. The
+ * piece may span lines; overlapping occurrences count.
  */
 export function placesOf(text: string, piece: string): number[] {
   const places: number[] = [];

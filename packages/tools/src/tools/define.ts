@@ -48,7 +48,10 @@ export const limit = (what: string, fallback: number, maximum: number): Property
   default: fallback,
 });
 
-/** Runs work on the filesystem. Errors name the path as the model wrote it. */
+/**
+ * Runs work on the filesystem. Errors name the path as the model wrote it, and a RangeError (an invalid pattern)
+ * becomes an InputError.
+ */
 export async function inWordsOf<T>(
   authorizer: Authorizer,
   work: () => Promise<T>,

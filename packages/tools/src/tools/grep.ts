@@ -75,7 +75,7 @@ export const grep: Definition<'grep'> = {
   },
 };
 
-/** Maximum number of matches that are counted after the page is full. */
+/** Number of matches at which counting stops, unless the page is not full yet. */
 const MAX_COUNTED_MATCHES = 10_000;
 /** Time for counting after the page is full, in milliseconds. */
 const COUNTING_MS = 2_000;
@@ -86,7 +86,7 @@ interface Found {
   readonly total: number;
   /** False if there may be more matches than `total`. */
   readonly isCounted: boolean;
-  /** True if the search took too long. */
+  /** True if the search was stopped before the page was full. */
   readonly isStopped: boolean;
 }
 

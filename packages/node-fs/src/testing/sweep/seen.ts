@@ -16,12 +16,15 @@ export function seen(value: unknown, world: World): unknown {
   }
 }
 
-/** A name of 256 letters, which ours cuts, with the random suffix of mkdtemp, whose first letter may be equal. */
+/**
+ * Matches a name of 256 letters, with or without the random suffix of mkdtemp, and the shortened form that our messages
+ * have of it.
+ */
 const LONG_NAME = /n{256}(\w{6})?|n{100,255}…?/g;
 const DRAWN = /tmp-\w{6}/g;
 
 function within(text: string, { root, fds }: World): string {
-  // The current directory; ours is the root.
+  // An empty path leads to the current directory, which is the root in ours.
   if (text === process.cwd()) return '/';
   const number = /type number \((\d+)\)/.exec(text)?.[1];
   const name = Object.entries(fds).find(([, fd]) => number === String(fd))?.[0];
@@ -81,7 +84,7 @@ function seenObject(value: object, world: World): unknown {
   return { class: prototype, entries: entriesOf(value, (inner) => seen(inner, world)) };
 }
 
-/** In their order, which a program that prints them shows. */
+/** Returns the entries in their order, which a program that prints them shows. */
 function entriesOf(value: object, see: (inner: unknown) => unknown): [string, unknown][] {
   return Object.entries(value).map(([key, inner]) => [key, see(inner)]);
 }

@@ -15,7 +15,7 @@ function value(label: string, make: Value['make']): Value {
   return { label, make };
 }
 
-/** Values that do not depend on the place. Objects are created each time. */
+/** Returns values that do not depend on the world. Plain objects are copied for each call. */
 export function plain(...given: readonly unknown[]): Pool {
   return given.map((one) => value(labelOf(one), () => (isCloneable(one) ? structuredClone(one) : one)));
 }
@@ -395,7 +395,7 @@ export const OFFSETS = plain(
   { position: -1 },
 );
 
-/** An array is not an options object, but has a length. */
+/** Without the array, which is not an options object but has a length. */
 export const OFFSETS_OF_HANDLES = OFFSETS.filter(({ label }) => label !== 'Array []');
 
 export const LENGTHS = plain(

@@ -20,7 +20,7 @@ export interface World {
 
 export type FdName = 'both' | 'reading' | 'writing' | 'appending' | 'directory' | 'closed';
 
-/** In memory if the host has a folder for that, with all links resolved. */
+/** Folder for the worlds of the host: in memory if it has such a folder, with all links resolved. */
 const parent = host.existsSync('/dev/shm') ? '/dev/shm' : host.realpathSync(tmpdir());
 
 export async function hostWorld(): Promise<World> {
