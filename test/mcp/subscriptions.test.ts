@@ -26,6 +26,7 @@ const http = async (client: Client, { directory }: Grounds): Promise<void> => {
 it.each([
   { way: 'stdio', revision: '2025-11-25', connect: stdio, client: new Client(info) },
   { way: 'stdio', revision: '2026-07-28', connect: stdio, client: new Client(info, latest) },
+  { way: 'HTTP', revision: '2025-11-25', connect: http, client: new Client(info) },
   { way: 'HTTP', revision: '2026-07-28', connect: http, client: new Client(info, latest) },
 ])(
   'a subscription hears of changes by another process: $way, revision $revision',

@@ -5,7 +5,7 @@ export {
   FilesystemServer,
   type FilesystemServerOptions,
 } from './filesystem/filesystem-server.js';
-export { type HttpOptions, type HttpServer, serveHttp } from './http/serve-http.js';
+export { type HttpOptions, type HttpServer, type HttpSource, serveHttp } from './http/serve-http.js';
 export type { ApprovalLevel, McpServerOptions, Profile } from './server/options.js';
 export type { StdioOptions } from './server/serve-on-stdio.js';
 export { McpWorkspaceServer } from './server/workspace-server.js';

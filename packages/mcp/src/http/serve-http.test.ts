@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { McpWorkspaceServer } from '../server/workspace-server.js';
 import { MemoryWorkspace } from '../testing/memory-workspace.js';
 import { type HttpServer, serveHttp } from './serve-http.js';
+import { MAX_SESSIONS } from './sessions.js';
 
 const TOKEN = 'a-token-of-some-length';
 const MAX_BODY_BYTES = 10_000;
@@ -113,6 +114,42 @@ describe.each(['legacy', 'auto'] as const)('a client of mode %s', (mode) => {
     const { content } = await client.callTool({ name: 'read_file', arguments: { path: '/a.txt' } });
     expect(content[0]).toMatchObject({ text: expect.stringContaining('a') });
     await client.close();
+  });
+});
+
+describe('a session', () => {
+  const info = { name: 'tester', version: '1' };
+  const INITIALIZE = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: info },
+  });
+  const begin = async (): Promise<string> => String((await send({ body: INITIALIZE })).headers['mcp-session-id']);
+  const ping = async (id: string, method = 'POST'): Promise<number> =>
+    (await send({ method, headers: { 'mcp-session-id': id }, body: method === 'POST' ? PING : '' })).status;
+
+  it('ends when its client says so', async () => {
+    const id = await begin();
+    expect(await ping(id)).toBe(200);
+    expect(await ping(id, 'DELETE')).toBe(200);
+    expect(await ping(id)).toBe(404);
+  });
+
+  it('that is unknown is refused, and asks for a token first', async () => {
+    expect(await ping('1234')).toBe(404);
+    expect(await ping('1234', 'GET')).toBe(404);
+    expect(
+      (await send({ method: 'GET', headers: { 'mcp-session-id': '1', authorization: '' }, body: '' })).status,
+    ).toBe(401);
+  });
+
+  it('ends if it was used least recently of too many', async () => {
+    const [first, second] = [await begin(), await begin()];
+    for (let i = 0; i < MAX_SESSIONS - 2; i++) await begin();
+    expect(await ping(first)).toBe(200);
+    await begin();
+    expect([await ping(first), await ping(second)]).toEqual([200, 404]);
   });
 });
 

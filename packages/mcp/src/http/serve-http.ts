@@ -1,9 +1,21 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createMcpHandler, localhostAllowedHostnames, validateHostHeader } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  localhostAllowedHostnames,
+  type McpServerFactory,
+  validateHostHeader,
+} from '@modelcontextprotocol/server';
 import { checkOptions } from '@scratchfs/core/internal';
-import type { McpWorkspaceServer } from '../server/workspace-server.js';
+import { SESSION_HEADER, Sessions } from './sessions.js';
+
+/** What can be served over HTTP, such as a `McpWorkspaceServer`. */
+export interface HttpSource {
+  readonly factory: McpServerFactory;
+  /** Calls a function with the URI of each resource that changes. Returns a function that ends it. */
+  onResourceChange(listener: (uri: string) => void): () => void;
+}
 
 export interface HttpOptions {
   /** Port on 127.0.0.1. 0 takes a free one. */
@@ -42,7 +54,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * method, token, then the length of its body. Pages of other origins get no CORS header.
  * @throws TypeError, RangeError for invalid options; Error EADDRINUSE if the port is taken
  */
-export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions): Promise<HttpServer> {
+export async function serveHttp(server: HttpSource, options: HttpOptions): Promise<HttpServer> {
   const { port, token, allowedHosts = [], maxBodyBytes = 4 * MIB } = checkedOptions(options);
   const hosts = [...localhostAllowedHostnames(), ...allowedHosts];
   const handler = createMcpHandler(server.factory, {
@@ -53,6 +65,7 @@ export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions
       subscribe: (listener) => server.onResourceChange((uri) => listener({ kind: 'resource_updated', uri })),
     },
   });
+  const sessions = new Sessions(server.factory, maxBodyBytes);
   const isToken = tokenCheck(token);
   let running = 0;
   const http = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
@@ -63,7 +76,9 @@ export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions
     response.once('close', () => {
       running--;
     });
-    void serve(request, response, handler.fetch, maxBodyBytes);
+    void serve(request, response, maxBodyBytes, async (made, body) => {
+      return (await sessions.serve(made, body)) ?? handler.fetch(made);
+    });
   });
   await new Promise<void>((resolve, reject) => {
     http.once('error', reject);
@@ -74,6 +89,7 @@ export async function serveHttp(server: McpWorkspaceServer, options: HttpOptions
     url: `http://127.0.0.1:${taken}${PATH}`,
     close: async () => {
       await handler.close();
+      await sessions.close();
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
     },
@@ -119,7 +135,9 @@ function refusalOf(
       text: 'Send Authorization: Bearer and the token.',
       headers: { 'WWW-Authenticate': 'Bearer' },
     };
-  if (method !== 'POST') return { status: 405, text: 'Only POST is served.', headers: { Allow: 'POST' } };
+  const isOfSession = headers[SESSION_HEADER] !== undefined && (method === 'GET' || method === 'DELETE');
+  if (method !== 'POST' && !isOfSession)
+    return { status: 405, text: 'Only POST is served, and GET and DELETE of a session.', headers: { Allow: 'POST' } };
   return undefined;
 }
 
@@ -146,12 +164,13 @@ function refuse(request: IncomingMessage, response: ServerResponse, { status, te
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  fetch: (request: Request) => Promise<Response>,
   maxBodyBytes: number,
+  fetch: (request: Request, body: Uint8Array | undefined) => Promise<Response>,
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   try {
+    const { method = 'POST' } = request;
     const body = await bodyOf(request, maxBodyBytes);
     if (body === undefined)
       return refuse(request, response, { status: 413, text: `The body is longer than ${maxBodyBytes} bytes.` });
@@ -159,10 +178,9 @@ async function serve(
     // The token stops here.
     for (const [name, value] of Object.entries(request.headers))
       if (typeof value === 'string' && name !== 'authorization') headers.set(name, value);
-    const result = await fetch(
-      new Request(`http://127.0.0.1${PATH}`, { method: 'POST', headers, body, signal: gone.signal }),
-    );
-    await send(result, response);
+    const sent = method === 'POST' ? body : undefined;
+    const init = { method, headers, signal: gone.signal, ...(sent === undefined ? {} : { body: sent }) };
+    await send(await fetch(new Request(`http://127.0.0.1${PATH}`, init), sent), response);
   } catch {
     if (response.headersSent) response.destroy();
     else refuse(request, response, { status: 500, text: 'The request failed.' });

@@ -64,6 +64,8 @@ export class McpWorkspaceServer {
             ? { resources: { subscribe: era === 'modern' || requestInfo === undefined, listChanged: false } }
             : {}),
           prompts: { listChanged: false },
+          // Clients of earlier revisions set a level without asking whether anything is logged.
+          ...(era === 'legacy' ? { logging: {} } : {}),
         },
         instructions: this.#settings.live ? LIVE_INSTRUCTIONS : INSTRUCTIONS,
         requestState: { verify: (state, context) => this.#gate.codec.verify(state, context) },
