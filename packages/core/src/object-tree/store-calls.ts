@@ -28,11 +28,11 @@ export class StoreCalls {
   }
 
   /** Sends a request with a deadline. @throws StorageError; `timeout` for the deadline */
-  once<T>(signal: AbortSignal | undefined, call: (options: BackendCall) => Promise<T>): Promise<T> {
+  once<T>(signal: AbortSignal | undefined, request: (call: BackendCall) => Promise<T>): Promise<T> {
     const { timer, timeoutMs } = this.#options;
-    return bounded(timer, timeoutMs, signal, async (stop) => {
+    return bounded(timer, timeoutMs, signal, async (call) => {
       try {
-        return await call({ signal: stop });
+        return await request(call);
       } catch (error) {
         throw isStorageError(error) ? error : unexpected(error);
       }

@@ -94,8 +94,8 @@ export class BackendClient {
     try {
       for (let attempt = 0; attempt < tries; attempt++) {
         try {
-          const outcome = await bounded(timer, timeoutMs, late.signal, (stop) =>
-            this.#backend.outcome(operationId, { signal: stop }),
+          const outcome = await bounded(timer, timeoutMs, late.signal, (call) =>
+            this.#backend.outcome(operationId, call),
           );
           if (outcome === 'unknown') break;
           return outcome;
@@ -183,7 +183,7 @@ export class BackendClient {
 
   #bounded<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>, momentMs?: number): Promise<T> {
     const { timer, timeoutMs } = this.#options;
-    if (signal !== undefined) return bounded(timer, timeoutMs, signal, (stop) => call({ signal: stop }), momentMs);
+    if (signal !== undefined) return bounded(timer, timeoutMs, signal, call, momentMs);
     if (this.#deadline === undefined) {
       this.#deadline = new SharedDeadline(timer, timeoutMs);
       queueMicrotask(() => {

@@ -60,8 +60,8 @@ describe.each<[string, Timer]>([
 
   it('rejects at its deadline, and aborts the signal of the call', async () => {
     let stopped: unknown;
-    const late = bounded(timer, 1, undefined, (stop) => {
-      stop.addEventListener('abort', () => (stopped = stop.reason));
+    const late = bounded(timer, 1, undefined, ({ signal }) => {
+      signal?.addEventListener('abort', () => (stopped = signal.reason));
       return never();
     });
     await expect(late).rejects.toMatchObject({ name: 'StorageError', kind: 'timeout' });

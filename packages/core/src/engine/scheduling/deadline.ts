@@ -30,6 +30,28 @@ export const systemTimer: Timer = {
     }),
 };
 
+/** A call that can be aborted. Its signal is created on demand: many backends never use it, and it is expensive. */
+class Call implements BackendCall {
+  isAborted = false;
+  #reason: unknown;
+  #controller: AbortController | undefined;
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.isAborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    if (this.isAborted) return;
+    this.isAborted = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
+
 /**
  * Awaits a call of the storage up to a deadline or an abort: then the call's signal is aborted and the call is not
  * awaited any more, or after an abort for a grace period if one is given. Leaves no listener and no timer.
@@ -40,11 +62,11 @@ export async function bounded<T>(
   timer: Timer,
   ms: number,
   signal: AbortSignal | undefined,
-  call: (signal: AbortSignal) => Promise<T>,
+  begin: (call: BackendCall) => Promise<T>,
   momentMs = 0,
 ): Promise<T> {
   signal?.throwIfAborted();
-  const stop = new AbortController();
+  const call = new Call();
   return new Promise<T>((resolve, reject) => {
     const end = (): void => {
       cancel();
@@ -52,22 +74,22 @@ export async function bounded<T>(
     };
     const fail = (error: unknown): void => {
       end();
-      stop.abort(error);
+      call.abort(error);
       reject(error);
     };
     const late = (): void => fail(timedOut(ms));
     const abort = (): void => {
       if (momentMs === 0) fail(signal?.reason);
-      else if (!stop.signal.aborted) {
+      else if (!call.isAborted) {
         cancel();
         cancel = after(timer, momentMs, () => fail(timedOut(momentMs)));
-        stop.abort(signal?.reason);
+        call.abort(signal?.reason);
       }
     };
     let cancel = after(timer, ms, late);
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      call(stop.signal).then((result) => {
+      begin(call).then((result) => {
         end();
         resolve(result);
       }, fail);
@@ -79,29 +101,6 @@ export async function bounded<T>(
   });
 }
 
-/** A call that can be aborted. Its signal is created on demand: many backends never use it, and it is expensive. */
-class Call implements BackendCall {
-  isAborted = false;
-  #reason: unknown;
-  #controller: AbortController | undefined;
-
-  constructor(readonly reject: (error: unknown) => void) {}
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.isAborted) this.#controller.abort(this.#reason);
-    }
-    return this.#controller.signal;
-  }
-
-  abort(reason: unknown): void {
-    this.isAborted = true;
-    this.#reason = reason;
-    this.#controller?.abort(reason);
-  }
-}
-
 /**
  * One deadline for all calls that begin in one turn of the event loop and have no signal. A call that has not completed
  * when the deadline passes is aborted. No timer is left once all calls have completed.
@@ -109,7 +108,7 @@ class Call implements BackendCall {
 export class SharedDeadline {
   readonly #timer: Timer;
   readonly #ms: number;
-  readonly #unanswered = new Set<Call>();
+  readonly #unanswered = new Map<Call, (error: unknown) => void>();
   #cancel: (() => void) | undefined;
 
   constructor(timer: Timer, ms: number) {
@@ -120,8 +119,8 @@ export class SharedDeadline {
   /** @throws StorageError `timeout` */
   bound<T>(begin: (call: BackendCall) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const call = new Call(reject);
-      this.#unanswered.add(call);
+      const call = new Call();
+      this.#unanswered.set(call, reject);
       this.#cancel ??= after(this.#timer, this.#ms, () => this.#pass());
       const fail = (error: unknown): void => {
         this.#end(call);
@@ -147,10 +146,10 @@ export class SharedDeadline {
   }
 
   #pass(): void {
-    for (const call of this.#unanswered) {
+    for (const [call, reject] of this.#unanswered) {
       const error = timedOut(this.#ms);
       call.abort(error);
-      call.reject(error);
+      reject(error);
     }
     this.#unanswered.clear();
   }
