@@ -73,7 +73,7 @@ export class AsyncFileSystem extends WithInternals implements FileSystem {
   readonly #inside: Internals;
   #promises: FileSystemPromises | undefined;
 
-  // The base class cannot be exchanged for one that is given the internals of the next fork.
+  // Its prototype cannot be replaced: as the base class, another one would get the internals of the next fork.
   static {
     Object.preventExtensions(AsyncFileSystem);
   }

@@ -13,8 +13,8 @@ import type { AsyncStorage } from './storage.js';
 export type AsyncStorageOptions = RemoteOptions;
 
 /**
- * A storage over a backend. An adapter whose storage has methods of its own extends this class; otherwise `asyncStorage` is
- * enough. The storage owns its backend: `close` closes it.
+ * A storage over a backend. An adapter whose storage has methods of its own extends this class; otherwise
+ * `asyncStorage` is enough. The storage owns its backend: `close` closes it.
  * @throws TypeError, RangeError for invalid options
  */
 export class BackendStorage implements AsyncStorage {
@@ -65,11 +65,11 @@ export class BackendStorage implements AsyncStorage {
     return this.#executor.run(this.#context, reading.stats, signalIn(options));
   }
   /**
-   * Deletes the filesystem, its checkpoints and forks. Afterwards every client that has it open, this one included, gets
-   * a `StorageError` of kind `lost`, or for a write perhaps an `OutcomeUnknownError` with that cause. A storage that is
-   * opened later creates an empty filesystem. After a failure, call it again.
-   * @throws StorageError `unsupported` if the storage cannot do that, `lost` if another filesystem has replaced this one;
-   *   OutcomeUnknownError if a failed call may have deleted something
+   * Deletes the filesystem, its checkpoints and forks. Afterwards every client that has it open, this one included,
+   * gets a `StorageError` of kind `lost`, or for a write perhaps an `OutcomeUnknownError` with that cause. A storage
+   * that is opened later creates an empty filesystem. After a failure, call it again.
+   * @throws StorageError `unsupported` if the storage cannot do that, `lost` if another filesystem has replaced this
+   *   one; OutcomeUnknownError if a failed call may have deleted something
    */
   async destroy(options?: CallOptions): Promise<void> {
     await this.#executor.destroy(signalIn(options));

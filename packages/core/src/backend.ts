@@ -329,10 +329,10 @@ export interface CheckpointStore {
 }
 
 /**
- * Limits that are stored with the filesystem, for all clients. Once it has some, a backend refuses every batch of writes
- * that has others with `other-limits`, so that no client commits under limits that do not hold any more; a checkpoint is
- * created and restored under the stored ones. Each method is one atomic step that has the same effect if it arrives
- * twice.
+ * Limits that are stored with the filesystem, for all clients. Once it has some, a backend refuses every batch of
+ * writes that has others with `other-limits`, so that no client commits under limits that do not hold any more; a
+ * checkpoint is created and restored under the stored ones. Each method is one atomic step that has the same effect if
+ * it arrives twice.
  */
 export interface LimitStore {
   /** Returns the stored limits. If there are none, stores `initial` first. An object without a limit means none. */

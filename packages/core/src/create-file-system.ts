@@ -32,8 +32,8 @@ export interface FunctionFile {
 export type InitialFile = FileRecord | Content | FileFunction | FunctionFile;
 
 /**
- * Initial files: path → text, bytes, what `toJSON` writes for bytes, links and empty directories, or in a new memory a
- * function that returns the content at the first read.
+ * Initial files by path: text, bytes, a {@link FileRecord} as `toJSON` returns it, or without a `storage` a function
+ * that returns the content at the first read.
  */
 export type InitialFiles =
   | Readonly<Record<string, InitialFile>>
@@ -43,12 +43,13 @@ export interface FileSystemOptions extends ContextOptions {
   /**
    * Created together with the filesystem, with missing parents; they count against the limits.
    *
-   * A function returns its file's content at the first read, once; it needs `import 'scratchfs/function-files'`. `stat`, opening, appending, editing and copying the
-   * file load it too; `readdir`, `walk`, `entries`, `rename`, `link`, `chmod`, `rm`, checkpoints, forks and a write of the
-   * whole file do not. Before that, listings show the given size or 0. Reading takes a promise method if the function is
-   * asynchronous: a synchronous one fails with EAGAIN until the content is loaded. If the function fails, the read fails
-   * with EIO, whose `cause` is the error, and the next read calls it again. The loaded size counts against the limits
-   * (ENOSPC, EFBIG). Functions need a filesystem in a memory of its own, without `storage`.
+   * A function returns its file's content at the first read, once; it needs `import 'scratchfs/function-files'`.
+   * Opening, appending, editing and copying the file load it too, and `stat` if no size is given; `readdir`, `walk`,
+   * `entries` without contents, `rename`, `link`, `chmod`, `rm`, checkpoints, forks and a write of the whole file do
+   * not. Before that, listings show the given size or 0. Reading takes a promise method if the function is
+   * asynchronous: a synchronous one fails with EAGAIN until the content is loaded. If the function fails, the read
+   * fails with EIO, whose `cause` is the error, and the next read calls it again. The loaded size counts against the
+   * limits (ENOSPC, EFBIG). Functions need a filesystem in a memory of its own, without `storage`.
    *
    * A call that waits for a function takes effect after that. A later call may not have to wait and then takes effect
    * first, even on the same file: if the order matters, await each call.
@@ -59,8 +60,8 @@ export interface FileSystemOptions extends ContextOptions {
 }
 
 /**
- * Opens a filesystem on a storage. Several on one storage share the same state and limits.
- * If `files` are refused, limits that this call stored are removed again, also for a client that has relied on them since.
+ * Opens a filesystem on a storage. Several on one storage share the same state and limits. If `files` are refused,
+ * limits that this call stored are removed again, also for a client that has relied on them since.
  * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits, EINVAL
  *   if the filesystem is stored with other limits; StorageError if the stored limits cannot be read or stored
  */
@@ -83,7 +84,7 @@ export function openFileSystem(
 }
 
 /**
- * Like {@link openFileSystem}, on new memory that nothing else can reach: its bundle needs no storage package.
+ * Like {@link openFileSystem}, on a new state in memory that no other filesystem shares. Its bundle has no storage.
  * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits
  */
 export function openInMemory(options: FileSystemOptions = {}): SyncFileSystem {
@@ -138,8 +139,8 @@ function openSync(
 type SettingOptions = Omit<ContextOptions, 'limits'>;
 
 /**
- * Returns a filesystem on a storage synchronously: {@link openFileSystem} without initial files, under the stored limits.
- * On an asynchronous storage, the first write learns these.
+ * Returns a filesystem on a storage synchronously: {@link openFileSystem} without initial files, under the stored
+ * limits. On an asynchronous storage, the first write learns these.
  */
 export function fileSystemOn(storage: SyncStorage, options?: SettingOptions): SyncFileSystem;
 export function fileSystemOn(storage: Storage, options?: SettingOptions): FileSystem;
@@ -161,7 +162,7 @@ async function openAsync(
   try {
     if (entries.length > 0) await executor.run(context, (view) => setMany(view, entries));
   } catch (error) {
-    // After a failure of the storage the files may be stored: the same call can be repeated.
+    // After a failure of the storage the files may be stored, so the limits stay too. The same call can be repeated.
     if (!isStorageError(error)) await Promise.resolve(executor.quota.withdraw(limits)).catch(() => {});
     throw error;
   }

@@ -36,7 +36,10 @@ export interface FileEntry extends EntryInfo {
   readonly content: Uint8Array;
 }
 
-/** An entry for `Storage.set`: path and kind are decisive; everything else has the default of a new entry. */
+/**
+ * An entry for `Storage.set`. What is not given gets the value of a new entry, except that an existing entry keeps
+ * `createdAt`.
+ */
 export interface NewEntry {
   readonly path: string;
   /** Default: `directory` if `isDirectory` is true, `symlink` if `target` is given, else `file`. */
@@ -89,7 +92,10 @@ abstract class Kinded {
   }
 }
 
-/** A name in a directory and the kind of its entry, as `readdir` returns it with `withFileTypes`. A link is not followed. */
+/**
+ * A name in a directory and the kind of its entry, as `readdir` returns it with `withFileTypes`. A link is not
+ * followed.
+ */
 export class Dirent extends Kinded {
   constructor(
     readonly name: string,

@@ -1,8 +1,8 @@
 import { escapeCharacter, UNSAFE_CHARACTERS } from './unsafe-characters.js';
 
 /**
- * Error codes of file operations, as Linux and `node:fs` name them. `ECHANGED` is one of this library, with the errno of
- * EBUSY: the entry does not have the version given as `ifVersion`.
+ * Error codes of file operations, as Linux and `node:fs` name them. `ECHANGED` is one of this library, with the errno
+ * of EBUSY: the entry does not have the version given as `ifVersion`.
  */
 export type FsErrorCode = keyof typeof REASONS;
 
@@ -37,7 +37,7 @@ export interface FsErrorDetails {
   /** The system call, as node names it: `open`, `mkdir`, `rename` … */
   readonly syscall?: string | undefined;
   readonly path?: string | undefined;
-  /** The second path of `rename`, `link`, `symlink` and `copyfile`. */
+  /** The second path of `rename`, `link`, `symlink`, `copyfile` and `cp`. */
   readonly dest?: string | undefined;
   /** A sentence after node's message: what is allowed, or what to do next. */
   readonly hint?: string | undefined;
@@ -111,7 +111,7 @@ export function withBothPaths<T>(syscall: string, path: string, dest: string, op
   try {
     return operation();
   } catch (error) {
-    // A guard's own error stays unchanged.
+    // An error of another class, such as a guard's own, stays unchanged.
     const isOurs = error instanceof FsError && error.constructor === FsError;
     if (!isOurs || (error.path === path && error.dest === dest)) throw error;
     throw new FsError(error.code, { ...factsOf(error), syscall, path, dest, hint: error.hint, cause: error });
@@ -122,8 +122,8 @@ export function withBothPaths<T>(syscall: string, path: string, dest: string, op
  * Kinds of storage failures: `unavailable` (not reached, or the response was lost), `timeout`, `lost` (the state
  * disappeared), `corrupt` (bytes that fail their checksum or shape), `version` (written by a newer format), `conflict`
  * (gave up after too many lost races), `full` (no space left), `denied` (credentials or permissions are missing),
- * `closed`, `unsupported`. The shape of `node:fs` in `@scratchfs/node-fs` shows `full` as ENOSPC, `denied` as EACCES and all others
- * as EIO.
+ * `closed`, `unsupported`. The shape of `node:fs` in `@scratchfs/node-fs` shows `full` as ENOSPC, `denied` as EACCES
+ * and all others as EIO.
  */
 export type StorageErrorKind =
   | 'unavailable'

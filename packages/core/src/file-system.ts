@@ -216,16 +216,17 @@ export interface Capabilities {
  *
  * The stated costs are for a storage in memory; on a remote one, requests count. *Depth* is the number of names in the
  * path: each is one search in its directory, logarithmic in the number of entries. The first write after a checkpoint,
- * a fork or a walk copies what it changes: about 128 names of each directory on the path, of the file
- * all up to 64 KiB or the changed chunks of 16 KiB, and if the file has several names, the table of all such files.
+ * a fork or a walk copies what it changes: about 128 names of each directory on the path, of the file all up to 64 KiB
+ * or the changed chunks of 16 KiB, and if the file has several names, the table of all such files.
  *
- * On a storage that several clients share, an operation whose read entries another client changes before it commits runs
- * again on the new state: the later of two `writeFile` calls replaces the earlier one's content, and of two `appendFile`
- * calls both stay, one after the other.
+ * On a storage that several clients share, an operation whose read entries another client changes before it commits
+ * runs again on the new state: the later of two `writeFile` calls replaces the earlier one's content, and of two
+ * `appendFile` calls both stay, one after the other.
  *
  * @throws FsError as node does: ENOENT, ENOTDIR, EISDIR, EEXIST, ELOOP, ENAMETOOLONG, EINVAL …; ENOSPC and EFBIG at a
  *     limit, with `limit`, `used`, `requested`; ECHANGED if an entry does not have the version of `ifVersion`
- * @throws StorageError if the storage failed; `conflict` if an operation was overtaken by other clients 64 times in a row
+ * @throws StorageError if the storage failed; `conflict` if an operation was overtaken by other clients 64 times in a
+ * row
  * @throws TypeError for arguments of a wrong type and for unknown options
  */
 export interface FileSystem extends AsyncDisposable {
@@ -305,9 +306,10 @@ export interface FileSystem extends AsyncDisposable {
   readLines(path: Path, options?: CallOptions): Promise<string[]>;
   /**
    * Replaces the whole content; a missing file is created, and a final link is followed. With the flag `r+` it
-   * overwrites the beginning of an existing file and keeps the rest. Text of 1 MiB or more is encoded in slices first: await the
-   * call before operations that must follow it. O(depth + bytes).
-   * @throws FsError EISDIR for a directory, EEXIST with a flag with `x` if the path exists, ENOENT with `r+` if it does not
+   * overwrites the beginning of an existing file and keeps the rest. Text of 1 MiB or more is encoded in slices first:
+   * await the call before operations that must follow it. O(depth + bytes).
+   * @throws FsError EISDIR for a directory, EEXIST with a flag with `x` if the path exists, ENOENT with `r+` if it does
+   * not
    */
   writeFile(path: Path, data: Content, options?: WriteArgument): Promise<void>;
   /** Like {@link writeFile}, of every line followed by `\n`. O(depth + bytes). */
@@ -320,7 +322,10 @@ export interface FileSystem extends AsyncDisposable {
    * @throws FsError EINVAL if the text does not occur, or without `all` more than once; the file is then unchanged
    */
   editFile(path: Path, search: string, replacement: string, options?: EditOptions): Promise<number>;
-  /** Truncates the content to a length in bytes (default 0), or extends it by zeros, which take no space. O(depth). */
+  /**
+   * Truncates the content to a length in bytes (default 0), or extends it by zeros, which take no space in files of
+   * more than 4 KiB. O(depth).
+   */
   truncate(path: Path, length?: number, options?: CallOptions): Promise<void>;
   /** Reads the file in chunks, O(bytes) each. */
   createReadStream(path: Path, options?: ReadStreamOptions): ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -341,15 +346,15 @@ export interface FileSystem extends AsyncDisposable {
   /** Removes an empty directory. O(depth). @throws FsError ENOTEMPTY, ENOTDIR for another entry, EBUSY for the root */
   rmdir(path: Path, options?: CallOptions): Promise<void>;
   /**
-   * Copies a file, a link (as a link), or with `recursive` a directory (merged into an existing one). Missing parents of
-   * the destination are created. Contents are shared, not copied: O(depth + entries).
-   * @throws FsError EISDIR for a directory without `recursive` or for a destination that is one while the source is not;
-   *   ENOTDIR for a directory onto another kind of entry; EINVAL onto or into itself; EEXIST with `errorOnExist`
+   * Copies a file, a link (as a link), or with `recursive` a directory (merged into an existing one). Missing parents
+   * of the destination are created. Contents are shared, not copied: O(depth + entries).
+   * @throws FsError EISDIR for a directory without `recursive` or for a destination that is one while the source is
+   *   not; ENOTDIR for a directory onto another kind of entry; EINVAL onto or into itself; EEXIST with `errorOnExist`
    */
   cp(source: Path, destination: Path, options?: CpOptions): Promise<void>;
   /**
-   * Copies a file over an existing one or to a new path, following links on both sides; the content is shared. O(depth).
-   * A number instead of the options is node's mode, of which `COPYFILE_EXCL` (1) has an effect.
+   * Copies a file over an existing one or to a new path, following links on both sides; the content is shared.
+   * O(depth). A number instead of the options is node's mode, of which `COPYFILE_EXCL` (1) has an effect.
    * @throws FsError EISDIR if either is a directory; EEXIST with `exclusive` if the destination exists, as a link too
    */
   copyFile(
@@ -358,17 +363,17 @@ export interface FileSystem extends AsyncDisposable {
     options?: (CallOptions & { readonly exclusive?: boolean | undefined }) | number,
   ): Promise<void>;
   /**
-   * Moves a file, link or directory to another path, where it replaces a file or link, or if it is a directory, an empty
-   * directory. Final links are not followed. If both paths are names of one file, both stay. O(depth), regardless of the
-   * contents; O(entries) only if paths could become too deep or too long.
-   * @throws FsError EISDIR if `to` is a directory and `from` is not; ENOTDIR for a directory onto another kind of entry;
-   *   ENOTEMPTY if the directory at `to` has entries; EINVAL for a directory into itself; EBUSY for the root
+   * Moves a file, link or directory to another path, where it replaces a file or link, or if it is a directory, an
+   * empty directory. Final links are not followed. If both paths are names of one file, both stay. O(depth), regardless
+   * of the contents; O(entries) only if paths could become too deep or too long.
+   * @throws FsError EISDIR if `to` is a directory and `from` is not; ENOTDIR for a directory onto another kind of
+   *   entry; ENOTEMPTY if the directory at `to` has entries; EINVAL for a directory into itself; EBUSY for the root
    */
   rename(from: Path, to: Path, options?: RenameOptions): Promise<void>;
 
   /**
-   * Creates a symbolic link; its target need not exist. Node's type of a link may stand in place of the options, without
-   * effect. O(depth). @throws FsError EEXIST if the path exists
+   * Creates a symbolic link; its target need not exist. Node's type of a link may stand in place of the options,
+   * without effect. O(depth). @throws FsError EEXIST if the path exists
    */
   symlink(target: Path, path: Path, options?: CallOptions | LinkType): Promise<void>;
   /** Returns a symbolic link's target. O(depth). @throws FsError EINVAL for another kind of entry */
@@ -385,16 +390,17 @@ export interface FileSystem extends AsyncDisposable {
   /** Like {@link chown}, but a final link is not followed. O(depth). */
   lchown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void>;
   /**
-   * Sets access and modification time; a final link is followed. A number is epoch *seconds*, as in node; a Date is also
-   * accepted. O(depth).
+   * Sets access and modification time; a final link is followed. A number is epoch *seconds*, as in node; a Date is
+   * also accepted. O(depth).
    */
   utimes(path: Path, atime: TimeLike, mtime: TimeLike, options?: CallOptions): Promise<void>;
   /** Like {@link utimes}, but a final link is not followed. O(depth). */
   lutimes(path: Path, atime: TimeLike, mtime: TimeLike, options?: CallOptions): Promise<void>;
   /**
-   * Yields changes at or (for a directory) under a path, from the call on. Ends if the signal aborts or the iterator
-   * returns, and fails if a guard fails or the storage can no longer report changes. The first `next` rejects with ENOENT if nothing exists at the path. O(depth);
-   * while it runs, each change costs O(watchers) more.
+   * Yields changes at or (for a directory) under a path, from the call on. Ends if the signal aborts, the iterator
+   * returns or the filesystem is closed, and fails if a guard fails or the storage can no longer report changes. The
+   * first `next` rejects with ENOENT if nothing exists at the path. O(depth); while it runs, each change costs
+   * O(watchers) more.
    */
   watch(path: Path, options?: WatchOptions | NameEncoding): AsyncIterableIterator<WatchEvent>;
 
@@ -402,9 +408,9 @@ export interface FileSystem extends AsyncDisposable {
   stats(options?: CallOptions): Promise<FileSystemStats>;
 
   /**
-   * Replaces the filesystem's limits, atomically and for every client; a limit that is not given no longer holds. Limits
-   * below the current usage are allowed: they refuse growth only. Contents, checkpoints and existing forks are not
-   * affected, and `rollback` and `restoreSnapshot` do not change limits. O(1).
+   * Replaces the filesystem's limits, atomically and for every client; a limit that is not given no longer holds.
+   * Limits below the current usage are allowed: they refuse growth only. Contents, checkpoints and existing forks are
+   * not affected, and `rollback` and `restoreSnapshot` do not change limits. O(1).
    * @throws TypeError, RangeError for limits of a wrong kind
    * @throws FsError EPERM in a layer, which cannot change the limits it works under; EINVAL inside a transaction
    */
@@ -412,13 +418,12 @@ export interface FileSystem extends AsyncDisposable {
   /** Saves the current state. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name in use */
   checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint>;
   /**
-   * Returns the checkpoints, oldest first; O(checkpoints). @throws FsError EINVAL inside a transaction, which keeps no
-   * states
+   * Returns the checkpoints, oldest first; O(checkpoints). @throws FsError EINVAL inside a transaction, which has none
    */
   checkpoints(options?: CallOptions): Promise<Checkpoint[]>;
   /**
    * Restores the exact state of a checkpoint, which is kept; O(1). Handles opened before fail with EBADF. `maxFileSize`
-   * is not checked: the files had their sizes before.
+   * is not checked: the files had their sizes before. Under `restrict`, hidden entries stay as they are; see there.
    * @throws FsError ENOSPC, without any change, if usage would grow above `maxTotalSize` or `maxNodeCount`
    */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
@@ -427,26 +432,26 @@ export interface FileSystem extends AsyncDisposable {
   /**
    * Returns the state of a checkpoint as a read-only filesystem; O(1), nothing is copied. Every reading method works;
    * changes fail with EROFS, `checkpoint`, `rollback` and `drop` too. `fork` of it is one more view of the checkpoint.
-   * Reads fail with ENOENT once the checkpoint has been dropped, except that a remote storage may still return what this
-   * client has read before: to keep the state, use `fork({ from })`. `close` ends the view.
+   * Reads fail with ENOENT once the checkpoint has been dropped, except that a remote storage may still return what
+   * this client has read before: to keep the state, use `fork({ from })`. `close` ends the view.
    *
-   * Give code that you do not trust `readonly(fs.at(checkpoint))`: as on every filesystem that is no layer, callbacks of
-   * `run` and `iterate` get the tree itself, whose nodes the current state may share.
+   * Give code that you do not trust `readonly(fs.at(checkpoint))`: as on every filesystem that is not a layer,
+   * callbacks of `run` and `iterate` get the tree itself, whose nodes the current state may share.
    * @throws FsError ENOENT for a checkpoint that this filesystem does not hold; EINVAL inside a transaction
    */
   at(checkpoint: Checkpoint | string, options?: CallOptions): Promise<FileSystem>;
   /**
-   * Returns an independent filesystem with the same state, limits and clock, without the checkpoints; O(1). Later changes
-   * of limits of one of the two do not affect the other. With `from` it starts with the state of a checkpoint, which may
-   * be dropped afterwards.
-   * @throws FsError ENOENT for a checkpoint that this filesystem does not hold; EINVAL inside a transaction, which has no
-   *   state of its own before it ends
+   * Returns an independent filesystem with the same state, limits and clock, without the checkpoints; O(1). Later
+   * changes of limits of one of the two do not affect the other. With `from` it starts with the state of a checkpoint,
+   * which may be dropped afterwards.
+   * @throws FsError ENOENT for a checkpoint that this filesystem does not hold; EINVAL inside a transaction, which has
+   *   no state of its own before it ends
    */
   fork(options?: ForkOptions): Promise<FileSystem>;
   /**
-   * Runs `work` on a private view. Its changes take effect atomically when it fulfils, or not at all when it rejects.
-   * It may run again if other writers changed what it read, including names that it listed or did not find. On a
-   * storage in memory repeated transactions run one after another. O(1) to begin, O(what it read and changed) to end.
+   * Runs `work` on a private view. Its changes take effect atomically when its promise fulfils, or not at all when it
+   * rejects. It may run again if other writers changed what it read, including names that it listed or did not find. On
+   * a storage in memory repeated transactions take turns. O(1) to begin, O(what it read and changed) to end.
    * @throws StorageError `conflict` if it lost too many races
    */
   transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T>;
@@ -456,7 +461,10 @@ export interface FileSystem extends AsyncDisposable {
    * function.
    */
   run<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A, options?: CallOptions): Promise<R>;
-  /** Runs a {@link Cursor} over one point in time, in slices that keep the event loop free. O(1) to begin. */
+  /**
+   * Runs a {@link Cursor} in slices that keep the event loop free: over one point in time on a synchronous storage, on
+   * a remote one as {@link walk} does. O(1) to begin.
+   */
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
 
   /**
@@ -471,8 +479,8 @@ export interface FileSystem extends AsyncDisposable {
   ): Promise<T[]>;
 
   /**
-   * Releases everything held: watchers end, later calls fail with EBADF. The storage is closed if this filesystem
-   * created it. O(1).
+   * Releases everything held: watchers end, later calls fail with EBADF. The storage is closed too if the filesystem
+   * was opened with `closesStorage`. O(1).
    */
   close(): Promise<void>;
 }

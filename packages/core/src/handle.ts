@@ -94,7 +94,9 @@ class HandleState implements handling.HeldFile {
     return this.opened.append ? 'end' : at;
   }
 
-  /** @throws FsError EBADF if the handle is closed, its file is lost, or it was not opened for this */
+  /**
+   * @throws FsError EBADF if the handle is closed, its file is lost, or it was not opened for this (`truncate`: EINVAL)
+   */
   check(need?: 'read' | 'write' | 'truncate'): void {
     const details = { syscall: need === 'truncate' ? 'ftruncate' : (need ?? 'fstat'), path: this.path };
     if (this.closed) throw new FsError('EBADF', { ...details, hint: 'The handle is closed' });

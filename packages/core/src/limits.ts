@@ -2,8 +2,8 @@ import { checkRecord } from './engine/check-record.js';
 import { quote } from './errors.js';
 
 /**
- * Quotas of a filesystem. A missing value means no limit. They are stored with the filesystem and hold for every client.
- * Usage above a limit is possible after the limit was lowered: then only growth is refused.
+ * Quotas of a filesystem. A missing value means no limit. They are stored with the filesystem and hold for every
+ * client. Usage above a limit is possible after the limit was lowered: then only growth is refused.
  */
 export interface Limits {
   /** Bytes of all files; a hard-linked file counts once; a symlink counts its target's bytes. */
@@ -39,7 +39,7 @@ export function givenLimits(limits: Limits | 'stored' | undefined): Limits {
 
 /**
  * Checks a caller's limits and freezes a copy.
- * @throws TypeError for a value that is not an object or has an unknown key
+ * @throws TypeError for a value that is not a plain object or has an unknown key
  * @throws RangeError for a limit that is not an integer ≥ 0
  */
 export function parseLimits(limits: Limits): Limits {

@@ -58,7 +58,7 @@ import { toRecord } from './to-record.js';
 export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem {
   readonly #inside: Internals;
 
-  // As in AsyncFileSystem: what is given to the base class is not for everybody.
+  // As in AsyncFileSystem: another base class would get the internals.
   static {
     Object.preventExtensions(MemoryFileSystem);
   }

@@ -36,7 +36,7 @@ export function normalizePath(path: string, syscall?: string, withNames = true):
 /** A path as the methods take it: text, a `file:` URL, or bytes of UTF-8 such as a Buffer. */
 export type Path = string | URL | Uint8Array;
 
-/** Returns a path as text. A value that is no path is returned unchanged: its user refuses it. */
+/** Returns a path as text. A value that is not a path is returned unchanged, for the operation to refuse it. */
 export function pathOf(path: Path): string {
   return typeof path === 'string' ? path : (textOf(path) ?? (path as never));
 }

@@ -13,8 +13,9 @@ export function escapeCharacter(character: string): string {
 }
 
 /**
- * Returns a name for a line of a list, as it is if it is harmless. One with unsafe characters, or that begins with a
- * quotation mark, is written as a text of JSON: a list shows no name as two lines, and no character that acts or hides.
+ * Returns a name for a line of a list, unchanged if it is harmless. A name that has unsafe characters or begins with a
+ * quotation mark becomes a JSON string, with these characters escaped: each name takes one line and is shown
+ * completely.
  */
 export function nameInList(name: string): string {
   if (name.search(UNSAFE_CHARACTERS) === -1 && !name.startsWith('"')) return name;

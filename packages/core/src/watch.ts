@@ -72,7 +72,7 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   #done = false;
   /** Pending until the path is known to exist. */
   #beginning: Promise<void> | undefined;
-  /** A guard's error, or the error for a missing path, until the consumer asks for the next event. */
+  /** The error with which the watcher has ended, until the consumer gets it. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(

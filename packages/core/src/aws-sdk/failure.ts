@@ -13,7 +13,7 @@ const MAY_QUOTE = /credential|token|authorization|secret|password|command|:\/\/[
 /** Fields of errors of a command or a credentials provider. */
 const PROVIDER_FIELDS = ['tryNextLink', 'cmd', 'spawnargs'];
 
-/** Returns the store's name for a failure, if it has the form of a name. */
+/** Returns the store's name for a failure, or `Error` if it does not have the form of a name. */
 export function nameOf(code: unknown): string {
   return typeof code === 'string' && /^[\w.-]{1,100}$/.test(code) ? code : 'Error';
 }
@@ -33,7 +33,9 @@ export function readFailure(error: unknown): Failure {
   };
 }
 
-/** Reports whether the SDK sent the request more than once: the last response says nothing about the attempts before it. */
+/**
+ * Reports whether the SDK sent the request more than once: the last response says nothing about the attempts before it.
+ */
 export function wasSentAgain(error: unknown): boolean {
   const { $metadata } = (error ?? {}) as { $metadata?: { attempts?: unknown } };
   return typeof $metadata?.attempts === 'number' && $metadata.attempts > 1;

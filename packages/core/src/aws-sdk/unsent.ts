@@ -1,7 +1,9 @@
 /** Errors of requests of which no attempt has reached the service. */
 const UNSENT = new WeakSet<object>();
 
-/** Where {@link noteConnections} stands: after the SDK's middleware that repeats requests, so once for each attempt. */
+/**
+ * Position of {@link noteConnections}: after the SDK's middleware that repeats requests, so it runs for each attempt.
+ */
 export const EACH_ATTEMPT = { step: 'finalizeRequest', priority: 'low', name: 'scratchfsConnections' } as const;
 
 /**

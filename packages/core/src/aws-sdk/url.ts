@@ -1,6 +1,6 @@
-/** What a URL of a service of the AWS SDK says. */
+/** Parts of a URL that names a resource of an AWS service. */
 export interface ServiceUrl {
-  /** What stands after the two slashes: a bucket or a table. */
+  /** The name after the two slashes: a bucket or a table. */
   readonly host: string;
   /** The decoded path, without its first slash. */
   readonly path: string;
@@ -11,7 +11,7 @@ export interface ServiceUrl {
 
 /**
  * Parses `scheme://host/path?endpoint=…&region=…`. Credentials are refused: they come from the SDK's own chain.
- * @param service Name of the service for error messages, after `an`
+ * @param service The storage in error messages, with its article
  * @param form How the URL has to look, for error messages
  * @throws TypeError for anything else; the message never contains the URL
  */

@@ -109,7 +109,7 @@ export async function copyFileSystem(
 }
 
 /**
- * Empties a target in which an earlier copy was interrupted. Returns whether it is marked as one.
+ * Empties a target in which an earlier copy was interrupted. Returns true if it has the mark of such a copy.
  * @throws FsError ENOTEMPTY for any other target that is not empty
  */
 async function startAgain(to: FileSystem, call: CallOptions): Promise<boolean> {
@@ -332,7 +332,7 @@ class StateCopier {
   }
 
   async #add(entry: NewEntry, bytes: number): Promise<void> {
-    // A path may stand in a batch once.
+    // A path may occur in a batch only once.
     if (this.#batch.some(({ path }) => path === entry.path)) await this.#store();
     this.#batch.push(entry);
     this.#batchBytes += bytes;

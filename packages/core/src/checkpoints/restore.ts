@@ -8,24 +8,25 @@ import { pathOf } from '../paths.js';
 export type { RestoredPaths };
 
 /**
- * Makes one path what it was at a checkpoint, in one atomic step: a file, a link, or a directory with everything in it is
- * created, replaced or removed. Modes, owners and times come back too. Everything else stays, and so does the checkpoint.
- * Returns the paths that changed.
+ * Makes one path what it was at a checkpoint, in one atomic step: a file, a link, or a directory with everything in it
+ * is created, replaced or removed. Modes, owners and times come back too. Everything else stays, and so does the
+ * checkpoint. Returns the paths that changed.
  *
  * - Missing parents are created as they were. The last name is not followed if it is a link; links in the parents are
  *   followed as they are now.
- * - Files that are equal are not touched, and files that stay keep their identity: open handles see the restored content.
- * - A file with several names is restored under all of them if its names are the same now; otherwise the restored name is
- *   a file of its own.
+ * - Files that are equal are not touched, and files that stay keep their identity: open handles see the restored
+ *   content.
+ * - A file with several names is restored under all of them if its names are the same now; otherwise the restored name
+ *   is a file of its own.
  * - Under a guard everything that changes must be allowed, otherwise nothing changes; hidden entries stay.
  *
- * In memory contents are shared with the checkpoint, and unchanged directories are skipped: O(depth + changes). On a remote
- * storage the contents that differ are read and written again.
+ * In memory contents are shared with the checkpoint, and unchanged directories are skipped: O(depth + changes). On a
+ * remote storage the contents that differ are read and written again.
  *
  * @throws FsError ENOENT for a checkpoint that this filesystem does not hold, or if nothing exists at the path, now or
- *   then; ENOTDIR if something else has taken the place of a parent; EBUSY for the root and mount points; ENOSPC, EFBIG at
- *   a limit; EINVAL inside a transaction; ENOTSUP if the filesystem does not declare `capabilities.rollback`, is not one of
- *   this library, or is restricted over such a one
+ *   then; ENOTDIR if something else has taken the place of a parent; EBUSY for the root and mount points; ENOSPC, EFBIG
+ *   at a limit; EINVAL inside a transaction; ENOTSUP if the filesystem does not declare `capabilities.rollback`, is not
+ *   one of this library, or is restricted over such a one
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';

@@ -40,16 +40,16 @@ type Verdict = boolean | string | undefined | void;
 
 /**
  * Runs work that may be undone: takes a checkpoint, runs `work`, then `check` with its result. The changes stay if the
- * check returns true or nothing. They are rolled back if it returns false or a reason, and if one of the two throws: the
- * error is returned, not thrown. The checkpoint is dropped in each case.
+ * check returns true or nothing. They are rolled back if it returns false or a reason, and if one of the two throws:
+ * the error is returned, not thrown. The checkpoint is dropped in each case.
  *
  * A rollback restores the whole state, so it also undoes what others have written since the checkpoint, and open files
  * become EBADF. Run attempts that must not disturb each other on forks.
  *
  * Rejects if the checkpoint or the rollback fails; after a failed rollback the checkpoint stays, to try again.
  *
- * @throws FsError as `checkpoint` and `rollback`: ENOTSUP if the filesystem does not declare
- *   `capabilities.checkpoints` and `rollback`, ENOSPC at `maxCheckpoints`
+ * @throws FsError as `checkpoint` and `rollback`: ENOTSUP if the filesystem does not declare `capabilities.checkpoints`
+ *   and `rollback`, ENOSPC at `maxCheckpoints`
  * @throws TypeError if `work` or `check` is not a function
  * @example
  * ```ts

@@ -28,8 +28,8 @@ import {
  * `at(checkpoint)` to a fork, or between any two. Each shows what its layers let see.
  *
  * Two synchronous filesystems are compared as they are at the call. If they share parts, as a filesystem in memory, its
- * forks and its checkpoints do, that costs as much as the changes. Otherwise all entries of both are listed, each side at
- * one point in time, then files of equal size are read: nothing should write during the call.
+ * forks and its checkpoints do, that costs as much as the changes. Otherwise all entries of both are listed, each side
+ * at one point in time, then files of equal size are read: nothing should write during the call.
  *
  * @throws FsError as reading the filesystems does; with `contents`, EFBIG for a file of 2 GiB or more
  * @example
@@ -80,7 +80,7 @@ function checkBoth(before: FileSystem, after: FileSystem): void {
   checkFileSystem(after, 'after');
 }
 
-/** A cursor that can be continued after an EAGAIN, when the content that was missing is loaded. */
+/** Returns a cursor that can be continued after an EAGAIN, once the missing content is loaded. */
 function cursorOver(before: SyncFileSystem, after: SyncFileSystem, contents: boolean): Cursor<FileSystemDiff | null> {
   const [a, b] = [trustedSyncApi(before, 'diffFileSystemsSync'), trustedSyncApi(after, 'diffFileSystemsSync')];
   const items = a.iterateSync((left) =>
@@ -138,7 +138,7 @@ async function diffEntries(
   return { added, removed, changed };
 }
 
-/** Walks all entries. A file whose content a function returns has the size of that content. */
+/** Walks all entries. A file whose content a function returns is loaded if no size was given, so each has its size. */
 class SizedWalk implements Cursor<EntryInfo> {
   #walk: Cursor<EntryInfo> | undefined;
 

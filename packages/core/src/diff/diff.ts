@@ -21,8 +21,8 @@ import {
 export interface DiffEntry {
   readonly kind: EntryKind;
   /**
-   * Size in bytes; 0 for a directory. If a function returns the content of a file and the diff has not read it, the given
-   * size or 0.
+   * Size in bytes; 0 for a directory. If a function returns the content of a file and the diff has not read it, the
+   * given size or 0.
    */
   readonly size: number;
   /** Permission bits. */
@@ -58,8 +58,8 @@ export interface FileSystemDiff {
 
 export interface DiffOptions {
   /**
-   * Include the contents of all files that differ, as `applyChanges` of `@scratchfs/host` needs them. They are in memory
-   * together. Default false.
+   * Include the contents of all files that differ, as `applyChanges` of `@scratchfs/host` needs them. They are in
+   * memory together. Default false.
    */
   readonly contents?: boolean | undefined;
 }

@@ -34,7 +34,7 @@ const SLICE_BYTES = 2 ** 17;
 /** Probes for a line in the table before it moves to a Map, whose hashes an attacker cannot predict. */
 const MAX_PROBES = 24;
 
-/** Numbers the lines of two texts without creating a string for each. Costs one pass over both for any lines. */
+/** Numbers the lines of two texts without creating a string for each. Linear in both texts, whatever their lines. */
 export function* numberLines(a: Stretch, b: Stretch): Steps<LineNumbers> {
   const table = new LineTable(a.lines, b.lines, a.to - a.from + b.to - b.from);
   const left = yield* table.number(a, 0);
@@ -42,7 +42,7 @@ export function* numberLines(a: Stretch, b: Stretch): Steps<LineNumbers> {
   return { left, right, count: table.count };
 }
 
-/** Fields of an entry: hash, and the side and position at which the line was first met. */
+/** Fields of an entry: hash, start and end of the line where it was first met. */
 const ENTRY_FIELDS = 3;
 /** Entries per array, so that growing copies nothing. */
 const BLOCK_ENTRIES = 2 ** 14;

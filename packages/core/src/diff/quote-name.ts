@@ -11,7 +11,7 @@ export function quoteName(name: string): string {
   return quoted === name ? name : `"${quoted}"`;
 }
 
-/** A name with a space ends with a tab, so that `patch` does not look for a time after the space. */
+/** Returns the name, with a tab behind it if it has a space: otherwise `patch` looks for a time after the space. */
 export function withTab(name: string): string {
   return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
 }

@@ -152,7 +152,9 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     return { path, before: a, after: b, names: names.filter(isVisible), at: 0 };
   }
 
-  /** Returns the node under a name of one side. If the sides have guards of their own, each hides what it does not show. */
+  /**
+   * Returns the node under a name of one side. If the sides have guards of their own, each hides what it does not show.
+   */
   #nodeOf(view: View, side: Side | undefined, name: string, path: string): Node | undefined {
     const entry = side?.entries.get(name);
     const haveOneGuard = this.before.context.guard === this.after.context.guard;

@@ -4,8 +4,10 @@ import { FsError, quote } from '../errors.js';
 import { MAX_FILE_SIZE } from './view/limit-error.js';
 
 /**
- * Returns a caller's own option keys; inherited ones are ignored.
- * @throws TypeError if the options are not an object or have a key that the method does not know
+ * Returns a copy of a caller's options with their own keys; inherited ones are ignored. Methods whose first option is
+ * `encoding` or `mode` also take its value in place of the options.
+ * @throws TypeError for any other value that is not an object, an unknown key, and a `signal` that is not an
+ * AbortSignal
  */
 export function checkOptions<O extends object>(
   options: O | string | number | null | undefined,
@@ -15,7 +17,7 @@ export function checkOptions<O extends object>(
 ): Partial<O> {
   if (options === undefined) return NO_OPTIONS as Partial<O>;
   if (typeof options !== 'object' || options === null) {
-    // As in node:fs, an encoding or a mode may stand in place of the options.
+    // As in node:fs.
     const [first] = known;
     if (first === 'encoding' && options === null) return NO_OPTIONS as Partial<O>;
     if ((first === 'encoding' || first === 'mode') && (typeof options === 'string' || typeof options === 'number'))
@@ -109,7 +111,7 @@ export function checkTime(time: TimeLike, name: string): number {
   return ms;
 }
 
-/** Returns a view of a caller's bytes, to be copied before anything else happens. */
+/** Returns a caller's bytes without copying them: the caller may change them later. */
 export function contentBytes(content: Exclude<Content, string>): Uint8Array {
   if (content instanceof Uint8Array) return plainBytes(content);
   if (ArrayBuffer.isView(content)) return new Uint8Array(content.buffer, content.byteOffset, content.byteLength);
@@ -121,7 +123,7 @@ const { fill } = Uint8Array.prototype;
 const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const lengthOf = Object.getOwnPropertyDescriptor(TYPED_ARRAY, 'length')?.get as () => number;
 
-/** Returns the bytes themselves, whatever a subclass overrides. */
+/** Returns the same bytes as a plain Uint8Array, so that overrides of a subclass have no effect. */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   if (lengthOf.call(bytes) === 0) {
     try {
@@ -134,7 +136,7 @@ function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, lengthOf.call(bytes));
 }
 
-/** @throws TypeError if a value is not an object with these methods */
+/** @throws TypeError if a value lacks one of these methods */
 export function checkMethods(value: unknown, methods: readonly string[], what: string): void {
   const object = Object(value) as Record<string, unknown>;
   const missing = methods.filter((name) => typeof object[name] !== 'function');

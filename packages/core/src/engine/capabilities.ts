@@ -24,7 +24,7 @@ export const CHECKPOINT_CAPABILITIES: Capabilities = Object.freeze({
   writes: false,
 });
 
-/** Returns the abilities inside a transaction, which has no states, no nested transactions, and is its only client. */
+/** Returns the abilities inside a transaction: no checkpoints, no forks, no nested transactions, no other clients. */
 export function inTransaction(capabilities: Capabilities): Capabilities {
   return Object.freeze({
     ...capabilities,

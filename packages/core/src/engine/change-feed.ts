@@ -23,7 +23,7 @@ export class ChangeFeed {
     this.#source = source;
   }
 
-  /** Reports whether any listener needs the changes. */
+  /** Reports whether changes must be recorded: a file is open, or a listener is registered. */
   get isNeeded(): boolean {
     return this.files.hasAny || this.#listeners.size > 0;
   }
@@ -66,7 +66,7 @@ export class ChangeFeed {
     if (this.#source === undefined) this.#tell(changes);
   }
 
-  /** Reports that the whole state was replaced: open files are lost. */
+  /** Called after the whole state was replaced: marks all open files as lost, and tells the listeners. */
   reset(): void {
     this.files.reset();
     if (this.#source === undefined) this.#tell([{ type: 'reset', path: '/' }]);

@@ -1,7 +1,7 @@
 import type { Announcement, NodeId } from '../backend.js';
 import type { Node, TreeNode } from '../tree/node.js';
 
-/** An event of one name, for open handles and watchers. */
+/** A change of one name, for open handles and watchers. */
 export interface Change extends Announcement {
   /** For a `create` that adds a name to an existing file: the file's id, and one of its earlier names. */
   readonly link?: { readonly id: NodeId; readonly from: string };
@@ -9,7 +9,7 @@ export interface Change extends Announcement {
   readonly time?: number;
   /** For `remove` and `rename`: the node under the name, for handles that follow the node. */
   readonly node?: TreeNode | undefined;
-  /** For `remove`: by file, another name under which an open file continues, unless the change feed knows one. */
+  /** For `remove`: by id, another name of an open file that has one. Used if `OpenFiles` remembers none itself. */
   readonly names?: ReadonlyMap<NodeId, string>;
   /** For `remove`: the files with several names that have lost their last one. */
   readonly orphans?: ReadonlyMap<NodeId, Node>;

@@ -1,7 +1,7 @@
 import { FsError } from '../errors.js';
 import type { Checkpoint } from '../file-system.js';
 
-/** Returns the id, or the given id or name, of a caller's checkpoint. */
+/** Returns the id of a checkpoint, or text (an id or a name) as it is. @throws TypeError for any other value */
 export function wantedCheckpoint(checkpoint: Checkpoint | string): string {
   const wanted = typeof checkpoint === 'string' ? checkpoint : checkpoint?.id;
   if (typeof wanted !== 'string') throw new TypeError('A checkpoint, its id or its name is needed');

@@ -44,7 +44,7 @@ export interface ComposedGuard {
   /** Reports whether the access is allowed. */
   allows(path: string, access: Access, syscall: string, node?: Node): boolean;
   isVisible(path: string, node?: Node): boolean;
-  /** Reports visibility of an entry that no longer exists. */
+  /** Like `isVisible`, given only the kind: for entries that may no longer exist. */
   isKindVisible(path: string, kind: EntryKind | undefined): boolean;
   /** Checks a name on the path before it is looked up. `rest`: the remaining names, last first. */
   pass(path: string, rest: readonly string[], aim: Aim): void;
@@ -63,9 +63,9 @@ export interface ComposedGuard {
   /** Returns the usage of the visible entries. */
   stats(view: GuardedView): FileSystemStats;
   /**
-   * Makes the state equal to `wanted`, a view of another state without guards. Invisible entries stay. Every other
-   * difference must be allowed, otherwise nothing changes. `isWhole`: also restores parts of the other state in which
-   * nothing is visible.
+   * Makes the state equal to `wanted`, a view of another state without guards. Entries that are invisible now stay.
+   * Every other difference must be allowed, otherwise nothing changes. `isWhole`: entries of `wanted` that are
+   * invisible here are restored too.
    */
   restore(view: GuardedView, wanted: GuardedView, syscall: string, isWhole: boolean): void;
 }

@@ -1,10 +1,9 @@
 import type { Metadata, NodeId } from '../backend.js';
 import { checkNow } from './arguments.js';
 
-/** The only source of time and randomness if the caller gives none. */
 export const systemClock = (): number => Date.now();
 
-/** Drawn in advance: the platform needs as long for hundreds as for one. */
+/** Numbers drawn in advance: one call of the platform for all of them takes little longer than for one. */
 const drawn = new Uint32Array(512);
 let used = drawn.length;
 
@@ -19,7 +18,7 @@ export function systemRandom(below: number): number {
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 
-/** Returns text that no other client draws: 20 characters, 103 bits. */
+/** Returns 20 random characters: with 103 bits, no two clients draw the same. */
 export function randomId(random: (below: number) => number): NodeId & string {
   let id = '';
   for (let i = 0; i < 20; i++) id += ALPHABET[random(36)];

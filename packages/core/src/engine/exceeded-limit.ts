@@ -11,7 +11,7 @@ export function errorOfLimit({ limit, used, requested, allowed }: Limited, sysca
   return limitError(limit === 'maxFileSize' ? 'EFBIG' : 'ENOSPC', limit, used, requested, allowed, syscall, path);
 }
 
-/** Returns the limit that a change of totals exceeds; shrinking exceeds none. */
+/** Returns the limit that a change of totals exceeds, or undefined. A total that does not grow exceeds none. */
 export function exceededLimit(
   before: { size: number; files: number; directories: number },
   after: typeof before,

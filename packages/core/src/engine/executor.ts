@@ -78,7 +78,10 @@ export interface SyncExecutor extends Executor {
   forkSync(from?: Checkpoint | string): SyncExecutor;
   fork(from: Checkpoint | string | undefined, signal?: AbortSignal): Promise<SyncExecutor>;
   transactionSync<T>(work: (executor: SyncExecutor) => T): T;
-  /** Returns the view for operations that never nest; undefined while changes have to be recorded. */
+  /**
+   * Returns a view for one of the filesystem's own operations, which check everything before they write. Call `leave`
+   * after an operation that may have changed something.
+   */
   enter(context: Context): View;
   leave(view: View): void;
 }

@@ -5,14 +5,16 @@ import type { Location } from '../tree/tree.js';
 /** Content of a file that a caller's function returns. */
 export interface PendingData extends Unloaded {
   /**
-   * Returns the bytes, which must not be changed. An asynchronous function starts.
-   * @throws FsError EAGAIN until it has finished, EIO if it fails; then the next call tries again
+   * Returns the bytes, which must not be changed. Calls the function if that has not succeeded yet.
+   * @throws FsError EAGAIN while an asynchronous function runs; EIO if the function throws, or returns anything but
+   * content
    */
   bytes(path?: string): Uint8Array;
 }
 
 /**
- * Everything that files by function need. The entry point `function-files` installs it, so that other bundles lack it.
+ * Everything that files need whose content a function returns. The entry point `function-files` installs it, so that
+ * other bundles lack it.
  * `view` is a `View`, whose type would close a circle of imports.
  */
 export interface FunctionFiles {
@@ -20,7 +22,7 @@ export interface FunctionFiles {
   settle(view: object, parent: Location, name: string, file: PendingFile, path: string): Node;
   /** Makes the content of an empty file one that a function returns. @throws TypeError unless it can be one */
   set(view: object, path: string, content: unknown): void;
-  /** Checks the content of an initial file. @throws TypeError */
+  /** Checks the content of an initial file. @throws TypeError, RangeError */
   check(content: unknown, path: string): void;
   /** Reports whether work failed because a content is not loaded yet. */
   isLoading(failure: unknown): boolean;

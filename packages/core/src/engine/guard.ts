@@ -2,7 +2,7 @@ import type { EntryKind } from '../entry.js';
 
 /**
  * An operation's use of a path: `look` (existence, metadata), `read` (content, listing, the target of a link), `write`
- * (create, change; everything under it counts separately), `remove` (remove the name).
+ * (create or change this entry; entries under it are asked about one by one), `remove` (remove the name).
  */
 export type Access = 'look' | 'read' | 'write' | 'remove';
 
@@ -32,8 +32,9 @@ export type StateCall = 'checkpoint' | 'rollback' | 'drop' | 'restore';
  * can bypass it. It is asked at each use and may change its decision: open files and watchers obey immediately. It may
  * read the filesystem when it is asked, but must not change it.
  *
- * `isVisible` decides about a name on the way. If it returns false, or the path ends there, `check` is asked about the
- * whole path before anything is revealed: `kind` and `size` are then undefined.
+ * `isVisible` decides about each name on the way. If it returns false, or a path cannot be resolved any further,
+ * `check` is asked about the whole path before an error reveals anything. `size` is undefined then, and `kind` is the
+ * kind of entry that the operation would create, if any.
  */
 export interface Guard {
   /** Throws if the access is refused; the caller gets its error. */
@@ -48,6 +49,9 @@ export interface Guard {
    * has to be checked. Default: no.
    */
   coversTree?(path: string, access: Access): boolean;
-  /** Throws if the state as a whole must not be saved, restored or dropped. Default: allowed if each path allows it. */
+  /**
+   * Throws if the state as a whole must not be saved, restored or dropped. Default: allowed, but a rollback or restore
+   * still asks about each path that it changes.
+   */
   checkState?(call: StateCall): void;
 }

@@ -18,7 +18,9 @@ type Which = Checkpoint | string | undefined;
 export interface InternalsOptions {
   readonly onClose?: (() => Promise<void>) | undefined;
   readonly inTransaction?: boolean | undefined;
-  /** Allows `setLimits`. Default false: a layer or a transaction, which works under the limits of another filesystem. */
+  /**
+   * Allows `setLimits`. Default false: a layer or a transaction, which works under the limits of another filesystem.
+   */
   readonly setsLimits?: boolean | undefined;
   /** Creates the filesystems of transactions and forks. */
   readonly create?: ((executor: Executor, context: Context, options: InternalsOptions) => FileSystem) | undefined;
@@ -57,8 +59,8 @@ type RunBeside = (
 export type BesideOperation = (view: View, kept: View, path: string) => RestoredPaths;
 
 /**
- * Starts a cursor over two states. `outer` translates a path of the views into one of the filesystem that was asked, and
- * returns undefined for a path that it hides with everything under it. Default: the same path.
+ * Starts a cursor over two states. `outer` translates a path of the views into one of the filesystem that was asked,
+ * and returns undefined for a path that it hides with everything under it. Default: the same path.
  */
 export type TrustedStart<T> = (a: View, b: View, outer?: (path: string) => string | undefined) => Cursor<T>;
 
@@ -84,7 +86,7 @@ export class Internals implements SyncTrustedApi {
     readonly options: InternalsOptions,
   ) {}
 
-  /** Aborts when the filesystem ends. To be called before that. */
+  /** A signal that aborts when the filesystem ends. Read it before that, or it never aborts. */
   get ending(): AbortSignal {
     this.#ending ??= new AbortController();
     return this.#ending.signal;
@@ -142,7 +144,7 @@ export class Internals implements SyncTrustedApi {
     }
   }
 
-  /** Returns a view for reading, of a filesystem in memory. */
+  /** Returns the view for an operation in memory that only reads. */
   view(): View {
     if (this.#closed) this.enter();
     return (this.executor as SyncExecutor).enter(this.context);
@@ -225,8 +227,8 @@ export class Internals implements SyncTrustedApi {
 let readInternals: (fileSystem: object) => Internals | undefined;
 
 /**
- * The base of the engine's filesystems. It keeps the internals in a private field, so that no property leads to them. In
- * a weak map they would survive the collection of young garbage, and a fork would take twice as long.
+ * The base of the engine's filesystems. It keeps the internals in a private field, so that no property leads to them.
+ * In a weak map they would survive the collection of young garbage, and a fork would take twice as long.
  */
 export class WithInternals {
   readonly #internals: Internals;
@@ -241,7 +243,7 @@ export class WithInternals {
   }
 }
 
-/** Of layers, some of which have internals too: a guard must not be bypassed, so that these take precedence. */
+/** Registered by layers. They take precedence over internals, which some layers have too: no guard is bypassed. */
 const TRUSTED_APIS = new WeakMap<object, TrustedApi>();
 
 /** Returns the internals; undefined for a filesystem that is not one of the engine. */
@@ -249,12 +251,12 @@ export function internalsOf(fileSystem: FileSystem): Internals | undefined {
   return readInternals(Object(fileSystem));
 }
 
-/** Registers own code, for a layer that forwards this library's code to the lower filesystem. */
+/** Registers the trusted API of a layer, which forwards this library's code to the lower filesystem. */
 export function keepTrustedApi(fileSystem: FileSystem, code: TrustedApi): void {
   TRUSTED_APIS.set(fileSystem, code);
 }
 
-/** Returns the way to run this library's code over a filesystem; a foreign one gets its public methods. */
+/** Returns the API that runs this library's code over a filesystem: for a foreign one, its public methods. */
 export function trustedApi(fileSystem: SyncFileSystem): SyncTrustedApi;
 export function trustedApi(fileSystem: FileSystem): TrustedApi;
 export function trustedApi(fileSystem: FileSystem): TrustedApi {
@@ -281,7 +283,7 @@ export function needsSync(name: string): TypeError {
   return new TypeError(`${name} needs a synchronous filesystem: on an asynchronous one, use ${name.slice(0, -4)}`);
 }
 
-/** Returns the way to run this library's code through public methods. */
+/** Returns an API that runs this library's code through public methods. */
 export function publicMethods(fileSystem: SyncFileSystem): SyncTrustedApi {
   return new PublicMethods(fileSystem);
 }

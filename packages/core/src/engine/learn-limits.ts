@@ -4,8 +4,9 @@ import { isLimited, type Limits } from '../limits.js';
 import { trustedApi } from './internals.js';
 
 /**
- * Returns the limits of a filesystem as they are stored now, for work that refuses by them before its atomic step. Takes
- * one request on a remote storage. Limits that this client does not know are left to the atomic step.
+ * Returns a filesystem's limits, for work that checks them before its own atomic step. On a remote storage, known
+ * limits are read again, in one request. If none are known, none are returned: the atomic step then enforces those that
+ * another client may have set.
  */
 export async function learnLimits(fileSystem: FileSystem, signal?: AbortSignal): Promise<Limits> {
   if (fileSystem.kind === 'async' && isLimited(fileSystem.limits)) {
@@ -20,7 +21,7 @@ export async function learnLimits(fileSystem: FileSystem, signal?: AbortSignal):
 
 const UNKNOWN = 'unknown';
 
-/** Fails as an operation that a limit refuses; such a failure is confirmed with the stored limits. */
+/** Fails like an operation that exceeds a limit. Before that is reported, the engine reads the stored limits again. */
 function meetLimit(): never {
   throw new FsError('ENOSPC', { limit: UNKNOWN });
 }

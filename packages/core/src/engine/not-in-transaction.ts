@@ -1,8 +1,6 @@
 import { FsError } from '../errors.js';
 
-/**
- * Returns the error of a method without meaning inside a transaction, which has no states and no nested transactions.
- */
+/** Returns the error of a method that a transaction does not have, such as `checkpoint`, `fork` or `transaction`. */
 export function notInTransaction(syscall: string): FsError {
   return new FsError('EINVAL', { syscall, hint: `${syscall} has no meaning inside a transaction` });
 }

@@ -68,7 +68,7 @@ export class OpenFiles {
     this.setDetached(file, undefined);
   }
 
-  /** Returns an independent copy with the same open files, for a transaction or a prediction. */
+  /** Returns an independent copy with the same open files, for a transaction, or to try changes on. */
   copy(): OpenFiles {
     const copy = new OpenFiles({ isBranch: true });
     for (const file of this.#files.values()) copy.#files.set(file.id, { ...file, holders: 1 });
@@ -187,7 +187,7 @@ function bytesOf(node: FileNode | DirectoryNode | undefined): number {
 /** Maximum number of files with several names whose names are remembered; the oldest are forgotten first. */
 const MAX_LINKED_FILES = 1000;
 
-/** Names of files with several, as far as they were created here. */
+/** Names of files with several names, as far as this client created them. */
 class LinkNames {
   readonly #names = new Map<NodeId, Set<string>>();
 

@@ -1,13 +1,13 @@
 import type { OpenFlag, OpenFlags, OpenHow } from '../file-system.js';
 import { checkBoolean, checkOneOf, checkOptions } from './arguments.js';
 
-/** Complete open flags. */
+/** Open flags, each of them given. */
 export type OpenMode = { readonly [K in keyof OpenHow]-?: boolean };
 
 const KEYS = ['read', 'write', 'append', 'create', 'exclusive', 'truncate', 'noFollow', 'directory'] as const;
 const FLAGS: readonly OpenFlag[] = ['r', 'r+', 'w', 'wx', 'w+', 'wx+', 'a', 'ax', 'a+', 'ax+'];
 
-/** @throws TypeError, RangeError for flags that are empty or contradict each other */
+/** @throws TypeError for unknown flags, for neither `read` nor `write`, and for `exclusive` without `create` */
 export function openMode(flags: OpenFlags = 'r'): OpenMode {
   if (typeof flags !== 'object' || flags === null) return modeOfFlag(checkOneOf(flags, FLAGS, 'flags'));
   const given = checkOptions(flags, KEYS, 'open', false);
@@ -31,7 +31,7 @@ function modeOfFlag(flag: OpenFlag): OpenMode {
   };
 }
 
-/** Reports whether opening a file with these flags may create or change anything. */
+/** Reports whether a file may be created, or changed through its handle, if it is opened with these flags. */
 export function mayChange({ write, create, truncate }: OpenHow): boolean {
   return write === true || create === true || truncate === true;
 }

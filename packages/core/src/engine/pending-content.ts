@@ -16,7 +16,7 @@ let count = 0;
 
 /**
  * Content that a caller's function returns when it is first read. All states and copies of the file that have not been
- * read share it, so the function is called once.
+ * read share it, so the function is called once, unless it fails or there is no room for its content.
  */
 class PendingContent extends Unloaded implements PendingData {
   readonly #load: () => unknown;
@@ -79,14 +79,14 @@ const FAILED = 'The function that returns the content of this file failed';
 const NOT_LOADED =
   'The content comes from an asynchronous function and is not loaded yet: call `await fs.readFile(path)` first';
 
-/** Loads that an error about a content which is not loaded waits for. */
+/** For each EAGAIN error, the running load of the content. */
 const LOADING = new WeakMap<object, Promise<void>>();
 
 function failed(path: string | undefined, hint: string, cause?: unknown): FsError {
   return new FsError('EIO', { syscall: 'read', path, hint, cause });
 }
 
-/** Returns what an operation waits for that failed because a content is not loaded; undefined for other errors. */
+/** Returns the running load because of which an operation failed with EAGAIN; undefined for other errors. */
 function loadingOf(failure: unknown): Promise<void> | undefined {
   if (!(failure instanceof FsError)) return undefined;
   return LOADING.get(failure) ?? LOADING.get(failure.cause as object);
@@ -96,7 +96,9 @@ function isLoading(failure: unknown): boolean {
   return loadingOf(failure) !== undefined;
 }
 
-/** Waits until the content is loaded whose lack made an operation fail. Rethrows every other error. */
+/**
+ * Waits until the content is loaded that an operation lacked. @throws FsError EIO if that fails; every other failure
+ */
 async function loaded(failure: unknown, signal: AbortSignal | undefined): Promise<void> {
   const loading = loadingOf(failure);
   if (loading === undefined) throw failure;

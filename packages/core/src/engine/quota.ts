@@ -9,7 +9,9 @@ export interface Quota {
    * filesystem has limits that differ
    */
   open(given: Limits): void | Promise<void>;
-  /** Removes the limits that `open` stored for a filesystem that then could not be opened, unless others replaced them. */
+  /**
+   * Removes the limits that `open` stored for a filesystem that then could not be opened, unless others replaced them.
+   */
   withdraw(given: Limits): void | Promise<void>;
   /** Replaces the limits, for every client. */
   set(limits: Limits, signal?: AbortSignal): void | Promise<void>;

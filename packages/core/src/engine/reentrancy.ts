@@ -1,9 +1,10 @@
-/** Calls into foreign code that have not returned. */
+/** Number of calls into foreign code that have not returned. */
 let depth = 0;
 
 /**
- * Calls foreign code in the middle of an operation: a guard, or the filesystem below an overlay. It may read the very
- * filesystem that calls it; those reads get a view of their own, so that they do not disturb the operation.
+ * Calls foreign code in the middle of an operation: a guard, the filesystem below an overlay, or the function of a
+ * file. It may read the very filesystem that calls it; those reads get a view of their own, so that they do not disturb
+ * the operation.
  */
 export function callOutside<R>(call: () => R): R {
   depth += 1;

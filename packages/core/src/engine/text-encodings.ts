@@ -1,6 +1,9 @@
 import { checkOneOf, describe } from './arguments.js';
 
-/** Converts between bytes and text. Cutting bytes at a multiple of six cuts the text too, without other changes. */
+/**
+ * Converts between bytes and text. Bytes may be decoded piece by piece if each piece but the last has a multiple of six
+ * bytes: the texts of the pieces, joined, are the text of the whole.
+ */
 export interface Codec {
   decode(bytes: Uint8Array): string;
   encode(text: string): Uint8Array<ArrayBuffer>;

@@ -27,10 +27,11 @@ import { PathResolver } from './view/path-resolver.js';
 import { ViewState } from './view/view-state.js';
 
 /**
- * The tree as operations see it. It resolves paths, loads missing parts, calls guards and records every change for those
- * who need it. The rules of the filesystem are in the operations.
+ * The tree as operations see it. It resolves paths, loads missing parts, calls guards, and records every change if open
+ * files, watchers or a commit need it. The rules of the filesystem are in the operations.
  *
- * Methods that change something cannot fail; their caller has checked everything.
+ * Methods that change something check nothing, because their caller has done so. Over a storage, they may still throw
+ * `NotLoaded`.
  */
 export class View extends ViewState {
   /** In a transaction on a remote storage: the files opened in it. */
@@ -40,9 +41,10 @@ export class View extends ViewState {
   readonly paths = new PathResolver(this, this.at);
 
   /**
-   * Returns the node at a path, or undefined if only the last name is missing (of a dangling link: its target).
-   * `makes`: the kind of entry that the operation creates, for guards.
-   * @throws FsError ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL, and the errors of the guard
+   * Returns the node at a path, or undefined if only the last name is missing (for a dangling link: that of its
+   * target). `makes`: the kind of entry that the operation creates, for guards.
+   * @throws FsError ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL, EACCES for a link that leads out of the filesystem,
+   * and the errors of the guard
    */
   find(path: string, follow: boolean, access: Access, syscall: string, makes?: EntryKind): Node | undefined {
     if (this.context.guard === undefined) {
@@ -76,7 +78,7 @@ export class View extends ViewState {
     return complete || this.loader === undefined ? entries : this.loader.list(location);
   }
 
-  /** Reports whether a directory has no names. Its totals are exact then. */
+  /** Reports whether a directory has no names, and makes its totals exact if it has none. */
   isEmpty(location: Location): boolean {
     const isEmpty = this.list(location).size === 0;
     if (isEmpty) this.loader?.count(location);
@@ -243,8 +245,8 @@ export class View extends ViewState {
   }
 
   /**
-   * Prepares open files under a name that is about to be removed: their content must be loaded, or another name of them
-   * known. Returns those names.
+   * Loads what open files under a name need before it is removed: their content, and another name of those that have
+   * several. Returns the other names that `openFiles` does not remember itself.
    */
   #keepOpen(parent: Location, name: string, path: string): ReadonlyMap<NodeId, string> | undefined {
     const linked = new Set<NodeId>();
@@ -297,7 +299,7 @@ export class View extends ViewState {
     this.changes?.push({ type: 'rename', path, from: old, kind: kindName(node), node: entry });
     this.tree.detach(from, fromName, entry);
     const meta = { ...node.meta, ctime: this.nowAfter(node.meta) };
-    // A moved directory loses its cached locations; only these two are used from now on.
+    // Detaching a directory has cleared the cached locations. Only `from` and `to` are used from here on.
     if (entry.kind === DIRECTORY) {
       entry = entry.clone(this.tree.owner, entry.id, meta);
       entry.version = this.tree.shared.newVersion();

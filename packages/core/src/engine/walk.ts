@@ -11,7 +11,7 @@ import { infoOf, present } from './operations/read.js';
 import { type Siblings, siblingAt, siblingsIn } from './siblings.js';
 import type { View } from './view.js';
 
-/** One step of a walk: a name, its node, and its location. */
+/** An entry that a walk has reached. */
 export interface Step {
   readonly path: string;
   readonly name: string;
@@ -135,8 +135,7 @@ export class WalkCursor implements Cursor<EntryInfo> {
   #start(): TreeWalk {
     const start = directoryAt(this.view, this.path);
     const most = this.#maxDepth;
-    // The default is shared, because V8 would compile a function per walk into the walk, and compile again for the next
-    // one.
+    // The default is one shared function: with a new function for each walk, V8 would optimize the walk anew each time.
     return new TreeWalk(this.view, start, most === Number.POSITIVE_INFINITY ? everywhere : ({ depth }) => depth < most);
   }
 }

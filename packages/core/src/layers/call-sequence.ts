@@ -10,7 +10,9 @@ interface MethodCall {
   readonly fileSystem: FileSystem;
   readonly name: MethodName;
   readonly args: readonly unknown[];
-  /** Options to append to the arguments; the asynchronous form adds the signal. Undefined if the arguments are complete. */
+  /**
+   * Options to append to the arguments; the asynchronous form adds the signal. Undefined if the arguments are complete.
+   */
   readonly options?: object;
 }
 
@@ -23,7 +25,7 @@ interface ActionInBothForms {
 /** A sequence of calls of filesystems, written once and run in both forms. */
 export type CallSequence<R> = Procedure<MethodCall | ActionInBothForms, R>;
 
-/** Calls a method with options of our own. */
+/** Calls a method. The options are its last argument; the asynchronous form adds the signal to them. */
 export function* invoke<R>(
   fileSystem: FileSystem,
   name: MethodName,
@@ -82,7 +84,7 @@ interface PathPair {
   readonly inner: string;
 }
 
-/** The signal among the arguments of a promise method. */
+/** Returns the signal among the arguments of a promise method. */
 export function signalOf(args: readonly unknown[]): AbortSignal | undefined {
   return signalIn(args.at(-1));
 }

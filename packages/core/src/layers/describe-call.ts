@@ -3,7 +3,7 @@ import { encodedContent } from '../engine/operations/write.js';
 import { utf8Length } from '../paths.js';
 import type { Call } from './intercept.js';
 
-/** Returns the paths of a call as given; a value that is not text was refused earlier. */
+/** Returns the paths of a call as given, without values that are not text, which every method refuses. */
 export function pathsOf(call: Call): string[] {
   if (call.on === 'handle') return [call.path];
   return call.spec
@@ -35,7 +35,7 @@ export function detailOf(call: Call): string | undefined {
   }
 }
 
-/** Returns the bytes of content that a call has moved. */
+/** Returns the number of content bytes that a call has read or written; undefined if that is not its purpose. */
 export function bytesOf(call: Call, result: unknown): number | undefined {
   const [first, second] = call.args;
   if (call.on === 'handle') {
@@ -62,7 +62,7 @@ export function bytesOf(call: Call, result: unknown): number | undefined {
   }
 }
 
-/** Returns the bytes of content that is text in the encoding of a method's options. */
+/** Returns the size of content in bytes; that of text in the encoding of a method's options. */
 function sizeIn(options: unknown, content: unknown): number | undefined {
   if (typeof content !== 'string') return sizeOf(content);
   const encoding = typeof options === 'string' ? options : (Object(options) as ReadFileOptions).encoding;

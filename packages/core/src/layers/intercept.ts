@@ -72,17 +72,17 @@ export interface InterceptOptions {
   /** Returns the abilities of the layer. Default: those of the lower filesystem. */
   readonly capabilities?: (inner: Capabilities) => Capabilities;
   /**
-   * Returns the object that runs this library's cursors, which ask guards, over a lower filesystem: the wrapped one, or its
-   * fork. Default: the same as for a caller's.
+   * Returns the object that runs this library's cursors, which ask guards, over a lower filesystem: the wrapped one, or
+   * its fork. Default: the same as for a caller's.
    */
   readonly forCursors?: (name: 'iterate' | 'compare', lower: FileSystem) => TrustedApi;
 }
 
 /**
  * Returns a filesystem all of whose methods go through `around`, built from the method table: a method that is not in
- * the table does not exist in the layer. Streams work through the layer's `open`; results of `open`, `fork` and
- * `transaction` are layers too. `close` ends the layer and its watchers; the lower filesystem stays open unless
- * `onClose` closes it.
+ * the table does not exist in the layer. Streams work through the layer's `open`; results of `open`, `fork` and `at`,
+ * and the filesystem that a `transaction` gives its work, are layers too. `close` ends the layer and its watchers; the
+ * lower filesystem stays open unless `onClose` closes it.
  */
 export function intercept(inner: FileSystem, around: Around, options: InterceptOptions = {}): FileSystem {
   const target = inner as unknown as Methods;
@@ -206,7 +206,7 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
 
 export type Own = 'promises' | 'createReadStream' | 'createWriteStream' | 'opendir';
 
-/** Returns what a layer makes from its other methods. */
+/** Returns the methods that a layer makes from its other methods. */
 export function ownMethods(self: FileSystem): Pick<FileSystem, Own> & Partial<Pick<SyncFileSystem, 'opendirSync'>> {
   const own: Pick<FileSystem, Own> = {
     promises: self,

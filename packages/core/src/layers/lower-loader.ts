@@ -48,7 +48,7 @@ export class LowerLoader {
     });
   }
 
-  /** Loads every directory on the path in parallel. Results behind a link or a missing name are ignored. */
+  /** Loads the records of all names on the path in parallel. Those after a link or a missing name are ignored. */
   async #loadPath(path: string, call: CallOptions): Promise<void> {
     const prefixes: string[] = [];
     let at = '';
@@ -106,7 +106,7 @@ export class LowerLoader {
     return yield* listingSteps(path, '', names, (_, i) => records[i]);
   }
 
-  /** Reads a whole content in one call; of a large file only the requested part. */
+  /** Reads the requested part of a content; through `readFile` if that is all of it. */
   async #content(path: string, offset: number, asked: number, call: CallOptions): Promise<LowerContent> {
     const isWhole = offset === 0 && asked === this.#entries.get(path)?.size;
     try {

@@ -33,7 +33,7 @@ export interface MethodSpec {
   readonly paths: (args: readonly unknown[]) => readonly PathUse[];
   /** Effect of the method besides its paths: on the state as a whole, or by a caller's code. */
   readonly whole: 'nothing' | 'look' | 'change' | 'code';
-  /** Results and callback arguments that must be layers again. */
+  /** Kind of the result or callback argument, if the layer has to wrap it. */
   readonly answers: 'plain' | 'handle' | 'fileSystem';
   /** `promise`: there is no `…Sync` form. `sync`: there is no other form. */
   readonly forms: 'both' | 'promise' | 'sync';
@@ -55,7 +55,7 @@ function option(args: Args, at: number, key: string): unknown {
   return typeof options === 'object' && options !== null ? (options as Record<string, unknown>)[key] : undefined;
 }
 
-/** Reports whether flags with an `x` create the last name and therefore do not follow it. */
+/** Reports whether flags have an `x`: then the last name is created, so a link there is not followed. */
 const exclusive = (flags: unknown): boolean => typeof flags === 'string' && flags.includes('x');
 /**
  * Reports whether `copyFile` must create the destination, and so does not follow a link there: by its option
@@ -202,8 +202,8 @@ export const HANDLE_METHODS = {
 } as const satisfies Record<HandleMethodName, HandleSpec>;
 
 /**
- * Names of `…Sync` methods without a method of the same name without `Sync`. The table has no entry for those, so the next
- * line compiles only if there are none.
+ * Names of `…Sync` methods without a method of the same name without `Sync`. The table has no entry for those, so the
+ * next line compiles only if there are none.
  */
 type Unpaired = Exclude<SyncNames, `${MethodName}Sync`>;
 const ALL_PAIRED: [Unpaired] extends [never] ? true : never = true;

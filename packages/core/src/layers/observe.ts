@@ -52,7 +52,7 @@ export interface ObserveOptions {
   readonly versions?: boolean | undefined;
   /** Returns epoch milliseconds. Default: the clock of a filesystem of this library, else the system's. */
   readonly clock?: (() => number) | undefined;
-  /** Handles an error of the listener. Default: it is thrown in a separate task, as uncaught. */
+  /** Handles an error of the listener. Default: it is thrown in a microtask of its own, as uncaught. */
   readonly onListenerError?: ((error: unknown, event: OperationEvent) => void) | undefined;
 }
 
@@ -251,7 +251,7 @@ class Observer implements Around {
     const transaction = this.#marks.get(call) ?? this.mark;
     const { actor } = this.shared;
     const { before, after } = outcome.versions ?? {};
-    // Spreads of optional fields took as long as a fifth of `statSync`.
+    // Adding the optional fields by spreads took a fifth of the time of a `statSync`.
     const event: { -readonly [K in keyof OperationEvent]: OperationEvent[K] } = {
       operation: call.on === 'handle' ? `handle.${call.name}` : call.name,
       form,

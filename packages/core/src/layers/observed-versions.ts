@@ -18,14 +18,14 @@ interface Look {
   sync(): Stats;
 }
 
-/** Lookups of the entry that a call changes, before and after it; undefined unless it changes a single entry. */
+/** Lookups of the entry that a call changes, before and after it. */
 interface Looks {
   readonly before: Look;
   /** Undefined if the entry is then gone. */
   readonly after: ((result: unknown) => Look) | undefined;
 }
 
-/** Returns how to look up the entry that a call changes; undefined for one that changes none, or more than one. */
+/** Returns how to look up the entry that a call changes; undefined if it changes none of its paths. */
 export function looksOf(call: Call): Looks | undefined {
   if (call.on === 'handle') {
     if (call.spec.access !== 'write') return undefined;
@@ -52,7 +52,7 @@ export function looksOf(call: Call): Looks | undefined {
   };
 }
 
-/** Returns a version, or undefined if there is no entry or it must not be seen: that is no failure of the call. */
+/** Returns a version, or undefined if the lookup fails: that is not a failure of the observed call. */
 export async function versionOf(look: Look): Promise<string | undefined> {
   return look.promise().then(versionIn, () => undefined);
 }

@@ -20,19 +20,19 @@ export interface OverlayOptions extends ContextOptions {
 }
 
 /**
- * Returns a filesystem over another one, which it sees frozen and never changes; to see a host directory live, with what
- * other programs change in it, use `openWorkspace(dir, { store: 'memory:' })` of `@scratchfs/workspace`. Whatever is
- * written, moved or removed stays in memory, everything else is read from the lower filesystem on demand. Deletions are
- * real, and every operation works, including checkpoints, forks, transactions, limits and hard links.
+ * Returns a filesystem over another one, which it sees frozen and never changes; to see a host directory live, with
+ * what other programs change in it, use `openWorkspace(dir, { store: 'memory:' })` of `@scratchfs/workspace`. Whatever
+ * is written, moved or removed stays in memory, everything else is read from the lower filesystem on demand. Deletions
+ * are real, and every operation works, including checkpoints, forks, transactions, limits and hard links.
  *
- * If the lower filesystem is synchronous and can fork, it is seen in its state at this call. Otherwise every
- * part is seen as it was first read: names and metadata are read once, contents on their first read; a file that was
- * changed below in between fails with ESTALE when it is read, until it is written or removed here.
+ * If the lower filesystem is synchronous and can fork, it is seen in its state at this call. Otherwise every part is
+ * seen as it was first read: names and metadata are read once, contents when they are needed; a file that was changed
+ * below in between fails with ESTALE when it is read, until it is written or removed here.
  *
- * `stats` is O(1): it adds to the lower filesystem's totals, which the first operation reads; a filesystem without
- * totals, such as a host directory, is walked once for them. The first `rm`, `rename` or `cp` of a whole lower
- * directory lists everything in it, without contents. Everything read stays in memory. `close` ends the layer; the
- * lower filesystem stays open.
+ * `stats` is O(1): it adds to the lower filesystem's totals, which are read once: by this call, or if the filesystem is
+ * asynchronous by the first operation. A filesystem without totals, such as a host directory, is walked once for them.
+ * The first `rm`, `rename` or `cp` of a whole lower directory lists everything in it, without contents. Names and
+ * metadata that were read stay in memory. `close` ends the layer; the lower filesystem stays open.
  *
  * @throws TypeError, RangeError for options of a wrong kind
  * @example

@@ -51,7 +51,7 @@ export class PathWalk {
   }
 }
 
-/** The names of a path, last one first. */
+/** Returns the names of a path, last one first. */
 function namesOf(path: string): string[] {
   return path
     .split(/[/\\]/)

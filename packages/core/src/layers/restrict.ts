@@ -34,7 +34,8 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
  *
  * Over a filesystem that is not the engine's (`mount`, `observe`, a custom one) paths are walked here, and the result
  * is as reliable as that filesystem: a link may change in between. An open file is checked by the path at which it was
- * opened; `rollback`, `restore`, `restoreSnapshot` and `diff` are ENOTSUP there. Put `restrict` under `observe`, not above it.
+ * opened; `rollback`, `restore`, `restoreSnapshot` and `diff` are ENOTSUP there. Put `restrict` under `observe`, not
+ * above it.
  *
  * `close` ends the layer; the lower filesystem stays open.
  *

@@ -3,7 +3,7 @@ import { corrupt } from './corrupt.js';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Maximum length of a text that is encoded here; its length takes one byte. */
+/** Maximum length of a text that is written without the platform's encoder; its length takes one byte. */
 const MAX_SHORT_UNITS = 0x7f;
 
 /** A growing buffer of bytes. Whole numbers are varints, 7 bits per byte, the lowest first. */

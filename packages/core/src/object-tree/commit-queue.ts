@@ -39,7 +39,7 @@ const MAX_CONCURRENT_PUTS = 4;
 /** Maximum number of objects, and their bytes, that are put in one step with the swap of the head. */
 const MAX_ONE_STEP_OBJECTS = 16;
 const MAX_ONE_STEP_BYTES = 2 ** 20;
-/** Milliseconds for the requests of a commit up to which a store is near. */
+/** A store counts as near if the requests of a commit take fewer milliseconds than this. */
 const MAX_NEAR_COMMIT_MS = 10;
 const MAX_REMEMBERED_OUTCOMES = 10_000;
 /**
@@ -52,8 +52,8 @@ const MAX_UNREADABLE_REFS = 10_000;
 const MAX_CACHED_OBJECT_BYTES = 8 * 2 ** 20;
 
 /**
- * An edit of the head's records (checkpoints, forks, limits), not of the tree, on a draft of the next head. It may
- * throw `BytesNotLoaded` before its first change; then it runs again.
+ * An edit of the head's records (checkpoints, forks, limits) on a draft of the next head. It does not change the tree,
+ * except that it may restore a checkpoint. It may throw `BytesNotLoaded` before its first change; then it runs again.
  */
 export type HeadEdit<R> = (draft: Draft) => R;
 
@@ -97,7 +97,7 @@ interface Unsettled {
   readonly sequence: number;
   readonly items: readonly PendingOperation[];
   readonly prepared: PreparedCommit;
-  /** True if an attempt has replaced the head, or still may: its response was lost. `retryable` says nothing about that. */
+  /** True if an attempt may have replaced the head, or still may, because its response was lost. */
   mayHaveHappened: boolean;
 }
 
@@ -139,7 +139,9 @@ export class CommitQueue {
   #isSwapping = false;
   #sequence = 0;
   #unsettled: Unsettled | undefined;
-  /** True if the requests of the last commit took so little time that a turn of the event loop would be a large part. */
+  /**
+   * True if the requests of the last commit took so little time that a turn of the event loop would be a large part.
+   */
   #isNear = false;
   readonly #backoff: CommitBackoff;
   /** Number of the commit from which on this client compacts again. */
@@ -166,7 +168,7 @@ export class CommitQueue {
   }
 
   /**
-   * Changes the head's records other than the tree. If it is aborted before its head swap is sent, it does not happen.
+   * Runs an edit of the head's records. If it is aborted before its head swap is sent, it does not happen.
    */
   async edit<R>(work: HeadEdit<R>, signal?: AbortSignal, survivesClose = false): Promise<R> {
     const item = this.#submit({ work, signal, survivesClose });
@@ -192,7 +194,7 @@ export class CommitQueue {
     return 'absent';
   }
 
-  /** Reports whether this client wrote the head. */
+  /** Reports whether this client made the last commit of a head. */
   wasLast({ clients }: Head): boolean {
     return clients[0]?.client === this.#client;
   }
@@ -223,7 +225,7 @@ export class CommitQueue {
     return this.#unsettled?.items.some(({ id }) => id === operationId) === true;
   }
 
-  /** Reports whether no request of the operation was sent. */
+  /** Reports whether an operation can still be withdrawn: the swap of its head was not sent. */
   #isWaiting(item: PendingOperation): boolean {
     return !this.#isSwapping || this.#queue.includes(item);
   }

@@ -27,7 +27,7 @@ export function isScattered({ object }: Ref, since: number): boolean {
 }
 
 /**
- * Like `isScattered`, for a page. A page that appears in a copy of a directory is never rewritten, because each copy
+ * Like `isScattered`, for a page. A page that appears in a copy of a directory is not compacted, because each copy
  * would have to be read and written separately.
  */
 export function isScatteredPage({ ref, copying }: StoredPage, since: number): boolean {

@@ -62,7 +62,10 @@ export class Draft {
   kept: readonly CheckpointRecord[];
   forks: readonly ForkRecord[];
   limits: Limits;
-  /** Set if a checkpoint's state becomes the current one. Undefined if the tree is written. */
+  /**
+   * Set if the next state is stored already: that of a checkpoint, or the current one if only other records change.
+   * Undefined if the tree is written.
+   */
   stored: StateRecord | undefined;
   isChanged = false;
   readonly #writer: TreeWriter;

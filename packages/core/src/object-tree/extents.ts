@@ -9,7 +9,7 @@ export const MAX_PIECE_BYTES = 2 ** 20;
 export class Piece {
   constructor(
     readonly length: number,
-    /** Defined until they are stored. */
+    /** Undefined if the piece was read from a page: then its bytes are loaded on demand. */
     readonly bytes: Uint8Array | undefined,
     public stored: Ref | undefined,
   ) {}

@@ -31,7 +31,7 @@ export class ObjectMissing {
   constructor(readonly object: string) {}
 }
 
-/** Reports whether bytes can never be read. */
+/** Reports whether an error means that bytes can never be read. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof ObjectMissing || isStorageError(error, 'corrupt');
 }
@@ -87,8 +87,8 @@ export class Fetcher {
   }
 
   /**
-   * Reads a range from the parts of its object. A part after the first may be missing because the object ends before it, or because
-   * the object is being deleted: then `isIncomplete`.
+   * Reads a range from the parts of its object. A part after the first may be missing because the object ends before
+   * it, or because the object is being deleted: then `isIncomplete`.
    * @throws ObjectMissing
    */
   async #read(

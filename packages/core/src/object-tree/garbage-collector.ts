@@ -39,7 +39,7 @@ export interface Collected {
   readonly deleted: number;
   /** Number of unreachable objects that are not old enough yet. */
   readonly waiting: number;
-  /** Number of objects that stay. */
+  /** Number of objects that are in use, or may be. */
   readonly live: number;
 }
 

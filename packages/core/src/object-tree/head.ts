@@ -2,7 +2,7 @@ import type { Metadata, NodeId } from '../backend.js';
 import type { Limits } from '../limits.js';
 import type { Ref } from './ref.js';
 
-/** A complete state: the root, and the references to its first pages. */
+/** A complete state: the root, and the references to the pages of its names and of its inode table. */
 export interface StateRecord {
   readonly id: NodeId;
   readonly meta: Metadata;
@@ -57,7 +57,7 @@ export interface CompactionProgress {
   readonly large: number;
 }
 
-/** The one object that changes. No two heads of a filesystem have the same bytes. */
+/** The record of the current state, which every commit replaces. No two heads of a filesystem have the same bytes. */
 export interface Head {
   /** Id of the filesystem, random. */
   readonly filesystem: string;

@@ -85,7 +85,7 @@ export class Heads {
     await this.#set(head, tag, sentAt, 0).catch(() => {});
   }
 
-  /** Opens the state of a checkpoint. */
+  /** Opens a stored state, and loads what that needs. */
   async open(record: StateRecord): Promise<TreeState> {
     const { pages, versions, fetcher, hold } = this.#options;
     const rounds = new FetchRounds();

@@ -16,7 +16,7 @@ import { type Pages, type StoredPage, storedPage } from './stored-page.js';
 /** Maximum bytes of content that one commit compacts. */
 const MAX_COMPACTED_BYTES = 16 * 2 ** 20;
 
-/** Effects of the writes of a batch so far on paths. */
+/** Effects of the earlier writes of a batch on paths. */
 interface BatchProgress {
   readonly moves: { readonly from: string; readonly to: string }[];
   /** Paths of files that have several names since a write of the batch. */

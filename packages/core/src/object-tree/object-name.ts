@@ -7,7 +7,7 @@ export const FORKS = 'forks/';
 
 /** Greatest size in bytes of a stored object, if the store declares none. */
 export const DEFAULT_MAX_OBJECT_BYTES = 8 * 2 ** 20;
-/** Least greatest size in bytes: a head must fit into one object, and reading many parts takes many requests. */
+/** Least value of `maxObjectBytes`: a head must fit into one object, and reading many parts takes many requests. */
 export const MIN_MAX_OBJECT_BYTES = 65_536;
 
 /**
@@ -25,8 +25,8 @@ export interface ObjectName {
   readonly pages: number;
   readonly id: string;
   /**
-   * Bytes per part. A larger object is stored in parts: the first has the name of the object, the others have that name,
-   * a dot, and their number from 1 on.
+   * Bytes per part. A larger object is stored in parts: the first has the name of the object, the others have that
+   * name, a dot, and their number from 1 on.
    */
   readonly partBytes: number;
 }

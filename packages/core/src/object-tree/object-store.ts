@@ -4,7 +4,7 @@ import type { BackendCall } from '../backend.js';
 export interface StoredHead {
   /** Identifies this write of the head; see {@link ObjectStore.swapHead}. */
   readonly tag: string;
-  /** Never change afterwards, as those of {@link ObjectStore.get}. */
+  /** They must never change afterwards, like those of {@link ObjectStore.get}. */
   readonly bytes: Uint8Array;
 }
 
@@ -26,13 +26,13 @@ export interface StoredObject {
  * compare-and-swap. {@link objectTreeStorage} makes a storage of it. `objectStoreSuite` of `@scratchfs/testkit` tests
  * it, and `MemoryObjectStore` there is one in memory.
  *
- * **Names** have at most 200 characters of `a-z`, `0-9`, `-`, `.` and `/`. An object is put once: a name never gets other
- * bytes, not even after its deletion, and a request that is sent again carries the same bytes. The one exception is
- * the object `turn`, which is put repeatedly and may be read stale. The head has no name: the store chooses its place, so that
- * no listing contains it.
+ * **Names** have at most 200 characters of `a-z`, `0-9`, `-`, `.` and `/`. An object is put once: a name never gets
+ * other bytes, not even after its deletion, and a request that is sent again carries the same bytes. The one exception
+ * is the object `turn`, which is put repeatedly and may be read stale. The head has no name: the store chooses its
+ * place, so that no listing contains it.
  *
- * **Sizes**: most objects have some kilobytes; no object is larger than `maxObjectBytes`. A head has some kilobytes, and
- * 0.5 KB more for each checkpoint and fork: some 100 KB with 200 checkpoints. A head that would be larger than
+ * **Sizes**: most objects have some kilobytes; no object is larger than `maxObjectBytes`. A head has some kilobytes,
+ * and 0.5 KB more for each checkpoint and fork: some 100 KB with 200 checkpoints. A head that would be larger than
  * `maxObjectBytes` is a `StorageError` of kind `full`, and nothing is changed.
  *
  * **Consistency**: once `put` has resolved, every client reads the object; once `swapHead` has resolved, every
@@ -49,17 +49,17 @@ export interface StoredObject {
  *   if it cannot work this way at all.
  *
  * Any other error is a mistake of the adapter. It is not sent again, and reaches the caller as the cause of an
- * `unavailable`. Because it says nothing about the outcome, it counts as `mayHaveHappened`.
- * A result of the wrong form, such as `null` for `undefined`, is an `unsupported` that names the method.
+ * `unavailable`. Because it says nothing about the outcome, it counts as `mayHaveHappened`. A result of the wrong form,
+ * such as `null` for `undefined`, is an `unsupported` that names the method.
  *
- * **`call.signal`** aborts when the caller has given up, when the request has taken longer than `timeoutMs`, or when the storage is
- * closed. Nobody waits for the request any more, so a store may ignore the signal; one that can stop the request saves
- * work. What it throws then is ignored.
+ * **`call.signal`** aborts when the caller has given up, when the request has taken longer than `timeoutMs`, or when
+ * the storage is closed. The request is not awaited any more, so a store may ignore the signal; one that can stop the
+ * request saves work. What it throws then is ignored.
  */
 export interface ObjectStore {
   /**
-   * Greatest size in bytes of an object and of the head, from 65,536 on: 2,000,000 for the rows of a Durable Object, for
-   * example. What is larger is stored in parts of this size, each an object of its own. The size is a part of their
+   * Greatest size in bytes of an object and of the head, from 65,536 on: 2,000,000 for the rows of a Durable Object,
+   * for example. What is larger is stored in parts of this size, each an object of its own. The size is a part of their
    * names, so it may be changed later. Default 8 MiB.
    */
   readonly maxObjectBytes?: number | undefined;
@@ -74,19 +74,21 @@ export interface ObjectStore {
    */
   get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined>;
   /**
-   * Stores an object. The bytes belong to the caller, who does not change them before the promise has settled, but may do so afterwards: a
-   * store in memory copies them. A failed put may leave the object, complete or not at all, never a part of it.
+   * Stores an object. The bytes belong to the caller, who does not change them before the promise has settled, but may
+   * do so afterwards: a store in memory copies them. A failed put may leave the object, complete or not at all, never a
+   * part of it.
    */
   put(name: string, bytes: Uint8Array, call?: BackendCall): Promise<void>;
   /**
-   * Deletes objects, 1 to `maxDeleteNames` at a time, in no particular order; missing ones are ignored. If it fails, any of them
-   * may be deleted.
+   * Deletes objects, 1 to `maxDeleteNames` at a time, in no particular order; missing ones are ignored. If it fails,
+   * any of them may be deleted.
    */
   delete(names: readonly string[], call?: BackendCall): Promise<void>;
   /**
    * Lists names that begin with `prefix`, in any order. `cursor` is that of the previous page, undefined for the first
-   * one: an opaque text for the caller, who may send it again. Other clients put and delete objects during a listing: it contains
-   * every object that exists from its beginning to its end at least once; those put or deleted during it may be missing.
+   * one: an opaque text for the caller, who may send it again. Other clients put and delete objects during a listing:
+   * it contains every object that exists from its beginning to its end at least once; those put or deleted during it
+   * may be missing.
    *
    * A page may contain any number of names, also none if more pages follow. A thousand pages in a row without a new
    * name end the listing with an error.
@@ -99,23 +101,24 @@ export interface ObjectStore {
   readHead(known: string | undefined, call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined>;
   /**
    * Replaces the head that has the tag `expected`; if that is undefined, creates the first head. Comparing and
-   * replacing is one atomic step for all clients: of several swaps with the same `expected`, one wins. Returns the tag of the new head,
-   * or undefined if another head was there, or none, when the request arrived.
+   * replacing is one atomic step for all clients: of several swaps with the same `expected`, one wins. Returns the tag
+   * of the new head, or undefined if another head was there, or none, when the request arrived.
    *
    * A tag never returns: no two heads of one place have the same tag, also not if a head was deleted in between. No two
    * heads have the same bytes, so a hash of the bytes is allowed (an ETag of S3, for example), and so is a number that
    * is counted up, never starts again and cannot be rolled back.
    *
    * If it fails, only `mayHaveHappened` of the error says whether the head may have been replaced, or may still be by a
-   * request on its way. The caller reads the head then, which names the last commit of each client. A store that has sent the
-   * request more than once and gets only the last response throws, with `mayHaveHappened`, instead of returning
-   * undefined: the earlier request may have put that other head there.
+   * request on its way. The caller reads the head then, which names the last commit of each client. A store that has
+   * sent the request more than once and gets only the last response throws, with `mayHaveHappened`, instead of
+   * returning undefined: the earlier request may have put that other head there.
    */
   swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined>;
   /**
    * Puts objects and swaps the head in one atomic step: a store with transactions saves a request for each small write.
-   * Returns as `swapHead` does, and fails as it does; if another head was there, none of the objects has to be stored. It gets up to 16
-   * objects with 1 MiB in total; larger commits are put first and then swapped. Without this method, all are.
+   * Returns as `swapHead` does, and fails as it does; if another head was there, none of the objects has to be stored.
+   * It gets up to 16 objects with 1 MiB in total; larger commits are put first and then swapped. Without this method,
+   * all are.
    */
   commit?(
     objects: readonly StoredObject[],

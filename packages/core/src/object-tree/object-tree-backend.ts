@@ -46,7 +46,7 @@ const FRESH_HEAD_MS = 50;
 const HEAD_WATCH_PAUSE_MS = 1_000;
 
 /**
- * A filesystem in a key-value store: immutable objects, one per commit, and a head that is replaced by
+ * A filesystem in a key-value store: immutable objects, one or a few per commit, and a head that is replaced by
  * compare-and-swap. Parts that a commit shares with earlier ones stay in place, so that a checkpoint, a rollback and a
  * fork are one record in the head.
  */

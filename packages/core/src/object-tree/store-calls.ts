@@ -12,7 +12,9 @@ export interface StoreCallOptions {
   readonly timer: Timer;
 }
 
-/** Microtasks of a short turn. A caller that gets a result and makes its next request needs some 20, layers add some. */
+/**
+ * Microtasks of a short turn. A caller that gets a result and makes its next request needs some 20, layers add some.
+ */
 const SHORT_TURN_MICROTASKS = 100;
 const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 2_000;
@@ -67,7 +69,7 @@ export class StoreCalls {
     for (let i = 0; i < SHORT_TURN_MICROTASKS; i++) await undefined;
   }
 
-  /** Waits for about `ms`: half of it, and a random part of the other half. */
+  /** Waits for a random time between 0.5 and 1.5 times `ms`. */
   async pause(ms: number, signal?: AbortSignal): Promise<void> {
     const { timer, random } = this.#options;
     await timer.sleep(ms * (0.5 + random(1000) / 1000), signal ?? this.#unstopped);

@@ -138,7 +138,7 @@ interface Role {
   readonly separators: readonly number[];
 }
 
-/** Pairs the brackets. One that is closed within another pair, and not in it, has no partner. */
+/** Pairs the brackets. A bracket that is still open when one around it is closed has no partner. */
 function pairs(raw: readonly Raw[]): ReadonlyMap<number, Role> {
   const roles = new Map<number, Role>();
   /** All open brackets, and those of each pair. */
@@ -159,7 +159,7 @@ function pairs(raw: readonly Raw[]): ReadonlyMap<number, Role> {
         openOf[last.pair].pop();
       } while (last.pair !== token.pair);
       roles.set(last.at, { end: at, separators: last.separators });
-      // A separator of alternatives of a bracket around this one is not inside it.
+      // Separators inside this bracket do not belong to the brackets around it.
       for (const { separators } of [openOf['{}'].at(-1), openOf['()'].at(-1)].filter((around) => around !== undefined))
         while ((separators.at(-1) ?? -1) > last.at) separators.pop();
     }

@@ -28,7 +28,7 @@ const SLICE_NAMES = 256;
 /** Set at the first search, see {@link keepKind}. At module level it would be kept in bundles that do not search. */
 let isKept = false;
 
-/** Patterns, or one. */
+/** One pattern or several. */
 export type Patterns = string | readonly string[];
 
 /**
@@ -68,7 +68,7 @@ function commonDirectories(bases: readonly string[]): string {
   return names.join('/');
 }
 
-/** The decision of the patterns about a directory. */
+/** States of the patterns in a directory that the walk has entered. */
 interface Entered {
   /** State of the patterns within it. */
   readonly state: GlobState;
@@ -77,8 +77,9 @@ interface Entered {
 }
 
 /**
- * Walks the matches of a plan, parents first, siblings in UTF-8 order. What is excluded is neither returned nor entered. Links on the way to the base are followed,
- * others are matched but not entered. The start itself is never a match.
+ * Walks the matches of a plan, parents first, siblings in UTF-8 order. What is excluded is neither returned nor
+ * entered. Links on the way to the base are followed, others are matched but not entered. The start itself is never a
+ * match.
  */
 export class GlobWalk implements Cursor<GlobStep> {
   /** The directory of each depth. */

@@ -16,8 +16,8 @@ export interface GrepOptions {
   /** Patterns, relative to the searched directory, of which a file must match one. Default `**`. */
   readonly glob?: string | readonly string[] | undefined;
   /**
-   * Patterns, relative to the searched directory, of files and directories that are not searched. Their wildcards match a
-   * leading dot. A file that `paths` names is searched anyway. Default: none.
+   * Patterns, relative to the searched directory, of files and directories that are not searched. Their wildcards match
+   * a leading dot. A file that `paths` names is searched anyway. Default: none.
    */
   readonly exclude?: string | readonly string[] | undefined;
   /** Also search names with a leading dot. Default false: then a path or pattern has to name them. */
@@ -33,7 +33,7 @@ export interface GrepOptions {
   readonly maxMatches?: number | undefined;
   /** UTF-16 units returned of a line; a cut is marked with `…`. Default 500. */
   readonly maxLineLength?: number | undefined;
-  /** Larger files, in bytes, are skipped. Default 256 MiB. */
+  /** Size in bytes above which a file is skipped. Default 256 MiB, at most 2 GiB - 1. */
   readonly maxFileSize?: number | undefined;
 }
 
@@ -51,9 +51,10 @@ const OPTIONS = [
 
 /**
  * Returns the lines that contain a text, or that a custom matcher finds, file by file in the order of `glob`. Binary
- * files (NUL in the first 8,000 bytes) and links within directories are skipped, malformed UTF-8 reads as U+FFFD, a line ends
- * at `\n` or `\r\n`. A file with several names is searched under each. Sees one point in time, like `walk`, contents
- * included if neither `glob` nor `exclude` is given; otherwise each file is read as of some moment after the call.
+ * files (NUL in the first 8,000 bytes) and links within directories are skipped, malformed UTF-8 reads as U+FFFD, a
+ * line ends at `\n` or `\r\n`. A file with several names is searched under each. Sees one point in time as `walk` does.
+ * On a remote storage that includes the contents only if neither `glob` nor `exclude` is given; otherwise each file is
+ * read as of some moment after the call.
  *
  * @throws TypeError for a RegExp (it may take exponential time) and for options of a wrong type, before the iteration
  * @throws RangeError for empty text, text with a line break, and numbers out of range, before the iteration
@@ -82,7 +83,7 @@ export function grepSync(
   );
 }
 
-/** See {@link keepKind}, as for patterns. */
+/** Set at the first search, see {@link keepKind}. */
 let isKept = false;
 
 function planGrep(query: string | LineMatcher, options: GrepOptions | undefined): GrepPlan {

@@ -5,8 +5,8 @@ import { keepKind } from '../engine/keep-kind.js';
 const BATCH_ITEMS = 64;
 
 /**
- * Batches the items of a cursor over memory: a step of an async iterator costs more than most items. If the cursor throws
- * because something is not loaded, the items before it are in the batch of the next call.
+ * Batches the items of a cursor over memory: a step of an async iterator costs more than most items. If the cursor
+ * throws because something is not loaded, the items before it are in the batch of the next call.
  */
 export class Batches<T> implements Cursor<readonly T[]> {
   #items: T[] = [];

@@ -27,7 +27,7 @@ export class ColumnWriter {
   }
 }
 
-/** A column during reading. Each number has only one valid form, the shortest. */
+/** Reads a column. Each number has only one valid form, the shortest. */
 export class ColumnReader {
   #at = 0;
   constructor(

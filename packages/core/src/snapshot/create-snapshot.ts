@@ -13,9 +13,9 @@ import { SnapshotCursor } from './snapshot-cursor.js';
  * open handles are not included. Holes of sparse files are stored as zeros. A remote storage does not report holes, so
  * contents are loaded whole.
  *
- * @throws FsError EFBIG for more holes than `maxHoles`, before space is allocated for them, and if the platform has no
- *   array
- *     of that size; ENAMETOOLONG if a path is longer or deeper than a filesystem accepts (renaming a directory can cause that)
+ * @throws FsError EFBIG for more bytes of holes than `maxHoles`, before space is allocated for them, and if the
+ *   platform has no array of that size; ENAMETOOLONG if a path is longer or deeper than a filesystem accepts (renaming
+ *   a directory can cause that)
  * @throws RangeError if `maxHoles` is not an integer ≥ 0
  */
 export async function createSnapshot(

@@ -161,7 +161,7 @@ class EntryReader {
   readonly #targets: TextReader;
   readonly #times: Float64Array;
   readonly #content: Uint8Array<ArrayBuffer>;
-  /** By number: whether the entry is the first name of a file or symlink. */
+  /** By entry number: 1 for the first name of a file or symlink. */
   readonly #linkable: Uint8Array;
   targetBytes = 0;
   largest = 0;

@@ -26,7 +26,7 @@ export interface State {
   readonly size: number;
   /** Target of a symlink. */
   readonly target?: string;
-  /** Undefined if the state has no key: it contains files with several names, or a guard hides a part. */
+  /** Undefined if the state has no key: among others, for a directory under a guard, or with files of several names. */
   readonly key: StateKey | undefined;
 }
 
@@ -171,8 +171,8 @@ function tokenOf(part: object): object {
 }
 
 /**
- * Returns the key of a leaf. A file node in memory never changes; a loaded one is identified by the address of its
- * content and its mode.
+ * Returns the key of a file or link. A node in memory never changes; a file whose content is not loaded is identified
+ * by its id, the version of its content and its mode, and has no key if it was changed here.
  */
 function leafKey(node: Exclude<Node, DirectoryNode>): StateKey | undefined {
   const token = TOKENS.get(node);

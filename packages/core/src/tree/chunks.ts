@@ -1,7 +1,7 @@
 import { Owner } from './owner.js';
 import { sameBytes } from './same-bytes.js';
 
-/** Bytes per chunk: the amount that the first write into a shared chunk copies. */
+/** Bytes per chunk, which the first write into a shared chunk copies. */
 const CHUNK_BYTES = 16 * 1024;
 
 const MAX_CHILDREN = 64;

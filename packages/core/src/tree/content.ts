@@ -9,7 +9,7 @@ export type Data = string | Uint8Array<ArrayBuffer> | Slab | Chunks | null;
 
 /**
  * Location of a file's content: `size` bytes of `data`, in a slab from `start` on. Only the content store changes the
- * fields.
+ * fields of loaded content.
  */
 export interface ContentNode {
   /** A {@link Data} whenever a content store is called with it. */
@@ -20,7 +20,7 @@ export interface ContentNode {
 
 /** Greatest content in a slab, in bytes. */
 const MAX_SLAB_CONTENT_BYTES = 4 * 1024;
-/** Greatest content in one array, unless it is written at positions, in bytes. */
+/** Greatest content in one array, in bytes. Content that is written at positions is in chunks unless it fits a slab. */
 const MAX_UNCHUNKED_BYTES = 64 * 1024;
 /** Greatest ASCII text kept as a string. Longer strings make garbage collection slower than they save in decoding. */
 const MAX_KEPT_TEXT_LENGTH = 1024;
@@ -32,8 +32,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * The contents of files, immutable once shared: one store for a filesystem and its forks. Nothing that goes in or comes
- * out aliases stored bytes.
+ * The contents of files, immutable once shared: one store for a filesystem and its forks. Bytes are copied when they go
+ * in and out, except by `adopt` and `toSend`.
  */
 export class ContentStore {
   private readonly slabs = new Slabs();
@@ -145,7 +145,8 @@ export class ContentStore {
   }
 
   /**
-   * Gives `target` the content of `source`, cut or extended by zeros, which take no space. For `source` see `patch`.
+   * Gives `target` the content of `source`, cut or extended by zeros, which take no space unless the result fits a
+   * slab. For `source` see `patch`.
    */
   resize(target: ContentNode, source: ContentNode, owner: Owner, size: number): void {
     const oldSize = source.size;

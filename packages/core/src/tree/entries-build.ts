@@ -3,7 +3,7 @@ import { Entries } from './entries.js';
 import { type EntriesNode, Inner, Leaf, MAX_CHILDREN, MAX_LEAF_NAMES } from './entries-node.js';
 import type { Owner } from './owner.js';
 
-/** Builds a tree from sorted, unique names. Its leaves are full. */
+/** Builds a tree from sorted, unique names. Its leaves are full, except for the last two. */
 export function entriesFromSorted<V>(owner: Owner, names: readonly string[], values: readonly V[]): Entries<V> {
   if (names.length === 0) return Entries.empty();
   let level: EntriesNode<V>[] = [];

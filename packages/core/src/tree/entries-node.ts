@@ -9,7 +9,7 @@ export const MAX_CHILDREN = 64;
 export class Leaf<V> {
   /** Hash table of the names; empty until the leaf is read often, and again when its names change. */
   table = '';
-  /** UTF-16 units that all names begin with; valid while there is a table. */
+  /** Number of leading UTF-16 units that all names share; valid while there is a table. */
   prefix = 0;
   /** Searches of the leaf without a table. */
   reads = 0;
@@ -62,7 +62,7 @@ export const AIM: { names: readonly string[] | undefined; name: string; flat: st
 
 /** `keys[i]` is a lower bound of the names under `children[i]`, and above all names before; `keys[0]` is unused. */
 export class Inner<V> {
-  /** UTF-16 units that all keys begin with; negative until computed. */
+  /** Number of leading UTF-16 units that all keys share; negative until computed. */
   prefix = -1;
   constructor(
     readonly owner: Owner,

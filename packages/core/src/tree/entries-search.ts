@@ -74,7 +74,7 @@ function childFrom(keys: readonly string[], name: string, prefix: number): numbe
   return low - 1;
 }
 
-/** Returns how many units the names below shared when the keys last changed, and thus how many the keys share. */
+/** Returns how many leading units all names below shared when it was computed; the keys share at least as many. */
 function prefixOf<V>(inner: Inner<V>): number {
   if (inner.prefix < 0) {
     const first = outermost(inner, 0);

@@ -4,7 +4,7 @@ import type { ContentNode, Data } from './content.js';
 import { Entries } from './entries.js';
 import type { Owner } from './owner.js';
 
-// Kinds of tree nodes, as small integers for fast comparison. `LINKED` and `ABSENT` never leave the tree.
+// Kinds of tree nodes, as small integers for fast comparison. `LINKED` and `ABSENT` exist only as values of names.
 
 export const FILE = 0;
 export const DIRECTORY = 1;
@@ -63,9 +63,9 @@ export interface Origin {
 }
 
 /**
- * A value that identifies the state of a node, as the change attribute of NFSv4 does. It is set when it is first read:
- * a changed file or symlink is another node, and a changed directory loses it. A negative number was drawn by this
- * client, 0 is none, and everything else is the version of a record.
+ * A value that identifies the state of a node, as the change attribute of NFSv4 does. A changed file or symlink is
+ * another node, and a changed directory loses its value. A negative number was drawn by this client when it was first
+ * read, 0 is none, and everything else is the version of a loaded record.
  */
 export type ChangeId = Version;
 
@@ -104,7 +104,10 @@ export class SymlinkNode {
   ) {}
 }
 
-/** A directory, changed in place by its owner and copied by everyone else. Totals count everything under it. */
+/**
+ * A directory, changed in place by the tree that owns it and copied by others. Its totals count everything under it,
+ * except that `size` leaves out files with several names.
+ */
 export class DirectoryNode {
   declare readonly kind: typeof DIRECTORY;
   size = 0;

@@ -29,8 +29,8 @@ interface Piece {
 }
 
 /**
- * Allocates space in slabs. The garbage collector frees a slab that no node refers to. One small content keeps its whole
- * slab alive, so a compaction moves the contents out of slabs that are little used.
+ * Allocates space in slabs. The garbage collector frees a slab that no node refers to. One small content keeps its
+ * whole slab alive, so a compaction moves the contents out of slabs that are little used.
  */
 export class Slabs {
   /** Bytes allocated in slabs. A slab that is no longer referenced counts until the next compaction. */

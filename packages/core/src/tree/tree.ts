@@ -38,7 +38,7 @@ export class SharedStore {
   }
 }
 
-/** A complete tree at one point in time. Holding one costs nothing. Its parts must not be changed. */
+/** A complete tree at one point in time, which shares parts with others. Its parts must not be changed. */
 export interface TreeState {
   readonly root: DirectoryNode;
   readonly inodes: ReadonlyMap<NodeId, Inode>;
@@ -48,7 +48,7 @@ export interface TreeState {
   readonly inodesVersion?: number;
 }
 
-/** A directory at its position in a tree. `directory` is always the current node there. */
+/** A directory at its position in a tree. Changes of the tree keep `directory` current. */
 export class Location {
   constructor(
     readonly path: string,
@@ -323,7 +323,7 @@ export class Tree {
       this.setInode(id, this.withMeta(inode.node, { ...inode.node.meta, ctime: time }), inode.links);
   }
 
-  /** Copies a directory and everything under it, with new identities; contents are shared. Not recursive. */
+  /** Copies a directory and everything under it, with new identities; contents are shared. Works without recursion. */
   copyDirectory(source: DirectoryNode, id: NodeId, meta: Metadata, times: CopyTimes): DirectoryNode {
     const fresh = metaMaker(times);
     const top = source.clone(this.owner, id, meta);
@@ -452,7 +452,7 @@ export function touched(meta: Metadata, time: number): Metadata {
   return { mode, uid, gid, atime, mtime: time, ctime: time, birthtime };
 }
 
-/** Returns a function for metadata of copies, which belong to the copying user; equal inputs share one object. */
+/** Returns a function that makes the metadata of copies: uid and gid are 0. Equal inputs in a row share one object. */
 export function metaMaker({ time, keep }: CopyTimes): (meta: Metadata) => Metadata {
   let from: Metadata | undefined;
   let made: Metadata | undefined;

@@ -29,7 +29,10 @@ interface At {
   readonly node: Node;
 }
 
-/** Applies a plan. Everything was checked and loaded before, so nothing can fail. */
+/**
+ * Applies a plan, whose entries were checked and loaded before.
+ * @throws FsError ENAMETOOLONG before anything is changed, if a path becomes too long
+ */
 export function* applyPlanSteps(view: View, plan: Plan): Steps<void> {
   for (const { path } of plan.coming) checkPath(path);
   yield* new Worker(view, plan).run();

@@ -28,7 +28,7 @@ export interface NodeChange {
   readonly after: Node | undefined;
 }
 
-/** Names by directory and name. */
+/** A map whose keys are names in directories. */
 export class Spots<T extends Spot> {
   readonly #byDirectory = new Map<NodeId, Map<string, T>>();
 

@@ -137,7 +137,7 @@ class LoadedCopy implements WorkingCopy {
   readonly #source: RemoteSource;
   readonly #memory: MemoryExecutor;
   readonly #context: Context;
-  /** The local state at the time when it was last equal to the storage. */
+  /** The state of the storage at the last load, push or pull: local changes are counted from it. */
   #base: TreeState;
   /** The operation in progress. */
   #last: Promise<unknown> | undefined;

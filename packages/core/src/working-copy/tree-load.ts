@@ -69,8 +69,8 @@ interface Unread {
 }
 
 /**
- * Builds a complete state in memory from a storage, contents included. All items but the last are null. Parts that the
- * base has in the same version are taken from it without a visit.
+ * Builds a complete state in memory from a storage, contents included. The state is the last item; each item before it
+ * is null, after a step. Parts that the base has in the same version are taken from it without a visit.
  */
 export class TreeLoad implements Cursor<TreeState | null> {
   readonly #view: View;
@@ -237,7 +237,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     }
   }
 
-  /** Returns the file or link, with the base's content if it has the same version. */
+  /** Returns the file or link: the base's node if that has the same version. */
   #leaf(frame: Frame, name: string, record: NodeRecord, node: FileNode | SymlinkNode): FileNode | SymlinkNode {
     const { versions } = this.#options;
     this.#size += record.size;

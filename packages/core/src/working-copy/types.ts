@@ -12,8 +12,8 @@ export interface WorkingCopyOptions extends ContextOptions, CallOptions {
    */
   readonly paths?: readonly string[] | undefined;
   /**
-   * Limits of the copy: its writes and pulls obey them. A push obeys the limits that are stored with the storage. Default:
-   * those of the storage.
+   * Limits of the copy: its writes and pulls obey them. A push obeys the limits that are stored with the storage.
+   * Default: those of the storage.
    */
   readonly limits?: ContextOptions['limits'];
   /** Maximum bytes of content to hold; more fails with EFBIG. Default 268,435,456. */

@@ -35,23 +35,25 @@ type Again = (work: (source: ViewSource) => boolean, signal: AbortSignal | undef
 export class MemoryExecutor implements SyncExecutor {
   readonly kind = 'sync';
   readonly capabilities: Capabilities;
-  /** Other holders of states of this tree. */
+  /** Functions that return the states of this tree that others keep, so that a compaction keeps their contents. */
   readonly keepers: (() => Iterable<TreeState>)[] = [];
   readonly newId: () => NodeId;
   readonly quota: LocalQuota;
   readonly #checkpoints = new MemoryCheckpoints();
   /** `busy` while a synchronous transaction runs. */
   #status: 'open' | 'busy' | 'closed' = 'open';
-  /** Transactions that lost a race wait here and run one by one. */
+  /** Transactions that lost a race take turns. */
   readonly #lock = new FifoLock();
-  /** One view per filesystem on this tree: operations nest only when a guard is called. */
+  /**
+   * One view per filesystem on this tree. Operations nest only when foreign code is called; inner ones get their own.
+   */
   readonly #views = new WeakMap<Context, View>();
 
   constructor(
     readonly tree: Tree,
     /** Source of the nodes that an incomplete tree does not have yet. */
     readonly source?: ViewSource,
-    /** Set in a transaction. */
+    /** Set in an asynchronous transaction. */
     readonly record?: TransactionRecord,
     readonly feed = new ChangeFeed(),
     limits?: Limits,
@@ -98,15 +100,14 @@ export class MemoryExecutor implements SyncExecutor {
     this.compactIfDue();
   }
 
-  /** Must be called after changes, so that many small replaced contents do not keep the memory of others. */
+  /** Must be called after changes, so that the memory of many small contents that were replaced becomes free. */
   compactIfDue(): void {
     if (this.tree.shared.contents.shouldCompact()) this.#compact();
   }
 
   /**
-   * Runs an operation of a caller, which may throw halfway and may call the filesystem again: each gets its own view
-   * and is undone if it throws. `source`: loads the rest of an incomplete tree; here and below, the executor's by
-   * default.
+   * Runs an operation that may throw halfway and may call the filesystem again: it gets a view of its own, and is
+   * undone if it throws. `source`: loads the rest of an incomplete tree; here and below, the executor's by default.
    */
   runSync<R>(context: Context, operation: (view: View) => R, source?: ViewSource): R {
     this.#checkOpen();
@@ -116,7 +117,7 @@ export class MemoryExecutor implements SyncExecutor {
     const { stamp } = this.tree;
     const result = view.atomic(() => {
       const done = operation(view);
-      // The guard refuses the changes of this library's operations, but not those that a caller's makes to the view.
+      // The guard refuses changes by this library's operations, but a caller's operation may change the view directly.
       if (this.checkHeld !== undefined && this.tree.stamp !== stamp) throw checkpointIsReadOnly('run');
       return done;
     });
@@ -272,7 +273,7 @@ export class MemoryExecutor implements SyncExecutor {
   forkSync(from?: Checkpoint | string): MemoryExecutor {
     this.#checkOpen();
     const state = from === undefined ? this.tree.freeze() : this.#checkpoints.get(from, 'fork').state;
-    // A fork of a checkpoint's state is one more view of it.
+    // A fork of a checkpoint's read-only filesystem is read-only too.
     return this.#from(state, this.checkHeld);
   }
 
@@ -329,7 +330,10 @@ export class MemoryExecutor implements SyncExecutor {
     );
   }
 
-  /** Runs a transaction once. Returns undefined if something that it relied on, or a limit, was changed concurrently. */
+  /**
+   * Runs a transaction once. Returns undefined if it has to run again: something that it relied on, or a limit, was
+   * changed concurrently, or its changes no longer fit.
+   */
   async #attempt<T>(
     context: Context,
     work: (executor: SyncExecutor) => Promise<T>,
@@ -350,7 +354,7 @@ export class MemoryExecutor implements SyncExecutor {
     this.#checkOpen();
     if (context.quota.limits !== limits) return undefined;
     if (this.tree.stamp === stamp) {
-      // Files that others opened and the transaction removed stay open.
+      // Files that the transaction removed, but that are open outside, still take space.
       if (!this.#hasRoom(context, executor, changes)) return undefined;
       this.#accept(executor, changes);
       return { result };
@@ -389,7 +393,7 @@ export class MemoryExecutor implements SyncExecutor {
         if (exceededLimit(before, after, context.quota.limits) !== undefined) throw new FsError('ENOSPC');
       });
     } catch (error) {
-      // The same error is thrown when the transaction runs again.
+      // The transaction runs again. If the error still applies, it is thrown there.
       if (isFsError(error)) return false;
       throw error;
     }
@@ -403,7 +407,10 @@ export class MemoryExecutor implements SyncExecutor {
     this.feed.reset();
   }
 
-  /** @throws StorageError `closed`; FsError EBUSY during a synchronous transaction, except when called by a guard */
+  /**
+   * @throws StorageError `closed`; FsError EBUSY during a synchronous transaction, except when called by foreign code
+   * such as a guard; FsError ENOENT if the state's checkpoint was dropped
+   */
   #checkOpen(): void {
     this.checkHeld?.();
     if (this.#status === 'open') return;

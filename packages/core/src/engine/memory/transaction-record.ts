@@ -5,7 +5,7 @@ import { ABSENT, DIRECTORY, type DirectoryNode, LINKED, type Node, type TreeNode
 import type { Location, Tree, TreeState } from '../../tree/tree.js';
 import type { View } from '../view.js';
 
-/** Bytes of replaced contents that the steps of one transaction may hold. */
+/** Bytes of contents that the steps of one transaction may hold beyond the total size of its tree. */
 const MAX_REPLACED = 64 * 2 ** 20;
 
 /** The parts of a directory that a transaction relied on. */
@@ -51,7 +51,7 @@ export class TransactionRecord {
     this.#nodes.add(id);
   }
 
-  /** Records a step. `bytes`: content held by the step; `size`: total content of the tree. */
+  /** Records a step. `bytes`: size of the content that the step holds; `size`: total size of the tree. */
   did(now: number, run: (view: View) => void, bytes: number, size: number): void {
     if (this.#isForgotten) return;
     this.#steps.push({ now, run });
@@ -83,7 +83,8 @@ export class TransactionRecord {
   }
 
   /**
-   * Returns true if everything relied on is unchanged. Costs as much as was relied on, and nothing if nothing changed.
+   * Returns true if everything relied on is unchanged, false also if the steps were dropped. The cost grows with what
+   * was relied on in parts that have changed.
    */
   holds(now: Tree): boolean {
     if (this.#isForgotten) return false;
@@ -145,8 +146,8 @@ function isAbsent(entry: TreeNode | undefined): boolean {
 }
 
 /**
- * Returns the directory at a path without links. @throws FsError if it is gone from the lower layer of an overlay,
- * which no version shows
+ * Returns the directory at a path without links. @throws FsError ENOENT, ESTALE if the lower filesystem of an overlay
+ * no longer has it, which no version shows
  */
 export function locationAt(view: View, path: string): Location {
   const known = path === '/' ? view.tree.rootLocation : view.tree.cachedLocation(path);

@@ -94,7 +94,7 @@ export class TransactionView extends View {
       this.#did(parent, (view, at) => view.create(at, name, node), node);
       return;
     }
-    // The directory itself is changed further here, so it is copied.
+    // The transaction may change its directory object further, so the step creates another.
     const { id, meta } = node;
     this.#did(parent, (view, at) => view.create(at, name, DirectoryNode.empty(view.tree.owner, id, meta)));
   }
@@ -139,7 +139,7 @@ export class TransactionView extends View {
     this.#copied(parent, name);
   }
 
-  /** Marks a copied node as shared with the current state: it must be copied before it is changed. */
+  /** Records the creation of a copy. The step holds the node, so it is frozen: later changes here copy it first. */
   #copied(parent: Location, name: string): void {
     const copy = parent.directory.entries.get(name) as Node;
     this.tree.freeze();

@@ -97,8 +97,9 @@ export function checkCpOptions(options: CpOptions | undefined): Partial<CpOption
 }
 
 /**
- * Asks a filter about everything that `cp` would copy. Yields what the filter and `fileSystem` return, and returns the
- * accepted paths from the source on, parents first; undefined without a filter.
+ * Asks a filter about everything that `cp` would copy; not about entries of a refused directory. Yields what `look`,
+ * `list` and the filter return, to get it back, awaited in the asynchronous form. Returns what follows the source in
+ * each accepted path, parents first; undefined without a filter.
  */
 export function* accepted(
   look: (path: string) => unknown,
@@ -122,7 +123,7 @@ export function* accepted(
   return taken;
 }
 
-/** Copies an entry; of a directory the directory itself. */
+/** Copies one entry: of a directory only the directory itself. */
 function copyOne(view: View, source: string, destination: string, copy: Copy): void {
   const from = present(view.find(source, false, 'read', 'cp'), 'cp', source);
   if (from.kind !== DIRECTORY || !copy.recursive) {
@@ -192,7 +193,7 @@ function makeParents(view: View, path: string): void {
   }
 }
 
-/** Merges a directory into another. All conflicts are found first, so that copies are not copied again. */
+/** Merges a directory into another. Everything is listed and checked first, so that no copy is copied again. */
 function merge(view: View, source: Location, destination: Location, copy: Copy, to: string): void {
   const steps: (() => void)[] = [];
   const checks: (() => void)[] = [];

@@ -37,7 +37,7 @@ function editAt(view: View, place: Place, path: string, { search, replacement }:
   return count;
 }
 
-/** Edits the bytes of a file. */
+/** Returns the bytes of a file after an edit, with the number of replacements. */
 export function* edited(before: Uint8Array, path: string, edit: Edit): Steps<{ after: Uint8Array; count: number }> {
   const text = yield* strict(before, path);
   const replaced = yield* replacing(text, edit.search, edit.replacement, optionsOf(edit).all, path);

@@ -56,7 +56,10 @@ export function setEntry(view: View, entry: NewEntry): void {
   setMany(view, [entry]);
 }
 
-/** Stores all entries or none: parents before children in any given order, every entry checked, each path once. */
+/**
+ * Stores all entries or none, parents before children whatever their order. @throws FsError EINVAL if a path is given
+ * twice
+ */
 export function setMany(view: View, entries: readonly NewEntry[]): void {
   const checked = entries.map(checkEntry).sort((a, b) => compareNames(a.path, b.path));
   for (let i = 1; i < checked.length; i++) {
@@ -212,7 +215,7 @@ function put(view: View, entry: CheckedEntry): void {
     if (holder.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'set', path });
     const location = view.at.location(holder);
     const fileName = path.slice(path.lastIndexOf('/') + 1);
-    // The parent's own times are those of its entry: entries are stored as given.
+    // The times of the parent do not change: entries are stored as given.
     insert(view, location, fileName, makeNode(view, entry, meta), path);
     return;
   }

@@ -131,8 +131,8 @@ const ACCESS: Readonly<Record<string, Access>> = {
 };
 
 /**
- * Finds the file of a handle at its current place. If it has a name, the view's cursor is left at it.
- * @throws FsError EBADF after a rollback or restore, ESTALE if another client has removed it
+ * Returns the file of a handle. If it was found by its path, the view's cursor is there.
+ * @throws FsError EBADF after a rollback or restore, ESTALE if another client has moved or removed it
  */
 function locate(view: View, { file, path }: HeldFile, syscall: string): FileNode | DirectoryNode {
   const details = { syscall, path };
@@ -148,7 +148,7 @@ function locate(view: View, { file, path }: HeldFile, syscall: string): FileNode
   throw new FsError('ESTALE', { ...details, hint: 'Another client has moved or removed the open file' });
 }
 
-/** Returns the node under the file's name, at which `locate` has left the view. */
+/** Returns the node under the file's current name, and leaves the view's cursor there. */
 function atItsName(view: View, file: OpenFile): Node | undefined {
   const known = view.at.name === '' ? undefined : view.tree.resolve(view.at.parent.directory.entries.get(view.at.name));
   return known?.id === file.id ? known : view.paths.trace(file.path);

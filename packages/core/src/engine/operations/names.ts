@@ -34,8 +34,8 @@ export function makeDirectory(view: View, parent: Location, name: string, mode: 
 }
 
 /**
- * `mkdir -p`: checks the whole path first, so that nothing is created if the rest cannot be. Returns the first created
- * directory.
+ * `mkdir -p`: checks the whole path first, so that nothing is created if the rest cannot be. Returns the path of the
+ * first created directory; undefined if all exist.
  */
 export function makePath(view: View, path: string, mode: number, syscall = 'mkdir'): string | undefined {
   const segments = pathSegments(normalizePath(path, syscall, false));
@@ -174,7 +174,7 @@ export function rename(view: View, from: string, to: string, options?: RenameOpt
   withBothPaths('rename', from, to, () => move(view, from, to, ifVersion));
 }
 
-/** Checks in the order of Linux: both parents, the roots, one inside the other, the source, then the target. */
+/** Checks in the order of Linux: both parents, the roots, the source, one inside the other, then the target. */
 function move(view: View, from: string, to: string, ifVersion: string | undefined): void {
   const source = side(view, from, 'remove');
   const target = side(view, to, 'write', source.node && kindName(source.node));
@@ -184,7 +184,7 @@ function move(view: View, from: string, to: string, ifVersion: string | undefine
   const node = named(source);
   if (node === undefined) throw new FsError('ENOENT');
   expectVersion(view, node, ifVersion, 'rename', from, sourcePath);
-  // Now its name may be too long.
+  // Only now is a too long name of the target an error.
   named(target);
   if (sourcePath === targetPath) return;
   if (node.kind === DIRECTORY && isWithin(targetPath, sourcePath)) throw new FsError('EINVAL');

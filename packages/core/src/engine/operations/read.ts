@@ -148,7 +148,7 @@ export function checkListing(options: ReaddirOptions | string | null | undefined
   };
 }
 
-/** Returns what `readdir` with `recursive` does, of the entries that a walk of the directory found. */
+/** Converts the entries that a walk of a directory found to the result of `readdir` with `recursive`. */
 export function listedAll(path: string, infos: readonly EntryInfo[], isTyped: boolean): string[] | Dirent[] {
   // The first entry is directly in the directory.
   const [first] = infos;
@@ -333,7 +333,7 @@ function inoOf({ id }: Node): number {
   return typeof id === 'number' ? id : hashId(id);
 }
 
-/** Converts a text id to a number: 52 bits of FNV-1a in two halves. */
+/** Converts a text id to a number of 52 bits: two hashes in the manner of FNV-1a, one of them of the reversed text. */
 function hashId(id: string): number {
   let high = 0x811c9dc5;
   let low = 0x01000193;

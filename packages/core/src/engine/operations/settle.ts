@@ -17,7 +17,7 @@ export function settledHere<N extends Node>(view: View, node: N, path: string): 
   return settled(view, view.at.parent, view.at.name, node, path);
 }
 
-/** {@link settledHere}, unless the size of the file is known. */
+/** {@link settledHere}, but leaves a file as it is if it has a size, given with its function or by its content. */
 export function sizedHere<N extends Node>(view: View, node: N, path: string): N {
   return node.size === 0 ? settledHere(view, node, path) : node;
 }

@@ -23,16 +23,16 @@ interface Changed<T> {
 
 /** Longest pause between two attempts. */
 const MAX_PAUSE_MS = 200;
-/** Time in which an aborted or failed change may determine its result. */
+/** Milliseconds after an abort in which a change may still find out its result. */
 const SETTLE_MS = 800;
 
 /** Calls of a backend: bounded in time, repeated if that is safe, settled if a response was lost. */
 export class BackendClient {
   readonly #backend: Backend;
   readonly #options: BackendClientOptions;
-  /** Deadline of the calls that began in this turn of the event loop. */
+  /** Deadline of the calls without a signal that began in this run of synchronous code. */
   #deadline: SharedDeadline | undefined;
-  /** Prefix of this client's operation ids, and their number. */
+  /** Prefix of this client's operation ids, drawn at the first, and their number. */
   #client = '';
   #operations = 0;
 
@@ -50,6 +50,8 @@ export class BackendClient {
   /**
    * Sends a batch until its result is known. An abort before the batch was applied rejects with the signal's reason;
    * once it was applied the call succeeds, aborted or not.
+   * @throws OutcomeUnknownError if the result cannot be found out; otherwise the last error, with `mayHaveHappened:
+   * false`
    */
   async commit(batch: Batch, signal: AbortSignal | undefined): Promise<CommitResult> {
     signal?.throwIfAborted();
@@ -114,7 +116,7 @@ export class BackendClient {
 
   /**
    * Sends a request that changes nothing.
-   * @throws StorageError with `mayHaveHappened: false`
+   * @throws StorageError with `mayHaveHappened: false`; the signal's reason
    */
   async retrying<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {

@@ -23,8 +23,7 @@ export interface CachedListing {
 export const NAMES_AT_ONCE = 64;
 
 /**
- * Number of names of a directory up to which a listing is processed without pauses. Above it, each step is a slice of
- * its own.
+ * Number of names up to which listings are processed without pauses. Longer ones are processed in slices.
  */
 export const MANY_NAMES = 2_000;
 

@@ -8,9 +8,9 @@ import { isSameCheck } from './preconditions.js';
 const MAX_SINGLE_CHECKS = 128;
 
 /**
- * Replaces many preconditions by one: nothing under their common directory has changed since it was loaded. That holds
- * if everything else was loaded with the directory or later. Returns undefined if that is unknown or saves nothing. A
- * conflict of this precondition is imprecise: the change may be in an entry that was not read.
+ * Replaces the preconditions under a common directory by one: nothing under it has changed since it was loaded. That
+ * implies them if everything under it was loaded with the directory or later. Returns undefined if that is not known,
+ * or saves nothing. A conflict of this precondition is imprecise: the change may be in an entry that was not read.
  */
 export function* coarsePreconditions(checks: readonly Check[], cache: NodeCache): Steps<readonly Check[] | undefined> {
   if (checks.length <= MAX_SINGLE_CHECKS) return undefined;

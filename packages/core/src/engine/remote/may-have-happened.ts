@@ -1,6 +1,9 @@
 import { isStorageError, OutcomeUnknownError, StorageError } from '../../errors.js';
 
-/** Reports whether a request that failed may have taken effect, so that its outcome has to be found out. */
+/**
+ * Reports whether a request that failed may have taken effect, so that its outcome has to be found out. False for an
+ * `OutcomeUnknownError`, whose outcome was asked for in vain.
+ */
 export function mayHaveHappened(error: unknown): boolean {
   return isStorageError(error) && error.mayHaveHappened && !(error instanceof OutcomeUnknownError);
 }

@@ -188,7 +188,7 @@ export class NodeCache {
     return this.#nodes.get(id)?.load ?? OWN;
   }
 
-  /** Reports whether a node's record is from the same point in time as another's, or from a later one. */
+  /** Reports whether a node's record is known to be from the same point in time as another's, or from a later one. */
   isSince(id: NodeId, earlier: NodeId): boolean {
     const [load, since] = [this.loadOf(id), this.loadOf(earlier)];
     return since !== OWN && (load === since || Math.abs(load) > (this.#sent.get(since) ?? Number.POSITIVE_INFINITY));

@@ -47,7 +47,7 @@ interface Prepared {
   readonly names: readonly string[];
   /** Undefined if the record of a name was unknown. */
   readonly listing: CachedListing | undefined;
-  /** Number of record changes by then. */
+  /** `NodeCache.changes` when the preparation began. */
   readonly changes: number;
   /** Number of preparations. */
   readonly times: number;
@@ -214,7 +214,7 @@ export class OptimisticTransaction implements ViewSource {
 
   /**
    * Must be called when an operation fails at a limit, before it is undone. If another writer has taken the room for
-   * the earlier operations, the error shows a usage that the storage never had.
+   * the earlier operations, the error shows a usage that the storage never had: then the transaction is lost.
    */
   meetLimit(): void {
     this.hasMetLimit = true;
@@ -224,7 +224,7 @@ export class OptimisticTransaction implements ViewSource {
     this.isLost ||= exceededLimit(stored.totals, this.tree.totals(), this.limits) !== undefined;
   }
 
-  /** Adds the listing of a directory to the requests if many of its names were looked up individually. */
+  /** Adds the listing of a directory to the requests if it has few names, or several were looked up individually. */
   withListings(needs: readonly Need[]): readonly Need[] {
     const listings: LoadRequest[] = [];
     for (const need of needs) {
@@ -243,7 +243,8 @@ export class OptimisticTransaction implements ViewSource {
 
   /**
    * Must be called after loading missing data.
-   * @throws StorageError `conflict` if the same data is missing again, because the state that was read has changed
+   * @throws StorageError `conflict` if the same data is missing again and again, because the state that was read has
+   * changed
    */
   checkProgress(needs: readonly Need[]): void {
     const first = JSON.stringify(needs[0]);

@@ -15,7 +15,7 @@ export function preconditionsOfFew(checks: readonly Check[]): readonly Check[] {
   });
 }
 
-/** Reports whether another precondition concerns an entry under a path. */
+/** Reports whether a precondition concerns an existing entry under a path. */
 function isPassed(way: string, checks: readonly Check[]): boolean {
   for (const { id, path } of checks) if (id !== null && path !== way && isWithin(path, way)) return true;
   return false;

@@ -1,6 +1,6 @@
 import { type Need, NotLoaded } from '../source.js';
 
-/** Bytes of contents that one request loads. */
+/** Bytes that the response to a request for a subtree should not exceed. */
 export const PREFETCH_BYTES = 8 * 2 ** 20;
 
 /** For walks that read everything: if a listing is missing, requests everything under it, contents too. */

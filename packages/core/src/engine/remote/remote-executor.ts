@@ -70,9 +70,7 @@ const MAX_ATTEMPTS = 64;
 const MAX_TRANSACTIONS = 16;
 /** Number of writes from which on a batch is applied to the cache in slices. */
 const MANY_WRITES = 256;
-/**
- * Maximum number of loads per run. An operation that still misses data after them reads something that does not exist.
- */
+/** Maximum number of loads per run. If data is still missing after them, the storage does not return what is asked. */
 const MAX_LOADS = 10_000;
 
 /**
@@ -93,7 +91,7 @@ export class RemoteExecutor implements Executor {
   readonly #shared: SharedStore;
   readonly #current: NodeLoader;
 
-  /** @param limits limits of a fork until it sets its own */
+  /** @param limits known limits, for a fork or the state of a checkpoint */
   constructor(backend: Backend, options: RemoteOptions = {}, limits?: Limits) {
     const given = checkOptions(options, ['timeoutMs', 'retries', 'clock', 'random', 'timer'], 'asyncStorage');
     const random = given.random ?? systemRandom;
@@ -243,7 +241,10 @@ export class RemoteExecutor implements Executor {
     throw new StorageError('corrupt', 'The storage keeps returning other nodes than were requested');
   }
 
-  /** Commits effects. Returns undefined if a precondition or a limit no longer holds, so that the operation must run again. */
+  /**
+   * Commits effects. Returns undefined if a precondition or a limit no longer holds, so that the operation must run
+   * again.
+   */
   async #settle(
     transaction: OptimisticTransaction,
     attempt: number,
@@ -285,8 +286,7 @@ export class RemoteExecutor implements Executor {
       throw limitErrorFor(result, writes);
     }
     if (result.kind === 'conflict') {
-      // A backend reports only some of the failed preconditions. After repeated losses, all records that were relied on
-      // are removed.
+      // A backend may report only some of the failed preconditions, so the second conflict clears the whole cache.
       const failed = attempt === 0 ? result.checks.flatMap((at) => batch.checks[at] ?? []) : [];
       if (failed.length > 0) cache.forget(failed);
       else cache.clear();
@@ -416,7 +416,7 @@ export class RemoteExecutor implements Executor {
     return transaction;
   }
 
-  /** Returns a view of a checkpoint. A checkpoint never changes, so its data needs no confirmation. */
+  /** Returns a transaction that reads a checkpoint. That never changes, so its data needs no confirmation. */
   async #kept(
     which: Checkpoint | string,
     context: Context,

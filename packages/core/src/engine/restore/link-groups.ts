@@ -5,8 +5,8 @@ import type { Location } from '../../tree/tree.js';
 import type { View } from '../view.js';
 
 /**
- * Returns for each name of a file with several all of its names that count, as one text. Only visits directories with
- * such files.
+ * Returns, for each path of a file or link with several names, all of its paths that count, joined to one text. Lists
+ * only directories that may have such files in or under them.
  */
 export function linkGroups(view: View, counts: (path: string, node: Node) => boolean): ReadonlyMap<string, string> {
   const names = new Map<NodeId, string[]>();

@@ -13,7 +13,7 @@ import { checkFileSize, reserve } from '../view/limits.js';
 import type { View } from '../view.js';
 import { linkGroups } from './link-groups.js';
 
-/** A name on one side of the comparison, with its node if it counts. */
+/** A name on one side of the comparison: the node under it, and its location if it is a directory. */
 interface Side {
   readonly location: Location | undefined;
   readonly node: Node | undefined;
@@ -37,17 +37,18 @@ export interface Pair {
 }
 
 /**
- * Makes the state equal to another one, as far as allowed; `wanted` is a view of it without guards. First everything is
- * compared and checked, parents before their entries; then superfluous names and those of another kind are removed, and
- * missing ones are created. If anything is refused or exceeds a limit, nothing has changed.
+ * Makes the state equal to another one, except for entries that the guard hides; `wanted` is a view of the other
+ * without guards. First everything is compared and checked, parents before their entries. Then superfluous names and
+ * those of another kind are removed, missing ones are created, and differing ones are changed. If anything is refused
+ * or exceeds a limit, nothing has changed.
  */
 export function restoreAllowed(view: View, guard: RestoreGuard, wanted: View, syscall: string, isWhole: boolean): void {
   view.atomic(() => new Restore(view, guard, wanted, syscall, isWhole).run());
 }
 
 /**
- * Like {@link restoreAllowed}, for one name in a directory, and everything under it. `way`: the directories on its path,
- * from the root. Those that are missing are created as they were.
+ * Like {@link restoreAllowed}, for one name in a directory, and everything under it. `way`: the directories on its
+ * path, from the root. Those that are missing are created as they were.
  */
 export function restoreName(
   view: View,
@@ -74,7 +75,7 @@ export interface RestoredPaths {
 }
 
 class Restore {
-  /** Group of names of one file by name; a missing name stands alone. */
+  /** {@link linkGroups} of both states. A path without a group is the only name of its file. */
   readonly #groups: ReadonlyMap<string, string>;
   readonly #groupsWanted: ReadonlyMap<string, string>;
   readonly #removals: string[] = [];
@@ -128,8 +129,8 @@ class Restore {
   }
 
   /**
-   * Reports whether this view may see or change a name; others are not changed. If `isWhole` is false, the snapshot was
-   * made through such a view and contains only readable names.
+   * Reports whether the restore is about a name: one that this view may see or change. If `isWhole` is true, the other
+   * state is a snapshot, which has only readable files: a file that is not readable here is left as it is.
    */
   #counts(path: string, node: Node | undefined): boolean {
     if (node === undefined) return false;
@@ -343,7 +344,7 @@ function side(view: View, parent: Location | undefined, name: string, entry: Tre
   return { node, location: isDirectory ? view.tree.childLocation(parent, name, node) : undefined };
 }
 
-/** Reports whether metadata differ in a way that matters without write access. */
+/** Reports whether mode or owner differ. Different times alone do not matter if write access is refused. */
 function isOther(a: Metadata, b: Metadata): boolean {
   return a.mode !== b.mode || a.uid !== b.uid || a.gid !== b.gid;
 }

@@ -102,8 +102,8 @@ export async function bounded<T>(
 }
 
 /**
- * One deadline for all calls that begin in one turn of the event loop and have no signal. A call that has not completed
- * when the deadline passes is aborted. No timer is left once all calls have completed.
+ * One deadline for several calls without a signal. It begins with the first call; calls that have not completed when it
+ * passes are aborted and rejected. No timer is left once all calls have completed.
  */
 export class SharedDeadline {
   readonly #timer: Timer;

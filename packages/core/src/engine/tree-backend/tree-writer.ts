@@ -29,7 +29,7 @@ export class TreeWriter {
     this.#versions = versions;
   }
 
-  /** Runs in several slices only on a tree that nothing else reads or changes in between. */
+  /** Applies a batch. Pause between steps only if nothing else reads or changes the tree in between. */
   *commit(batch: Batch): Steps<CommitResult> {
     const failed: number[] = [];
     for (const [i, check] of batch.checks.entries()) {

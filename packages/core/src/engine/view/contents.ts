@@ -4,7 +4,7 @@ import { FileNode, type Node, Unloaded } from '../../tree/node.js';
 import { isPending, isPendingFile } from '../function-files.js';
 import type { Loader, ViewState } from './view-state.js';
 
-/** The maximum content size of one array. */
+/** Maximum number of bytes that a content in one array may have. */
 export const MAX_ARRAY_BYTES = 2 ** 31 - 1;
 
 /** Returns the node with its content loaded. */
@@ -23,12 +23,12 @@ export function loadedFile(view: ViewState, node: FileNode): ContentNode {
   return node as ContentNode;
 }
 
-/** Returns the node; a file whose content a function returns as a node with its content and its size. */
+/** Returns the node, or for a file whose content a function returns, another node that has the content and its size. */
 export function loadedIfPending<N extends Node>(view: ViewState, node: N): N {
   return isPendingFile(node) ? (loadedFile(view, node) as Node as N) : node;
 }
 
-/** Returns the loader of a view that has content that is not loaded. */
+/** Returns the loader of a view. It has one if it contains content that is not loaded. */
 function loaderOf({ loader }: ViewState): Loader {
   return loader as Loader;
 }

@@ -8,9 +8,11 @@ import { withListings } from '../remote/prefetch.js';
 import type { View } from '../view.js';
 import { limitError, MAX_FILE_SIZE } from './limit-error.js';
 
-/** Maximum sum of sizes that is certainly exact. A greater sum might lose precision. */
+/** Number of bytes that may be added without checking that the sum of all sizes stays a safe integer. */
 const MAX_UNCHECKED_BYTES = 2 ** 40;
-/** Share of the maximum depth and path length up to which a directory may move without measuring its unknown content. */
+/**
+ * Share of the maximum depth and path length up to which a directory may move without measuring its unknown content.
+ */
 const UNMEASURED_SHARE = 1 / 8;
 
 /** Predicts the open files after the changes of an operation so far. */
@@ -75,7 +77,7 @@ export function reserve(view: View, bytes: number, nodes: number, syscall: strin
   }
 }
 
-/** Returns the usage. Before it makes an operation fail, it is read from the storage again. */
+/** Returns the usage. If it would make the operation fail, it is made exact first, and recorded as relied on. */
 function usedBefore(view: View, more: number, allowed: number, count: () => number): number {
   if (count() + more > allowed) view.relyOnTotals();
   return count();
@@ -87,7 +89,9 @@ export function checkFileSize(view: View, size: number, before: number, syscall:
   if (size > allowed && size > before) throw limitError('EFBIG', 'maxFileSize', before, size, allowed, syscall, path);
 }
 
-/** @throws FsError if a directory at `target` would exceed the maximum depth or path length with everything in it */
+/**
+ * @throws FsError ENAMETOOLONG if something in the directory would exceed the maximum depth or path length at `target`
+ */
 export function checkReach(view: View, top: Location, target: string, syscall: string, path: string): void {
   const { height, reach } = top.directory;
   const depth = pathSegments(target).length;

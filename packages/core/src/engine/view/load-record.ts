@@ -8,7 +8,7 @@ interface Taken {
   readonly address: NodeAddress;
   readonly names: readonly string[];
   readonly records: readonly NodeRecord[];
-  /** The nodes in the tree: copies, and files with several names, are separate nodes. */
+  /** The nodes of the records in the tree. */
   readonly nodes: readonly TreeNode[];
 }
 
@@ -50,7 +50,10 @@ export class LoadRecord {
     this.#linked.set(id, version);
   }
 
-  /** Returns the version of a file or link in the tree: with several names, that of the name looked up first. */
+  /**
+   * Returns the version of a file or link in the tree: with several names, the one with which it was first loaded.
+   * Undefined for a directory.
+   */
   versionOf({ kind, id, version }: NodeRecord): Version | undefined {
     if (kind === 'directory') return undefined;
     return this.#tree.inodes.has(id) ? (this.#linked?.get(id) ?? version) : version;

@@ -6,9 +6,9 @@ import type { Location, Tree } from '../../tree/tree.js';
 export const NOT_KNOWN = Symbol('not known');
 
 /**
- * The place where the last lookup of a view arrived: the entry it found, or the free name where one can be created. It is
- * normalized and free of links. Every lookup moves the one cursor of its view, so an operation takes what it needs before
- * it looks up another path. A result object for each lookup would have to be allocated in every stat and create.
+ * The place where the last lookup of a view arrived: the entry it found, or the free name where one can be created. It
+ * is normalized and free of links. Every lookup moves the one cursor of its view, so an operation takes what it needs
+ * before it looks up another path. A result object for each lookup would have to be allocated in every stat and create.
  */
 export class PathCursor {
   /** The directory in which the name is or would be; for the root, the root itself. */
@@ -42,8 +42,9 @@ export class PathCursor {
   }
 
   /**
-   * Moves to a path if its directory and its name are both in the tree, so that the path was valid and needs no check, and
-   * returns the node there, or undefined if the name is free.
+   * Moves to a path and returns the node there, or undefined if the name is free. Only for paths that need no check,
+   * because the directory was visited before, and the name is in it or is plain. Does not move for any other path, or
+   * if the name is a link to follow or is one of several names of a file, but returns {@link NOT_KNOWN}.
    */
   moveToKnown(path: string, follow: boolean, isWrite: boolean): Node | undefined | typeof NOT_KNOWN {
     if (typeof path !== 'string') return NOT_KNOWN;
@@ -63,7 +64,10 @@ export class PathCursor {
   }
 }
 
-/** Returns true if the name at the end of a path is certainly valid: short, without separators, NUL and surrogates. */
+/**
+ * Returns true if the name at the end of a path is certainly valid: short, without separators, NUL and surrogates, and
+ * neither `.` nor `..`.
+ */
 function isPlainName(path: string, start: number): boolean {
   const length = path.length - start;
   if (length === 0 || length * 3 > MAX_NAME_BYTES) return false;

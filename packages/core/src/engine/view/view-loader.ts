@@ -175,7 +175,8 @@ export class ViewLoader implements Loader {
     const { origin } = directory;
     if (origin === undefined || this.#view.recorder === undefined) return undefined;
     const { path, id } = origin.address;
-    // Requested even if it is known, because a listing may be from another load.
+    // Called even if the version is known: it records that the node's latest record was used, which may be from another
+    // load than the listing.
     const record = this.#source.current?.(id);
     if (versionOf(origin) !== UNKNOWN_VERSION) return origin;
     if (record === undefined || versionOf(originOf(record, origin.address)) === UNKNOWN_VERSION) {

@@ -38,7 +38,7 @@ export interface Loader {
   loadTotals(top: Location): void;
   /** Like `loadTotals`, also if no limit needs the totals. */
   count(top: Location): void;
-  /** Loads the metadata of a directory as this client last changed it, without waiting for changes by others. */
+  /** Loads the metadata of a directory if they are unknown. Unlike `relyOnMeta`, allows that others change them. */
   learnMeta(directory: DirectoryNode): void;
   relyOnMeta(directory: DirectoryNode): void;
   relyOnTotals(): void;
@@ -52,9 +52,9 @@ export interface ViewSource extends Source {
 }
 
 /**
- * The state of a view: a tree, and the time and settings of the operation that uses it. Lookup of paths, loading, limits
- * and contents are functions and objects over this state. They call the abstract methods instead of each other, because
- * a transaction in memory records those calls.
+ * The state of a view: a tree, and the time and settings of the operation that uses it. Lookup of paths, loading,
+ * limits and contents are functions and objects over this state. They call the abstract methods instead of each other,
+ * because a transaction in memory records those calls.
  */
 export abstract class ViewState {
   /** True if a lookup was for a write. */
@@ -78,7 +78,9 @@ export abstract class ViewState {
     this.loader = source?.loaderFor(this);
   }
 
-  /** Returns the node under a name of a directory; loads it if unknown. `rest`: the names looked up next, last first. */
+  /**
+   * Returns the node under a name of a directory; loads it if unknown. `rest`: the names looked up next, last first.
+   */
   abstract lookup(location: Location, name: string, rest?: readonly string[]): TreeNode | undefined;
 
   /** Returns all names of a directory; loads them if unknown. */

@@ -13,7 +13,8 @@ interface Held {
 }
 
 /**
- * Checkpoints of a mount: one of each filesystem that can be changed through it, identified by their ids and named here.
+ * Checkpoints of a mount: one of each filesystem that can be changed through it, identified by their ids and named
+ * here.
  */
 export class Checkpoints {
   readonly #held = new Map<string, Held>();
@@ -38,8 +39,8 @@ export class Checkpoints {
   }
 
   /**
-   * Rolls back all filesystems. If one fails, returns those already rolled back to their state before; a filesystem that
-   * cannot return keeps a checkpoint of that state.
+   * Rolls back all filesystems. If one fails, returns those already rolled back to their state before; a filesystem
+   * that cannot return keeps a checkpoint of that state.
    */
   *rollback(which: Checkpoint | string): CallSequence<undefined> {
     this.#require('rollback', 'rollback');

@@ -44,7 +44,7 @@ interface MountOptions {
   readonly inTransaction?: boolean;
 }
 
-/** Methods that a transaction does not have, because it keeps no states and has no transactions inside it. */
+/** Methods that a transaction does not have: it has no checkpoints, forks or nested transactions. */
 const STATES: ReadonlySet<string> = new Set([
   'checkpoint',
   'checkpoints',
@@ -55,7 +55,7 @@ const STATES: ReadonlySet<string> = new Set([
   'transaction',
 ]);
 
-/** Returns the methods of a mount: those on paths by the rules, the others here. */
+/** Returns the filesystem of a mount. The rules implement its methods on paths; the others are here. */
 export function mountFileSystem(space: Namespace, { onClose, inTransaction }: MountOptions = {}): FileSystem {
   const layer: Methods = {};
   const self = layer as unknown as FileSystem;

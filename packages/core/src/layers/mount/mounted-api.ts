@@ -22,7 +22,7 @@ type Which = Checkpoint | string | undefined;
 
 /**
  * Returns the methods that run this library's code over a mount: the public ones, except that `diff` compares states of
- * the only filesystem that can be changed, whose paths are translated.
+ * the only filesystem that can be changed, and `restore` runs in the filesystem of its path. Both translate paths.
  */
 export function mountedApi(
   space: Namespace,
@@ -57,7 +57,7 @@ export function mountedApi(
     const all = (paths: readonly string[]): string[] => paths.map((path) => space.outside(place.mounted, path));
     return { added: all(added), removed: all(removed), changed: all(changed) };
   };
-  // Alone, the root's own code may do what it does without a mount.
+  // If nothing is mounted, operations run over the root as they do without a mount.
   const code = space.all.length === 1 ? trustedApi(space.root.fileSystem as SyncFileSystem) : api;
   return {
     run: async (operation, args, options) => {
@@ -113,7 +113,7 @@ function itself(path: string): string {
   return path;
 }
 
-/** Returns the part of a checkpoint that belongs to one filesystem; undefined, the present state, stays. */
+/** Returns the part of a checkpoint that belongs to one filesystem. Undefined (the current state) stays undefined. */
 export function partOf(checkpoints: Checkpoints, which: Which, fileSystem: FileSystem): Which {
   return which === undefined ? undefined : checkpoints.part(which, fileSystem, 'diff');
 }

@@ -75,7 +75,7 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
       return yield* forward(name, args, yield* places(name, args), answer);
     };
 
-  /** Returns false if a path does not exist. */
+  /** Returns the rule of a method that returns false instead of an error, unless the filesystem is closed. */
   const asked = (name: MethodName): RuleOf =>
     function* (args) {
       try {

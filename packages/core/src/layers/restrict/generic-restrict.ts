@@ -36,7 +36,7 @@ export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Ref
 
 /**
  * Returns the runner of this library's cursors: over an overlay, which has a view that asks the guards, or over the
- * lower filesystem if nothing is hidden.
+ * lower filesystem if everything may be read.
  */
 function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: GuardChain): TrustedApi {
   if (guards.isOpen()) return trustedApi(inner);

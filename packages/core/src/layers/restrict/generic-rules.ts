@@ -139,7 +139,7 @@ export class GenericRules {
     askAbout(this.#guards, place.path, aim, place.stats);
   }
 
-  /** Returns false for a path that may not be read. */
+  /** Checks a method that returns false for a path that leads nowhere or that the guards refuse. */
   *#asked(call: FileSystemCall): CallSequence<Outcome> {
     const [use] = call.spec.paths(call.args) as [PathUse];
     try {
@@ -395,7 +395,7 @@ function* listing(target: FileSystem, path: string, isForgiving: boolean): CallS
   }
 }
 
-/** Reports whether an open file may be read as well as changed. */
+/** Reports whether flags with `+`, or the option `read`, allow reading too. */
 function readsToo(flags: unknown): boolean {
   if (typeof flags !== 'object' || flags === null) return String(flags).endsWith('+');
   return (flags as OpenHow).read === true;

@@ -22,7 +22,7 @@ type Methods = Record<string, Method>;
 /** Returns arguments with paths as text, as errors name them. */
 type Texts = (args: Args) => Args;
 type Form = (method: Method, texts: Texts) => Method;
-/** Forms of the methods that do not return a promise, or a value in their `…Sync` form. */
+/** Forms of the methods for which {@link asPromise} and {@link asValue} are not enough. */
 const FORMS: Partial<Record<MethodName, readonly [promise: Form, sync: Form]>> = {
   walk: [asItems, asItemsSync],
   watch: [asItems, asItemsSync],

@@ -61,7 +61,7 @@ function isPlain(error: Error, isClean: IsShown): boolean {
   );
 }
 
-/** Reports whether a value has no text that names anything else. Other objects than records and lists may. */
+/** Reports whether no text in a value names anything else. False for objects that are neither records nor lists. */
 function isPlainValue(value: unknown, isClean: IsShown, depth = 0): boolean {
   if (typeof value === 'string') return namesIn(value).every(isClean);
   if (typeof value !== 'object' || value === null) return true;
