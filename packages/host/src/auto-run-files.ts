@@ -90,8 +90,8 @@ export function autoRunFiles(paths: Iterable<string>, links: Iterable<KnownLink>
 }
 
 /**
- * Reports whether a directory holds files that other programs run or obey, or a directory that does. Links in it may
- * lead to such files.
+ * Reports whether a path, counted from any directory on, is that of a directory whose files other programs run or obey,
+ * or of one above it. Links in it may lead to such files.
  */
 export function isAutoRunDirectory(path: string): boolean {
   const folded = fold(path);

@@ -85,7 +85,7 @@ export class HostBackend implements Backend {
     return results;
   }
 
-  /** Runs commits one after the other: no other commit of this process comes between the checks and the writes. */
+  /** Runs commits one after the other: no other commit of this backend comes between the checks and the writes. */
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     const result = this.#queue.then(() => this.#commit(batch, call));
     this.#queue = result.catch(() => undefined);

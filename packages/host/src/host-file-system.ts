@@ -75,8 +75,7 @@ const TIMEOUT_MS = 3_600_000;
  * filesystem has them all and leaves the directory as it is. `stats` walks the tree to count it.
  *
  * @throws FsError ENOENT if the directory does not exist, ENOTDIR if it is not a directory; Error if `strict` is set
- *   and the
- *     platform cannot confine
+ *   and the platform cannot confine
  * @example
  * ```ts no-run
  * import { hostFileSystem } from '@scratchfs/host';

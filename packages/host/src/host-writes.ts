@@ -271,7 +271,7 @@ function isReplaced(path: string, following: readonly Write[]): boolean {
   return next?.kind === 'move' && next.to === path;
 }
 
-/** Refuses a link that leads out: other programs would follow it. */
+/** Refuses a link whose target is absolute or leads out: other programs would follow it. */
 export function checkTarget(target: string, path: string): void {
   if (!target.startsWith('/') && !climbs(target, levelOf(path))) return;
   const hint = 'In a directory of the host the target of a link must be relative and inside the directory';

@@ -4,7 +4,7 @@ import { isAutoRunDirectory, type KnownLink } from './auto-run-files.js';
 import { ConfinedRoot } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 
-/** Directories that are listed; those nearest to the top come first. */
+/** Maximum number of directories that are listed; those nearest to the top come first. */
 const MAX_DIRECTORIES = 2_000;
 
 /**

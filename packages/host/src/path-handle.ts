@@ -119,12 +119,12 @@ export class PathHandle implements Disposable {
     }
   }
 
-  /** Opens the file for reading or writing. Never blocks: anything but a regular file is refused. */
+  /** Opens the file for reading or writing, without waiting if it is a FIFO. The caller has checked the kind. */
   open(flags: number): Promise<FileHandle> {
     return open(this.path, openFlags(flags));
   }
 
-  /** Opens the file for reading and returns its descriptor. */
+  /** Opens the file for reading, without waiting, and returns its descriptor, which the caller closes. */
   openToRead(flags: number): number {
     return openSync(this.path, openFlags(constants.O_RDONLY | flags));
   }

@@ -28,8 +28,8 @@ export class ReadOnlySandboxFS {
   readonly #fileSystem: FileSystem;
 
   /**
-   * @throws FsError ENOENT if the root does not exist, ENOTDIR if it is not a directory; TypeError for options that do
-   *   not exist
+   * @throws FsError ENOENT if the root does not exist or cannot be reached, ENOTDIR if it is not a directory; TypeError
+   *   for a root that is not a path and for options that do not exist
    */
   constructor(options: { readonly rootDir: string }) {
     checkOptions(options, ['rootDir'], 'ReadOnlySandboxFS');
@@ -74,7 +74,8 @@ export class ReadOnlySandboxFS {
   /**
    * Reads a file as UTF-8 text; malformed bytes become U+FFFD.
    * @throws SandboxViolation outside the root; FsError ENOENT if it is missing or not a regular file, EFBIG above
-   *   `maxBytes`; TypeError for options that do not exist
+   *   `maxBytes`; RangeError for a `maxBytes` that is not a whole number of 0 or more; TypeError for options that do
+   *   not exist
    */
   async readText(path: string, options: ReadTextOptions = {}): Promise<string> {
     checkOptions(options, ['maxBytes'], 'readText');
@@ -108,7 +109,7 @@ export class ReadOnlySandboxFS {
   /**
    * Returns an absolute path relative to the root. Compares text only and reads nothing, so the path must begin with
    * `rootDir` or with the root as it was given.
-   * @throws SandboxViolation outside the root
+   * @throws SandboxViolation outside the root; TypeError for a path that is not absolute
    */
   relpath(path: string): string {
     if (typeof path !== 'string' || !isAbsolute(path)) throw new TypeError('relpath takes an absolute path');

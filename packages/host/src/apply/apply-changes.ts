@@ -235,7 +235,10 @@ class Application {
   }
 }
 
-/** Undoes interrupted changes, and waits for those of other calls. @throws FsError EBUSY after some seconds */
+/**
+ * Undoes or completes interrupted changes, and waits for those of other calls.
+ * @throws FsError EBUSY after {@link WAIT_MS}
+ */
 export async function recovered(target: ApplyTarget, signal: AbortSignal | undefined): Promise<void> {
   const until = performance.now() + WAIT_MS;
   while ((await recover(target)) === 'busy') {

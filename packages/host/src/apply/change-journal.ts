@@ -191,7 +191,7 @@ export class ChangeJournal implements Disposable {
     await this.staging.clear(place);
   }
 
-  /** Leaves the journal, if it still exists, to the next call. */
+  /** Closes the journal. If it still exists, the next call finds it. */
   [Symbol.dispose](): void {
     this.directory[Symbol.dispose]();
   }

@@ -11,7 +11,7 @@ export const JOURNAL = `${TEMPORARY}journal`;
 /** Directories in a journal directory: prepared entries, old entries, and new entries that were undone. */
 const PARTS = ['new', 'old', 'undone'] as const;
 
-/** File in a journal directory after which its changes count. */
+/** File whose presence in a journal directory says that all its changes were made. */
 export const DONE = 'done';
 
 /** File in a journal directory that lists the steps. */
@@ -68,7 +68,7 @@ export class JournalDirectory implements Disposable {
     readonly parts: Readonly<Record<(typeof PARTS)[number], PathHandle>>,
   ) {}
 
-  /** Creates the parts in an empty directory. */
+  /** Creates a journal directory with its parts. */
   static async create(place: string): Promise<void> {
     await mkdir(place, { mode: 0o700 });
     for (const name of PARTS) await mkdir(join(place, name), { mode: 0o700 });

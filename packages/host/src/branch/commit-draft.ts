@@ -33,7 +33,7 @@ export interface CommitDraftOptions {
 
 /**
  * A commit in preparation: the tip of a branch with some paths changed, made by the user's git. Index, work tree and
- * HEAD stay as they are, and so does the repository until {@link commit} succeeds. Line ends are converted as the
+ * HEAD stay as they are, and nothing is written to the repository before {@link commit}. Line ends are converted as the
  * repository's attributes say; no filter, hook or driver runs. Paths have no leading `/`.
  */
 export class CommitDraft implements AsyncDisposable {
@@ -61,7 +61,7 @@ export class CommitDraft implements AsyncDisposable {
     this.#signal = signal;
   }
 
-  /** Opens a draft. Returns a sentence that says why there can be none. */
+  /** Opens a draft, or returns a sentence that says why there can be none. */
   static async open(directory: string, options: CommitDraftOptions = {}): Promise<CommitDraft | string> {
     const { branch, signal } = options;
     const repository = await findRepository(directory);
@@ -131,7 +131,10 @@ export class CommitDraft implements AsyncDisposable {
     return this.#tracked;
   }
 
-  /** Returns entries of the parent as git would check them out. Paths that it does not have are left out. */
+  /**
+   * Returns entries of the parent as git would check them out. Paths that it does not have, and submodules, are left
+   * out.
+   */
   async entriesAt(paths: readonly string[]): Promise<ReadonlyMap<string, CommitEntry>> {
     const tracked = await this.#entries();
     const found = paths.filter((path) => tracked.has(path) && tracked.get(path) !== '160000');
@@ -151,7 +154,7 @@ export class CommitDraft implements AsyncDisposable {
   /**
    * Commits changed entries, and moves the branch. An entry that is null is removed.
    * @param author used if the user's git has no identity
-   * @throws GitError if the branch has moved since, with nothing changed
+   * @throws GitError if the branch has moved since; it then stays where it is
    */
   async commit(entries: ReadonlyMap<string, CommitEntry | null>, message: string, author?: Person): Promise<ObjectId> {
     const signal = this.#signal;
@@ -208,7 +211,10 @@ export async function moveBranch(
   return exitCode === 0 ? undefined : `The branch ${quote(branch)} is not where it was left.`;
 }
 
-/** In the scratch index, paths that a sparse checkout leaves out are like others, and so are modes and links. */
+/**
+ * Settings under which the scratch index has all paths, modes and links, also those that a sparse checkout or the disk
+ * of the work tree leaves out.
+ */
 const SETTINGS: readonly (readonly [string, string])[] = [
   ['core.sparseCheckout', 'false'],
   ['core.fileMode', 'true'],

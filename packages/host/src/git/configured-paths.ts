@@ -122,10 +122,7 @@ function gitDirectoryOf(workTree: string): string | undefined {
   return target === undefined ? undefined : resolve(workTree, target);
 }
 
-/**
- * Returns the text of a small regular file without the last line end; undefined if the file is missing or cannot be
- * read.
- */
+/** Returns the text of a regular file without the last line end; undefined if the file is missing or cannot be read. */
 function textOf(path: string): string | undefined {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,8 +1,8 @@
 import { type Git, nulSeparated } from './git.js';
 
 /**
- * Returns a git that runs none of the programs that a repository configures for its files: filters pass bytes through
- * unchanged, and a merge driver reports a conflict instead of deciding.
+ * Returns a git that runs no merge driver of a repository: each reports a conflict instead of deciding. Unless
+ * `filters` is true, it runs no filter either: bytes pass through unchanged.
  */
 export async function withoutDrivers(git: Git, { filters }: { readonly filters: boolean }): Promise<Git> {
   const pattern = '^(filter\\..*\\.(clean|smudge|process|required)|merge\\..*\\.driver)$';

@@ -12,7 +12,9 @@ export interface IgnoreFacts {
   readonly ignoreCase: boolean;
 }
 
-/** Asks the user's git. Without git, or outside of a repository, only the user's default file counts. */
+/**
+ * Asks the user's git where its rules are. Without git, or outside of a repository, only the user's own file counts.
+ */
 export async function ignoreFacts(directory: string, signal?: AbortSignal): Promise<IgnoreFacts> {
   const git = new Git(directory);
   const text = async (...args: string[]): Promise<string | undefined> => {

@@ -25,8 +25,8 @@ export function isInGitDirectory(path: string): boolean {
 }
 
 /**
- * Reports whether a name, which may be bytes that are not text, is a directory that contains a repository or that
- * cannot be read.
+ * Reports whether a name, which may be bytes that are not text, is a directory that is or contains a repository, or
+ * that cannot be read.
  */
 export function holdsRepository(directory: string, name: RawName): boolean {
   return isHolding(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(name as Buffer)]));

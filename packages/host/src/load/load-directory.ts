@@ -64,14 +64,14 @@ const BATCH_ENTRIES = 512;
 const BATCH_BYTES = 4 * 2 ** 20;
 
 /**
- * Copies a directory of the host into a filesystem in memory: files, directories and symlinks with modes and
- * modification times. Links are copied, never followed; absolute links into the directory become links into the
- * filesystem. Hard links become separate files. `.git` is never loaded, and owners are not. The way back are `diff` with
- * `contents: true` and `applyChanges`.
+ * Copies a directory of the host into a filesystem: files, directories and symlinks with modes and modification times.
+ * Links are copied, never followed; absolute links into the directory become links into the filesystem. Hard links
+ * become separate files. `.git` is never loaded, and owners are not. The way back are `diff` with `contents: true` and
+ * `applyChanges`.
  *
  * Everything is read once, so work on the copy costs no disk access, and the copy does not see later changes of the
  * disk. Files that change during the call are read before or after their change. If an `applyChanges` on the directory
- * was killed, it is undone first, as by `recoverDirectory`.
+ * was killed, it is first undone or completed, as by `recoverDirectory`.
  *
  * @throws TypeError, RangeError for options of a wrong kind; FsError ENOENT, ENOTDIR for the directory, EFBIG with
  *   `limit` if `maxEntries` or `maxBytes` is exceeded, and what `into` refuses; Error, GitError if `gitignore` is set

@@ -32,7 +32,7 @@ const MAX_LOCK_BYTES = 256;
  * Takes the lock of a directory for a call. Locks are files numbered 0, 1, 2 …: the last one is valid as long as its
  * process runs, and of the processes that follow a lock of a dead process only one can create the next number. The
  * plan's id is part of the name, because another plan may lie there by then.
- * @returns the name of the lock file, which is removed when the call ends; undefined if another call, of this or
+ * @returns the name of the lock file, which the caller removes at its end; undefined if another call, of this or
  *   another process, has the lock, or if the directory is gone
  */
 export async function acquireProcessLock(directory: string, id: string): Promise<string | undefined> {

@@ -44,7 +44,7 @@ function modeAt(workTree: string, path: string): string[] {
   return [`${(lstatSync(join(workTree, path)).mode & 0o7777).toString(8)}/${path}`];
 }
 
-/** Returns all paths in the lists of a stage. */
+/** Returns the paths that undoing removes or restores, from the lists `added` and `restored` of a stage. */
 export async function pathsToUndo(stage: string): Promise<string[]> {
   const [added, restored] = await Promise.all(
     ['added', 'restored'].map(async (name) => {

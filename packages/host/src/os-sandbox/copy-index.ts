@@ -8,7 +8,7 @@ export interface GivenEntry {
   readonly kind: 'file' | 'directory' | 'symlink';
   /** Permission bits; 0 for a link. */
   readonly mode: number;
-  /** Bytes of the content. */
+  /** Bytes of the content; 0 for a directory. */
   readonly size: number;
   /** Identifies the state of the source that was copied. Empty if it has to be read again. */
   readonly source: string;
@@ -18,7 +18,7 @@ export interface GivenEntry {
   readonly copy: string;
   /** Target of a link, as the command reads it. */
   readonly target?: string | undefined;
-  /** Position of the content among the {@link CopyIndex.contents}. Undefined if it is not kept. */
+  /** Offset of the content in the file of contents. Undefined if it is not kept. */
   readonly at?: number | undefined;
 }
 
@@ -70,14 +70,19 @@ export class CopyIndex {
     return index;
   }
 
-  /** Reports whether most of the kept contents belong to no entry any more. */
+  /**
+   * Reports whether more than half of the kept contents, and more than `MAX_WASTE_BYTES`, belongs to no entry any more.
+   */
   get isWasteful(): boolean {
     let used = 0;
     for (const { at, size } of this.entries.values()) if (at !== undefined) used += size;
     return this.#size - used > Math.max(MAX_WASTE_BYTES, used);
   }
 
-  /** Keeps a content that can be merged by lines, and returns its position; undefined for another one. */
+  /**
+   * Keeps a text of at most `MAX_MERGED_BYTES` and returns its offset; undefined for another content, which is not
+   * kept.
+   */
   keep(content: Uint8Array): number | undefined {
     if (content.length > MAX_MERGED_BYTES || isBinary(content)) return undefined;
     const at = this.#size;
@@ -87,7 +92,7 @@ export class CopyIndex {
     return at;
   }
 
-  /** Returns the content of an entry; undefined if it is not kept. */
+  /** Returns the content of a file or the target of a link; undefined if it is not kept. */
   contentOf({ kind, at, size, target }: GivenEntry): Uint8Array | undefined {
     if (kind === 'symlink') return Buffer.from(target ?? '');
     if (at === undefined) return undefined;

@@ -85,7 +85,10 @@ export function isDependency(path: string): boolean {
   return DEPENDENCIES.has(basename(path));
 }
 
-/** Most files and bytes of an ignored directory that a command gets a copy of. Of a larger one it gets none. */
+/**
+ * Most entries and bytes of an ignored path that a command gets a copy of. Of a larger directory it gets an empty one,
+ * of a larger file nothing.
+ */
 const MAX_OWN_FILES = 20_000;
 const MAX_OWN_BYTES = 256 * 2 ** 20;
 /** A file that changed less than this long ago may change again without its times showing it. */
@@ -113,7 +116,8 @@ interface Read {
 
 /**
  * Copy of a directory and its changes, on which commands run one after the other. It stays on disk between commands and
- * is brought up to date by stat. Only the user of this process can reach it.
+ * is brought up to date by stat. Only its owner can reach the files: the user of this process, or nobody if that is
+ * root.
  */
 export class PersistentCopy implements Disposable {
   readonly #owner: number | undefined = process.getuid?.() === 0 ? NOBODY : undefined;
@@ -374,7 +378,10 @@ export class PersistentCopy implements Disposable {
       await run('/bin/chown', ['-hR', `${this.#owner}:${this.#owner}`, '--', to], { signal });
   }
 
-  /** Copies an ignored file or directory but hidden files; of a directory that is too large nothing. */
+  /**
+   * Copies an ignored file or directory without what is hidden in it; of a directory that is too large only the
+   * directory itself.
+   */
   async #copyOwn(source: CopySource, top: string, signal: AbortSignal | undefined): Promise<void> {
     const copied: { readonly path: string; readonly kind: Kind; readonly stat: BigIntStats }[] = [];
     let bytes = 0;

@@ -37,8 +37,8 @@ const MEMORY_CHECK_INTERVAL_MS = 50;
 const DISK_CHECK_INTERVAL_MS = 500;
 
 /**
- * Signals that end a program that does not expect them. SIGHUP and SIGINT are left out: nothing but the command itself
- * sends them, and 129 and 130 are exit codes of programs, such as git.
+ * Signals that end a program that does not expect them. SIGHUP and SIGINT are left out, because 129 and 130 are exit
+ * codes of programs, such as git.
  */
 const FATAL: readonly NodeJS.Signals[] = [
   'SIGILL',
@@ -150,7 +150,10 @@ export function checkTimeout(timeoutMs: number): void {
     throw new RangeError('timeoutMs must be a whole number above 0');
 }
 
-/** Returns the arguments of a command, a line for the shell if it is a text. */
+/**
+ * Returns a program with its arguments: those given, or `/bin/sh` with a text as its line.
+ * @throws TypeError for no program, and for anything but texts without NUL
+ */
 export function argumentsOf(command: string | readonly string[]): readonly string[] {
   const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : [...command];
   if (argv.length === 0 || argv.some((part) => typeof part !== 'string' || part.includes('\0')))
@@ -158,7 +161,10 @@ export function argumentsOf(command: string | readonly string[]): readonly strin
   return argv;
 }
 
-/** Returns the whole environment of a command. */
+/**
+ * Returns the whole environment of a command: the given variables, and defaults for PATH, HOME and LANG.
+ * @throws TypeError for a name that a shell does not accept, and for a value that is not a text without NUL
+ */
 export function environmentOf(given: Readonly<Record<string, string>> = {}): Record<string, string> {
   for (const [name, value] of Object.entries(given)) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || typeof value !== 'string' || value.includes('\0'))

@@ -12,7 +12,7 @@ export interface OsSandboxOptions {
   readonly limits?: OsSandboxLimits | undefined;
   /** Allows the command to use the network. Default: the sandbox's setting; `true` without it is an escalation. */
   readonly network?: boolean | undefined;
-  /** Environment of the command, besides PATH, HOME and LANG. */
+  /** Environment of the command. PATH, HOME and LANG have defaults; nothing else comes from this process. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }

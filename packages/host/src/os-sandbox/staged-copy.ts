@@ -44,7 +44,7 @@ export interface StagedCopyChanges {
   readonly refused: readonly RefusedName[];
 }
 
-/** Copy on disk of what a sandbox may read, for one command. No other process can reach it. */
+/** Copy on disk of what a sandbox may read, for one command. Only the command's user can reach it. */
 export class StagedCopy implements AsyncDisposable {
   readonly files = new Map<string, CopiedFile>();
   readonly directories = new Set<string>();
@@ -240,7 +240,7 @@ async function checkRoot(fileSystem: FileSystem, top: string, root: string, sign
   throw new FsError('ENOTDIR', { syscall: 'copy', path: root, hint });
 }
 
-/** Reads a file; undefined if the policy forbids it by name or size. */
+/** Reads a file; undefined if the policy forbids it by name or size, or if it is gone. */
 async function readIfAllowed(
   { fileSystem }: Sandbox,
   path: string,

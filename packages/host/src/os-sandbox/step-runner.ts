@@ -15,7 +15,7 @@ interface Found {
   readonly file?: CopiedFile;
 }
 
-/** Applies the steps of a plan to a filesystem, each completely or not at all. */
+/** Applies the steps of a plan to a filesystem. A step that is refused changes nothing. */
 export class StepRunner {
   readonly #entered = new Set<string>();
 

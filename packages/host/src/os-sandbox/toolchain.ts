@@ -40,8 +40,9 @@ const MANAGERS = [
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = { '.cargo/bin': ['.rustup'] };
 
 /**
- * Returns mounts of the directories that a PATH names, for a command that sees only the system's programs otherwise.
- * Never a home directory or what contains one, nor the directory that the command works on.
+ * Returns mounts of the directories that a PATH names, with what their programs need, for a command that sees only the
+ * system's programs otherwise. Never a home directory or what contains one, nor the directory that the command works
+ * on.
  *
  * @param excluded a directory whose programs the command finds by another path
  */

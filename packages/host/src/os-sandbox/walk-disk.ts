@@ -74,7 +74,7 @@ export class DirectoryCache implements Disposable {
     readonly asOwner = false,
   ) {}
 
-  /** Returns the directory that has a path; undefined if it does not exist. */
+  /** Returns the directory that holds the entry at a path; undefined if it does not exist or a link leads to it. */
   above(path: string): DirectoryHandle | undefined {
     const directory = dirname(path);
     if (directory !== this.#path) {

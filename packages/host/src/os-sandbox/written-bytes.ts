@@ -1,7 +1,10 @@
 import { statfsSync } from 'node:fs';
 import { walkDisk } from './walk-disk.js';
 
-/** Free bytes at which a command is stopped, whoever has filled the disk: it could not write any more. */
+/**
+ * Free bytes below which a command is stopped, whoever has filled the disk: it could not write any more. Not so if less
+ * than twice as much was free when it began.
+ */
 const MIN_FREE_BYTES = 64 * 2 ** 20;
 
 /** Milliseconds by which times of files may lag behind the clock. */

@@ -26,7 +26,10 @@ export function whereIs(program: string): string | undefined {
     .find((at) => existsSync(at));
 }
 
-/** Runs a function with programs that shadow those of the machine. `$real` in their text is the shadowed program. */
+/**
+ * Runs a function with programs that shadow those of the machine. `$real` in their text is the shadowed program, which
+ * runs after the text unless that exits.
+ */
 export async function runBehind<T>(
   folders: SampleFolders,
   programs: Readonly<Record<string, string>>,

@@ -71,9 +71,9 @@ export interface OnboardOptions {
   /** Include files that git's rules ignore. Needs `workingTree` if the source is a repository. Default false. */
   readonly includeIgnored?: boolean | undefined;
   /**
-   * Called for each path that scratchfs cannot represent, which is then left out, and for each entry whose mode git no
-   * longer writes, which is kept with the mode that git reads it as. Default: refuse, with a message that lists all of
-   * them.
+   * Called for each path that scratchfs cannot represent, which is then left out, for each entry whose mode git no
+   * longer writes, which is kept with the mode that git reads it as, and with `workingTree` for each nested repository.
+   * Default: leave out nested repositories and refuse the others, with a message that lists the first 20.
    */
   readonly skipUnrepresentable?: ((skipped: Unrepresentable) => void) | undefined;
   readonly onProgress?: ((progress: { readonly done: number; readonly total: number | undefined }) => void) | undefined;
@@ -85,7 +85,7 @@ export interface SnapshotOptions extends Omit<CommitOptions, 'message' | 'parent
   readonly includeIgnored?: boolean | undefined;
   /**
    * Called for each path that a version cannot represent, which is then left out. Default: refuse, with a message that
-   * lists all of them.
+   * lists the first 20.
    */
   readonly skipUnrepresentable?: ((skipped: Unrepresentable) => void) | undefined;
 }
@@ -99,9 +99,9 @@ export interface CheckoutOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Number of work trees whose file stats are cached. */
+/** Maximum number of work trees whose file stats are cached. */
 const MAX_CACHED_WORK_TREES = 16;
-/** Bytes of new contents that are stored in one batch. */
+/** New contents are stored as soon as they have more bytes than this together. */
 const BATCH_BYTES = 8 * 2 ** 20;
 /** Files between two progress reports. */
 const FILES_PER_PROGRESS = 500;
@@ -141,8 +141,8 @@ export class HostHistory implements AsyncDisposable {
   }
 
   /**
-   * Returns the history that contains a version (default: SHA-1), for work in memory: commit, checkout, log, diff and
-   * merge of filesystems.
+   * Returns the history with the versions whose ids have the length of the given one (default: SHA-1), for work in
+   * memory: commit, checkout, log, diff and merge of filesystems.
    */
   historyOf(version?: string): History {
     return this.#of(formatOf(version)).history;
@@ -153,8 +153,8 @@ export class HostHistory implements AsyncDisposable {
    * same id. Its objects are read where they are, so the repository has to stay there; another repository created at
    * its path later is onboarded anew. Submodules stay a commit id each; other nested repositories are left out. A
    * folder that is not a repository becomes a version without a parent.
-   * @throws HistoryError `hostile` naming every path that cannot be represented, with nothing onboarded; `not-found`
-   *   for a repository without commits; `too-large` for more than `maxEntries` entries
+   * @throws HistoryError `hostile` for paths that cannot be represented, with nothing onboarded; `not-found` for a
+   *   repository without commits; `too-large` for more than `maxEntries` entries
    */
   async onboardRepo(sourcePath: string, options: OnboardOptions = {}): Promise<ObjectId> {
     checkOptions(options, ONBOARD_OPTIONS, 'onboardRepo');
@@ -182,12 +182,11 @@ export class HostHistory implements AsyncDisposable {
   }
 
   /**
-   * Records a directory of the host as a version: all files and links except its own `.git` and paths that git's rules
-   * ignore. Files unchanged since the last call are not read again. If the parent has a submodule at a path, an empty
-   * directory there stands for it, and so does a checked-out submodule if the directory is a repository's work tree;
-   * other files there are refused, as git does.
-   * @throws HistoryError `hostile` naming every path that cannot be represented, `not-found` if the parent does not
-   *   exist
+   * Records a directory of the host as a version: all files and links except its own `.git` and, by default, paths that
+   * git's rules ignore and the parent does not have. Files unchanged since the last call are not read again. If the
+   * parent has a submodule at a path, an empty directory there stands for it, and so does a checked-out submodule if
+   * the directory is a repository's work tree; other files there are refused, as git does.
+   * @throws HistoryError `hostile` for paths that cannot be represented, `not-found` if the parent does not exist
    */
   async createSnapshot(
     worktreePath: string,
@@ -314,8 +313,9 @@ export class HostHistory implements AsyncDisposable {
 
   /**
    * Merges a version into the branch that is checked out in the user's repository, with the user's git (2.38 or newer).
-   * The merge is complete, or the repository stays as it was: after uncommitted changes, a conflict, an error, a lock,
-   * another unfinished operation or a crash. No hook, filter, merge driver or fsmonitor of the repository runs.
+   * The merge is complete, or the repository stays as it was: after uncommitted changes, a conflict, an error, a lock
+   * or another unfinished operation, and after a crash once the next call or `recoverMerge` has recovered it. No hook,
+   * merge driver or fsmonitor of the repository runs, and a filter only with `allowFilters`.
    * @throws HistoryError `not-found` if the version does not exist, `hostile`, `corrupt`; TypeError for an empty path;
    *   the reason of the signal; Error as for `recoverMerge` if an earlier interrupted merge could not be recovered
    */

@@ -8,8 +8,9 @@ const IGNORED = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard'
 
 /**
  * Returns a predicate that reports whether the repository around a directory ignores a path or a directory above it, as
- * `git status` does in the directory: tracked files are not ignored, and all rule files of git count. Paths are relative
- * to the directory. Undefined if there is no repository, or if it ignores the directory itself.
+ * `git status` does in the directory: tracked files are not ignored, and all rule files of git count. Paths are
+ * relative to the directory. Undefined if the directory is in no work tree of a repository, or if that ignores the
+ * directory itself.
  */
 export async function ignoredInRepository(
   folder: string,
@@ -29,7 +30,7 @@ export async function ignoredInRepository(
 
 /**
  * Returns a predicate that reports whether git's ignore rules cover a path or a directory above it. The directory need
- * not be a repository. Only the rule files are read.
+ * not be a repository; if it is, paths that it tracks may be covered too.
  */
 export async function ignoredPaths(folder: string, signal?: AbortSignal): Promise<(path: string) => boolean> {
   const scratch = await mkdtemp(join(tmpdir(), 'scratchfs-'));

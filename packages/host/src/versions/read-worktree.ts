@@ -15,7 +15,10 @@ export interface Unrepresentable {
 }
 
 export interface ReadWorktreeOptions {
-  /** Path to which the reading is limited. No link on the way is followed. Default: the whole directory. */
+  /**
+   * Directory to which the reading is limited; all paths are then relative to it. No link on the way is followed.
+   * Default: the whole directory.
+   */
   readonly within?: string | undefined;
   /** Throws for a name that is refused. Default: git's rules, and the directory's own `.git` is skipped. */
   readonly checkName?: ((name: string) => void) | undefined;
@@ -31,15 +34,17 @@ export interface ReadWorktreeOptions {
   readonly onUnrepresentable: (found: Unrepresentable, name: RawName) => void;
   /** Called for each directory under the first one, before its contents. */
   readonly onDirectory?: ((path: string) => void) | undefined;
-  /** Read also files whose modes keep their owner out; a file that still cannot be read is reported. Default false. */
+  /**
+   * Open directories whose modes keep their owner out, and report a file that cannot be read instead of failing.
+   * Default false.
+   */
   readonly asOwner?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Yields all files and links in a directory of the host except its own `.git`, in no particular order. A file changed
- * concurrently is read as it was before or after the change; one that disappears is left out. Links are read, never
- * followed.
+ * Yields all files and links in a directory of the host, in no particular order. A file changed concurrently is read as
+ * it was before or after the change; one that disappears is left out. Links are read, never followed.
  */
 export async function* readWorktree(folder: string, options: ReadWorktreeOptions): AsyncGenerator<WorktreeFile> {
   const pending: { directory: DirectoryHandle; path: string; names: RawName[] }[] = [];
@@ -156,7 +161,10 @@ function modeOf({ mode }: BigIntStats): TreeMode {
   return (mode & 0o100n) === 0n ? '100644' : '100755';
 }
 
-/** Formats all paths that a version cannot represent as one error message, of at most 20 lines. */
+/**
+ * Formats paths that a version cannot represent as lines of an error message: the first 20, and the number of the
+ * others.
+ */
 export function listed(found: readonly Unrepresentable[]): string {
   const shown = found.slice(0, 20).map(({ path, reason }) => `${quote(path)}: ${reason}`);
   if (found.length > shown.length) shown.push(`and ${found.length - shown.length} more`);
