@@ -34,6 +34,7 @@ export const steps = [
     report: ['node', '.ci/program.mjs', 'postgresql', 'psql', '--version', 'the storage on PostgreSQL'],
   },
   { name: 'sql', vitest: ['sql'], needs: ['postgresql'], timeoutMs: 15 * 60_000 },
+  { name: 'azure', vitest: ['azure'] },
   { name: 'dynamodb', vitest: ['dynamodb'] },
   {
     name: 'tmux',

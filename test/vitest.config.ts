@@ -64,6 +64,7 @@ export default defineConfig({
       project('browser', 'test/browser/**/*.test.ts'),
       project('redis', 'test/redis/**/*.test.ts'),
       project('sql', 'test/sql/**/*.test.ts'),
+      project('azure', 'test/azure/**/*.test.ts'),
       { ...project('dynamodb', 'test/dynamodb/**/*.test.ts'), ...plain },
       // One server for all of these tests. The SDK's modules for bundlers do not run in Node unchanged.
       { ...s3, ...plain, test: { ...s3.test, globalSetup: [`${root}test/s3/global-setup.ts`] } },

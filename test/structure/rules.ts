@@ -12,6 +12,7 @@ export const mayImport: Record<string, readonly string[]> = {
   browser: ['@scratchfs/core'],
   cloudflare: ['@scratchfs/core'],
   dynamodb: ['@scratchfs/core', '@aws-sdk/client-dynamodb'],
+  azure: ['@scratchfs/core', '@azure/storage-blob'],
   // `?` is a driver named at run time, which the user has installed.
   sql: ['@scratchfs/core', 'better-sqlite3', 'libsql', 'pg', '?'],
   workspace: [
@@ -31,6 +32,7 @@ export const mayImport: Record<string, readonly string[]> = {
     '@scratchfs/workspace',
   ],
   cli: [
+    '@scratchfs/azure',
     '@scratchfs/core',
     '@scratchfs/disk',
     '@scratchfs/dynamodb',
@@ -44,6 +46,7 @@ export const mayImport: Record<string, readonly string[]> = {
     '@scratchfs/workspace',
     '@aws-sdk/client-dynamodb',
     '@aws-sdk/client-s3',
+    '@azure/storage-blob',
     '@clack/prompts',
     'ioredis',
     'libsql',
@@ -56,6 +59,7 @@ export const mayImport: Record<string, readonly string[]> = {
   scratchfs: [
     '@scratchfs/core',
     '@scratchfs/memory',
+    '@scratchfs/azure',
     '@scratchfs/disk',
     '@scratchfs/dynamodb',
     '@scratchfs/redis',
@@ -71,6 +75,7 @@ export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', '
 
 /** Folders that may import Node's own modules. Other code of these packages runs everywhere. */
 export const needsNode = [
+  'packages/azure/src/container-client.ts',
   'packages/node-fs/src/node/',
   'packages/cli/src/',
   'packages/disk/src/',

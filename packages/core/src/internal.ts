@@ -1,5 +1,5 @@
 export { causeOf, nameOf, readFailure, wasSentAgain } from './aws-sdk/failure.js';
-export { ownClient, sdkLoader } from './aws-sdk/own-client.js';
+export { once, ownClient, sdkLoader } from './aws-sdk/own-client.js';
 export { EACH_ATTEMPT, noteConnections, wasUnsent } from './aws-sdk/unsent.js';
 export { parseServiceUrl } from './aws-sdk/url.js';
 export { checkFileSystem } from './check-file-system.js';

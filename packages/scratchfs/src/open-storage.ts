@@ -8,6 +8,11 @@ interface Provider {
   readonly needs: readonly string[];
 }
 
+const AZURE: Provider = {
+  packageName: '@scratchfs/azure',
+  className: 'AzureBlobStorage',
+  needs: ['@azure/storage-blob'],
+};
 const DISK: Provider = { packageName: '@scratchfs/disk', className: 'DiskStorage', needs: [] };
 const DYNAMODB: Provider = {
   packageName: '@scratchfs/dynamodb',
@@ -25,6 +30,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map([
   ['redis:', REDIS],
   ['rediss:', REDIS],
   ['s3:', S3],
+  ['azure:', AZURE],
   ['dynamodb:', DYNAMODB],
   ['sqlite:', SQLITE],
   ['postgres:', POSTGRES],

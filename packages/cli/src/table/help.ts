@@ -23,6 +23,7 @@ const STORES: readonly (readonly [form: string, meaning: string])[] = [
   ['./file.snapshot', 'a snapshot file; changes are written back at the end'],
   ['redis://host:6379/0?namespace=NAME', 'Redis; rediss:// with TLS'],
   ['s3://bucket/prefix?region=NAME', 'S3; needs @scratchfs/s3 and @aws-sdk/client-s3'],
+  ['azure://container/NAME', 'Azure Blob Storage; needs @scratchfs/azure and @azure/storage-blob'],
   ['dynamodb://table/NAME?region=NAME', 'DynamoDB; needs @scratchfs/dynamodb and @aws-sdk/client-dynamodb'],
   ['sqlite:./agents.db?name=NAME', 'SQLite; needs Node 22.5 or libsql'],
   ['postgres://user@host/database?name=NAME', 'PostgreSQL; needs pg'],

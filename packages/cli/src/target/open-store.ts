@@ -10,11 +10,23 @@ import type { Store } from './store.js';
 /** `read` and `change` need a storage that exists; `create` creates it if it is missing. */
 export type Access = 'read' | 'change' | 'create';
 
-const SCHEMES = ['redis:', 'rediss:', 's3:', 'dynamodb:', 'sqlite:', 'postgres:', 'postgresql:', 'file:', 'memory:'];
+const SCHEMES = [
+  'redis:',
+  'rediss:',
+  's3:',
+  'azure:',
+  'dynamodb:',
+  'sqlite:',
+  'postgres:',
+  'postgresql:',
+  'file:',
+  'memory:',
+];
 
 /** Packages that the user installs, by scheme. */
 const PACKAGES: Readonly<Record<string, string>> = {
   's3:': '@scratchfs/s3 @aws-sdk/client-s3',
+  'azure:': '@scratchfs/azure @azure/storage-blob',
   'dynamodb:': '@scratchfs/dynamodb @aws-sdk/client-dynamodb',
   'sqlite:': 'libsql',
   'postgres:': 'pg',
@@ -75,6 +87,8 @@ async function storageOf(scheme: string, url: string, create: boolean): Promise<
         return new (await import('@scratchfs/disk')).DiskStorage(url, { create });
       case 's3:':
         return new (await import('@scratchfs/s3')).S3Storage(url, { create });
+      case 'azure:':
+        return new (await import('@scratchfs/azure')).AzureBlobStorage(url, { create });
       case 'dynamodb:':
         return new (await import('@scratchfs/dynamodb')).DynamoDbStorage(url, { create });
       case 'sqlite:':

@@ -37,7 +37,7 @@ export function ownClient<C extends { destroy(): void }>(create: () => Promise<C
 }
 
 /** Returns a function that does some work once and keeps its result. A failure is forgotten. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined;
   return () => {
     done ??= work().catch((error: unknown) => {

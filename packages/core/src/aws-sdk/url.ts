@@ -13,17 +13,26 @@ export interface ServiceUrl {
  * Parses `scheme://host/path?endpoint=…&region=…`. Credentials are refused: they come from the SDK's own chain.
  * @param service The storage in error messages, with its article
  * @param form How the URL has to look, for error messages
+ * @param known Parameters that the URL may have
  * @throws TypeError for anything else; the message never contains the URL
  */
-export function parseServiceUrl(text: string, scheme: string, service: string, form: string): ServiceUrl {
+export function parseServiceUrl(
+  text: string,
+  scheme: string,
+  service: string,
+  form: string,
+  known: readonly string[] = ['endpoint', 'region'],
+): ServiceUrl {
   const url = tryUrl(text);
   if (url === undefined || url.protocol !== `${scheme}:` || url.hostname === '')
     throw new TypeError(`The URL of ${service} must look like ${form}`);
   checkCredentials(url, service);
   const given = new Map<string, string>();
   for (const [key, value] of url.searchParams) {
-    if (key !== 'endpoint' && key !== 'region')
-      throw new TypeError(`The URL of ${service} has an unknown parameter. Known are endpoint, region`);
+    if (!known.includes(key))
+      throw new TypeError(
+        `The URL of ${service} has an unknown parameter. ${known.length === 0 ? 'It takes none' : `Known are ${known.join(', ')}`}`,
+      );
     if (given.has(key)) throw new TypeError(`The URL of ${service} gives ${JSON.stringify(key)} twice`);
     given.set(key, value);
   }

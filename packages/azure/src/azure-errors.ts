@@ -1,0 +1,97 @@
+import { quote, StorageError, type StorageErrorKind } from '@scratchfs/core';
+import { causeOf, nameOf } from '@scratchfs/core/internal';
+
+/** Codes of lost races: another blob was there, or none. */
+const LOST_RACE = /^(ConditionNotMet|TargetConditionNotMet|BlobAlreadyExists|BlobNotFound)$/;
+/** Statuses of a lost race if the response has no code. */
+const LOST_RACE_STATUSES = [404, 409, 412];
+/** Codes of connections that were not made. */
+const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/;
+/** Names of errors of `@azure/identity`. */
+const NO_CREDENTIALS = /^(CredentialUnavailable|Authentication|AggregateAuthentication|AuthenticationRequired)/;
+
+/** Codes that refuse a request, and what they mean (https://learn.microsoft.com/rest/api/storageservices/blob-service-error-codes). */
+const REFUSALS: readonly { readonly codes: RegExp; readonly kind: StorageErrorKind; readonly text: string }[] = [
+  {
+    codes: /^(ContainerNotFound|ContainerBeingDeleted)$/,
+    kind: 'lost',
+    text: 'does not exist. Create it, with "az storage container create" for example',
+  },
+  {
+    codes: /Quota|CapacityExceeded|InsufficientStorage|AtSizeLimit/,
+    kind: 'full',
+    text: 'has no room left for this',
+  },
+  { codes: /^Lease/, kind: 'denied', text: 'has a lease of another program on this blob: end the lease' },
+  { codes: /Immutab/, kind: 'denied', text: 'has a policy or a legal hold that keeps its blobs as they are' },
+  {
+    codes:
+      /^(Authenti|Authoriz|NoAuthenti|InvalidAuthenti|InsufficientAccountPermissions|AccountIsDisabled|PublicAccess)/,
+    kind: 'denied',
+    text: 'refuses the credentials or the right to do this',
+  },
+];
+
+interface Failure {
+  /** Code of the service, or of the connection. */
+  readonly code: string | undefined;
+  readonly name: string;
+  readonly message: string;
+  readonly status: number | undefined;
+}
+
+function read(error: unknown): Failure {
+  const { name, message, code, statusCode } = (error ?? {}) as Record<
+    'name' | 'message' | 'code' | 'statusCode',
+    unknown
+  >;
+  return {
+    code: typeof code === 'string' ? nameOf(code) : undefined,
+    name: nameOf(name),
+    message: typeof message === 'string' ? message : '',
+    status: typeof statusCode === 'number' ? statusCode : undefined,
+  };
+}
+
+export function isNotModified(error: unknown): boolean {
+  return read(error).status === 304;
+}
+
+/** Reports that there is no such blob; a missing container is another failure. */
+export function isMissing(error: unknown): boolean {
+  const { code, status } = read(error);
+  return code === 'BlobNotFound' || (status === 404 && code === undefined);
+}
+
+export function isPastEnd(error: unknown): boolean {
+  return read(error).status === 416;
+}
+
+/** Reports that the condition of a request did not hold. The request was sent once, so it has not lost against itself. */
+export function isLostRace(error: unknown): boolean {
+  const { code, status } = read(error);
+  if (code !== undefined) return LOST_RACE.test(code);
+  return status !== undefined && LOST_RACE_STATUSES.includes(status);
+}
+
+/** Converts an SDK error. If the service has refused the request, it did not happen. */
+export function toStorageError(error: unknown, container: string): StorageError {
+  const { code, name, message, status } = read(error);
+  const cause = causeOf({ name: code ?? name, message, $metadata: { httpStatusCode: status } });
+  const refuse = (kind: StorageErrorKind, text: string): StorageError =>
+    new StorageError(kind, `The container ${quote(container)} ${text}`, {
+      retryable: false,
+      mayHaveHappened: false,
+      cause,
+    });
+  const refusal = REFUSALS.find(({ codes }) => code !== undefined && codes.test(code));
+  if (refusal !== undefined) return refuse(refusal.kind, refusal.text);
+  if (status === 507) return refuse('full', 'has no room left for this');
+  if (status === 401 || status === 403) return refuse('denied', 'refuses the credentials or the right to do this');
+  if (NO_CREDENTIALS.test(name)) return refuse('denied', 'cannot be used: the credential of the client gives no token');
+  const said = `Azure Blob Storage failed: ${cause.message}`;
+  const mayPass = status === undefined || status >= 500 || status === 408 || status === 429;
+  if (!mayPass) return new StorageError('unavailable', said, { retryable: false, mayHaveHappened: false, cause });
+  const isUnsent = status === undefined && code !== undefined && UNSENT.test(code);
+  return new StorageError('unavailable', said, { cause, ...(isUnsent && { mayHaveHappened: false }) });
+}
