@@ -1,6 +1,6 @@
 /**
- * Content as plain data: text, or `size` bytes that {@link bytesOf} makes from `fill`. All 256 values occur, so from
- * about 128 bytes on it is not valid UTF-8.
+ * Content as plain data: text, or `size` bytes that {@link bytesOf} makes from `fill`. More than 128 such bytes are
+ * never valid UTF-8.
  */
 export type Data = string | { readonly size: number; readonly fill: number };
 

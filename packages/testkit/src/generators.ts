@@ -103,8 +103,8 @@ const HANDLE_OPERATIONS: readonly OperationName[] = [
 const CHECKPOINTS = ['first', 'second', '__proto__'];
 
 /**
- * Yields operations as plain data, always the same for a seed and options. Every operation is aimed at every kind of
- * target in turn; the steps that prepare it are included and counted.
+ * Yields operations as plain data, always the same for a seed and options. Every operation on a path is aimed at every
+ * kind of target in turn; the steps that prepare it are included and counted.
  */
 export function* steps(seed: number, count: number, options: StepsOptions = {}): Generator<Step, void, undefined> {
   const writer = new StepWriter(new Random(seed), options);

@@ -115,7 +115,7 @@ export class Targets {
     }
   }
 
-  /** Returns a directory that is not too deep. */
+  /** Returns an existing directory less than `maxDepth` deep. */
   directory(maxDepth = MAX_DEPTH): string {
     return this.#find(({ path, node }) => node.kind === 'directory' && depth(path) < maxDepth, 0.8) ?? '/';
   }
@@ -139,7 +139,7 @@ export class Targets {
     return up + to.slice(1) || '.';
   }
 
-  /** Returns a random path that meets the condition, each equally likely; with `1 - probability`, none. */
+  /** Returns the first path that meets the condition from a random place on; with `1 - probability`, none. */
   #find(condition: (listed: Listed) => boolean, probability = 0.92): string | undefined {
     if (!this.random.chance(probability)) return undefined;
     const count = this.#nodes.length;

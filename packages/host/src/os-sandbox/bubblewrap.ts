@@ -50,7 +50,10 @@ export interface Confinement {
   readonly terminal?: boolean | undefined;
 }
 
-/** User and group id of the command on the host, an account that owns nothing. Only root can switch to it. */
+/**
+ * User and group id that every command sees as its own: those of the account nobody. A command of root really runs as
+ * nobody.
+ */
 export const NOBODY = 65_534;
 
 /** Paths of bubblewrap. PATH is not searched, because an untrusted process may have set it. */
@@ -126,9 +129,9 @@ export function findBubblewrap(): string {
 }
 
 /**
- * Starts a command that sees nothing of the host but its programs and the bindings, and is killed with this process.
- * `started` resolves to true when the command is about to begin inside, and to false if the process ended before,
- * without running it.
+ * Starts a command that sees of the host only its programs, with some files of `/etc` that they need, and the bindings,
+ * and is killed with this process. `started` resolves to true when the command is about to begin inside, and to false
+ * if the process ended before, without running it.
  */
 export function startConfined(
   command: readonly string[],

@@ -25,7 +25,7 @@ export interface GivenEntry {
 const VERSION = 1;
 /** Largest text whose content is kept for a merge. */
 const MAX_MERGED_BYTES = 4 * 2 ** 20;
-/** Contents that no entry needs any more are dropped when they take this much and more than the others. */
+/** A copy is made anew if contents that no entry needs any more take more than this, and more than the others. */
 const MAX_WASTE_BYTES = 64 * 2 ** 20;
 
 /**

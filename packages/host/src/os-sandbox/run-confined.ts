@@ -58,7 +58,8 @@ const FATAL: readonly NodeJS.Signals[] = [
 /**
  * Runs a confined command to its end, or kills it with all its processes at a limit, at the end of its time or when the
  * signal aborts.
- * @throws OsSandboxUnavailableError if the command could not be confined and was not run; the reason of the signal
+ * @throws OsSandboxUnavailableError if the command could not be confined and was not run; the reason of the signal;
+ *   what `onOutput` throws
  */
 export async function runConfined(
   argv: readonly string[],

@@ -25,8 +25,9 @@ const DEFAULT_TIMEOUT_MS = 60_000;
  * Runs a command on a copy of what a sandbox may read, confined by the operating system (bubblewrap, on Linux), and
  * brings back its changes where the sandbox may write. They are applied after a checkpoint, in one transaction if the
  * filesystem has transactions, otherwise path by path, undoing all of them if one fails. The command sees the sandbox
- * at `/work` and the programs of the host in `/usr`, but no other file, process, environment or descriptor of the host,
- * and no network unless the sandbox has it. If this process is root, the command runs as nobody.
+ * at `/work` and the programs of the host in `/usr`, with some files of `/etc` that they need, but no other file,
+ * process, environment or descriptor of the host, and no network unless the sandbox has it. If this process is root,
+ * the command runs as nobody.
  *
  * The command never runs unconfined: if it cannot be confined it is refused, whether the sandbox requires that or not.
  *

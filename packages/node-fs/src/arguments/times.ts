@@ -12,7 +12,7 @@ export function isTime(time: GivenTime): boolean {
   return Math.abs(typeof time === 'number' ? time : time.getTime() / 1000) <= MAX_SECONDS;
 }
 
-/** Converts seconds since the epoch, as a number or text, or a Date. */
+/** Converts a Date, or seconds since the epoch as a number or text. A negative number means now, as in Node. */
 export function toTime(value: unknown, name = 'time'): GivenTime {
   if (typeof value === 'string' && !Number.isNaN(Number(value))) return Number(value);
   if (typeof value === 'number' && Number.isFinite(value)) return value < 0 ? 'now' : value;

@@ -64,7 +64,7 @@ const withVersion = (node: NodeRecord, version: (version: Version) => Version): 
 
 let ids = 0;
 
-/** Backends with one bug each, over a correct one. */
+/** Backends with one bug each, over a correct one. A bug in a part that the correct one lacks changes nothing. */
 export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Backend>> = {
   'ignores what a commit expects': (backend) => onCommit(backend, (batch) => ({ ...batch, checks: [] })),
   'ignores expected versions': (backend) =>

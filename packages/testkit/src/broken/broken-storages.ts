@@ -103,7 +103,7 @@ class ClearKeepsFiles extends MapStorage {
   }
 }
 
-/** The async form of a synchronous storage; subclasses use the signal as they choose. */
+/** The async form of a synchronous storage. Whether an aborted signal ends a call is chosen by `obeysSignals`. */
 class LateStorage implements AsyncStorage {
   readonly kind = 'async';
   readonly capabilities;

@@ -40,8 +40,8 @@ export interface ObjectStoreFaultsOptions {
 
 /**
  * Runs operations of a filesystem on a store, each repeatedly, and disturbs its first, second, third … request in every
- * way of `MISHAPS`, until it has no more requests. Afterwards the state must be the one before or the one after, as the
- * caller was told. Returns the number of faults, and what was wrong.
+ * way of `MISHAPS`, until it has no more requests, or up to about the 60th. Afterwards the state must be the one before
+ * or the one after, as the caller was told. Returns the number of faults, and what was wrong.
  */
 export async function objectStoreFaults({
   create,
@@ -60,7 +60,7 @@ export async function objectStoreFaults({
         if (found === undefined) break;
         faults += 1;
         problems.push(...found.map((problem) => `${name}, request ${at} ${mishap}: ${problem}`));
-        // A permanent fault from a later request on was tested already, if nothing gets through.
+        // Bounds the time that the test takes.
         if (at > 60) break;
       }
     }

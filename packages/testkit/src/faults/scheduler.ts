@@ -126,7 +126,7 @@ export class Scheduler {
   }
 }
 
-/** Runs enough microtasks for any chain of awaits between two waits. */
+/** Runs enough microtasks for the chains of awaits that occur between two waits. */
 async function settleMicrotasks(): Promise<void> {
   for (let i = 0; i < 60; i++) await null;
 }

@@ -22,7 +22,8 @@ const MAX_LINK_HOPS = 40;
 
 /**
  * A small POSIX filesystem meant to be obviously correct, not fast: Maps of nodes, and full copies for checkpoints and
- * for undoing changes that exceed a limit. It shares no code with core, so comparing the two is meaningful.
+ * for undoing changes that fail midway or exceed a limit. It shares no code with core, so comparing the two is
+ * meaningful.
  */
 export class ModelFileSystem {
   readonly kind = 'model';
@@ -628,7 +629,6 @@ interface CpOptions {
   preserveTimestamps?: boolean;
 }
 
-/** The result of the model's `stat`: the data fields of core's `Stats`. */
 function join(directory: string, name: string): string {
   return directory === '/' ? `/${name}` : `${directory}/${name}`;
 }

@@ -1,7 +1,7 @@
 import type { NamePage, ObjectStore, StoredHead, StoredObject } from '@scratchfs/core/object-tree';
 
 export interface MemoryObjectStoreOptions {
-  /** Names in a page of a listing. Default 1,000. */
+  /** Maximum number of names in a page of a listing. Default 1,000. */
   readonly namesPerPage?: number | undefined;
   /** Greatest size in bytes of an object and of the head; larger ones are refused. Default: any. */
   readonly maxObjectBytes?: number | undefined;
@@ -14,7 +14,7 @@ export interface MemoryObjectStoreOptions {
 /** Name of the priority request, which is written repeatedly. */
 const PRIORITY_REQUEST = 'turn';
 
-/** An object store in memory, shared by all that hold it: an example in 50 lines, and the base of other stores. */
+/** An object store in memory, shared by all that hold it: a short example, and the base of other stores. */
 export class MemoryObjectStore implements ObjectStore {
   readonly objects = new Map<string, Uint8Array>();
   #head: StoredHead | undefined;

@@ -13,7 +13,7 @@ export function ok(condition: boolean, message: string): asserts condition {
   if (!condition) fail(message);
 }
 
-/** Deep equality of arrays, plain objects and bytes; an `undefined` field counts as absent. */
+/** Expects deep equality of arrays, plain objects and bytes; an `undefined` field counts as absent. */
 export function equal(actual: unknown, expected: unknown, what = 'value'): void {
   const difference = findDifference(actual, expected, '');
   if (difference !== undefined) fail(`${what}${difference}: expected ${print(expected)}, got ${print(actual)}`);
@@ -72,7 +72,7 @@ export async function errorOf(call: () => unknown, expected: string): Promise<un
   return fail(`expected ${expected}, but it succeeded with ${print(result)}`);
 }
 
-/** Expects a rejection with one of these codes or error names. */
+/** Expects that a call throws or rejects with one of these codes or error names. */
 export async function rejects(call: () => unknown, ...names: readonly string[]): Promise<unknown> {
   const error = await errorOf(call, names.join(' or '));
   const name = errorName(error);

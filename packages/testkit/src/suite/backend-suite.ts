@@ -21,14 +21,17 @@ export interface BackendSuiteOptions {
   readonly test: TestRunner;
   /** Creates an empty backend. */
   readonly create: () => Backend | Promise<Backend>;
-  /** Default `Backend`. */
+  /** Name of the group of tests. Default `Backend`. */
   readonly name?: string | undefined;
 }
 
 const META: Metadata = { mode: 0o640, uid: 1, gid: 2, atime: 10, mtime: 20, ctime: 30, birthtime: 40 };
 const LATER: Metadata = { ...META, mode: 0o600, mtime: 21, ctime: 31 };
 
-/** Tests that every adapter must pass: load, and commit atomically with checks, limits and operation ids. */
+/**
+ * Tests that every adapter must pass: load, commit atomically with checks, limits and operation ids, and, if it has
+ * them, stored limits, checkpoints and forks.
+ */
 export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOptions): void {
   const add = (title: string, run: (client: Client) => Promise<void>): void => {
     test.it(title, async () => {
@@ -54,7 +57,7 @@ export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOpt
 type Loading = (requests: readonly LoadRequest[]) => Promise<readonly LoadResult[]>;
 type AddBackend = (title: string, run: (client: Client) => Promise<void>) => void;
 
-/** A minimal client of a backend: it knows the ids of paths and commits one write per batch. */
+/** A minimal client of a backend: it makes ids, sends batches, and looks nodes up by their paths. */
 class Client {
   #ids = 0;
   #operations = 0;
@@ -63,7 +66,7 @@ class Client {
     readonly load: Loading = (requests) => backend.load(requests),
   ) {}
 
-  /** Returns a client of a checkpoint. */
+  /** Returns a client that reads a checkpoint; its commits go to the current state. */
   kept(id: string): Client {
     return new Client(this.backend, async (requests) => {
       const results = await this.backend.checkpointStore?.load(id, requests);

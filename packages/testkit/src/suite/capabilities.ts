@@ -51,10 +51,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'mount with a second writable filesystem': (lower) => mount(lower, { '/lib': another() }),
 };
 
-/** Returns directories one of which takes changes, if any does. */
+/** Directories, one of which takes changes if any does. */
 const PLACES = ['/', '/mnt/work', '/mnt/work/mnt/work', '/lib', '/mnt/work/lib'];
 
-/** What a layer that forbids changes says. */
+/** Codes with which a layer that forbids changes may refuse one. */
 const FORBIDDEN = ['EROFS', 'EACCES', 'EPERM'];
 
 export function capabilityCases(add: Add): void {

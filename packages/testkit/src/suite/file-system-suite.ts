@@ -29,7 +29,7 @@ export interface FileSystemSuiteOptions {
   readonly create: Create;
   /** Opens a filesystem from `create` again, as another client whose changes the first one must see in `watch`. */
   readonly openAgain?: ((fs: FileSystem) => FileSystem | Promise<FileSystem>) | undefined;
-  /** Default `FileSystem`. */
+  /** Name of the group of tests. Default `FileSystem`. */
   readonly name?: string | undefined;
   /** Sections to run. Default all. */
   readonly sections?: readonly FileSystemSection[] | undefined;

@@ -17,7 +17,7 @@ export interface ObjectStoreSuiteOptions {
    * Number of objects in the test of long listings. Choose more than the store lists in one page. Default 1,100.
    */
   readonly listedObjects?: number | undefined;
-  /** Default `ObjectStore`. */
+  /** Name of the group of tests. Default `ObjectStore`. */
   readonly name?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ type AddStore = (title: string, run: (store: ObjectStore, place: Place) => Promi
 const KIB = 1024;
 /** Greatest size in bytes of an object, if the store declares none. */
 const MAX_OBJECT_BYTES = 8 * KIB * KIB;
-/** Size in bytes of a head with 200 checkpoints, 200 forks and 256 clients. */
+/** Size in bytes of a large head, with hundreds of checkpoints, forks and clients. */
 const LARGE_HEAD_BYTES = 256 * KIB;
 const RACERS = 6;
 const ROUNDS = 5;
@@ -595,7 +595,7 @@ async function headOf(store: ObjectStore): Promise<{ readonly tag: string; reado
   return { tag: head.tag, bytes: head.bytes };
 }
 
-/** Waits up to five seconds. */
+/** Waits until a condition holds, and fails after five seconds. */
 async function until(isTrue: () => boolean): Promise<void> {
   for (const end = performance.now() + 5_000; !isTrue(); ) {
     if (performance.now() > end) fail('no watcher was called within five seconds');

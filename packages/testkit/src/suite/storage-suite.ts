@@ -9,7 +9,7 @@ export interface StorageSuiteOptions {
   readonly test: TestRunner;
   /** Creates an empty storage that takes the times of entries without any from the clock. */
   readonly create: (options: { readonly clock: () => number }) => Storage | Promise<Storage>;
-  /** Default `Storage`. */
+  /** Name of the group of tests. Default `Storage`. */
   readonly name?: string | undefined;
 }
 

@@ -3,7 +3,10 @@ import type { FileSystem, SyncFileSystem } from '@scratchfs/core';
 type Methods = Record<string, unknown>;
 type Method = (...args: unknown[]) => unknown;
 
-/** Methods that exist only as a promise, stream or iterator. They are passed through. */
+/**
+ * Methods that exist only as a promise, stream or iterator. They are passed through, except those of a handle, which
+ * has `closeSync`.
+ */
 const PROMISE_ONLY = new Set([
   'createReadStream',
   'createWriteStream',

@@ -7,7 +7,10 @@ export interface ConflictCase {
   readonly theirs: (fs: SyncFileSystem) => void;
   /** Each with its path, our change and their change; sorted. */
   readonly conflicts: readonly string[];
-  /** The expected state: content, null for a directory, undefined for an absent entry. */
+  /**
+   * Expected state of some paths after a pull that prefers one side: content, null for a directory, undefined for an
+   * absent entry.
+   */
   readonly preferOurs?: Readonly<Record<string, string | null | undefined>>;
   readonly preferTheirs?: Readonly<Record<string, string | null | undefined>>;
 }

@@ -14,7 +14,7 @@ export interface WorkingCopySuiteOptions {
   readonly create: () => WorkingCopyClients | Promise<WorkingCopyClients>;
   /** The number of random histories in which both sides change the tree. Default 8. */
   readonly histories?: number | undefined;
-  /** Default `Working copy`. */
+  /** Name of the group of tests. Default `Working copy`. */
   readonly name?: string | undefined;
 }
 

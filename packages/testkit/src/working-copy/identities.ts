@@ -1,7 +1,7 @@
 import type { FileSystem } from '@scratchfs/core';
 import { printBytes } from '../outcome.js';
 
-/** Data of a node that must be equal on both sides. A directory has only its identity. */
+/** Data of a node that must be equal on both sides. A directory has no times: they follow from its names. */
 interface NodeState {
   readonly isDirectory: boolean;
   readonly value: string;
@@ -58,7 +58,10 @@ export async function identitiesOf(fileSystem: FileSystem, base?: Identities): P
   return { names, nodes };
 }
 
-/** Merges the changes of two sides entry by entry; undefined if they changed the same entry in different ways. */
+/**
+ * Merges the changes of two sides entry by entry; undefined if they changed the same entry in different ways, or if the
+ * result is not a tree.
+ */
 export function mergeIdentities(base: Identities, ours: Identities, theirs: Identities): Identities | undefined {
   const names = new Map<string, number>();
   for (const key of new Set([...base.names.keys(), ...ours.names.keys(), ...theirs.names.keys()])) {
