@@ -20,4 +20,5 @@ export { type CallSequence, invoke, runCalls, runCallsSync } from './layers/call
 export { PathWalk } from './layers/path-walk.js';
 export { checkFileSystemName, isFileSystemName } from './object-tree/file-system-name.js';
 export { MAX_LINK_HOPS } from './paths.js';
+export { compileGlob, type Glob } from './search/glob-pattern.js';
 export { escapeCharacter, nameInList, UNSAFE_CHARACTERS } from './unsafe-characters.js';

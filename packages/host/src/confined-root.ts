@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FsError, pathSegments } from '@scratchfs/core';
-import { isDotGit } from '@scratchfs/history';
+import { isDotGit } from '@scratchfs/history/internal';
 import { isCode } from './host-error.js';
 import { HAS_DESCRIPTOR_PATHS, PathHandle } from './path-handle.js';
 

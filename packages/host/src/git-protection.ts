@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FsError, isWithin, type Write } from '@scratchfs/core';
-import { isDotGit } from '@scratchfs/history';
+import { isDotGit } from '@scratchfs/history/internal';
 import type { ConfinedRoot } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 import { ConfiguredPaths } from './git/configured-paths.js';

@@ -1,123 +1,67 @@
 import { lstatSync } from 'node:fs';
-import type { Backend, BackendCall, Batch, Check, CommitResult, LoadRequest, LoadResult } from '@scratchfs/core';
-import { FsError, StorageError } from '@scratchfs/core';
+import { type BackendCall, type Batch, type CommitResult, FsError } from '@scratchfs/core';
 import { carryOut, recover, recovered } from './apply/apply-changes.js';
 import { batchChanges } from './apply/batch-changes.js';
 import { JOURNAL } from './apply/journal.js';
-import { ConfinedRoot, type Trail } from './confined-root.js';
-import { isTurnDue, nextTurn } from './event-loop.js';
 import { type GitAccess, GitProtection } from './git-protection.js';
 import { hostError } from './host-error.js';
-import { HostReader, versionOf } from './host-reader.js';
+import { HostReadBackend } from './host-read-backend.js';
 import { type HardLinks, HostWrites } from './host-writes.js';
-import { NodeIds } from './node-ids.js';
 import { StagingDirectory } from './staging-directory.js';
 
 const MAX_OUTCOMES = 1_000;
 
 /** A directory of the host as a backend of the engine. Other processes may change it at any time. */
-export class HostBackend implements Backend {
-  readonly capabilities = {
-    checkpoints: false,
-    forks: false,
-    sharedWatch: false,
-    transactions: false,
-    journaled: true,
-  };
-  readonly root: ConfinedRoot;
-  readonly #ids = new NodeIds();
-  readonly #reader: HostReader;
+export class HostBackend extends HostReadBackend {
   readonly #staging: StagingDirectory;
   readonly #writes: HostWrites;
   readonly #outcomes = new Map<string, CommitResult>();
   #queue: Promise<unknown> = Promise.resolve();
-  /**
-   * Loads that still look up names under the root. The root's descriptor stays open until they end, because its number
-   * may be reused for another directory.
-   */
-  readonly #loads = new Set<Promise<unknown>>();
   /** Recovery of changes that a killed process has left. Undefined if there were none when the directory was opened. */
   #recovery: Promise<unknown> | undefined;
   #commits = 0;
-  #closed = false;
 
-  constructor(
-    directory: string,
-    readonly readonly: boolean,
-    hardLinks: HardLinks,
-    git: GitAccess,
-  ) {
-    this.root = new ConfinedRoot(directory, git === 'hidden');
-    this.#reader = new HostReader(this.root, this.#ids);
+  constructor(directory: string, isReadonly: boolean, hardLinks: HardLinks, git: GitAccess) {
+    super(directory, git === 'hidden', isReadonly);
     this.#staging = new StagingDirectory(this.root);
     const protection = git === 'writable' ? undefined : new GitProtection(this.root);
-    this.#writes = new HostWrites(this.root, this.#ids, this.#staging, hardLinks, protection);
-    if (!readonly && lstatSync(this.root.child(JOURNAL), { throwIfNoEntry: false }) !== undefined) {
+    this.#writes = new HostWrites(this.root, this.ids, this.#staging, hardLinks, protection);
+    if (!isReadonly && lstatSync(this.root.child(JOURNAL), { throwIfNoEntry: false }) !== undefined) {
       this.#recovery = recover({ root: this.root, staging: this.#staging, protection });
       // Each call reports its failure.
       this.#recovery.catch(() => undefined);
     }
   }
 
-  async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
-    this.#enter(call);
-    const load = this.#load(requests, call);
-    this.#loads.add(load);
-    try {
-      return await load;
-    } finally {
-      this.#loads.delete(load);
-    }
-  }
-
-  async #load(requests: readonly LoadRequest[], call: BackendCall | undefined): Promise<readonly LoadResult[]> {
-    if (this.#recovery !== undefined) await this.#recovery;
-    const results: LoadResult[] = [];
-    for (const request of requests) {
-      if (isTurnDue()) await nextTurn();
-      try {
-        results.push(await this.#reader.load(request, call?.signal));
-      } catch (error) {
-        call?.signal?.throwIfAborted();
-        throw hostError(error, 'open', request.kind === 'path' ? request.path : request.at.path);
-      }
-    }
-    return results;
-  }
-
   /** Runs commits one after the other: no other commit of this backend comes between the checks and the writes. */
-  commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
+  override commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     const result = this.#queue.then(() => this.#commit(batch, call));
     this.#queue = result.catch(() => undefined);
     return result;
   }
 
-  async outcome(operationId: string): Promise<CommitResult | 'absent' | 'unknown'> {
+  override async outcome(operationId: string): Promise<CommitResult | 'absent' | 'unknown'> {
     await this.#queue;
     return this.#outcomes.get(operationId) ?? 'absent';
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await Promise.allSettled([this.#recovery, this.#queue, ...this.#loads]);
-    await this.#staging.close();
-    this.root.close();
+  protected override async recovered(): Promise<void> {
+    await this.#recovery;
   }
 
-  #enter(call: BackendCall | undefined): void {
-    call?.signal?.throwIfAborted();
-    if (this.#closed) throw new StorageError('closed', 'The directory is closed');
+  protected override async settled(): Promise<void> {
+    await Promise.allSettled([this.#recovery, this.#queue, super.settled()]);
+    await this.#staging.close();
   }
 
   async #commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
-    this.#enter(call);
-    if (this.#recovery !== undefined) await this.#recovery;
+    this.enter(call);
+    await this.recovered();
     const known = this.#outcomes.get(batch.operationId);
     if (known !== undefined) return known;
     const isJournaled = batch.journaled === true && batch.writes.length > 1 && !this.readonly;
     if (isJournaled) await recovered(this.#writes, call?.signal);
-    const failed = await this.#failedOf(batch.checks);
+    const failed = await this.failedOf(batch.checks);
     if (failed.length > 0) return { kind: 'conflict', checks: failed };
     call?.signal?.throwIfAborted();
     if (batch.writes.length > 0) {
@@ -142,15 +86,15 @@ export class HostBackend implements Backend {
   /** If another process changed one of the paths, changes nothing and returns the checks that failed, if known. */
   async #applyJournaled({ checks, writes }: Batch): Promise<readonly number[] | undefined> {
     await this.#writes.checkProtection(writes);
-    const { changes, ids } = await batchChanges(this.root, this.#ids, writes);
+    const { changes, ids } = await batchChanges(this.root, this.ids, writes);
     // The changes replace what the disk held a moment ago, which need not be what was checked before.
-    const failed = await this.#failedOf(checks);
+    const failed = await this.failedOf(checks);
     if (failed.length > 0) return failed;
     const { changed } = await carryOut(this.#writes, changes, undefined);
     if (changed !== undefined) return [];
     for (const [path, id] of ids) {
       using trail = this.root.walk(path);
-      if (trail.complete) this.#ids.give(trail.last.stat, id);
+      if (trail.complete) this.ids.give(trail.last.stat, id);
     }
     return undefined;
   }
@@ -171,32 +115,9 @@ export class HostBackend implements Backend {
 
   async #hidesAll(path: string): Promise<boolean> {
     try {
-      return await this.#reader.hidesAll(path);
+      return await this.reader.hidesAll(path);
     } catch (error) {
       throw hostError(error, 'rmdir', path);
     }
-  }
-
-  async #failedOf(checks: readonly Check[]): Promise<number[]> {
-    const failed: number[] = [];
-    using trail = this.root.walk('/');
-    for (const [i, check] of checks.entries()) {
-      if (isTurnDue()) await nextTurn();
-      try {
-        trail.goTo(check.path);
-        if (!(await this.#holds(check, trail))) failed.push(i);
-      } catch (error) {
-        throw hostError(error, 'open', check.path);
-      }
-    }
-    return failed;
-  }
-
-  async #holds(check: Check, { complete, last }: Trail): Promise<boolean> {
-    if (check.kind === 'entry' && check.id === null) return !complete || last.kind === 'special';
-    if (!complete || this.#ids.of(last.stat) !== check.id) return false;
-    if (check.kind === 'entry' && check.version === undefined) return true;
-    if (check.kind !== 'empty') return check.kind !== 'tree' && versionOf(last.stat) === check.version;
-    return (await last.names()).length === 0;
   }
 }

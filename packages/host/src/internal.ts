@@ -1,20 +1,4 @@
-import type { Backend } from '@scratchfs/core';
-import { HostBackend } from './host-backend.js';
-import { hostError } from './host-error.js';
-
-/**
- * Returns a backend that reads a directory of the host and writes nothing. Names that a disk reads as `.git` count as
- * missing. Versions change with inode, size, times, names and mode. @throws FsError ENOENT, ENOTDIR
- */
-export function hostReadBackend(directory: string): Backend {
-  try {
-    return new HostBackend(directory, true, 'break', 'hidden');
-  } catch (error) {
-    throw hostError(error, 'open', '/');
-  }
-}
 export { examineChanges } from './apply/apply-changes.js';
-export { hasJournal } from './apply/journal.js';
 export {
   CommitDraft,
   type CommitDraftOptions,
@@ -48,4 +32,3 @@ export {
 } from './os-sandbox/persistent-copy.js';
 export { argumentsOf, checkTimeout, environmentOf, type Run, runConfined } from './os-sandbox/run-confined.js';
 export { isOpenToAll, toolchainOf } from './os-sandbox/toolchain.js';
-export { isAlive, startOf } from './process-start.js';

@@ -1,4 +1,4 @@
-import { compileGlob, type Glob } from '@scratchfs/core/search';
+import { compileGlob, type Glob } from '@scratchfs/core/internal';
 import { list, type Reader, text } from './plain-data.js';
 
 /**

@@ -262,6 +262,11 @@ export interface Attempt {
   resolve(path: string, options?: CallOptions & { readonly actor?: string | undefined }): Promise<RefreshedOperation>;
   diff(options?: AttemptDiffOptions): Promise<AttemptDiff>;
   accept(options?: AcceptOptions): Promise<AcceptResult>;
+  /**
+   * Returns the conflicts that a dry run of `accept` would, sorted by path. Costs a stat of each changed path if the disk
+   * has none of them changed. @throws WorkspaceError `branch-switched`, `closed`
+   */
+  conflicts(options?: CallOptions): Promise<readonly Conflict[]>;
   /** Runs a command on the attempt's files, held by the operating system. @throws OsSandboxUnavailableError */
   run(command: string | readonly string[], options?: RunOptions): Promise<RunResult>;
   /** A new attempt that begins with the changes of this one, now or after an operation. */

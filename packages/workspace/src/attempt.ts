@@ -10,13 +10,11 @@ import {
   quote,
 } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
-import { acceptAttempt, checkAcceptOptions, completeInterrupted, moveAccept, settleAccepts } from './accept/accept.js';
 import { type AcceptParts, listOf } from './accept/accept-parts.js';
-import { headWithChanges } from './accept/accepted-head.js';
 import { AcceptContents } from './accept/attempt-changes.js';
 import { followedHead } from './accept/followed-directories.js';
 import { withLinkedNames } from './accept/linked-names.js';
-import { restoreLive, writesSince, writeThrough } from './accept/live-operation.js';
+import { mayConflict } from './accept/may-conflict.js';
 import type { PendingAccepts } from './accept/pending-accept.js';
 import type {
   AcceptOptions,
@@ -39,7 +37,6 @@ import { type OperationContext, operationContext } from './backend/operation-con
 import { ViewBackend } from './backend/view-backend.js';
 import type { CommandVisibility } from './commands/command-visibility.js';
 import { copiesOf } from './commands/copies.js';
-import { runCommand } from './commands/run-command.js';
 import { changedPaths } from './delta/changed-paths.js';
 import type { Head } from './delta/delta-node.js';
 import { applyChanges, changesBetween, type HeadChanges, inverse } from './delta/head-changes.js';
@@ -120,7 +117,7 @@ export class WorkspaceAttempt implements Attempt {
       refresher: new Refresher(lower, contents),
       limits: parts.limits,
       follow: (head, options) => followedHead(head, lower, parts.moves, options),
-      settle: () => settleAccepts(this.#acceptParts, headAfterMove),
+      settle: async () => (await accepting()).settleAccepts(this.#acceptParts, headAfterMove),
       checkWritable: async (isGuarded) => {
         try {
           parts.checkLive();
@@ -132,7 +129,9 @@ export class WorkspaceAttempt implements Attempt {
         }
       },
       guards: this.#guards,
-      ...(parts.isLive && { writeThrough: (next, operation) => writeThrough(this.#acceptParts, next, operation) }),
+      ...(parts.isLive && {
+        writeThrough: async (next, operation) => (await live()).writeThrough(this.#acceptParts, next, operation),
+      }),
     });
     const visible = new VisibleBackend(this.#backend, parts.hidden, parts.readOnly);
     this.fileSystem = fileSystemOn(asyncStorage(visible, { timeoutMs: TIMEOUT_MS, retries: 0, clock }), {
@@ -266,6 +265,7 @@ export class WorkspaceAttempt implements Attempt {
     { actor = 'user', summary }: { readonly actor: string | undefined; readonly summary: string },
     options: CallOptions,
   ): Promise<Operation | 'again'> {
+    const { moveAccept } = await accepting();
     return (await moveAccept(this.#acceptParts, record, tool, headAfterMove, { actor, summary }, options)) ?? 'again';
   }
 
@@ -284,6 +284,7 @@ export class WorkspaceAttempt implements Attempt {
       ms: 0,
       after: this.#parts.log.state.last,
     };
+    const { restoreLive } = await live();
     const made = await restoreLive(this.#acceptParts, id, path, described, options);
     return made === 'same' ? undefined : (made ?? 'again');
   }
@@ -323,6 +324,7 @@ export class WorkspaceAttempt implements Attempt {
     const { log, contents, lower, isLive } = this.#parts;
     if (!isLive) return followedHead(await log.headAt(id, options), lower, this.#parts.moves, options);
     const head = await log.headAt(id, options);
+    const [{ writesSince }, { headWithChanges }] = await Promise.all([live(), import('./accept/accepted-head.js')]);
     const writes = await writesSince(log, id, undefined, options);
     const changes = writes.map(({ path, before: base, after: now }) => ({ path, base, now }));
     const stored = new AcceptContents(contents, lower);
@@ -363,7 +365,7 @@ export class WorkspaceAttempt implements Attempt {
         await log.catchUp(options);
         await checkOpen({ ...options, isGuarded });
         if (!isGuarded) {
-          await completeInterrupted(this.#acceptParts, headAfterMove, options);
+          await (await accepting()).completeInterrupted(this.#acceptParts, headAfterMove, options);
           await log.catchUp(options);
         }
         const { last } = log.state;
@@ -529,6 +531,7 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   async accept(options?: AcceptOptions): Promise<AcceptResult> {
+    const { acceptAttempt, checkAcceptOptions, completeInterrupted } = await accepting();
     const given = checkAcceptOptions(options);
     const { log, checkOpen } = this.#parts;
     const { expect, signal } = given;
@@ -545,6 +548,16 @@ export class WorkspaceAttempt implements Attempt {
         return result;
       }
     });
+  }
+
+  async conflicts(options: CallOptions = {}): Promise<readonly Conflict[]> {
+    const { signal } = checkOptions(options, [], 'conflicts');
+    const { log, lower, pending, directory, checkStarted } = this.#parts;
+    const { head } = await log.catchUp({ signal });
+    await checkStarted({ signal });
+    const isAtRest = (await pending.find({ signal })) === undefined;
+    if (isAtRest && !(await mayConflict(head, lower, directory, { signal }))) return [];
+    return (await this.accept({ dryRun: true, onConflict: 'skip', signal })).conflicts;
   }
 
   async run(command: string | readonly string[], options?: RunOptions): Promise<RunResult> {
@@ -564,6 +577,7 @@ export class WorkspaceAttempt implements Attempt {
       const { value, context } = await this.#operation(this.#contextOf(label, told), work, given);
       return { value, operation: context.operations.at(-1) };
     };
+    const { runCommand } = await import('./commands/run-command.js');
     return runCommand({ ...commands, directory, fileSystem, copies, differing, operation, clock }, command, options);
   }
 
@@ -586,6 +600,10 @@ export class WorkspaceAttempt implements Attempt {
     await this.#backend.close();
   }
 }
+
+// Importing what writes to the disk, merges and starts commands takes longer than a program runs that only looks.
+const accepting = (): Promise<typeof import('./accept/accept.js')> => import('./accept/accept.js');
+const live = (): Promise<typeof import('./accept/live-operation.js')> => import('./accept/live-operation.js');
 
 /** Returns the head after the undo or redo of an operation. */
 function headAfterMove(head: Head, { changes }: OperationRecord, tool: 'undo' | 'redo', version: string): Head {

@@ -72,6 +72,8 @@ it('a discarded attempt takes no change, also from a process that has it open', 
   await expect(same.undo()).rejects.toMatchObject({ code: 'closed' });
   await expect(b.attempt('one')).rejects.toMatchObject({ code: 'closed' });
   expect(await b.attempts()).toMatchObject([{ name: 'one', state: 'discarded', current: false }]);
+  expect(await b.attempts({ name: 'one' })).toEqual(await b.attempts());
+  expect(await b.attempts({ name: 'two' })).toEqual([]);
 });
 
 it('after a switch to another branch nothing changes, reading goes on, and a new attempt can begin', async () => {

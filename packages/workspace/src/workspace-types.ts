@@ -88,7 +88,8 @@ export interface Workspace extends AsyncDisposable {
   readonly directory: string;
   /** True if the directory is in a git work tree. */
   readonly isRepository: boolean;
-  attempts(options?: CallOptions): Promise<readonly AttemptInfo[]>;
+  /** Returns facts about all attempts, discarded ones too, oldest first. @param options.name only about this one, if it exists */
+  attempts(options?: CallOptions & { readonly name?: string | undefined }): Promise<readonly AttemptInfo[]>;
   /** Creates an attempt, and makes it the current one if there is none. @throws WorkspaceError `exists` */
   createAttempt(name?: string, options?: CallOptions): Promise<Attempt>;
   /**

@@ -1,7 +1,6 @@
 import { type CallOptions, type Limits, systemClock } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
-import { recoverDirectory } from '@scratchfs/host';
-import { hasJournal, hostReadBackend } from '@scratchfs/host/internal';
+import { hasJournal, hostReadBackend } from '@scratchfs/host/internal-read';
 import { PendingAccepts } from './accept/pending-accept.js';
 import { StoredApprovals } from './approvals.js';
 import { WorkspaceAttempt } from './attempt.js';
@@ -45,7 +44,9 @@ export async function openWorkspace(directory: string, options: WorkspaceOptions
     const disk = new VisibleBackend(hostReadBackend(store.directory), hidden);
     // What a killed accept left half written is undone, or completed, before anybody sees it.
     const settle = async (): Promise<void> => {
-      if (hasJournal(store.directory)) await recoverDirectory(store.directory);
+      if (!hasJournal(store.directory)) return;
+      const { recoverDirectory } = await import('@scratchfs/host');
+      await recoverDirectory(store.directory);
     };
     return new DirectoryWorkspace(store, new Lower(disk, settle), hidden, given);
   } catch (error) {
@@ -71,6 +72,8 @@ class DirectoryWorkspace implements Workspace {
   readonly #isInMemory: boolean;
   readonly #isLive: boolean;
   readonly #attempts = new Map<string, Promise<WorkspaceAttempt>>();
+  /** Logs of the attempts that were opened. */
+  readonly #logs = new Map<string, OperationLog>();
   #isClosed = false;
 
   constructor(store: WorkspaceStore, lower: Lower, hidden: HiddenPaths, options: WorkspaceOptions) {
@@ -87,20 +90,23 @@ class DirectoryWorkspace implements Workspace {
     this.approvals = new StoredApprovals(store.fileSystem, this.#clock, () => this.#beforeChange(), settled);
     this.#events = new WorkspaceEvents(store.fileSystem, this.#index, this.approvals);
     this.#limits = options.limits;
-    this.#commands = commandVisibility({ deny: options.deny, allowSecrets: options.allowSecrets }, this.#readOnly);
+    this.#commands = commandVisibility(hidden, options.deny, this.#readOnly);
     this.#isInMemory = options.store === 'memory:';
     this.#isLive = options.live === true;
   }
 
-  async attempts(options: CallOptions = {}): Promise<readonly AttemptInfo[]> {
+  async attempts(options: CallOptions & { readonly name?: string | undefined } = {}): Promise<readonly AttemptInfo[]> {
     this.#enter();
-    checkOptions(options, [], 'attempts');
-    const { signal } = options;
+    const { name: only, signal } = checkOptions(options, ['name'], 'attempts');
     const current = (await this.#index.current(signal))?.name;
     const infos: AttemptInfo[] = [];
-    for (const { name, state, createdAt, parent, live } of await this.#index.list(signal)) {
-      const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, await this.#emptyHead());
-      const { head, last } = log.state;
+    const found = only === undefined ? await this.#index.list(signal) : [await this.#index.find(only, signal)];
+    const records = found.filter((record) => record !== undefined);
+    for (const { name, state, createdAt, parent, live } of records) {
+      const opened = this.#logs.get(name);
+      const log =
+        opened ?? (await OperationLog.open(this.#store.fileSystem, folderOf(name), name, await this.#emptyHead()));
+      const { head, last } = opened === undefined ? log.state : await opened.catchUp({ signal });
       infos.push({
         name,
         state,
@@ -226,6 +232,7 @@ class DirectoryWorkspace implements Workspace {
   async #opened(name: string, given: AttemptStart | undefined): Promise<WorkspaceAttempt> {
     const empty = await this.#emptyHead();
     const log = await OperationLog.open(this.#store.fileSystem, folderOf(name), name, empty, () => this.#events.wake());
+    this.#logs.set(name, log);
     let start = given;
     const isLive = given === undefined ? this.#isLive : given.live === true;
     const checkStarted = async ({

@@ -8,7 +8,7 @@ import { withWorkspace } from '../workspace/open.js';
 import { attemptJson } from '../workspace/operation-text.js';
 
 export function run(call: Call): Promise<Result> {
-  const { options, output, signal } = call;
+  const { output, signal } = call;
   const { style } = output;
   return withWorkspace(call, async (workspace) => {
     const warnings: string[] = [];
@@ -23,8 +23,6 @@ export function run(call: Call): Promise<Result> {
     };
     const waiting = (await orWarn(() => workspace.approvals.list({ state: 'pending', signal }), [])).length;
     const info = await attemptInfo(call, workspace);
-    const named = options.text('attempt');
-    if (info === undefined && named !== undefined) await workspace.attempt(named, { signal });
     if (info === undefined) {
       const lines = ['No attempt yet: the first change of an agent or of `scratchfs fs` makes one.'];
       return {
@@ -35,12 +33,7 @@ export function run(call: Call): Promise<Result> {
     const attempt = await workspace.attempt(info.name, { signal });
     const { paths } = await attempt.diff({ signal });
     const conflicts =
-      paths.length === 0
-        ? []
-        : await orWarn<readonly Conflict[]>(
-            async () => (await attempt.accept({ dryRun: true, onConflict: 'skip', signal })).conflicts,
-            [],
-          );
+      paths.length === 0 ? [] : await orWarn<readonly Conflict[]>(() => attempt.conflicts({ signal }), []);
     const now = Date.now();
     const parent = parentText(info);
     const from = parent === undefined ? '' : `, forked ${parent}`;

@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AsyncStorage } from '@scratchfs/core';
 import { CliError, ExitCode, usageError } from '../errors.js';
-import { openSnapshotFile } from './snapshot-file.js';
 import type { Store } from './store.js';
 
 /** `read` and `change` need a storage that exists; `create` creates it if it is missing. */
@@ -141,7 +140,7 @@ async function openPath(path: string, name: string, access: Access): Promise<Sto
       `${name} does not exist.`,
       'Name a directory, a snapshot file, or a URL: see `scratchfs help stores`.',
     );
-  if (isSnapshot) return openSnapshotFile(path);
+  if (isSnapshot) return (await import('./snapshot-file.js')).openSnapshotFile(path);
   const { hostFileSystem } = await import('@scratchfs/host');
   if (found === undefined) {
     const { mkdir } = await import('node:fs/promises');

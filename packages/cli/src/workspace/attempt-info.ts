@@ -4,8 +4,9 @@ import type { Call } from '../table/command-spec.js';
 /** Returns facts about the attempt that `--attempt` names, or the current one; undefined if none exists yet. */
 export async function attemptInfo(call: Call, workspace: Workspace): Promise<AttemptInfo | undefined> {
   const name = call.options.text('attempt');
-  const infos = await workspace.attempts({ signal: call.signal });
-  return infos.find((info) => (name === undefined ? info.current : info.name === name));
+  const { signal } = call;
+  const attempt = await workspace.attempt(name, { signal });
+  return (await workspace.attempts({ name: attempt.name, signal }))[0];
 }
 
 /** Returns where an attempt was forked. A fork of what had no changes began from the disk, as every other attempt. */

@@ -9,7 +9,7 @@ import {
   MAX_DEPTH,
   MAX_PATH_BYTES,
 } from '@scratchfs/core';
-import { isDotGit } from '@scratchfs/history';
+import { isDotGit } from '@scratchfs/history/internal';
 import type { ConfinedRoot } from '../confined-root.js';
 import { isTurnDue, nextTurn } from '../event-loop.js';
 import { hostError, isCode } from '../host-error.js';

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type CallOptions, type FileSystem, isFsError, systemClock } from '@scratchfs/core';
-import { recoverDirectory } from '@scratchfs/host';
-import { isAlive, startOf } from '@scratchfs/host/internal';
+import { isAlive, startOf } from '@scratchfs/host/internal-read';
 import { WorkspaceError } from '../errors.js';
 import type { NewOperation } from '../log/operation-log.js';
 import { seal, unseal } from '../log/operation-record.js';
 import type { DiskWrite } from './accept-record.js';
 import type { AcceptedPath } from './apply.js';
 import { sameState } from './attempt-change.js';
-import { DiskReader } from './disk-reader.js';
 
 /** An operation of a live attempt whose changes are, or will be, on the disk. */
 export interface LiveOperation {
@@ -113,6 +111,10 @@ export class PendingAccepts {
    * - Otherwise all paths must hold the new state: the attempt keeps its changes and compares them with the disk.
    */
   async isWritten({ writes, isApplied }: PendingAccept, isLive: boolean): Promise<boolean> {
+    const [{ recoverDirectory }, { DiskReader }] = await Promise.all([
+      import('@scratchfs/host'),
+      import('./disk-reader.js'),
+    ]);
     await recoverDirectory(this.directory);
     await using disk = DiskReader.open(this.directory);
     let old = 0;

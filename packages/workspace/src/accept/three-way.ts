@@ -1,4 +1,3 @@
-import { mergeText } from '@scratchfs/history';
 import type { Conflict, EntryState } from '../operation.js';
 import { hashOf, permissionsOf, sameContent, sameState } from './attempt-change.js';
 
@@ -32,7 +31,7 @@ export async function mergeEntry(base: Side, disk: Side, attempt: Side): Promise
   if (b.kind !== 'file') return { conflict: 'content' };
   const contents = await Promise.all([base.content(), disk.content(), attempt.content()]);
   if (contents.some(isBinary)) return { conflict: 'binary' };
-  const content = mergeLines(...contents);
+  const content = await mergeLines(...contents);
   if (content === undefined) return { conflict: 'content' };
   return { state: { kind: 'file', mode, size: content.length, hash: hashOf(content) }, content };
 }
@@ -58,7 +57,12 @@ function isBinary(content: Uint8Array): boolean {
 }
 
 /** Merges three texts by lines. Undefined if `git merge-file` has a conflict. */
-export function mergeLines(base: Uint8Array, disk: Uint8Array, attempt: Uint8Array): Uint8Array | undefined {
+export async function mergeLines(
+  base: Uint8Array,
+  disk: Uint8Array,
+  attempt: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const { mergeText } = await import('@scratchfs/history');
   const merged = mergeText(base, disk, attempt, { algorithm: 'myers', joinAcrossPunctuation: true });
   return merged.conflicts === 0 ? merged.bytes : undefined;
 }

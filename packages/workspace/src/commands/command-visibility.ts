@@ -1,5 +1,5 @@
 import type { CopySource, Visibility } from '@scratchfs/host/internal';
-import { type HiddenPathOptions, HiddenPaths } from '../visibility/hidden-paths.js';
+import { HiddenPaths } from '../visibility/hidden-paths.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 
 /** Decides what a command sees of a directory and what it may leave there, by the rules of its workspace. */
@@ -9,10 +9,13 @@ export interface CommandVisibility {
   readonly isReadOnly: (path: string) => boolean;
 }
 
-/** @param ignored directories that git ignores */
-export function commandVisibility(options: HiddenPathOptions, ignored: ReadOnlyPaths): CommandVisibility {
-  const hidden = new HiddenPaths(options);
-  const secrets = new HiddenPaths({ deny: options.deny });
+/** @param hidden paths that no command sees @param deny patterns of the workspace @param ignored directories that git ignores */
+export function commandVisibility(
+  hidden: HiddenPaths,
+  deny: readonly string[] | undefined,
+  ignored: ReadOnlyPaths,
+): CommandVisibility {
+  let secrets: HiddenPaths | undefined;
   return {
     visibilityOf: (path, isDirectory) => {
       if (hidden.hidesLast(path.split('/'))) return 'hidden';
@@ -22,6 +25,9 @@ export function commandVisibility(options: HiddenPathOptions, ignored: ReadOnlyP
         .ignoredOn(`/${path}`, async () => true)
         .then((found): Visibility => (found === undefined ? 'visible' : 'ignored'));
     },
-    isReadOnly: (path) => secrets.hides(`/${path}`),
+    isReadOnly: (path) => {
+      secrets ??= new HiddenPaths({ deny });
+      return secrets.hides(`/${path}`);
+    },
   };
 }

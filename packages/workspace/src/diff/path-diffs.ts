@@ -1,7 +1,7 @@
 import { type AttemptChange, type Contents, contentOf, hashOf, sortedChanges } from '../accept/attempt-change.js';
 import type { PathDiff } from '../attempt-types.js';
 import type { EntryState } from '../operation.js';
-import { type TextDiff, textDiff } from './hunks.js';
+import type { TextDiff } from './hunks.js';
 
 export interface PathDiffOptions {
   /** Include hunks. Default false. */
@@ -88,6 +88,7 @@ export async function textDiffOf(
   const after = change.now;
   if (before?.hash === after?.hash) return { hunks: [], additions: 0, deletions: 0 };
   const [old, current] = await Promise.all([contentOf(before, contents, signal), contentOf(after, contents, signal)]);
+  const { textDiff } = await import('./hunks.js');
   return textDiff(old, current, hunkPrefix(change.path, before, after));
 }
 

@@ -19,13 +19,8 @@ import { Draft } from '../delta/draft.js';
 import type { Contents } from '../log/contents.js';
 import type { Conflict, EntryState } from '../operation.js';
 import { Captures, missingBase, stateOfRecord } from './capture.js';
+import { isRacy } from './racy.js';
 import { mergeContents, mergeWhole } from './three-way.js';
-
-/**
- * A file that was modified so shortly before it was looked at may have been modified again without a change of its
- * times: it is compared by content. git's rule for the index.
- */
-const RACY_MS = 2_000;
 
 /** Result of a comparison of changed paths with the disk. */
 export interface Refreshed {
@@ -94,11 +89,11 @@ export class Refresher {
   async isSame(base: Base, record: NodeRecord | undefined, captures: Captures): Promise<boolean> {
     if (record === undefined || base.key === undefined) return record === undefined && base.key === undefined;
     if (base.key !== keyOf(record)) return false;
-    if (record.kind !== 'file' || record.meta.mtime < base.at - RACY_MS) return true;
+    if (!isRacy(base, record)) return true;
     if (this.#verified.get(base.path) === base.key) return true;
     const now = await captures.capture(base.path);
     if (now === undefined || now.base.key !== base.key || now.content?.hash !== base.state?.hash) return false;
-    if (now.record.meta.mtime < now.base.at - RACY_MS) this.#verified.set(base.path, base.key);
+    if (!isRacy(now.base, now.record)) this.#verified.set(base.path, base.key);
     return true;
   }
 }

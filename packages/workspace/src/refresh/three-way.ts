@@ -31,6 +31,6 @@ export async function mergeContents(
   if (whole.ok) return { ok: true, value: whole.value === ours.hash ? ours : theirs };
   const [b, o, t] = [await read(base.hash), await read(ours.hash), await read(theirs.hash)];
   if (isBinary(b) || isBinary(o) || isBinary(t)) return { ok: false, code: 'binary' };
-  const bytes = mergeLines(b, o, t);
+  const bytes = await mergeLines(b, o, t);
   return bytes === undefined ? { ok: false, code: 'content' } : { ok: true, value: bytes };
 }

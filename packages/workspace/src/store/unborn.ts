@@ -1,14 +1,11 @@
 import type { FileSystem } from '@scratchfs/core';
-import { readonly } from '@scratchfs/core/layers';
-import { createFileSystem } from 'scratchfs';
 
 /**
- * Returns a filesystem that is empty and read-only until `isBorn` returns true, and the given one from then on. Many
+ * Returns a filesystem that is like `empty` until `isBorn` returns true, and like the given one from then on. Many
  * storages create themselves at the first read; this way a program that only looks leaves nothing behind.
  */
-export function unborn(fileSystem: FileSystem, isBorn: () => boolean): FileSystem {
+export function unborn(fileSystem: FileSystem, empty: FileSystem, isBorn: () => boolean): FileSystem {
   let current: FileSystem | undefined;
-  const empty: FileSystem = readonly(createFileSystem());
   const methods = new Map<PropertyKey, unknown>();
   return new Proxy(fileSystem, {
     get(_, key) {

@@ -179,7 +179,10 @@ async function openedStore(directory: string, { store, durability }: StoreOption
   const fileSystem = fileSystemOn(storage);
   let isClaimed = false;
   return {
-    fileSystem: location === undefined ? fileSystem : unborn(fileSystem, () => isClaimed || exists(location)),
+    fileSystem:
+      location === undefined || exists(location)
+        ? fileSystem
+        : unborn(fileSystem, await emptyFileSystem(), () => isClaimed || exists(location)),
     location: location?.path ?? withoutPassword(store ?? ''),
     create: () => {
       isClaimed = true;
@@ -189,6 +192,11 @@ async function openedStore(directory: string, { store, durability }: StoreOption
       await storage.close();
     },
   };
+}
+
+async function emptyFileSystem(): Promise<FileSystem> {
+  const { readonly } = await import('@scratchfs/core/layers');
+  return readonly(createFileSystem());
 }
 
 /** Refuses a store in the directory: the agent could change it, and its changes would be changes of the attempt. */

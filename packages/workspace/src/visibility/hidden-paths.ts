@@ -1,6 +1,6 @@
 import { pathSegments } from '@scratchfs/core';
-import { isDotGit } from '@scratchfs/history';
-import { type DenyRule, denyRules, SECRET_FILES } from '@scratchfs/sandbox';
+import { isDotGit } from '@scratchfs/history/internal';
+import { type DenyRule, denyRules, SECRET_FILES } from '@scratchfs/sandbox/internal';
 
 /** Names of secrets besides those of the sandbox: everything that begins with `.env`, except examples. */
 const SECRETS = [...SECRET_FILES, '.env*', '!.env.{example,sample,template,dist,defaults}'];

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWithin } from '@scratchfs/core';
-import { ignoreFacts, trackedIgnored } from '@scratchfs/host/internal';
 import { gitDirectoryAround } from '../branch.js';
 import { IgnoredDirectories } from './ignored-directories.js';
 import type { ReadOnlyPaths } from './visible-backend.js';
@@ -20,7 +19,7 @@ export class IgnoredPaths implements ReadOnlyPaths {
   }
 
   async ignoredOn(path: string, isDirectory: () => Promise<boolean>): Promise<string | undefined> {
-    this.#directories ??= ignoreFacts(this.#directory).then((facts) => new IgnoredDirectories(this.#directory, facts));
+    this.#directories ??= ignoredIn(this.#directory);
     const directories = await this.#directories;
     const found = directories.on(path, true);
     if (found === undefined || (found === path && !(await isDirectory()))) return undefined;
@@ -32,11 +31,21 @@ export class IgnoredPaths implements ReadOnlyPaths {
   #trackedPaths(): Promise<readonly string[]> {
     const version = indexVersion(this.#directory);
     if (this.#tracked?.version !== version) {
-      const paths = trackedIgnored(this.#directory).then((found) => found.map((path) => `/${path}`));
+      const paths = trackedIn(this.#directory);
       this.#tracked = { version, paths };
     }
     return this.#tracked?.paths ?? Promise.resolve([]);
   }
+}
+
+async function ignoredIn(directory: string): Promise<IgnoredDirectories> {
+  const { ignoreFacts } = await import('@scratchfs/host/internal');
+  return new IgnoredDirectories(directory, await ignoreFacts(directory));
+}
+
+async function trackedIn(directory: string): Promise<readonly string[]> {
+  const { trackedIgnored } = await import('@scratchfs/host/internal');
+  return (await trackedIgnored(directory)).map((path) => `/${path}`);
 }
 
 function indexVersion(directory: string): string {

@@ -1,0 +1,1 @@
+export { isDotGit } from './objects/entry-name.js';

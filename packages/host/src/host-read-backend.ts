@@ -1,0 +1,118 @@
+import type { Backend, BackendCall, Batch, Check, CommitResult, LoadRequest, LoadResult } from '@scratchfs/core';
+import { FsError, StorageError } from '@scratchfs/core';
+import { ConfinedRoot, type Trail } from './confined-root.js';
+import { isTurnDue, nextTurn } from './event-loop.js';
+import { hostError } from './host-error.js';
+import { HostReader, versionOf } from './host-reader.js';
+import { NodeIds } from './node-ids.js';
+
+/** A directory of the host as a backend that writes nothing. Other processes may change the directory at any time. */
+export class HostReadBackend implements Backend {
+  readonly capabilities = {
+    checkpoints: false,
+    forks: false,
+    sharedWatch: false,
+    transactions: false,
+    journaled: true,
+  };
+  readonly root: ConfinedRoot;
+  protected readonly ids = new NodeIds();
+  protected readonly reader: HostReader;
+  /**
+   * Loads that still look up names under the root. The root's descriptor stays open until they end, because its number
+   * may be reused for another directory.
+   */
+  readonly #loads = new Set<Promise<unknown>>();
+  #closed = false;
+
+  /** @param hidesGit true if names that a disk reads as `.git` count as missing */
+  constructor(
+    directory: string,
+    hidesGit: boolean,
+    readonly readonly: boolean = true,
+  ) {
+    this.root = new ConfinedRoot(directory, hidesGit);
+    this.reader = new HostReader(this.root, this.ids);
+  }
+
+  async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
+    this.enter(call);
+    const load = this.#load(requests, call);
+    this.#loads.add(load);
+    try {
+      return await load;
+    } finally {
+      this.#loads.delete(load);
+    }
+  }
+
+  async commit({ checks, writes }: Batch, call?: BackendCall): Promise<CommitResult> {
+    this.enter(call);
+    const failed = await this.failedOf(checks);
+    if (failed.length > 0) return { kind: 'conflict', checks: failed };
+    if (writes.length > 0) throw new FsError('EROFS');
+    return { kind: 'ok', version: 'read' };
+  }
+
+  async outcome(_operationId: string): Promise<CommitResult | 'absent' | 'unknown'> {
+    return 'absent';
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.settled();
+    this.root.close();
+  }
+
+  /** Comes before each load. */
+  protected async recovered(): Promise<void> {}
+
+  /** Resolves when nothing of this backend uses the root any more. */
+  protected async settled(): Promise<void> {
+    await Promise.allSettled(this.#loads);
+  }
+
+  protected enter(call: BackendCall | undefined): void {
+    call?.signal?.throwIfAborted();
+    if (this.#closed) throw new StorageError('closed', 'The directory is closed');
+  }
+
+  async #load(requests: readonly LoadRequest[], call: BackendCall | undefined): Promise<readonly LoadResult[]> {
+    await this.recovered();
+    const results: LoadResult[] = [];
+    for (const request of requests) {
+      if (isTurnDue()) await nextTurn();
+      try {
+        results.push(await this.reader.load(request, call?.signal));
+      } catch (error) {
+        call?.signal?.throwIfAborted();
+        throw hostError(error, 'open', request.kind === 'path' ? request.path : request.at.path);
+      }
+    }
+    return results;
+  }
+
+  protected async failedOf(checks: readonly Check[]): Promise<number[]> {
+    const failed: number[] = [];
+    using trail = this.root.walk('/');
+    for (const [i, check] of checks.entries()) {
+      if (isTurnDue()) await nextTurn();
+      try {
+        trail.goTo(check.path);
+        if (!(await this.#holds(check, trail))) failed.push(i);
+      } catch (error) {
+        throw hostError(error, 'open', check.path);
+      }
+    }
+    return failed;
+  }
+
+  async #holds(check: Check, { complete, last }: Trail): Promise<boolean> {
+    if (check.kind === 'entry' && check.id === null) return !complete || last.kind === 'special';
+    if (!complete || this.ids.of(last.stat) !== check.id) return false;
+    if (check.kind === 'entry' && check.version === undefined) return true;
+    if (check.kind !== 'empty') return check.kind !== 'tree' && versionOf(last.stat) === check.version;
+    return (await last.names()).length === 0;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Backend } from '@scratchfs/core';
+import { hostError } from './host-error.js';
+import { HostReadBackend } from './host-read-backend.js';
+
+// What a program that only looks at a directory needs, without git, the OS sandbox and everything that writes: importing
+// those takes longer than such a program runs.
+
+/**
+ * Returns a backend that reads a directory of the host and writes nothing. Names that a disk reads as `.git` count as
+ * missing. Versions change with inode, size, times, names and mode. @throws FsError ENOENT, ENOTDIR
+ */
+export function hostReadBackend(directory: string): Backend {
+  try {
+    return new HostReadBackend(directory, true);
+  } catch (error) {
+    throw hostError(error, 'open', '/');
+  }
+}
+export { hasJournal } from './apply/journal.js';
+export { isAlive, startOf } from './process-start.js';
