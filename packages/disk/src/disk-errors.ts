@@ -29,7 +29,10 @@ export async function unlinkIfPresent(path: string): Promise<void> {
   });
 }
 
-/** Returns the failure for an error of the disk. A call that failed with one of the `REFUSED` has changed nothing. */
+/**
+ * Converts an error of the disk; a StorageError and an error without a code stay as they are. A call that failed with
+ * one of the `REFUSED` has changed nothing.
+ */
 export function toStorageError(error: unknown): unknown {
   if (isStorageError(error)) return error;
   const { code, syscall } = error as NodeJS.ErrnoException;

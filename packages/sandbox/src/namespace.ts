@@ -53,7 +53,7 @@ export class Namespace {
     return this.#root === undefined || isAbsolute(given);
   }
 
-  /** Returns `name:rest` as `name/rest`; undefined for a host path. */
+  /** Returns `name:rest` as `name/rest`, undefined for a host path, and any other path unchanged. */
   #slashAfterName(given: string): string | undefined {
     const colon = given.indexOf(':');
     const name = given.slice(isAbsolute(given) ? 1 : 0, Math.max(colon, 0));

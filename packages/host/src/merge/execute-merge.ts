@@ -31,7 +31,7 @@ export interface MergeBackOptions {
 /** Result of a merge into the user's repository. If it did not succeed, the repository is unchanged. */
 export interface MergeResult {
   readonly success: boolean;
-  /** True if both sides changed the same paths. */
+  /** True if changes of the two sides conflict. */
   readonly conflict: boolean;
   /** Text to show to a person, in complete sentences. */
   readonly message: string;

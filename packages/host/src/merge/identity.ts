@@ -1,7 +1,10 @@
 import type { Person } from '@scratchfs/history';
 import type { Git } from '../git/git.js';
 
-/** Returns a git that commits with the identity of the user's git, or with the author that the caller names. */
+/**
+ * Returns a git that commits with the identity that the user has configured or, without one, with the given author
+ * (default: scratchfs).
+ */
 export async function identityFor(git: Git, author: Person | undefined, signal: AbortSignal | undefined): Promise<Git> {
   for (const name of ['user.name', 'user.email']) {
     const { exitCode, stdout } = await git.run(['config', '--get', name], { accept: [0, 1], signal });

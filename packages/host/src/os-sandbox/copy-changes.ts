@@ -39,7 +39,7 @@ const MAX_OWN_BYTES = 2 ** 31;
 
 /**
  * Compares a copy with what the command was given. The command has ended, and no link that it left is followed.
- * @param limits without it no content is read, and an entry counts as changed if its times have changed
+ * @param limits without it no content is read, and a file or link counts as changed if its stats have changed
  * @throws FsError EFBIG for more than `copyBackBytes` or `copyBackFiles`
  */
 export async function changesOf(

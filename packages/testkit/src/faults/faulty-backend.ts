@@ -15,8 +15,8 @@ import type { Scheduler } from './scheduler.js';
 
 /**
  * Fate of one call: `before`: it fails and was not applied; `after`: it fails although it was applied; `hang`: it is
- * not applied and never completes, until its signal aborts; `lost`: it is applied and never completes; `late`: it is
- * applied only after the caller has stopped waiting; `twice`: a commit arrives twice.
+ * not applied and fails only when its signal aborts; `lost`: so too, but it is applied; `late`: it is applied only
+ * after the caller has stopped waiting; `twice`: a commit arrives twice.
  */
 export type Fault = 'none' | 'before' | 'after' | 'hang' | 'lost' | 'late' | 'twice';
 
