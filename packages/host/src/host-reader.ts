@@ -221,7 +221,8 @@ function nameAt(path: string, depth: number): string {
 export function versionOf(stat: BigIntStats): string {
   const { ino, size, mtimeNs, ctimeNs, nlink, mode } = stat;
   // A file that replaces another one within a tick of the clock differs by its inode.
-  return stat.isDirectory() ? `${mtimeNs}:${ctimeNs}` : `${ino}:${size}:${mtimeNs}:${ctimeNs}:${nlink}:${mode}`;
+  // `join` makes one flat string. A template makes a rope of 12 strings, which took half of what a cached record takes.
+  return (stat.isDirectory() ? [mtimeNs, ctimeNs] : [ino, size, mtimeNs, ctimeNs, nlink, mode]).join(':');
 }
 
 /** Reads of up to this many bytes take no longer than finding the file, so they are synchronous. */

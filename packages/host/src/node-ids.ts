@@ -37,5 +37,5 @@ export class NodeIds {
 
 /** Returns a key that differs for all existing files of the host. The system gives it again after a file is removed. */
 export function inodeKey({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`;
+  return [dev, ino].join(':');
 }

@@ -12,6 +12,8 @@ export interface Source {
   current?(id: NodeId): NodeRecord | undefined;
   /** Returns a range of the stored content of a file. */
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined;
+  /** Tells that the content of a file is not needed any more. */
+  dropContent?(id: NodeId): void;
 }
 
 /** Known data whose preparation takes so long that it runs in slices. */

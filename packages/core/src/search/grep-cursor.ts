@@ -125,6 +125,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     if (first === undefined) return false;
     const bytes = this.#content(first);
     this.#loads = 0;
+    this.view.source?.dropContent?.(first.node.id);
     this.#queue.shift();
     this.#queuedBytes -= first.node.size;
     if (this.#queue.length === 0) this.#isFull = false;

@@ -42,7 +42,8 @@ function lowerAddress({ path, id }: NodeAddress): NodeAddress {
 }
 
 function upperRecord(record: NodeRecord): NodeRecord {
-  const id: NodeId = `${typeof record.id === 'number' ? 'n' : 's'}${record.meta.birthtime.toString(36)}@${record.id}`;
+  const kind = typeof record.id === 'number' ? 'n' : 's';
+  const id: NodeId = [kind, record.meta.birthtime.toString(36), '@', record.id].join('');
   if (record.directory === undefined) return { ...record, id };
   const directory = { ...record.directory, tree: UNKNOWN_VERSION, count: 0, totals: NOTHING, counted: false };
   return { ...record, id, directory };

@@ -145,4 +145,30 @@ describe('grep on a remote storage', () => {
     });
     expect(await paths(grep(mine, 'needle', { paths: '/d' }))).toEqual(['/d/a', '/d/b']);
   });
+
+  it('keeps no more than the first contents of many for later reads', async () => {
+    const { mine, other, requests } = await clients();
+    const names = Array.from({ length: 12 }, (_, i) => `/d/${String(i).padStart(2, '0')}`);
+    await other.mkdir('/d');
+    for (const name of names) await other.writeFile(name, `needle\n${'x'.repeat(2 ** 20)}`);
+    expect(await paths(grep(mine, 'needle', { paths: '/d' }))).toEqual(names);
+    requests.length = 0;
+    await mine.readText('/d/00');
+    expect(requests).toEqual(['commit']);
+    requests.length = 0;
+    await mine.readText('/d/11');
+    expect(requests).toEqual(['load content', 'commit']);
+  });
+
+  it('lets go of each content in a transaction once it has searched it', async () => {
+    const { mine, requests } = await clients();
+    await mine.mkdir('/d');
+    for (const name of ['a', 'b']) await mine.writeFile(`/d/${name}`, 'needle\n');
+    await mine.transaction(async (inside) => {
+      expect(await paths(grep(inside, 'needle', { paths: '/d' }))).toEqual(['/d/a', '/d/b']);
+      requests.length = 0;
+      await inside.readText('/d/a');
+      expect(requests).toEqual(['load content']);
+    });
+  });
 });

@@ -46,6 +46,8 @@ export interface Use {
 const MAX_NAMES = 200_000;
 /** Maximum number of cached bytes of contents; a cache with more is cleared. */
 const MAX_BYTES = 64 * 2 ** 20;
+/** Number of cached bytes of contents from which on the contents that a walk loads are not added: it reads each once. */
+const MAX_WALKED_BYTES = 8 * 2 ** 20;
 /** Number of loads whose order is remembered. */
 const MAX_LOADS = 4_096;
 /** Load number of this client's own writes. */
@@ -225,8 +227,14 @@ export class NodeCache {
     return piece?.bytes.subarray(offset - piece.offset, offset - piece.offset + length);
   }
 
+  /** Forgets the content of a file that is not needed any more. */
+  dropContent(id: NodeId): void {
+    this.#forgetContent(id);
+  }
+
   /** Stores the result of a load request, with the number of loads sent by then. */
-  add(request: LoadRequest, result: LoadResult, load: number, sent = Math.abs(load)): void {
+  add(request: LoadRequest, result: LoadResult, load: number, sent = Math.abs(load), isWalk = false): void {
+    const keepsContents = !isWalk || this.#bytes < MAX_WALKED_BYTES;
     if (this.#sent.size > MAX_LOADS) this.#sent.clear();
     this.#sent.set(load, sent);
     const room = this.#room;
@@ -236,17 +244,18 @@ export class NodeCache {
     }
     if (result.kind === 'gone') {
       if (request.kind !== 'path') this.#forget(request.at.id);
-    } else if (result.kind === 'path' && request.kind === 'path') this.#addPath(request.path, result, load);
+    } else if (result.kind === 'path' && request.kind === 'path')
+      this.#addPath(request.path, result, load, keepsContents);
     else if (result.kind === 'content') {
       this.#addNode(result.file, load);
-      this.#addPiece(result.file, result.offset, result.bytes);
+      if (keepsContents) this.#addPiece(result.file, result.offset, result.bytes);
     } else if (result.kind === 'list') {
       this.#addNode(result.directory, load);
       this.#addPage(request.kind === 'list' ? request.after : undefined, result, load);
-    } else if (result.kind === 'tree') this.#addTree(result.directory, result.listings, load);
+    } else if (result.kind === 'tree') this.#addTree(result.directory, result.listings, load, keepsContents);
   }
 
-  #addPath(path: string, result: Extract<LoadResult, { kind: 'path' }>, load: number): void {
+  #addPath(path: string, result: Extract<LoadResult, { kind: 'path' }>, load: number, keepsContents: boolean): void {
     const { nodes, content } = result;
     const names = pathSegments(path);
     const root = nodes[0];
@@ -260,10 +269,10 @@ export class NodeCache {
       this.#setName(this.#directory(parent), names[i - 1] as string, node?.id ?? null);
     }
     const last = nodes.at(-1);
-    if (content !== undefined && last !== null && last !== undefined) this.#addContent(last, content);
+    if (keepsContents && content !== undefined && last !== null && last !== undefined) this.#addContent(last, content);
   }
 
-  #addTree(directory: NodeRecord, listings: readonly Listing[], load: number): void {
+  #addTree(directory: NodeRecord, listings: readonly Listing[], load: number, keepsContents: boolean): void {
     this.#addNode(directory, load);
     const byPath = new Map([['', directory]]);
     for (const { path, names, nodes, contents } of listings) {
@@ -273,7 +282,7 @@ export class NodeCache {
       names.forEach((name, i) => {
         const node = nodes[i] as NodeRecord;
         if (node.kind === 'directory') byPath.set(path === '' ? name : `${path}/${name}`, node);
-        const bytes = contents?.[i];
+        const bytes = keepsContents ? contents?.[i] : undefined;
         if (bytes !== undefined) this.#addContent(node, bytes);
       });
     }

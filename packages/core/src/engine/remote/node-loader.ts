@@ -74,7 +74,11 @@ export class NodeLoader {
   }
 
   /** Sends one request, remembers its results, and returns them. */
-  async fetch(requests: readonly LoadRequest[], call: BackendCall = {}): Promise<readonly LoadResult[]> {
+  fetch(requests: readonly LoadRequest[], call: BackendCall = {}): Promise<readonly LoadResult[]> {
+    return this.#fetch(requests, call, false);
+  }
+
+  async #fetch(requests: readonly LoadRequest[], call: BackendCall, isWalk: boolean): Promise<readonly LoadResult[]> {
     // The load is numbered when it is sent, because its results are from then or later. A negative number marks results
     // that may be older.
     this.#loads += 1;
@@ -86,14 +90,14 @@ export class NodeLoader {
       const result = results[i];
       if (result === undefined)
         throw new StorageError('corrupt', 'The backend returned fewer results than were requested');
-      this.cache.add(request, result, load, this.#loads);
+      this.cache.add(request, result, load, this.#loads, isWalk);
     });
     return results;
   }
 
-  /** Returns a loader of the same state with an empty cache. Results are stored in this loader's cache too. */
+  /** Returns a loader of the same state with an empty cache, for a walk. Its results are stored in this loader's cache too. */
   fresh(): NodeLoader {
-    return new NodeLoader(this.shared, this.openFiles, (requests, call) => this.fetch(requests, call));
+    return new NodeLoader(this.shared, this.openFiles, (requests, call) => this.#fetch(requests, call, true));
   }
 }
 

@@ -308,6 +308,10 @@ export class OptimisticTransaction implements ViewSource {
     return bytes;
   }
 
+  dropContent(id: NodeId): void {
+    this.#cache.dropContent(id);
+  }
+
   #used(id: NodeId): void {
     const load = this.#cache.loadOf(id);
     this.#load = this.#load === undefined || this.#load === load ? load : null;
