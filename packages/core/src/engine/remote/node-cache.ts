@@ -46,8 +46,6 @@ export interface Use {
 const MAX_NAMES = 200_000;
 /** Maximum number of cached bytes of contents; a cache with more is cleared. */
 const MAX_BYTES = 64 * 2 ** 20;
-/** Number of cached bytes of contents from which on the contents that a walk loads are not added: it reads each once. */
-const MAX_WALKED_BYTES = 8 * 2 ** 20;
 /** Number of loads whose order is remembered. */
 const MAX_LOADS = 4_096;
 /** Load number of this client's own writes. */
@@ -233,8 +231,7 @@ export class NodeCache {
   }
 
   /** Stores the result of a load request, with the number of loads sent by then. */
-  add(request: LoadRequest, result: LoadResult, load: number, sent = Math.abs(load), isWalk = false): void {
-    const keepsContents = !isWalk || this.#bytes < MAX_WALKED_BYTES;
+  add(request: LoadRequest, result: LoadResult, load: number, sent = Math.abs(load), keepsContents = true): void {
     if (this.#sent.size > MAX_LOADS) this.#sent.clear();
     this.#sent.set(load, sent);
     const room = this.#room;

@@ -75,10 +75,14 @@ export class NodeLoader {
 
   /** Sends one request, remembers its results, and returns them. */
   fetch(requests: readonly LoadRequest[], call: BackendCall = {}): Promise<readonly LoadResult[]> {
-    return this.#fetch(requests, call, false);
+    return this.#fetch(requests, call, true);
   }
 
-  async #fetch(requests: readonly LoadRequest[], call: BackendCall, isWalk: boolean): Promise<readonly LoadResult[]> {
+  async #fetch(
+    requests: readonly LoadRequest[],
+    call: BackendCall,
+    keepsContents: boolean,
+  ): Promise<readonly LoadResult[]> {
     // The load is numbered when it is sent, because its results are from then or later. A negative number marks results
     // that may be older.
     this.#loads += 1;
@@ -90,14 +94,17 @@ export class NodeLoader {
       const result = results[i];
       if (result === undefined)
         throw new StorageError('corrupt', 'The backend returned fewer results than were requested');
-      this.cache.add(request, result, load, this.#loads, isWalk);
+      this.cache.add(request, result, load, this.#loads, keepsContents);
     });
     return results;
   }
 
-  /** Returns a loader of the same state with an empty cache, for a walk. Its results are stored in this loader's cache too. */
+  /**
+   * Returns a loader of the same state with an empty cache, for a walk. What it learns of nodes is stored in this
+   * loader's cache too. Contents are not: a walk reads each once, and together they may be large.
+   */
   fresh(): NodeLoader {
-    return new NodeLoader(this.shared, this.openFiles, (requests, call) => this.#fetch(requests, call, true));
+    return new NodeLoader(this.shared, this.openFiles, (requests, call) => this.#fetch(requests, call, false));
   }
 }
 
