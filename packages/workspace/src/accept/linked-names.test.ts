@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Attempt } from '../attempt-types.js';
@@ -115,5 +115,34 @@ describe('a file with several names', () => {
       mkdirSync(join(disk, 'empty'));
       expect((await attempt.accept()).accepted).toEqual(['/a']);
       expect(read(disk)).toEqual([NEW, 'PERSON', OLD]);
+    }));
+
+  it('is untouched under the names that an accept has found, once accept and change are undone', () =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.writeFile('/a', NEW);
+      await attempt.accept();
+      await attempt.undo();
+      await attempt.undo();
+      expect((await attempt.diff()).paths).toEqual([]);
+      expect(await attempt.fileSystem.readText('/d/b')).toBe(OLD);
+      expect((await attempt.accept()).accepted).toEqual([]);
+      expect(read(disk)).toEqual([OLD, OLD, OLD]);
+    }));
+
+  it('can be read after the person has removed the name under which it was changed', () =>
+    withLinks(async (attempt, disk) => {
+      const fs = attempt.fileSystem;
+      await fs.writeFile('/d/b', NEW);
+      rmSync(join(disk, 'd/b'));
+      rmSync(join(disk, 'node_modules/c'));
+      const entries = await fs.entries('/', { content: true });
+      expect(entries.flatMap((one) => (one.kind === 'file' ? [[one.path, one.size, one.content.length]] : []))).toEqual(
+        [
+          ['/.gitignore', 13, 13],
+          ['/a', NEW.length, NEW.length],
+        ],
+      );
+      await fs.appendFile('/a', 'more\n');
+      expect(await fs.readText('/d/b')).toBe(`${NEW}more\n`);
     }));
 });

@@ -36,7 +36,7 @@ export async function withLinkedNames(
       if (record.kind === 'directory') {
         const isReadOnly = (await readOnly.ignoredOn(inside, async () => true)) !== undefined;
         if (!isReadOnly) await walk(joinPath(path, name), inside, undefined);
-      } else if (record.links > 1 && wanted.has(record.id)) names.push(joinPath(path, name));
+      } else if (wanted.has(record.id)) names.push(joinPath(path, name));
     }
   };
   await walk('/', '/', head.root);

@@ -12,6 +12,7 @@ import {
   type Version,
   type Write,
 } from '@scratchfs/core';
+import { dropDangling } from '../delta/dangling.js';
 import {
   type Base,
   baseOfLink,
@@ -25,6 +26,7 @@ import {
 } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
 import { encodeHeld, heldIn } from '../delta/held.js';
+import { shownId } from '../delta/own-ids.js';
 import type { Contents } from '../log/contents.js';
 import { type Captured, Captures, missingBase, stateOfRecord } from '../refresh/capture.js';
 import { keyOf, type Lower } from './lower.js';
@@ -44,6 +46,8 @@ export const MAX_CONTENT = 2 ** 30;
 /** Applies the writes of a batch to a head. What the writes change for the first time is read from the lower directory. */
 export class BatchWriter {
   readonly #draft: Draft;
+  /** Head before the batch. */
+  readonly #before: Head;
   readonly #lower: Lower;
   readonly #contents: Contents;
   readonly #version: Version;
@@ -53,6 +57,7 @@ export class BatchWriter {
 
   constructor(head: Head, lower: Lower, contents: Contents, version: Version, call: BackendCall | undefined) {
     this.#draft = new Draft(head, version);
+    this.#before = head;
     this.#lower = lower;
     this.#contents = contents;
     this.#version = version;
@@ -127,8 +132,10 @@ export class BatchWriter {
   async #remove(path: string, time: number): Promise<void> {
     const place = await this.#place(path);
     const { entry } = place;
-    if (entry !== undefined) this.#unlink(entry, time);
+    const gone = new Set<NodeId>();
+    if (entry !== undefined) this.#unlink(entry, time, gone);
     await this.#free(place);
+    dropDangling(this.#draft, gone);
   }
 
   /** Leaves a name empty. */
@@ -150,15 +157,16 @@ export class BatchWriter {
     return { ...base, held: this.#captures.add(held).hash };
   }
 
-  /** Counts the names of files that disappear with an entry. */
-  #unlink({ node, link }: DeltaEntry, time: number): void {
+  /** Counts the names of files that disappear with an entry. @param gone receives the ids of files without a name */
+  #unlink({ node, link }: DeltaEntry, time: number, gone: Set<NodeId>): void {
     if (link !== undefined) {
       const inode = this.#draft.current.inodes.get(link) as DeltaNode;
       const links = (inode.links ?? 1) - 1;
       const meta = { ...(inode.meta as Metadata), ctime: time };
       this.#draft.setInode(link, links < 1 ? undefined : { ...inode, links, meta, version: this.#version });
+      if (links < 1) gone.add(link);
     }
-    for (const entry of node?.names?.values() ?? []) this.#unlink(entry, time);
+    for (const entry of node?.names?.values() ?? []) this.#unlink(entry, time, gone);
   }
 
   async #move(from: string, to: string, time: number): Promise<void> {
@@ -273,8 +281,9 @@ export class BatchWriter {
       else {
         const node = this.#nodeOf(captured);
         const { base } = captured;
-        if (record.links === 1) this.#draft.setEntry(names, { node, base });
-        else if (this.#draft.current.inodes.has(node.id)) this.#addName(names, node.id, base);
+        const isOther = node.id !== record.id;
+        if (this.#draft.current.inodes.has(node.id)) this.#addName(names, node.id, base);
+        else if (record.links === 1 || isOther) this.#draft.setEntry(names, { node, base });
         else {
           this.#draft.setInode(node.id, { ...node, links: record.links });
           this.#draft.setEntry(names, { node: null, link: node.id, base });
@@ -309,9 +318,9 @@ export class BatchWriter {
   }
 
   #nodeOf({ record, content }: Captured): DeltaNode {
-    const { id, kind, meta, target } = record;
+    const { kind, meta, target } = record;
     return {
-      id,
+      id: shownId(this.#before, record.id),
       kind,
       version: this.#version,
       meta,
@@ -357,7 +366,7 @@ export class BatchWriter {
       if (record?.kind !== 'directory') throw missing();
       const from = { path, id: record.id, meta: record.meta };
       const base: Base = { path, key: keyOf(record), state: stateOfRecord(record), at: systemClock() };
-      node = { id: record.id, kind: 'directory', version: '', from, names: NO_NAMES };
+      node = { id: shownId(this.#before, record.id), kind: 'directory', version: '', from, names: NO_NAMES };
       this.#draft.setEntry(names.slice(0, i + 1), { node, base }, true);
     }
     return node;

@@ -15,6 +15,7 @@ import {
   type Version,
 } from '@scratchfs/core';
 import { type DeltaNode, type Head, NO_NAMES, nodeOf, stateOf } from '../delta/delta-node.js';
+import { lowerId, shownId } from '../delta/own-ids.js';
 import type { Contents } from '../log/contents.js';
 import type { Lower } from './lower.js';
 
@@ -160,7 +161,7 @@ export class View {
       current = joinPath(current, name);
       const record = known.get(current);
       if (record === undefined) break;
-      records.push(record && this.#withInode(record));
+      records.push(record && this.#shown(record));
       if (record === null) break;
     }
     return records;
@@ -196,10 +197,15 @@ export class View {
     };
   }
 
-  /** Returns the record of a lower file, or that of its changed node if the attempt changed it under another name. */
-  #withInode(record: NodeRecord): NodeRecord {
-    const node = record.links > 1 ? this.head.inodes.get(record.id) : undefined;
-    return node === undefined ? record : this.#record(node, undefined);
+  /**
+   * Returns the record of a lower node at a path that the attempt has not changed. A file that it changed under another
+   * name is the changed one here too, also if the person has removed that name since, so that the file has one name left.
+   */
+  #shown(record: NodeRecord): NodeRecord {
+    const node = this.head.inodes.get(record.id);
+    if (node !== undefined) return this.#record(node, undefined);
+    const id = shownId(this.head, record.id);
+    return id === record.id ? record : { ...record, id };
   }
 
   async #path(path: string, limit: number, call: BackendCall | undefined): Promise<LoadResult> {
@@ -247,14 +253,17 @@ export class View {
     const changed = request.kind === 'content' ? this.head.inodes.get(at.id) : undefined;
     if (changed !== undefined && request.kind === 'content')
       return this.#content(changed, request.offset, request.length, call);
-    const [result] = await this.lower.load([{ ...request, at }], call);
-    if (result === undefined) return { kind: 'gone' };
-    if (this.head.inodes.size === 0) return result;
-    if (result.kind === 'list') return { ...result, nodes: result.nodes.map((record) => this.#withInode(record)) };
-    if (result.kind !== 'tree') return result;
+    const id = lowerId(at.id);
+    if (shownId(this.head, id) !== at.id) return { kind: 'gone' };
+    const [loaded] = await this.lower.load([{ ...request, at: { ...at, id } }], call);
+    if (loaded === undefined || loaded.kind === 'gone' || loaded.kind === 'path') return { kind: 'gone' };
+    if (isUnchanged(this.head)) return loaded;
+    if (loaded.kind === 'content') return { ...loaded, file: { ...loaded.file, id: at.id } };
+    const result = { ...loaded, directory: { ...loaded.directory, id: at.id } };
+    if (result.kind === 'list') return { ...result, nodes: result.nodes.map((record) => this.#shown(record)) };
     const listings = result.listings.map((listing) => ({
       ...listing,
-      nodes: listing.nodes.map((record) => this.#withInode(record)),
+      nodes: listing.nodes.map((record) => this.#shown(record)),
       ...(listing.contents && {
         contents: listing.contents.map((bytes, i) =>
           this.head.inodes.has(listing.nodes[i]?.id as string) ? undefined : bytes,
@@ -320,7 +329,7 @@ export class View {
         }
         if (directory.names?.has(name) === true) continue;
         names.push(name);
-        found.push(this.#withInode(one));
+        found.push(this.#shown(one));
       }
       if (page.names.length === 0) break;
     }
@@ -407,6 +416,10 @@ export class View {
     }
     return { kind: 'tree', directory: directory as NodeRecord, listings };
   }
+}
+
+function isUnchanged({ root, inodes }: Head): boolean {
+  return inodes.size === 0 && (root.names ?? NO_NAMES).size === 0;
 }
 
 /** Joins the version of a change and that of the lower node. */

@@ -1,4 +1,5 @@
 import { compareNames, type NodeId, pathSegments, type Version } from '@scratchfs/core';
+import { dropDangling } from './dangling.js';
 import { type DeltaEntry, type DeltaNode, type Head, isSameName, isSameNode, NO_NAMES } from './delta-node.js';
 import { Draft } from './draft.js';
 
@@ -99,5 +100,6 @@ export function applyChanges(head: Head, { entries, inodes }: HeadChanges, versi
       },
     }));
   }
+  dropDangling(draft, new Set(inodes.filter(({ after }) => after === undefined).map(({ id }) => id)));
   return draft.head;
 }

@@ -1,0 +1,66 @@
+import { linkSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FileSystem } from '@scratchfs/core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Directories } from '../testing/directories.js';
+import { openWorkspace } from '../workspace.js';
+
+const directories = new Directories();
+afterAll(() => directories.remove());
+
+/** Returns everything that a filesystem shows, files with their contents. */
+async function shown(fs: FileSystem): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  const pending = ['/'];
+  for (const directory of pending)
+    for (const { path, kind, content } of await fs.entries(directory, { content: true })) {
+      found[path] = kind === 'file' ? Buffer.from(content).toString() : kind;
+      if (kind === 'directory') pending.push(path);
+    }
+  return found;
+}
+
+/** Runs an edit by the agent and then an action of the person, and returns what is shown and the conflicts of an accept. */
+async function both(edit: (fs: FileSystem) => Promise<unknown>, act: (disk: string) => void) {
+  const disk = directories.directory({ 'a/y': 'one\n', 'a/s/z': 'z\n' });
+  await using workspace = await openWorkspace(disk, { store: 'memory:' });
+  const attempt = await workspace.attempt();
+  await edit(attempt.fileSystem);
+  act(disk);
+  const tree = await shown(attempt.fileSystem);
+  const after = await attempt.operation({}, (fs) => fs.appendFile('/a/p', 'more\n').catch(() => undefined));
+  const more = after.operation === undefined ? undefined : await attempt.fileSystem.readText('/a/p');
+  const { conflicts } = await attempt.accept({ onConflict: 'skip' });
+  return { tree, more, disk, conflicts: conflicts.map(({ path, code }) => `${code} ${path}`) };
+}
+
+describe('what the attempt has changed and the person', () => {
+  it('renames is there at both paths, each with its own content', async () => {
+    const { tree, more, conflicts, disk } = await both(
+      (fs) => fs.writeFile('/a/y', 'agent\n'),
+      (disk) => renameSync(join(disk, 'a/y'), join(disk, 'a/p')),
+    );
+    expect(tree).toEqual({
+      '/a': 'directory',
+      '/a/p': 'one\n',
+      '/a/s': 'directory',
+      '/a/s/z': 'z\n',
+      '/a/y': 'agent\n',
+    });
+    expect([more, conflicts, readFileSync(join(disk, 'a/p'), 'utf8')]).toEqual([
+      'one\nmore\n',
+      ['removed /a/y'],
+      'one\nmore\n',
+    ]);
+  });
+
+  it('links has the content of the disk under the new name', async () => {
+    const { tree, more, conflicts, disk } = await both(
+      (fs) => fs.writeFile('/a/y', 'agent\n'),
+      (disk) => linkSync(join(disk, 'a/y'), join(disk, 'a/p')),
+    );
+    expect([tree['/a/p'], tree['/a/y'], more, conflicts]).toEqual(['one\n', 'agent\n', 'one\nmore\n', []]);
+    const read = (name: string) => readFileSync(join(disk, name), 'utf8');
+    expect([read('a/p'), read('a/y')]).toEqual(['one\nmore\n', 'agent\n']);
+  });
+});
