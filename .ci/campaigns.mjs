@@ -181,6 +181,12 @@ export const campaigns = [
     run: scripted(S3, 'throughput'),
   },
   {
+    name: 'mcp/requests',
+    proves: 'The MCP server responds to 10,000 calls at the same time in at most 600 MB, and goes on.',
+    minutes: 1,
+    run: tested('mcp', 'test/mcp/many-clients.test.ts', 10_000, { size: 'MCP_REQUESTS' }),
+  },
+  {
     name: 'host/races',
     proves: 'Nothing outside a directory of the host is read or changed while another process swaps names in it.',
     minutes: 180,

@@ -26,6 +26,11 @@ export interface HttpOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Maximum bytes of a request's body. Default 4 MiB. */
   readonly maxBodyBytes?: number | undefined;
+  /**
+   * Milliseconds within which a request must have arrived whole; slower ones are closed, at most a quarter of that later.
+   * Default 30,000.
+   */
+  readonly requestTimeoutMs?: number | undefined;
 }
 
 /** A running HTTP server. */
@@ -38,16 +43,17 @@ export interface HttpServer {
 
 const PATH = '/mcp';
 const MIB = 2 ** 20;
-/** Requests that run at the same time. Those beyond are refused, and clients try them again. */
-const MAX_RUNNING = 256;
+/**
+ * Requests with the right token that are open at the same time, streams and those that wait for a form included. Those
+ * beyond are refused, and clients try them again.
+ */
+export const MAX_RUNNING = 256;
 const BUSY: Refusal = { status: 503, text: 'Too many requests at the same time.', headers: { 'Retry-After': '1' } };
 const MAX_SUBSCRIPTIONS = 64;
 /** Connections that wait to be accepted; Linux has 4,096 by default. Those beyond may be reset. */
 const BACKLOG = 4_096;
 /** Bytes of a refused request that are read. */
 const MAX_DRAINED_BYTES = 64 * 1024;
-/** Milliseconds within which a request must have arrived. */
-const REQUEST_TIMEOUT_MS = 30_000;
 
 /**
  * Serves MCP over HTTP on 127.0.0.1. Each request is checked before the protocol's handler sees it: Host, Origin, path,
@@ -55,7 +61,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * @throws TypeError, RangeError for invalid options; Error EADDRINUSE if the port is taken
  */
 export async function serveHttp(server: HttpSource, options: HttpOptions): Promise<HttpServer> {
-  const { port, token, allowedHosts = [], maxBodyBytes = 4 * MIB } = checkedOptions(options);
+  const { port, token, allowedHosts = [], maxBodyBytes = 4 * MIB, requestTimeoutMs = 30_000 } = checkedOptions(options);
   const hosts = [...localhostAllowedHostnames(), ...allowedHosts];
   const handler = createMcpHandler(server.factory, {
     maxRequestBodySize: maxBodyBytes,
@@ -68,7 +74,12 @@ export async function serveHttp(server: HttpSource, options: HttpOptions): Promi
   const sessions = new Sessions(server.factory, maxBodyBytes);
   const isToken = tokenCheck(token);
   let running = 0;
-  const http = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+  const times = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
+  };
+  const http = createServer(times, (request, response) => {
     const refusal = refusalOf(request, hosts, isToken);
     if (refusal !== undefined) return refuse(request, response, refusal);
     if (running >= MAX_RUNNING) return refuse(request, response, BUSY);
@@ -97,13 +108,16 @@ export async function serveHttp(server: HttpSource, options: HttpOptions): Promi
 }
 
 function checkedOptions(options: HttpOptions): HttpOptions {
-  const known = ['port', 'token', 'allowedHosts', 'maxBodyBytes'];
+  const known = ['port', 'token', 'allowedHosts', 'maxBodyBytes', 'requestTimeoutMs'];
   const given = checkOptions<HttpOptions>(options, known, 'serveHttp', false) as HttpOptions;
   const { port, token } = given;
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new RangeError(`port must be a whole number from 0 to 65535, not ${String(port)}`);
   if (typeof token !== 'string' || !/^[\x21-\x7e]{16,}$/.test(token))
     throw new TypeError('token must be a text of 16 printable characters or more, without spaces');
+  for (const name of ['maxBodyBytes', 'requestTimeoutMs'] as const)
+    if (given[name] !== undefined && !(Number.isSafeInteger(given[name]) && given[name] > 0))
+      throw new RangeError(`${name} must be a whole number above 0, not ${String(given[name])}`);
   return given;
 }
 

@@ -1,0 +1,102 @@
+import { connect, type Socket } from 'node:net';
+import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { MAX_RUNNING, serveHttp } from './serve-http.js';
+
+const TOKEN = 'a-token-of-some-length';
+const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait', arguments: {} } });
+const head = (token: string, length: number): string =>
+  `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
+  `Accept: application/json, text/event-stream\r\nContent-Length: ${length}\r\n\r\n`;
+const CALL = head(TOKEN, BODY.length) + BODY;
+
+/** Serves a tool that waits for `open()`, and counts the calls that wait. */
+async function gated(requestTimeoutMs?: number) {
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const calls = { waiting: 0 };
+  const factory = () => {
+    const server = new McpServer({ name: 'gated', version: '1' });
+    const inputSchema = fromJsonSchema<object>({ type: 'object' });
+    server.registerTool('wait', { inputSchema }, async () => {
+      calls.waiting++;
+      await gate;
+      return { content: [] };
+    });
+    return server;
+  };
+  const source = { factory, onResourceChange: () => () => undefined };
+  const server = await serveHttp(source, { port: 0, token: TOKEN, requestTimeoutMs });
+  onTestFinished(() => server.close());
+  return { port: Number(new URL(server.url).port), open, calls };
+}
+
+/** Sends bytes on a connection of their own. Collects the status codes of the responses. */
+function sent(port: number, bytes: string, statuses: number[] = []) {
+  const socket: Socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+  onTestFinished(() => void socket.destroy());
+  socket.on('data', (chunk) => {
+    for (const [, status] of chunk.toString('latin1').matchAll(/HTTP\/1\.1 (\d+)/g)) statuses.push(Number(status));
+  });
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()).on('error', () => undefined));
+  return { statuses, socket, closed };
+}
+
+const sum = (statuses: readonly number[], status: number): number => statuses.filter((each) => each === status).length;
+
+describe('many requests at the same time', () => {
+  it('are served up to a number, and the others refused', async () => {
+    const { port, open, calls } = await gated();
+    const statuses: number[] = [];
+    for (let i = 0; i < 2000; i++) sent(port, CALL, statuses);
+    await expect.poll(() => sum(statuses, 503), { timeout: 20_000 }).toBe(2000 - MAX_RUNNING);
+    await expect.poll(() => calls.waiting, { timeout: 20_000 }).toBe(MAX_RUNNING);
+    open();
+    await expect.poll(() => sum(statuses, 200), { timeout: 20_000 }).toBe(MAX_RUNNING);
+    const after = sent(port, CALL);
+    await expect.poll(() => after.statuses, { timeout: 5_000 }).toEqual([200]);
+  }, 60_000);
+
+  it('are all responded to if they are sent on one connection', async () => {
+    const { port, open, calls } = await gated();
+    const { statuses } = sent(port, CALL.repeat(400));
+    await expect.poll(() => calls.waiting, { timeout: 20_000 }).toBe(MAX_RUNNING);
+    // Responses come in the order of the requests, so that none is seen before the first call ends.
+    expect(statuses).toEqual([]);
+    open();
+    await expect.poll(() => statuses.length, { timeout: 20_000 }).toBe(400);
+    expect(sum(statuses, 200) + sum(statuses, 503)).toBe(400);
+    expect(sum(statuses, 200)).toBeGreaterThanOrEqual(MAX_RUNNING);
+  }, 60_000);
+});
+
+describe('requests that never end', () => {
+  it.each([
+    ['that send nothing', ''],
+    ['in their head', CALL.slice(0, 40)],
+    ['in their body', CALL.slice(0, -10)],
+    ['in their body, without the token', `${head('wrong', 50)}{`],
+  ])(
+    '%s are closed, and keep no other waiting',
+    async (_, bytes) => {
+      const { port, open } = await gated(400);
+      open();
+      const slow = Array.from({ length: 200 }, () => sent(port, bytes));
+      const other = sent(port, CALL);
+      await expect.poll(() => other.statuses, { timeout: 2_000 }).toEqual([200]);
+      await Promise.all(slow.map(({ closed }) => closed));
+      for (const { statuses } of slow) expect([[], [408]]).toContainEqual(statuses);
+    },
+    10_000,
+  );
+
+  it('of clients without the token take no place from those with it', async () => {
+    const { port, open } = await gated();
+    open();
+    for (let i = 0; i < MAX_RUNNING + 50; i++) sent(port, `${head('wrong', 50)}{`);
+    const other = sent(port, CALL);
+    await expect.poll(() => other.statuses, { timeout: 5_000 }).toEqual([200]);
+  });
+});
