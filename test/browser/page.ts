@@ -8,6 +8,7 @@ import { createFileSystem } from 'scratchfs';
 import { openWorkingCopy } from 'scratchfs/working-copy';
 // The suite of object stores needs the store itself, which the package does not export.
 import { IndexedDbObjectStore } from '../../packages/browser/src/indexed-db-object-store.js';
+import { type ContentTimes, contentRates } from './contents.js';
 import { rates } from './rates.js';
 
 // isomorphic-git needs a global Buffer and documents that the page must provide it.
@@ -30,16 +31,33 @@ async function increment(name: string, times: number, say: (value: number) => vo
 }
 
 /** Lets a worker increment the counter. Resolves to the values. */
-function incrementInWorker(name: string, times: number): Promise<number[]> {
+const incrementInWorker = (name: string, times: number) => inWorker('increment', name, times);
+
+/** Measures contents of a size in a worker, which alone may open private files synchronously. */
+const contentRatesInWorker = (bytes: number, rounds: number) => inWorker('contentRates', bytes, rounds);
+
+const WORK = {
+  increment: async (name: string, times: number): Promise<number[]> => {
+    const values: number[] = [];
+    await increment(name, times, (value) => values.push(value));
+    return values;
+  },
+  contentRates: (bytes: number, rounds: number): Promise<Record<string, ContentTimes>> => contentRates(bytes, rounds),
+};
+type Work = typeof WORK;
+
+/** Calls one of the functions in a worker. */
+function inWorker<K extends keyof Work>(name: K, ...given: Parameters<Work[K]>): ReturnType<Work[K]> {
   const worker = new Worker('/page.js');
   return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }) => {
+    worker.onmessage = ({ data: { result, error } }) => {
       worker.terminate();
-      resolve(data);
+      if (error === undefined) resolve(result);
+      else reject(new Error(error));
     };
     worker.onerror = reject;
-    worker.postMessage([name, times]);
-  });
+    worker.postMessage([name, given]);
+  }) as ReturnType<Work[K]>;
 }
 
 /** Clones a repository over http into a filesystem. Returns the id of its head, the status, and the files. */
@@ -67,6 +85,7 @@ const tools = {
   openWorkingCopy,
   increment,
   incrementInWorker,
+  contentRatesInWorker,
   clone,
   storeSuite,
   rates,
@@ -76,8 +95,12 @@ Object.assign(globalThis, { tools });
 
 // As a worker.
 if (typeof document === 'undefined')
-  globalThis.onmessage = async ({ data: [name, times] }) => {
-    const values: number[] = [];
-    await increment(name, times, (value) => values.push(value));
-    globalThis.postMessage(values);
+  globalThis.onmessage = async ({ data: [name, given] }) => {
+    const work = WORK[name as keyof Work] as (...given: unknown[]) => Promise<unknown>;
+    globalThis.postMessage(
+      await work(...given).then(
+        (result) => ({ result }),
+        (error) => ({ error: String(error) }),
+      ),
+    );
   };

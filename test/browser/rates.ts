@@ -1,5 +1,7 @@
 import { IndexedDbStorage } from '@scratchfs/browser';
-import { createFileSystem } from 'scratchfs';
+import { objectTreeStorage } from '@scratchfs/core/object-tree';
+import { MemoryObjectStore } from '@scratchfs/testkit';
+import { type AsyncStorage, createFileSystem } from 'scratchfs';
 import { createStorage } from 'unstorage';
 import indexedDbDriver from 'unstorage/drivers/indexedb';
 
@@ -59,11 +61,17 @@ const CLIENTS: Readonly<Record<string, () => Promise<Client>>> = {
     const storage = createStorage({ driver: indexedDbDriver({ dbName: 'unstorage', storeName: 'files' }) });
     return { write: (key, bytes) => storage.setItemRaw(key, bytes), read: (key) => storage.getItemRaw(key) };
   },
-  IndexedDbStorage: async () => {
-    const fs = await createFileSystem({ storage: new IndexedDbStorage('rates', { database: 'rates' }) });
-    return { write: (key, bytes) => fs.writeFile(`/${key}`, bytes), read: (key) => fs.readFile(`/${key}`) };
-  },
+  IndexedDbStorage: () => fileSystemClient(new IndexedDbStorage('rates', { database: 'rates' })),
+  "IndexedDbStorage, durability 'fsync'": () =>
+    fileSystemClient(new IndexedDbStorage('flushed', { database: 'rates', durability: 'fsync' })),
+  // The share of the engine: everything that a commit does, without IndexedDB.
+  'the object tree over a store in memory': () => fileSystemClient(objectTreeStorage(new MemoryObjectStore())),
 };
+
+async function fileSystemClient(storage: AsyncStorage): Promise<Client> {
+  const fs = await createFileSystem({ storage });
+  return { write: (key, bytes) => fs.writeFile(`/${key}`, bytes), read: (key) => fs.readFile(`/${key}`) };
+}
 
 /** Measures writes and reads of 4 KB to twenty files, the clients in turns. Returns the least times of the rounds. */
 export async function rates(operations: number): Promise<Record<string, Times>> {
