@@ -11,11 +11,6 @@ const MAX_LINE_STEPS = 300_000;
 /** Maximum of instructions times characters for a whole search: some 10 s. */
 const MAX_SEARCH_STEPS = 300_000_000;
 
-/** Thrown if a search exceeds {@link MAX_SEARCH_STEPS}. Matches found so far are valid. */
-export class SearchStopped extends Error {
-  override readonly name = 'SearchStopped';
-}
-
 /**
  * A matcher that takes linear time for any expression. It searches only the beginning of long lines, so its time is
  * bounded.
@@ -25,6 +20,16 @@ export interface LinearMatcher extends LineMatcher {
   readonly maxLine: number;
   /** True if a line was longer than that. */
   readonly hasCut: boolean;
+  /**
+   * True if the search took too many steps, and `find` threw an error. Matches found before are valid. A sandbox may
+   * replace that error, so it does not tell.
+   */
+  readonly isStopped: boolean;
+}
+
+/** Reports whether an expression stands for itself. Its text needs no matcher, whose steps are limited. */
+export function isPlainText(pattern: string): boolean {
+  return pattern.length <= MAX_PATTERN_LENGTH && /^[^\\^$.|?*+()[\]{}\r\n]+$/.test(pattern);
 }
 
 /**
@@ -42,16 +47,21 @@ export function linearMatcher(pattern: string, ignoreCase: boolean): LinearMatch
   const maxLine = Math.floor(MAX_LINE_STEPS / size);
   let work = 0;
   let hasCut = false;
+  let isStopped = false;
   return {
     maxLine,
     get hasCut() {
       return hasCut;
     },
+    get isStopped() {
+      return isStopped;
+    },
     find(line): readonly MatchRange[] | null {
       const seen = line.length > maxLine ? line.slice(0, maxLine) : line;
       hasCut ||= seen !== line;
       work += (seen.length + 1) * size;
-      if (work > MAX_SEARCH_STEPS) throw new SearchStopped('The search was stopped: it has looked at too much text');
+      isStopped = work > MAX_SEARCH_STEPS;
+      if (isStopped) throw new Error('The search was stopped: it has looked at too much text');
       const matcher = expression.matcher(seen);
       return matcher.find() ? [{ start: matcher.start(), end: matcher.end() }] : null;
     },

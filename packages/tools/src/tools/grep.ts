@@ -3,7 +3,7 @@ import { nameInList } from '@scratchfs/core/internal';
 import { type GrepMatch, grep as search } from '@scratchfs/core/search';
 import { SuffixNotAllowedError } from '@scratchfs/sandbox';
 import type { Authorizer } from '../authorizer.js';
-import { type LinearMatcher, linearMatcher, SearchStopped } from '../linear-matcher.js';
+import { isPlainText, type LinearMatcher, linearMatcher } from '../linear-matcher.js';
 import { formatPage } from '../pages.js';
 import type { ToolCallOptions } from '../tool.js';
 import { type Definition, inWordsOf, limit, offset, path, quote, yes } from './define.js';
@@ -46,7 +46,7 @@ export const grep: Definition<'grep'> = {
   required: ['pattern'],
   async run(authorizer, input: Input, call) {
     const { pattern, path: top = '.', literal, offset: start } = input;
-    const matcher = literal ? undefined : linearMatcher(pattern, input.ignore_case);
+    const matcher = literal || isPlainText(pattern) ? undefined : linearMatcher(pattern, input.ignore_case);
     await authorizer.permit(
       {
         tool: 'grep',
@@ -133,7 +133,7 @@ async function matchesIn(
     // No listing shows a file with a wrong suffix, so asking for it by name does not either.
     if (error instanceof SuffixNotAllowedError) throw new FsError('ENOENT', { syscall: 'grep', path: top });
     // The page is full, so a search that ends while it only counts is not a failure.
-    if (!(error instanceof SearchStopped) && !counting.signal.aborted) throw error;
+    if (matcher?.isStopped !== true && !counting.signal.aborted) throw error;
     return { shown, total, isCounted: false, isStopped: total < full };
   } finally {
     clearTimeout(timeout);

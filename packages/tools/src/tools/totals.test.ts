@@ -1,7 +1,7 @@
 import { Sandbox } from '@scratchfs/sandbox';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFileTools } from '../file-tools.js';
-import { memory, STORAGES, whole } from '../testing/sandboxes.js';
+import { asyncMemory, memory, STORAGES, whole } from '../testing/sandboxes.js';
 
 const startTimer = globalThis.setTimeout;
 
@@ -63,6 +63,25 @@ describe('grep', () => {
     const { call } = createFileTools(whole(memory(files)));
     const { text } = await call('grep', { pattern: '[ab]{1,400}[cd]' });
     expect(text).toMatch(/^No matches so far\.\n\[The search was stopped/);
+  });
+
+  it('says so too in a sandbox that hides something, which replaces the errors below it', async () => {
+    const files = { '/lines': `${'a'.repeat(50)}\n`.repeat(20_000) };
+    const { call } = createFileTools(new Sandbox(await asyncMemory(files), { root: { root: '/' }, deny: ['**/.env'] }));
+    const { text } = await call('grep', { pattern: '[ab]{1,400}[cd]' });
+    expect(text).toMatch(/^No matches so far\.\n\[The search was stopped/);
+  });
+
+  it.each([
+    ['plain', 10],
+    ['PLAIN', 10],
+  ])('searches text that is no expression as text: %s', async (pattern, count) => {
+    const files = { '/lines': `${`${'a'.repeat(4_000)} plain`.repeat(8)}\n`.repeat(count) };
+    const { call } = createFileTools(whole(memory(files)));
+    const { text, structured } = await call('grep', { pattern, ignore_case: true, path: '/lines' });
+    // An expression would have been looked for in the beginning of each line only.
+    expect(structured).toMatchObject({ total: count });
+    expect(text).not.toContain('characters were searched');
   });
 
   it('of a file with a wrong suffix is the same whether it exists or not', async () => {
