@@ -92,6 +92,22 @@ export const campaigns = [
     run: tested('long', 'packages/s3/src/streams.long.test.ts', 1_024, { size: 'LARGE_FILE_MB' }),
   },
   {
+    name: 'azure/suites',
+    proves:
+      'AzureBlobStorage passes the whole suites on azurite, and no reply that is lost makes it report a wrong outcome.',
+    run: tested('azure', 'test/azure/azure.test.ts', 1, { size: 'SCRATCHFS_TEST_EVERYTHING' }),
+  },
+  {
+    name: 'azure/writers',
+    proves: '16 processes increment one counter 100 times each, and none is lost.',
+    run: tested('azure', 'test/azure/azure.test.ts', 16, { size: 'AZURE_WRITERS' }),
+  },
+  {
+    name: 'azure/kills',
+    proves: 'No acknowledged increment is lost when two writing processes are killed (kill -9) 100 times.',
+    run: tested('azure', 'test/azure/azure.test.ts', 100, { size: 'AZURE_KILLS' }),
+  },
+  {
     name: 'cloudflare/suites',
     proves: 'R2Storage and DurableObjectStorage pass the whole suites inside workerd.',
     run: tested('cloudflare', 'test/cloudflare/cloudflare.test.ts', 1, { size: 'CLOUDFLARE_SUITES' }),

@@ -35,6 +35,7 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
 const shared = <P extends { readonly test: object }>(one: P) => ({ ...one, test: { ...one.test, isolate: false } });
 
 const s3 = project('s3', 'test/s3/**/*.test.ts');
+const azure = project('azure', 'test/azure/**/*.test.ts');
 const cli = project('cli', 'test/cli/**/*.test.ts');
 const faults = project('faults', 'test/faults/**/*.test.ts');
 
@@ -64,7 +65,7 @@ export default defineConfig({
       project('browser', 'test/browser/**/*.test.ts'),
       project('redis', 'test/redis/**/*.test.ts'),
       project('sql', 'test/sql/**/*.test.ts'),
-      project('azure', 'test/azure/**/*.test.ts'),
+      { ...azure, test: { ...azure.test, globalSetup: [`${root}test/azure/global-setup.ts`] } },
       { ...project('dynamodb', 'test/dynamodb/**/*.test.ts'), ...plain },
       // One server for all of these tests. The SDK's modules for bundlers do not run in Node unchanged.
       { ...s3, ...plain, test: { ...s3.test, globalSetup: [`${root}test/s3/global-setup.ts`] } },

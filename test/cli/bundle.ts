@@ -25,7 +25,7 @@ export default async function setup(): Promise<void> {
     platform: 'node',
     target: 'node20',
     conditions: ['@scratchfs/source'],
-    external: ['ioredis', '@aws-sdk/*', '@clack/prompts'],
+    external: ['ioredis', '@aws-sdk/*', '@azure/*', '@clack/prompts'],
     logLevel: 'error',
   });
   if (!existsSync(PROGRAM)) throw new Error('The program was not bundled');

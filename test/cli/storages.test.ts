@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { AzuriteServer } from '../azure/azurite-server.js';
 import { findRedis } from '../redis/servers/find-redis.js';
 import { RedisServer } from '../redis/servers/redis-server.js';
 import { findPostgres, PostgresServer } from '../sql/servers/postgres-server.js';
@@ -36,6 +37,25 @@ describe('a storage', () => {
   it('in DynamoDB is opened by its URL', async () => {
     const { code, stderr } = await run(['fs', 'ls', '--store', 'dynamodb://t']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('needs the name of a table')]);
+  });
+
+  it('in Azure Blob Storage is written, read and copied by its URL', async () => {
+    const server = await AzuriteServer.start('--inMemoryPersistence');
+    try {
+      await server.createContainer('agents');
+      const env = { AZURE_STORAGE_CONNECTION_STRING: server.connection };
+      const store = ['--store', 'azure://agents/main'];
+      expect((await run(['fs', 'ls', ...store], { env })).code).toBe(3);
+      await ok(['fs', 'write', 'a', 'text', ...store], { env });
+      expect(await ok(['fs', 'cat', 'a', ...store], { env })).toBe('text');
+      const copy = join(folder('copy'), 'new');
+      await ok(['copy', 'azure://agents/main', copy], { env });
+      expect(readFileSync(join(copy, 'a'), 'utf8')).toBe('text');
+      const { code, stderr } = await run(['fs', 'ls', ...store]);
+      expect([code, stderr]).toEqual([4, expect.stringContaining('AZURE_STORAGE_CONNECTION_STRING')]);
+    } finally {
+      await server.stop();
+    }
   });
 
   it('that is only read stays as it is', async () => {
