@@ -126,6 +126,26 @@ describe('copyFileSystem', () => {
     await expect(copyFileSystem(source, kept)).rejects.toMatchObject({ code: 'ENOTEMPTY' });
   });
 
+  it('says how many checkpoints a target must allow, and writes nothing if it allows fewer', async () => {
+    const source = await varied('memory');
+    for (const form of Object.keys(FORMS)) {
+      const target = await open(form);
+      await target.setLimits({ maxCheckpoints: 3 });
+      await expect(copyFileSystem(source, target)).rejects.toMatchObject({
+        code: 'ENOSPC',
+        limit: 'maxCheckpoints',
+        requested: 4,
+        allowed: 3,
+        message: expect.stringMatching(/3 are copied, and the copy needs one more.*maxCheckpoints to 4/),
+      });
+      expect([await target.readdir('/'), await target.checkpoints()]).toEqual([[], []]);
+      await target.setLimits({ maxCheckpoints: 4 });
+      await copyFileSystem(source, target);
+      await target.setLimits({ maxCheckpoints: 3 });
+      expect(await compare(source, target)).toEqual([]);
+    }
+  });
+
   it.each([
     ['memory', 1],
     ['an object tree', 7],

@@ -46,14 +46,16 @@ export interface CopiedFileSystem extends Readonly<CopyProgress> {
  *
  * The target must be empty. A copy that was interrupted leaves a mark in it, and the next one starts again. Nothing
  * should write to either side during the call: the counts of both are compared after each state, and the versions of
- * the source at the end. While a copy runs, its mark takes one checkpoint of the target's `maxCheckpoints`.
+ * the source at the end. While a copy runs, its mark is one checkpoint more, which the target's `maxCheckpoints` must
+ * allow.
  *
  * The `changedAt` of symbolic links with several names and of files larger than 4 MiB is the time of the copy. A host
  * directory keeps what its disk can keep. If the target does not allow changes of owners, as a host directory does not
  * unless the user is root, entries belong to the user and group that create them.
  *
- * @throws FsError ENOTEMPTY if the target is not empty; ENOSPC, EFBIG if the copy exceeds its limits; EBUSY if the
- *   source is an unfinished copy; EIO if something wrote during the call
+ * @throws FsError ENOTEMPTY if the target is not empty; ENOSPC, EFBIG if the copy exceeds its limits, before anything
+ *   is written if that is `maxCheckpoints`; EBUSY if the source is an unfinished copy; EIO if something wrote during the
+ *   call
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -86,6 +88,7 @@ export async function copyFileSystem(
   const checkpoints = withCheckpoints ? await from.checkpoints(call) : [];
   if (checkpoints.some(({ name }) => name === MARK) || (await from.exists(`/${MARK}`, call)))
     throw new FsError('EBUSY', { syscall: 'copy', path: '/', hint: 'The source is itself an unfinished copy' });
+  checkRoom(to, checkpoints.length);
   if (!isMarked) await setMark(to, call);
   const copied: CopyProgress = { files: 0, directories: 0, symlinks: 0, bytes: 0, checkpoints: 0 };
   const copier = new StateCopier(to, copied, () => progress?.(copied), signal);
@@ -142,6 +145,16 @@ async function unlock(to: FileSystem, path: string, call: CallOptions): Promise<
   if (kind !== 'directory') return;
   if (isClosed(mode)) await to.chmod(path, mode | OWNER_ALL, call);
   for (const name of await to.readdir(path, call)) await unlock(to, `${path}/${name}`, call);
+}
+
+/** @throws FsError ENOSPC if the target's `maxCheckpoints` has no room for a number of checkpoints and the mark */
+function checkRoom(to: FileSystem, checkpoints: number): void {
+  const { maxCheckpoints: allowed } = to.limits;
+  const requested = checkpoints + 1;
+  if (!to.capabilities.checkpoints || allowed === undefined || requested <= allowed) return;
+  const terms = { syscall: 'copy', path: '/', limit: 'maxCheckpoints', used: 0, requested, allowed };
+  const hint = `The target may have ${allowed} checkpoints: ${checkpoints} are copied, and the copy needs one more while it runs. Set its limit maxCheckpoints to ${requested} or more, which may be undone afterwards`;
+  throw new FsError('ENOSPC', { ...terms, hint });
 }
 
 async function setMark(to: FileSystem, call: CallOptions): Promise<void> {
