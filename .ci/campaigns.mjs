@@ -142,6 +142,31 @@ export const campaigns = [
     run: tested('long', 'packages/disk/src/processes.long.test.ts', 300, { size: 'DISK_KILLS' }),
   },
   {
+    name: 'sql/writers',
+    proves: '16 processes increment one counter 100 times each, in SQLite and in PostgreSQL, and none is lost.',
+    run: tested('sql', 'test/sql', 16, { size: 'SQL_WRITERS' }),
+  },
+  {
+    name: 'sql/kills',
+    proves: 'No acknowledged change is lost when two writing processes are killed (kill -9) 100 times.',
+    run: tested('sql', 'test/sql', 100, { size: 'SQL_KILLS' }),
+  },
+  {
+    name: 'dynamodb/suites',
+    proves: 'DynamoDbStorage passes the whole suites on dynalite.',
+    run: tested('dynamodb', 'test/dynamodb', 1, { size: 'SCRATCHFS_TEST_EVERYTHING' }),
+  },
+  {
+    name: 'dynamodb/writers',
+    proves: '16 processes increment one counter 100 times each, and none is lost.',
+    run: tested('dynamodb', 'test/dynamodb', 16, { size: 'DYNAMODB_WRITERS' }),
+  },
+  {
+    name: 'dynamodb/kills',
+    proves: 'No acknowledged change is lost when two writing processes are killed (kill -9) 100 times.',
+    run: tested('dynamodb', 'test/dynamodb', 100, { size: 'DYNAMODB_KILLS' }),
+  },
+  {
     name: 'browser/suites',
     proves: 'The suites, with the long sections that `npm test` leaves out, pass on an IndexedDB.',
     run: tested('long', 'packages/browser/src/indexed-db-storage.long.test.ts', 20, { size: 'INDEXEDDB_HISTORIES' }),

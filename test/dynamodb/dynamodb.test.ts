@@ -40,6 +40,12 @@ const storeOf = (name: string): DynamoDbObjectStore => {
   return new DynamoDbObjectStore(table, name);
 };
 
+/** Clients that race, and kills of clients; a campaign has more. */
+const WRITERS = Number(process.env['DYNAMODB_WRITERS'] ?? 4);
+const INCREMENTS = WRITERS === 4 ? 25 : 100;
+const KILLS = Number(process.env['DYNAMODB_KILLS'] ?? 2);
+const LONG = { timeout: 60_000 + WRITERS * 30_000 + KILLS * 5_000 };
+
 const test = { describe, it: (name: string, body: () => Promise<void>) => it.concurrent(name, body) };
 
 describe('DynamoDbStorage', () => {
@@ -228,7 +234,11 @@ describe('DynamoDbStorage', () => {
     expect(() => new DynamoDbStorage(target as string, options as object)).toThrow(message);
   });
 
-  it('loses no increment of four processes', () => raceOnCounter(urlOf(newName()), 4, 25));
+  it(`loses none of ${WRITERS} × ${INCREMENTS} increments of processes`, LONG, () =>
+    raceOnCounter(urlOf(newName()), WRITERS, INCREMENTS),
+  );
 
-  it('keeps every acknowledged increment through kills at random moments', () => killOnCounter(urlOf(newName()), 2));
+  it(`keeps every acknowledged increment through ${KILLS} kills at random moments`, LONG, () =>
+    killOnCounter(urlOf(newName()), KILLS),
+  );
 });

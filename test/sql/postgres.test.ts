@@ -25,6 +25,12 @@ const withName = (name: string): string => `${url}?name=${name}`;
 
 const reason = url === undefined && process.env['CI'] === undefined ? 'there is no PostgreSQL' : undefined;
 
+/** Clients that race, and kills of clients; a campaign has more. */
+const WRITERS = Number(process.env['SQL_WRITERS'] ?? 4);
+const INCREMENTS = WRITERS === 4 ? 25 : 100;
+const KILLS = Number(process.env['SQL_KILLS'] ?? 4);
+const LONG = { timeout: 60_000 + WRITERS * 30_000 + KILLS * 5_000 };
+
 describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '' : ` (${reason})`}`, () => {
   const client = pool as pg.Pool;
   const test = { describe, it: (name: string, body: () => Promise<void>) => it.concurrent(name, body) };
@@ -173,9 +179,13 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     expect(() => new PostgresStorage(what as string)).toThrow(message);
   });
 
-  it('loses no increment of four processes', () => raceOnCounter(withName(newName()), 4, 25));
+  it(`loses none of ${WRITERS} × ${INCREMENTS} increments of processes`, LONG, () =>
+    raceOnCounter(withName(newName()), WRITERS, INCREMENTS),
+  );
 
-  it('keeps every acknowledged increment through kills at random moments', () => killOnCounter(withName(newName()), 4));
+  it(`keeps every acknowledged increment through ${KILLS} kills at random moments`, LONG, () =>
+    killOnCounter(withName(newName()), KILLS),
+  );
 
   it.skipIf(given !== undefined)(
     'keeps every acknowledged write through kill -9 of the server (not of a given one)',

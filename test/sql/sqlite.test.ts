@@ -28,6 +28,12 @@ const isOpen = (fd: string, path: string): boolean => {
   }
 };
 
+/** Clients that race, and kills of clients; a campaign has more. */
+const WRITERS = Number(process.env['SQL_WRITERS'] ?? 4);
+const INCREMENTS = WRITERS === 4 ? 25 : 100;
+const KILLS = Number(process.env['SQL_KILLS'] ?? 4);
+const LONG = { timeout: 60_000 + WRITERS * 30_000 + KILLS * 5_000 };
+
 const test = { describe, it: (name: string, body: () => Promise<void>) => it(name, body) };
 storageSuite({ test, name: 'Storage in SQLite', create: ({ clock }) => storageIn(newFile(), { clock }) });
 fileSystemSuite({
@@ -175,8 +181,11 @@ describe('SqliteStorage', () => {
     expect(() => new SqliteStorage(database as string, options as SqliteStorageOptions)).toThrow(message);
   });
 
-  it('loses no increment of four processes on one file', () => raceOnCounter(`sqlite:${newFile()}`, 4, 25));
+  it(`loses none of ${WRITERS} × ${INCREMENTS} increments of processes on one file`, LONG, () =>
+    raceOnCounter(`sqlite:${newFile()}`, WRITERS, INCREMENTS),
+  );
 
-  it('keeps every acknowledged increment through kills at random moments', () =>
-    killOnCounter(`sqlite:${newFile()}`, 4));
+  it(`keeps every acknowledged increment through ${KILLS} kills at random moments`, LONG, () =>
+    killOnCounter(`sqlite:${newFile()}`, KILLS),
+  );
 });
