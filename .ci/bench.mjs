@@ -49,6 +49,13 @@ export const benchmarks = [
     needsBuild: true,
   },
   {
+    name: 'mcp',
+    measures: 'the built MCP server on 50,000 files: first result, reads, writes, grep, memory',
+    options: '<directory>, default that of workspace, <starts>',
+    script: 'test/bench/mcp.ts',
+    needsBuild: true,
+  },
+  {
     name: 'commands',
     measures: 'commands on an attempt: the first, later ones, one that removes half of the tree, and its undo',
     options: '<files>, default 50,000',
