@@ -9,6 +9,7 @@ import {
   type LoadResult,
   type NodeId,
   type NodeRecord,
+  parentPath,
   UNKNOWN_VERSION,
 } from '@scratchfs/core';
 import type { ConfinedRoot } from './confined-root.js';
@@ -86,7 +87,7 @@ export class HostReader {
   }
 
   async #path(path: string, content: number): Promise<LoadResult> {
-    using trail = this.root.walk(path);
+    using trail = this.root.walk(parentPath(path));
     const nodes: (NodeRecord | null)[] = [];
     for (const [depth, pathHandle] of trail.pathHandles.entries()) {
       const parent = trail.pathHandles[depth - 1];
@@ -94,12 +95,19 @@ export class HostReader {
       if (record === undefined) return { kind: 'path', nodes: [...nodes, null] };
       nodes.push(record);
     }
-    const { last } = trail;
-    if (!trail.complete) return { kind: 'path', nodes: last.kind === 'directory' ? [...nodes, null] : nodes };
-    if (last.kind !== 'file' || Number(last.stat.size) > content) return { kind: 'path', nodes };
-    const bytes = await readRange(last, 0, Number(last.stat.size));
-    // A file that grew or shrank during the read is loaded again when it is read.
-    return bytes.length === Number(last.stat.size) ? { kind: 'path', nodes, content: bytes } : { kind: 'path', nodes };
+    const { last, complete, pathHandles } = trail;
+    if (path === '/' || last.kind !== 'directory') return { kind: 'path', nodes };
+    // The last name is only looked at: opening it is three calls, and for a missing one an exception.
+    const name = nameAt(path, pathHandles.length);
+    const stat = complete && !this.root.isHidden(name) ? last.look(name) : undefined;
+    const record = stat && this.#recordOf(stat, last, name, pathHandles.length - 1);
+    nodes.push(record ?? null);
+    if (record?.kind !== 'file' || record.size > content) return { kind: 'path', nodes };
+    using file = last.enter(name);
+    // A file that changes during the read is loaded again when it is read.
+    if (file === undefined || versionOf(file.stat) !== record.version) return { kind: 'path', nodes };
+    const bytes = await readRange(file, 0, record.size);
+    return bytes.length === record.size ? { kind: 'path', nodes, content: bytes } : { kind: 'path', nodes };
   }
 
   /** Returns undefined for sockets, pipes and devices, which count as missing. */
