@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, lstatSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type FileSystem, FsError } from '@scratchfs/core';
 import { createFileSystem } from 'scratchfs';
@@ -54,6 +63,19 @@ function hooked(pattern: RegExp, work: () => unknown): FileSystem {
 }
 
 describe('a live attempt', () => {
+  it('refuses an operation with more than 256 MiB of contents, and changes nothing', async () => {
+    const disk = directories.directory({ 'd/a.txt': 'a' });
+    writeFileSync(join(disk, 'd/large'), '');
+    truncateSync(join(disk, 'd/large'), 2 ** 28);
+    await live(disk, async (attempt) => {
+      await expect(attempt.fileSystem.rm('/d', { recursive: true })).rejects.toMatchObject({
+        code: 'EFBIG',
+        hint: /256 MiB/u,
+      });
+      expect([existsSync(join(disk, 'd/a.txt')), await attempt.head()]).toEqual([true, 0]);
+    });
+  });
+
   it('writes each operation to the disk in the same call, and undo and redo follow to the first byte', async () => {
     const disk = directories.directory(FILES);
     const states = [await shown(disk)];

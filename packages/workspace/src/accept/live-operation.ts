@@ -29,7 +29,8 @@ type Described = Omit<NewOperation, 'accept' | 'changes' | 'summary'> & {
  * @param next head with the changes of the operation
  * @returns undefined if another process has changed the attempt, or a path of the operation on the disk: nothing was
  *   written, and the caller looks at the disk again
- * @throws FsError ENOTEMPTY if a directory to be removed holds hidden or ignored entries, and what `applyChanges` throws
+ * @throws FsError ENOTEMPTY if a directory to be removed holds hidden or ignored entries, EFBIG if the contents are more
+ *   than 256 MiB, and what `applyChanges` throws
  */
 export async function writeThrough(
   parts: AcceptParts,
@@ -61,6 +62,27 @@ export async function writeThrough(
   return await writeAndAppend(parts, { writes, operation }, apply, options);
 }
 
+/** Bytes of the contents of one operation of a live attempt, which are held in memory several times. */
+const MAX_CONTENTS = 2 ** 28;
+
+/** @throws FsError EFBIG if the contents before and after an operation are too large together. Equal ones count once */
+function checkContents(changes: readonly Pick<DiskWrite, 'path' | 'before' | 'after'>[]): void {
+  const hashes = new Set<string>();
+  let size = 0;
+  for (const { path, before, after } of changes) {
+    for (const state of [before, after]) {
+      if (state?.hash === undefined || hashes.has(state.hash)) continue;
+      hashes.add(state.hash);
+      size += state.size;
+    }
+    if (size > MAX_CONTENTS)
+      throw new FsError('EFBIG', {
+        path,
+        hint: 'One operation of a live attempt can have 256 MiB of contents, and these are more: do it in parts, or in an attempt that is not live. Nothing was written',
+      });
+  }
+}
+
 /** Returns what has to be written, after storing the contents that undo needs. */
 async function writesOf(
   found: readonly AttemptChange[],
@@ -71,6 +93,7 @@ async function writesOf(
   const writes: DiskWrite[] = [];
   const hostChanges: PathChange[] = [];
   const hashes = new Set<string>();
+  checkContents(found.map(({ path, base, now }) => ({ path, before: base, after: now })));
   for (const { path, base, now } of found) {
     const [before, after] = [permitted(base), permitted(now)];
     const content = await contentOf(after, contents, signal);
@@ -186,6 +209,7 @@ export async function restoreLive(
 ): Promise<Operation | 'same' | undefined> {
   const writes = await writesSince(parts.log, to, path, options);
   if (writes.length === 0) return 'same';
+  checkContents(writes);
   const contents = new AcceptContents(parts.contents, parts.lower);
   const apply = async (): Promise<undefined> => {
     const changed = await redoWrites(parts.directory, writes, contents, options.signal);
