@@ -317,7 +317,7 @@ export class PersistentCopy implements Disposable {
       return;
     }
     if (kind === 'directory') {
-      if (before === undefined) mkdirSync(place, { mode: mode | 0o700 });
+      if (before === undefined) makeDirectory(place, mode | 0o700);
       if (this.#owner !== undefined) lchownSync(place, this.#owner, this.#owner);
       entries.set(path, { kind, mode, size: 0, source, stat, copy: '' });
       return;
@@ -598,4 +598,15 @@ async function removeAll(directory: string): Promise<void> {
 function tooMuch(allowed: number, requested: number): FsError {
   const limit = 'copyInBytes';
   return new FsError('EFBIG', { syscall: 'copy', hint: `More than limits.${limit} allows`, limit, allowed, requested });
+}
+
+/** Creates a directory. One that the index does not have, such as private build output that is ignored no longer, is removed. */
+function makeDirectory(place: string, mode: number): void {
+  try {
+    mkdirSync(place, { mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    rmSync(place, { force: true, recursive: true });
+    mkdirSync(place, { mode });
+  }
 }

@@ -15,6 +15,7 @@ import {
   type Version,
 } from '@scratchfs/core';
 import { entryAt, type Head } from '../delta/delta-node.js';
+import { ShownIds } from '../delta/own-ids.js';
 import { isTold, settledHead } from '../delta/settled.js';
 import { exceededLimit, tooLargeFile } from '../delta/usage.js';
 import type { Contents } from '../log/contents.js';
@@ -71,6 +72,7 @@ const MAX_WRITES = 50;
 export class AttemptBackend implements Backend {
   readonly capabilities = { checkpoints: false, forks: false, sharedWatch: false };
   readonly #options: AttemptBackendOptions;
+  readonly #ids = new ShownIds();
   #queue: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   /** Batches that were reported as absent, and are refused if they arrive later. */
@@ -116,7 +118,7 @@ export class AttemptBackend implements Backend {
 
   view(head: Head): View {
     const { lower, contents } = this.#options;
-    return new View(head, lower, contents);
+    return new View(head, lower, contents, this.#ids);
   }
 
   /** Runs commits of this process one after the other. */

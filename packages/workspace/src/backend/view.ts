@@ -15,7 +15,7 @@ import {
   type Version,
 } from '@scratchfs/core';
 import { type DeltaNode, type Head, NO_NAMES, nodeOf, stateOf } from '../delta/delta-node.js';
-import { lowerId, shownId } from '../delta/own-ids.js';
+import { lowerId, ShownIds, shownId } from '../delta/own-ids.js';
 import type { Contents } from '../log/contents.js';
 import type { Lower } from './lower.js';
 
@@ -44,11 +44,17 @@ type LowerRecords = Map<string, NodeRecord | null>;
 
 /** A head over the lower directory: what an attempt's filesystem shows. */
 export class View {
+  readonly #suffix: string;
+
   constructor(
     readonly head: Head,
     readonly lower: Lower,
     readonly contents: Contents,
-  ) {}
+    readonly ids = new ShownIds(),
+  ) {
+    ids.follow(head);
+    this.#suffix = ids.suffix;
+  }
 
   async load(request: LoadRequest, call?: BackendCall): Promise<LoadResult> {
     if (request.kind === 'path') return this.#path(request.path, request.content, call);
@@ -188,7 +194,8 @@ export class View {
       size: 0,
       links: 1,
       directory: {
-        listing: joined(node.listing, shown?.directory?.listing),
+        listing:
+          shown === undefined ? ownListing(node) : joined(node.listing, this.#withSuffix(shown).directory?.listing),
         tree: UNKNOWN_VERSION,
         count: 0,
         totals: NOTHING,
@@ -204,8 +211,15 @@ export class View {
   #shown(record: NodeRecord): NodeRecord {
     const node = this.head.inodes.get(record.id);
     if (node !== undefined) return this.#record(node, undefined);
-    const id = shownId(this.head, record.id);
-    return id === record.id ? record : { ...record, id };
+    const id = this.ids.of(this.head, record.id);
+    const shown = this.#withSuffix(record);
+    return id === record.id ? shown : { ...shown, id };
+  }
+
+  #withSuffix(record: NodeRecord): NodeRecord {
+    const { directory } = record;
+    if (directory === undefined || this.#suffix === '') return record;
+    return { ...record, directory: { ...directory, listing: `${directory.listing}${this.#suffix}` } };
   }
 
   async #path(path: string, limit: number, call: BackendCall | undefined): Promise<LoadResult> {
@@ -257,9 +271,9 @@ export class View {
     if (shownId(this.head, id) !== at.id) return { kind: 'gone' };
     const [loaded] = await this.lower.load([{ ...request, at: { ...at, id } }], call);
     if (loaded === undefined || loaded.kind === 'gone' || loaded.kind === 'path') return { kind: 'gone' };
-    if (isUnchanged(this.head)) return loaded;
+    if (isUnchanged(this.head) && this.#suffix === '') return loaded;
     if (loaded.kind === 'content') return { ...loaded, file: { ...loaded.file, id: at.id } };
-    const result = { ...loaded, directory: { ...loaded.directory, id: at.id } };
+    const result = { ...loaded, directory: { ...this.#withSuffix(loaded.directory), id: at.id } };
     if (result.kind === 'list') return { ...result, nodes: result.nodes.map((record) => this.#shown(record)) };
     const listings = result.listings.map((listing) => ({
       ...listing,
@@ -416,6 +430,22 @@ export class View {
     }
     return { kind: 'tree', directory: directory as NodeRecord, listings };
   }
+}
+
+const counts = new WeakMap<object, number>();
+let count = 0;
+
+/**
+ * Returns the version of the listing of a directory that no lower one shows through. If there was one, its names can change
+ * without a change of `listing`: those that lead to what is in the lower one leave it when the attempt takes back what it
+ * has changed below them.
+ */
+function ownListing({ listing, from, names = NO_NAMES }: DeltaNode): Version {
+  const own = joined(listing, undefined);
+  if (from === undefined) return own;
+  let known = counts.get(names);
+  if (known === undefined) counts.set(names, (known = ++count));
+  return `${own}!${known}`;
 }
 
 function isUnchanged({ root, inodes }: Head): boolean {

@@ -68,6 +68,13 @@ describe.skipIf(!isThere && !process.env['CI'])('runCommand() (needs bubblewrap)
     expect([text('a.txt'), text('b/c.txt'), existsSync(join(directory, 'new'))]).toEqual(['one\n', 'c\n', false]);
   });
 
+  it('has the files of a directory that is ignored no longer, in place of its private build output', async () => {
+    const { directory, run } = await projectOf({ '.gitignore': 'build/\n', 'build/out': 'disk\n', a: 'a\n' });
+    await run('echo private > build/out; echo private > build/more');
+    rmSync(join(directory, '.gitignore'));
+    expect(await run('ls build; cat build/out')).toMatchObject({ stdout: 'out\ndisk\n', exitCode: 0 });
+  });
+
   it('takes what a command changed as one operation', async () => {
     const { attempt, fileSystem, directory, run } = await projectOf({
       'src/a.txt': 'one\n',

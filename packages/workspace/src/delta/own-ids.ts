@@ -35,6 +35,47 @@ export function shownId(head: Head, id: NodeId): NodeId {
 
 const OTHER = '~';
 
+/**
+ * Notes how the ids of nodes of the disk change while an attempt object is used, because the attempt changes a node or
+ * takes that back. A directory on the disk is the same then, but its listing is another one for who has kept it.
+ */
+export class ShownIds {
+  #last: ReadonlySet<NodeId> = new Set();
+  /** Ids that a changed node had, and has not any more. */
+  readonly #lost = new Set<NodeId>();
+  /** Ids of the disk that were shown as others. */
+  readonly #replaced = new Set<NodeId>();
+  #count = 0;
+
+  /** To be called with each head that is shown. */
+  follow(head: Head): void {
+    const ids = idsOf(head);
+    const last = this.#last;
+    if (ids === last) return;
+    this.#last = ids;
+    let isOther = false;
+    for (const id of last) {
+      if (ids.has(id)) continue;
+      this.#lost.add(id);
+      isOther ||= this.#replaced.has(id);
+    }
+    if (this.#lost.size > 0) for (const id of ids) isOther = this.#lost.delete(id) || isOther;
+    if (isOther) this.#count++;
+  }
+
+  /** Returns the id that a node of the disk has in a head. */
+  of(head: Head, id: NodeId): NodeId {
+    const shown = shownId(head, id);
+    if (shown !== id) this.#replaced.add(id);
+    return shown;
+  }
+
+  /** What is added to the versions of listings of the disk. */
+  get suffix(): string {
+    return this.#count === 0 ? '' : `${OTHER}${this.#count}`;
+  }
+}
+
 /** Returns the id that a node has on the disk. */
 export function lowerId(id: NodeId): NodeId {
   return typeof id === 'string' && id.endsWith(OTHER) ? id.replace(/~+$/u, '') : id;
