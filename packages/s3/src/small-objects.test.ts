@@ -1,6 +1,6 @@
 import { openFileSystem } from '@scratchfs/core';
 import { ObjectTreeBackend, objectTreeStorage } from '@scratchfs/core/object-tree';
-import { MemoryObjectStore } from '@scratchfs/testkit';
+import { alteredStore, MemoryObjectStore } from '@scratchfs/testkit';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 const MAX_BYTES = 65_536;
@@ -90,5 +90,7 @@ describe('A store of small objects', () => {
   it('must take 64 KiB', () => {
     for (const maxObjectBytes of [0, 65_535, 1.5e5 + 0.5, Number.NaN])
       expect(() => new ObjectTreeBackend(new MemoryObjectStore({ maxObjectBytes }))).toThrow(RangeError);
+    for (const maxDeleteNames of [0, 1_001, 2.5, Number.NaN])
+      expect(() => new ObjectTreeBackend(alteredStore(store, { maxDeleteNames }))).toThrow(/maxDeleteNames must be/);
   });
 });

@@ -1,13 +1,19 @@
-import { describe } from '../engine/arguments.js';
+import { checkInteger, describe } from '../engine/arguments.js';
 import { StorageError } from '../errors.js';
+import { MAX_DELETE_NAMES } from './list-names.js';
 import type { ObjectStore, StoredHead } from './object-store.js';
 
-/** Returns the same store, which fails with a {@link StorageError} if a result breaks the contract. */
+/**
+ * Returns the same store, which fails with a {@link StorageError} if a result breaks the contract.
+ * @throws TypeError, RangeError for a `maxDeleteNames` that is not possible
+ */
 export function checkedStore(store: ObjectStore): ObjectStore {
   const { maxObjectBytes, maxDeleteNames, commit, watch, deleteHead, close } = store;
   return {
     ...(maxObjectBytes === undefined ? {} : { maxObjectBytes }),
-    ...(maxDeleteNames === undefined ? {} : { maxDeleteNames }),
+    ...(maxDeleteNames !== undefined && {
+      maxDeleteNames: checkInteger(maxDeleteNames, 'maxDeleteNames', 1, MAX_DELETE_NAMES),
+    }),
     get: async (...what) => {
       const bytes: unknown = await store.get(...what);
       if (bytes === undefined || isUint8Array(bytes)) return bytes;

@@ -4,7 +4,7 @@ import type { StoreCalls } from './store-calls.js';
 
 /** Maximum number of consecutive pages without a new name. */
 const MAX_EMPTY_PAGES = 1_000;
-/** Default of `maxDeleteNames`. */
+/** Default and greatest value of `maxDeleteNames`. */
 export const MAX_DELETE_NAMES = 1_000;
 
 /**
