@@ -5,6 +5,8 @@ import { fileSystemSuite, storageSuite } from '@scratchfs/testkit';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, describe, expect, it } from 'vitest';
+import { connectionOf } from '../../packages/sql/src/postgres-client.js';
+import { PostgresObjectStore } from '../../packages/sql/src/postgres-object-store.js';
 import { killOnCounter, raceOnCounter } from './counting-clients.js';
 import { findPostgres, PostgresServer } from './servers/postgres-server.js';
 
@@ -156,6 +158,19 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     await fs.close();
   });
 
+  it('gives no tag twice, also in a database that was restored, or after destroy()', async () => {
+    const name = newName();
+    const store = new PostgresObjectStore(async () => connectionOf(client), name);
+    const swap = (text: string, expected?: string) => store.swapHead(new TextEncoder().encode(text), expected);
+    const first = await swap('1');
+    const second = await swap('2', first);
+    await client.query('UPDATE scratchfs_heads SET tag = $2 WHERE filesystem = $1', [name, first]);
+    const third = await swap('3', first);
+    await store.deleteHead();
+    const tags = [first, second, third, await swap('4')];
+    expect([new Set(tags).size, tags.includes(undefined)]).toEqual([4, false]);
+  });
+
   it('refuses a newer format, and says where nobody replies', async () => {
     const database = await PGlite.create();
     await database.exec('CREATE TABLE scratchfs_format (version int); INSERT INTO scratchfs_format VALUES (2)');
@@ -172,6 +187,9 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     ['', /must look like postgres:/],
     ['mysql://x/y', /must look like postgres:/],
     [{}, /needs a client of pg, postgres or/],
+    ['postgres://x:99999/y', /is not valid/],
+    ['postgres://user:pass%word@x/y', /is not valid/],
+    ['postgres://x y/z', /is not valid/],
     ['postgres://x/y?name=..%2Fz', /cannot be the name/],
     ['postgres://x/y?name=%zz', /not a part of a URL/],
     ['postgres://x/y?name=a&sslmode=disable&name=b', /more than one/],

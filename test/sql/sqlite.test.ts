@@ -1,4 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileSystem } from '@scratchfs/core';
@@ -68,6 +78,44 @@ describe('SqliteStorage', () => {
       await store.close();
     }
     expect([new Set(tags).size, tags.includes(undefined)]).toEqual([4, false]);
+  });
+
+  it('creates neither a file nor tables for a listing, and no file if create is false', async () => {
+    const path = newFile();
+    expect(await SqliteStorage.list(`sqlite:${path}`)).toEqual([]);
+    const closed = openFileSystem(storageIn(path, { create: false }));
+    await expect(closed).rejects.toMatchObject({ kind: 'lost', message: /does not exist, and create is false/ });
+    expect(existsSync(path)).toBe(false);
+    const other = openFile(path);
+    other.exec('CREATE TABLE mine (x)');
+    other.close();
+    const { mtimeMs, size } = statSync(path);
+    expect(await SqliteStorage.list(path)).toEqual([]);
+    expect(statSync(path)).toMatchObject({ mtimeMs, size });
+  });
+
+  it.each([
+    ['deleted', (path: string) => rmSync(path)],
+    ['moved', (path: string) => renameSync(path, `${path}.old`)],
+    [
+      'replaced',
+      (path: string) => {
+        copyFileSync(path, `${path}.new`);
+        renameSync(`${path}.new`, path);
+      },
+    ],
+  ])('acknowledges no write after its file was %s while it was open', async (_, change) => {
+    const path = newFile();
+    const database = openFile(path);
+    const fs = await openFileSystem(storageIn(path));
+    const given = await openFileSystem(new SqliteStorage(database));
+    await fs.writeFile('/f', 'x');
+    change(path);
+    const lost = { kind: 'lost', message: /was deleted, moved or replaced while it was open/ };
+    await expect(fs.writeFile('/f', 'y')).rejects.toMatchObject(lost);
+    await expect(given.checkpoint()).rejects.toMatchObject(lost);
+    await Promise.all([fs.close(), given.close()]);
+    database.close();
   });
 
   it('leaves a given connection open, and uses the tables that are there', async () => {

@@ -14,7 +14,8 @@ const STATES: readonly { readonly state: RegExp; readonly kind: StorageErrorKind
 /** Converts an error of a client. Without a reply of the server the statement may have been run. */
 export function toStorageError(cause: unknown): unknown {
   if (isStorageError(cause)) return cause;
-  if (!(cause instanceof Error)) return cause;
+  // A mistake in the call, an address that cannot be parsed for example, is not repeated.
+  if (!(cause instanceof Error) || cause instanceof TypeError || cause instanceof URIError) return cause;
   const { code } = cause as NodeJS.ErrnoException;
   const known = STATES.find(({ state }) => state.test(String(code)));
   if (known !== undefined) return new StorageError(known.kind, known.text, { mayHaveHappened: false, cause });

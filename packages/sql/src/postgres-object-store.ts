@@ -21,18 +21,16 @@ const CREATE_TABLES = `DO $$ BEGIN
     filesystem text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, bytes bytea NOT NULL,
     PRIMARY KEY (filesystem, name));
   ALTER TABLE scratchfs_objects ALTER COLUMN bytes SET STORAGE EXTERNAL;
-  CREATE TABLE IF NOT EXISTS scratchfs_heads (filesystem text PRIMARY KEY, tag bigint NOT NULL, bytes bytea);
+  CREATE TABLE IF NOT EXISTS scratchfs_heads (filesystem text PRIMARY KEY, tag text NOT NULL, bytes bytea NOT NULL);
   CREATE TABLE IF NOT EXISTS scratchfs_format (version integer NOT NULL);
   INSERT INTO scratchfs_format SELECT ${FORMAT_VERSION} WHERE NOT EXISTS (SELECT FROM scratchfs_format);
 END $$`;
 
+/** A number would return in a database that is restored from a backup, or created again. */
+const NEW_TAG = 'gen_random_uuid()::text';
 /** Each statement is a transaction of its own, so any connection of a pool can run it. */
-const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = tag + 1, bytes = $3
-  WHERE filesystem = $1 AND tag = $2::bigint AND bytes IS NOT NULL RETURNING tag::text AS tag`;
-// The row of a deleted filesystem stays, because its number must not return.
-const FIRST_HEAD = `INSERT INTO scratchfs_heads AS head VALUES ($1, 1, $2)
-  ON CONFLICT (filesystem) DO UPDATE SET tag = head.tag + 1, bytes = excluded.bytes WHERE head.bytes IS NULL
-  RETURNING tag::text AS tag`;
+const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = ${NEW_TAG}, bytes = $3 WHERE filesystem = $1 AND tag = $2 RETURNING tag`;
+const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES ($1, ${NEW_TAG}, $2) ON CONFLICT (filesystem) DO NOTHING RETURNING tag`;
 
 /** Stores the objects of a filesystem, and its head, as rows of a PostgreSQL database. */
 export class PostgresObjectStore implements ObjectStore {
@@ -77,8 +75,7 @@ export class PostgresObjectStore implements ObjectStore {
   }
 
   async readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
-    const sql = `SELECT tag::text AS tag, CASE WHEN tag::text = $2 THEN NULL ELSE bytes END AS bytes
-      FROM scratchfs_heads WHERE filesystem = $1 AND bytes IS NOT NULL`;
+    const sql = `SELECT tag, CASE WHEN tag = $2 THEN NULL ELSE bytes END AS bytes FROM scratchfs_heads WHERE filesystem = $1`;
     const [row] = await this.#query(sql, [this.#name, known ?? '']);
     if (row === undefined) return undefined;
     const tag = String(row['tag']);
@@ -134,14 +131,12 @@ export class PostgresObjectStore implements ObjectStore {
   }
 
   async deleteHead(): Promise<void> {
-    const sql = `UPDATE scratchfs_heads SET tag = tag + 1, bytes = NULL WHERE filesystem = $1 AND bytes IS NOT NULL
-      RETURNING tag::text AS tag`;
-    await this.#swap(sql, [], [this.#name]);
+    await this.#swap('DELETE FROM scratchfs_heads WHERE filesystem = $1 RETURNING tag', [], [this.#name]);
   }
 
   /** Returns the names of the filesystems in the database. */
   async names(): Promise<string[]> {
-    const rows = await this.#query('SELECT filesystem FROM scratchfs_heads WHERE bytes IS NOT NULL', []);
+    const rows = await this.#query('SELECT filesystem FROM scratchfs_heads', []);
     return rows.map((row) => String(row['filesystem'])).sort();
   }
 

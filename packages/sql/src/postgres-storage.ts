@@ -38,5 +38,19 @@ function parseClient(client: unknown): {
   const { url, name } = takeName(String(client));
   if (!/^postgres(ql)?:\/\/./i.test(url))
     throw new TypeError('The URL of a PostgresStorage must look like postgres://user@host/database?name=main');
+  checkAddress(url);
   return { open: () => openPool(url), name };
+}
+
+/** @throws TypeError if `pg` could not parse the URL; the message does not contain it, because of the password */
+function checkAddress(url: string): void {
+  try {
+    // `pg` takes a user without a host: `postgres://user@/database`.
+    const { username, password, pathname, hostname } = new URL(url.replace('@/', '@host/'));
+    for (const part of [username, password, pathname, hostname]) decodeURIComponent(part);
+  } catch {
+    throw new TypeError(
+      'The URL of a PostgresStorage is not valid. It must look like postgres://user:password@host:5432/database, with special characters encoded: "%" is %25, "@" is %40',
+    );
+  }
 }

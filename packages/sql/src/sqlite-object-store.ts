@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type BackendCall, StorageError } from '@scratchfs/core';
+import { type BackendCall, quote, StorageError } from '@scratchfs/core';
 import type { NamePage, ObjectStore, StoredHead, StoredObject } from '@scratchfs/core/object-tree';
 import { checkFormat, FORMAT_VERSION } from './format.js';
 import type { Row, SqliteDatabase, SqliteStatement, Value } from './sqlite-database.js';
@@ -35,6 +36,8 @@ export class SqliteObjectStore implements ObjectStore {
   readonly #statements = new Map<string, SqliteStatement>();
   #opened: Promise<SqliteDatabase> | undefined;
   #isClosed = false;
+  /** Throws if the file of the database is no longer at its path. */
+  #checkFile = (): void => {};
 
   /** @param isOwned close the database with the store @param isFlushed wait for the disk after each commit */
   constructor(open: () => Promise<SqliteDatabase>, name: string, isOwned: boolean, isFlushed: boolean) {
@@ -128,13 +131,17 @@ export class SqliteObjectStore implements ObjectStore {
     });
   }
 
-  /** Returns the names of the filesystems in the database. */
+  /** Returns the names of the filesystems in the database, and creates no tables. */
   names(): Promise<string[]> {
-    return this.#attempt(undefined, (db) =>
-      this.#statement(db, 'SELECT filesystem FROM scratchfs_heads ORDER BY filesystem')
+    this.#opened ??= this.#open();
+    return this.#attempt(undefined, (db) => {
+      const tables = this.#statement(db, "SELECT name FROM sqlite_master WHERE name LIKE 'scratchfs_%'").all();
+      if (tables.length === 0) return [];
+      checkFormat(this.#row(db, 'SELECT version FROM scratchfs_format')?.['version']);
+      return this.#statement(db, 'SELECT filesystem FROM scratchfs_heads ORDER BY filesystem')
         .all()
-        .map((row) => String((row as Row)['filesystem'])),
-    );
+        .map((row) => String((row as Row)['filesystem']));
+    });
   }
 
   async close(): Promise<void> {
@@ -175,8 +182,13 @@ export class SqliteObjectStore implements ObjectStore {
     this.#statement(db, sql).run(...(parameters.map(parameterOf) as never[]));
   }
 
+  /** @throws StorageError `lost` if the transaction went into a file that others can no longer open */
   #transaction<T>(call: BackendCall | undefined, work: (db: SqliteDatabase) => T): Promise<T> {
-    return this.#attempt(call, (db) => inTransaction(db, () => work(db)));
+    return this.#attempt(call, (db) => {
+      const result = inTransaction(db, () => work(db));
+      this.#checkFile();
+      return result;
+    });
   }
 
   /** Runs statements, again if another connection holds the lock. */
@@ -202,6 +214,7 @@ export class SqliteObjectStore implements ObjectStore {
       if (db === undefined || this.#isClosed) throw new StorageError('closed', 'The storage was closed');
       if (this.#isFlushed) flushed.add(db);
       prepareDatabase(db);
+      this.#checkFile = fileCheck(db);
       return db;
     } catch (error) {
       this.#opened = undefined;
@@ -223,6 +236,26 @@ function prepareDatabase(db: SqliteDatabase): void {
   // no such mode, and needs none.
   db.exec('PRAGMA journal_mode = WAL');
   db.exec(`PRAGMA synchronous = ${flushed.has(db) ? 'FULL' : 'NORMAL'}`);
+}
+
+/** Returns a function that throws if the database's file was deleted, moved or replaced since. A few microseconds. */
+function fileCheck(db: SqliteDatabase): () => void {
+  const rows = db.prepare('PRAGMA database_list').all() as Row[];
+  const path = rows.find(({ name }) => name === 'main')?.['file'];
+  // A database in memory has none.
+  if (typeof path !== 'string' || path === '') return () => {};
+  const identity = (): string => {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return `${found?.dev} ${found?.ino}`;
+  };
+  const opened = identity();
+  return () => {
+    if (identity() === opened) return;
+    throw new StorageError(
+      'lost',
+      `The SQLite file ${quote(path)} was deleted, moved or replaced while it was open. Open the storage again`,
+    );
+  };
 }
 
 function inTransaction<T>(db: SqliteDatabase, work: () => T): T {

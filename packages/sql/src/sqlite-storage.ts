@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { quote, StorageError } from '@scratchfs/core';
 import { ObjectTreeStorage } from '@scratchfs/core/object-tree';
 import { decode, parseOptions, type SqlStorageOptions, takeName } from './options.js';
 import { openDatabase, type SqliteDatabase } from './sqlite-database.js';
@@ -21,17 +23,23 @@ export interface SqliteStorageOptions extends SqlStorageOptions {
  */
 export class SqliteStorage extends ObjectTreeStorage {
   constructor(database: SqliteDatabase | string | URL, options: SqliteStorageOptions = {}) {
-    const { open, isOwned, name: nameInUrl } = parseDatabase(database);
+    const { open, path, isOwned, name: nameInUrl } = parseDatabase(database);
     const { durability = 'fsync', ...rest } = options;
     const { name, tree } = parseOptions('SqliteStorage', rest, nameInUrl);
     if (durability !== 'fsync' && durability !== 'process')
       throw new TypeError(`durability must be "fsync" or "process", not ${JSON.stringify(durability)}`);
-    super(new SqliteObjectStore(open, name, isOwned, durability === 'fsync'), tree);
+    const openExisting = async (): Promise<SqliteDatabase> => {
+      if (tree.create !== false || path === undefined || existsSync(path)) return open();
+      throw new StorageError('lost', `The SQLite file ${quote(path)} does not exist, and create is false`);
+    };
+    super(new SqliteObjectStore(openExisting, name, isOwned, durability === 'fsync'), tree);
   }
 
-  /** Returns the names of the filesystems in a database, sorted. @throws StorageError */
+  /** Returns the names of the filesystems in a database, sorted; none if there is no file. @throws StorageError */
   static async list(database: SqliteDatabase | string | URL): Promise<string[]> {
-    const { open, isOwned } = parseDatabase(database);
+    const { open, path, isOwned } = parseDatabase(database);
+    // Opening a file creates it.
+    if (path !== undefined && !existsSync(path)) return [];
     const store = new SqliteObjectStore(open, 'default', isOwned, true);
     try {
       return await store.names();
@@ -43,6 +51,8 @@ export class SqliteStorage extends ObjectTreeStorage {
 
 function parseDatabase(database: unknown): {
   readonly open: () => Promise<SqliteDatabase>;
+  /** Undefined for a given connection. */
+  readonly path?: string | undefined;
   readonly isOwned: boolean;
   readonly name?: string | undefined;
 } {
@@ -55,10 +65,10 @@ function parseDatabase(database: unknown): {
   const text = String(database);
   if (text === '' || text.includes('\0') || (typeof database !== 'string' && !(database instanceof URL)))
     throw new TypeError('A SqliteStorage needs a connection, a path or a URL such as sqlite:/path/to/file');
-  if (!/^(sqlite|file):/i.test(text)) return { open: () => openDatabase(text), isOwned: true };
+  if (!/^(sqlite|file):/i.test(text)) return { open: () => openDatabase(text), path: text, isOwned: true };
   const { url, name } = takeName(text);
   const path = pathOf(url);
-  return { open: () => openDatabase(path), isOwned: true, name };
+  return { open: () => openDatabase(path), path, isOwned: true, name };
 }
 
 /** Returns the path in a URL: `sqlite:relative`, `sqlite:/absolute`, `sqlite:///absolute`, `file:///absolute`. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -57,8 +56,6 @@ export async function openStore(name: string, directory: string, access: Access)
       '`scratchfs fs put` and `scratchfs copy` create one.',
       { cause },
     );
-  // Opening a SQLite database creates its file.
-  if (file !== undefined && !create && !existsSync(file)) throw missing(undefined);
   const storage = await storageOf(scheme, url, create);
   try {
     const fileSystem = await createFileSystem({ storage });
