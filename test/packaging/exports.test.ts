@@ -8,6 +8,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -133,6 +134,69 @@ describe('a user who installs the tarballs', () => {
     await scratchfs('fs', 'write', 'a.txt', 'text', '--store', 'files.snapshot');
     expect(await scratchfs('fs', 'cat', 'a.txt', '--store', 'files.snapshot')).toBe('text');
     expect(await scratchfs('attempts', '--store', '../attempts')).toBe('No attempts.\n');
+  });
+
+  it('gets from what an agent has done to an accepted change with the commands of the README', async () => {
+    const home = join(scratch, 'stranger');
+    const project = realpathSync(mkdtempSync(join(scratch, 'project-')));
+    const env = {
+      PATH: `${join(project, '..', 'bin')}:${process.env['PATH']}`,
+      HOME: home,
+      XDG_STATE_HOME: `${project}-state`,
+    };
+    const shell = async (line: string): Promise<string> =>
+      (await execute('bash', ['-c', `set -e -o pipefail; ${line}`], { cwd: project, env })).stdout;
+    const bin = join(home, 'node_modules/@scratchfs/cli/dist/bin.js');
+    mkdirSync(join(project, '..', 'bin'));
+    writeFileSync(join(project, '..', 'bin', 'scratchfs'), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`, {
+      mode: 0o755,
+    });
+    mkdirSync(join(project, 'src'));
+    writeFileSync(join(project, 'src', 'a.ts'), 'export const a = 1;\n');
+    // A file that has just changed is compared by content.
+    utimesSync(join(project, 'src', 'a.ts'), 1_000, 1_000);
+    await shell('git init -q');
+    // Each write is an operation.
+    const agent = `import { openWorkspace } from '@scratchfs/workspace';
+      const workspace = await openWorkspace(process.argv[2]);
+      const { fileSystem } = await workspace.attempt();
+      for (let i = 2; i <= 14; i++) await fileSystem.writeFile('/src/a.ts', 'export const a = ' + i + ';\\n');
+      await workspace.close();`;
+    writeFileSync(join(home, 'agent.mjs'), agent);
+    await execute(process.execPath, [join(home, 'agent.mjs'), project], { env });
+
+    const readme = readFileSync(join(home, 'node_modules/@scratchfs/cli/README.md'), 'utf8');
+    const commandsOf = (title: string): string[] => {
+      const section = readme.split(`## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
+      return [...section.matchAll(/^ {4}(scratchfs .*?) *(?:#.*)?$/gm)].map(([, line]) => line as string);
+    };
+    const onDisk = (): string => readFileSync(join(project, 'src', 'a.ts'), 'utf8');
+    // A screen needs a terminal.
+    const lines = [...commandsOf('What an agent did'), ...commandsOf('Take it back')].filter(
+      (line) => !line.endsWith('rewind'),
+    );
+    expect(lines).toHaveLength(7);
+    for (const line of lines) expect((await shell(line)).length, line).toBeGreaterThan(0);
+    expect(onDisk()).toBe('export const a = 1;\n');
+    // Neither command needs what writes to the disk.
+    const list =
+      "import { writeSync } from 'node:fs'; export async function load(url, context, next) { writeSync(2, url + '\\n'); return next(url, context); }";
+    // A URL may contain ', but no ".
+    const hook = `import { register } from 'node:module'; register("data:text/javascript,${encodeURIComponent(list)}");`;
+    for (const command of ['status', 'log']) {
+      const args = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, bin, command];
+      const { stderr } = await execute(process.execPath, args, { cwd: project, env });
+      const loaded = stderr.split('\n').filter((url) => url.startsWith('file:'));
+      expect(loaded.some((url) => url.includes('/workspace/dist/index.js'))).toBe(true);
+      const large =
+        /\/(history|host|sandbox|mcp)\/dist\/index\.js|host\/dist\/internal\.js|core\/dist\/(snapshot|layers|search)\.js|msgpackr|fflate|clack/;
+      expect(loaded.filter((url) => large.test(url))).toEqual([]);
+    }
+    expect(commandsOf('Accept')).toEqual(expect.arrayContaining(['scratchfs accept', 'scratchfs undo']));
+    await shell('scratchfs accept');
+    expect(onDisk()).toBe('export const a = 13;\n');
+    await shell('scratchfs undo');
+    expect(onDisk()).toBe('export const a = 1;\n');
   });
 
   it('is told which package to install if a URL needs it', async () => {
