@@ -1,6 +1,11 @@
+import { spawn } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { openFileSystem } from '@scratchfs/core';
+import { DiskStorage } from '@scratchfs/disk';
 import { describe, expect, it } from 'vitest';
+import { PendingAccepts } from '../../packages/workspace/src/accept/pending-accept.js';
 import { mountSmallDisk, unmountSmallDisk, whyNoDisk } from '../attacks/small-disk.js';
 import { folder, ok, run } from './program.js';
 import { repository } from './repository.js';
@@ -32,6 +37,54 @@ describe('a store', () => {
       }
     },
   );
+
+  it('whose lock a process that hangs holds is given up soon, and is written as soon as that process has ended', async () => {
+    const cwd = folder('locked');
+    const store = ['--store', 'sqlite:./agents.db?name=one'];
+    await ok(['fs', 'write', 'a', 'first', ...store], { cwd });
+    const { resolve } = createRequire(new URL('../../packages/cli/package.json', import.meta.url));
+    const code = `const Database = require(${JSON.stringify(resolve('libsql'))});
+      new Database('agents.db').exec('BEGIN IMMEDIATE'); console.log('held'); setInterval(() => {}, 1000);`;
+    const holder = spawn(process.execPath, ['-e', code], { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      await new Promise((done) => holder.stdout.once('data', done));
+      holder.kill('SIGSTOP');
+      const started = performance.now();
+      const failed = await run(['fs', 'write', 'a', 'second', ...store], { cwd });
+      expect(failed).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('end that process, or try again later'),
+      });
+      expect(performance.now() - started).toBeLessThan(15_000);
+      const writing = ok(['fs', 'write', 'b', 'third', ...store], { cwd });
+      holder.kill('SIGKILL');
+      await writing;
+    } finally {
+      holder.kill('SIGKILL');
+    }
+    expect(await ok(['fs', 'cat', 'a', 'b', ...store], { cwd })).toBe('firstthird');
+  });
+
+  it('in which another process accepts refuses a second accept, and takes writes', async () => {
+    const cwd = repository();
+    const store = folder('store');
+    const where = ['--store', store, '--attempt', 'one'];
+    await ok(['fork', 'one', '--store', store], { cwd });
+    await ok(['fs', 'write', 'new.txt', 'new\n', ...where], { cwd });
+    const storage = new DiskStorage(`file://${store}`);
+    const fileSystem = await openFileSystem(storage);
+    const pending = new PendingAccepts(fileSystem, '/attempts/one/accept', cwd);
+    const note = pending.note();
+    await note.begin({ tool: 'accept', actor: 'user', summary: 'Accept', writes: [], after: 1 });
+    const second = await run(['accept', ...where], { cwd });
+    expect(second).toMatchObject({ code: 4, stderr: expect.stringContaining('wait until it is done') });
+    await ok(['fs', 'write', 'more.txt', 'more\n', ...where], { cwd });
+    await note.end();
+    await ok(['accept', ...where], { cwd });
+    expect(readdirSync(cwd).sort()).toEqual(['.git', 'b.txt', 'more.txt', 'new.txt', 'src']);
+    await fileSystem.close();
+    await storage.close();
+  });
 
   it('of another workspace is refused, and so is one that an agent could change', async () => {
     const [cwd, other] = [repository(), repository()];

@@ -132,7 +132,7 @@ describe('SqliteStorage', () => {
     database.close();
   });
 
-  it('waits for the lock of another connection, and fails with nothing written if it stays', async () => {
+  it('waits for the lock of another connection', async () => {
     const path = newFile();
     const fs = await openFileSystem(storageIn(path));
     await fs.writeFile('/a', 'x');

@@ -29,10 +29,12 @@ export function toStorageError(cause: unknown): unknown {
   if (isStorageError(cause)) return cause;
   if (!(cause instanceof Error)) return cause;
   if (isBusy(cause))
-    return new StorageError('unavailable', 'Another connection has locked the SQLite file for a long time', {
-      mayHaveHappened: false,
-      cause,
-    });
+    // The statement was tried again for as long as anybody should wait.
+    return new StorageError(
+      'unavailable',
+      'Another process holds the lock of the SQLite file, so nothing was done: end that process, or try again later',
+      { mayHaveHappened: false, retryable: false, cause },
+    );
   const text = `${String((cause as { code?: unknown }).code)} ${cause.message}`;
   const known = KINDS.find(({ found }) => found.test(text));
   if (known !== undefined) return new StorageError(known.kind, known.text, { mayHaveHappened: false, cause });

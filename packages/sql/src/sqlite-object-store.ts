@@ -7,8 +7,11 @@ import type { Row, SqliteDatabase, SqliteStatement, Value } from './sqlite-datab
 import { isBusy, toStorageError } from './sqlite-errors.js';
 
 const NAMES_PER_PAGE = 1_000;
-/** Milliseconds to wait for a lock. A statement itself does not wait, because that would block the event loop. */
-const LOCK_WAIT_MS = 10_000;
+/**
+ * Milliseconds to wait for a lock, less than the deadline of a request. A statement itself does not wait, because that
+ * would block the event loop.
+ */
+const LOCK_WAIT_MS = 5_000;
 /** Milliseconds between two looks at a watched head. */
 const LOOK_INTERVAL_MS = 200;
 
@@ -116,7 +119,8 @@ export class SqliteObjectStore implements ObjectStore {
           known = tag;
         },
         (error: unknown) => {
-          if ((error as StorageError).retryable) return;
+          const { retryable, cause } = error as StorageError;
+          if (retryable || isBusy(cause)) return;
           clearInterval(timer);
           fail(error);
         },

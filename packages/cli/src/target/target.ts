@@ -4,10 +4,10 @@ import { type Access, openStore } from './open-store.js';
 import type { Target } from './store.js';
 import { storedPath } from './stored-path.js';
 
-/** Opens the target of a call, uses it and closes it. */
+/** Opens the target of a call, uses it and closes it: a storage, or an attempt if one is named or no storage is. */
 export async function withTarget<T>(call: Call, access: Access, use: (target: Target) => Promise<T>): Promise<T> {
   const name = call.options.text('store');
-  if (name === undefined) return withAttemptTarget(call, use);
+  if (name === undefined || call.options.text('attempt') !== undefined) return withAttemptTarget(call, use);
   const at = call.options.text('at');
   const store = await openStore(name, call.directory, access);
   try {
