@@ -4,6 +4,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type HttpServer, serveHttp } from '@scratchfs/mcp';
 import { onTestFinished } from 'vitest';
 
@@ -41,6 +42,13 @@ export async function serve(source: Parameters<typeof serveHttp>[0]): Promise<Ht
   const http = await serveHttp(source, { port: 0, token: TOKEN });
   onTestFinished(() => http.close());
   return http;
+}
+
+/** Connects a client with the token. Ends it with the test. */
+export async function connectOverHttp(client: Client, { url }: HttpServer): Promise<void> {
+  const requestInit = { headers: { Authorization: `Bearer ${TOKEN}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+  onTestFinished(() => client.close());
 }
 
 /** Starts a proxy that adds the token, for programs that send none. Returns its address. */

@@ -14,14 +14,20 @@ export type ResourceListener = (uri: string) => void;
  */
 export class Subscriptions {
   readonly #events: (signal: AbortSignal) => Promise<AsyncIterable<WorkspaceEvent>>;
+  readonly #isShown: (attempt: string, path: string) => Promise<boolean>;
   readonly #listeners = new Set<ResourceListener>();
   /** Functions that begin to serve connections of stdio without a handshake. */
   readonly #beginnings = new Set<() => void>();
   #isListenedTo = false;
   #following: AbortController | undefined;
 
-  constructor(events: (signal: AbortSignal) => Promise<AsyncIterable<WorkspaceEvent>>) {
+  /** @param isShown reports whether the server shows a path of an attempt: of others a client hears nothing */
+  constructor(
+    events: (signal: AbortSignal) => Promise<AsyncIterable<WorkspaceEvent>>,
+    isShown: (attempt: string, path: string) => Promise<boolean>,
+  ) {
     this.#events = events;
+    this.#isShown = isShown;
   }
 
   /** Returns a function that ends it. */
@@ -42,7 +48,7 @@ export class Subscriptions {
     });
     try {
       for await (const event of await this.#events(following.signal))
-        if (event.type === 'operation' && !following.signal.aborted) this.#announce(event.operation);
+        if (event.type === 'operation' && !following.signal.aborted) await this.#announce(event.operation);
     } catch {
       // The next call of a tool fails for the same reason, and says so.
     } finally {
@@ -50,10 +56,11 @@ export class Subscriptions {
     }
   }
 
-  #announce({ attempt, changes }: Operation): void {
+  async #announce({ attempt, changes }: Operation): Promise<void> {
     for (const { path, from } of changes)
       for (const changed of from === undefined ? [path] : [from, path])
-        for (const listener of this.#listeners) listener(uriOf(attempt, changed));
+        if (await this.#isShown(attempt, changed))
+          for (const listener of this.#listeners) listener(uriOf(attempt, changed));
   }
 
   /** Serves the subscriptions of a lasting connection. */

@@ -12,7 +12,7 @@ import { type Workspace, WorkspaceError } from '@scratchfs/workspace';
 import { conflictLines, counted, nameOf } from '../tools/format.js';
 import { explained, type ServerTool } from '../tools/server-tool.js';
 import { toolList } from '../tools/tool-list.js';
-import { visibleOnly } from '../tools/visible.js';
+import { isVisible, visibleOnly } from '../tools/visible.js';
 import { VERSION } from '../version.js';
 import { ApprovalGate } from './approval-gate.js';
 import { clientOf } from './client.js';
@@ -47,7 +47,14 @@ export class McpWorkspaceServer {
     this.#settings = serverSettings(options);
     const { readOnly: isReadOnly, live: isLive, attempt: name, deny, allowSecrets, onError } = this.#settings;
     this.#shared = new SharedWorkspace(open, { isReadOnly, isLive, name, deny, allowSecrets, onError });
-    this.#subscriptions = new Subscriptions(async (signal) => (await this.#shared.open()).events({ signal }));
+    this.#subscriptions = new Subscriptions(
+      async (signal) => (await this.#shared.open()).events({ signal }),
+      async (attempt, path) => {
+        // An attempt that is gone has no resources.
+        const open = await this.#shared.attempt(attempt).catch(() => undefined);
+        return open !== undefined && isVisible(path, open, undefined);
+      },
+    );
     this.#tools = toolList(this.#settings);
     this.#gate = new ApprovalGate(this.#settings);
   }

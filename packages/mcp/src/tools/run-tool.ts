@@ -1,6 +1,7 @@
 import type { RunResult } from '@scratchfs/workspace';
 import { conflictLines, nameOf } from './format.js';
 import { type ServerTool, workspaceTool } from './server-tool.js';
+import { visibleOnly, visibleOperation } from './visible.js';
 
 interface RunInput {
   readonly command: string;
@@ -29,7 +30,8 @@ export function runTool(network: boolean): ServerTool {
     paths: ['cwd'],
     effect: network ? 'outside' : 'attempt',
     isOpenWorld: network,
-    async run({ command, cwd, timeout_s }, { attempt, actor, signal }) {
+    async run({ command, cwd, timeout_s }, context) {
+      const { attempt, actor, signal } = context;
       const result = await attempt.run(command, { cwd, timeoutMs: timeout_s * 1000, network, actor, signal });
       const {
         exitCode,
@@ -46,13 +48,16 @@ export function runTool(network: boolean): ServerTool {
       const lines = [stopped === undefined ? `exit code ${exitCode ?? killedBy}` : STOPPED[stopped]];
       if (stdout !== '') lines.push(stdout.trimEnd());
       if (stderr !== '') lines.push('stderr:', stderr.trimEnd());
-      lines.push(
-        ...conflictLines(conflicts),
-        ...refused.map(({ path, reason }) => `not taken ${nameOf(path)}: ${reason}`),
-      );
-      if (autoRun.length > 0) lines.push(`Programs run these on their own: ${autoRun.map(nameOf).join(', ')}`);
+      const shown = async <T extends { readonly path: string }>(found: readonly T[]): Promise<readonly T[]> =>
+        (await visibleOnly(found, context, signal)).shown;
+      lines.push(...conflictLines(await shown(conflicts)));
+      for (const { path, reason } of await shown(refused)) lines.push(`not taken ${nameOf(path)}: ${reason}`);
+      const programs = await shown(autoRun.map((path) => ({ path })));
+      if (programs.length > 0)
+        lines.push(`Programs run these on their own: ${programs.map(({ path }) => nameOf(path)).join(', ')}`);
       if (hint !== undefined) lines.push(hint);
-      return { text: lines.join('\n'), operations: operation === undefined ? [] : [operation] };
+      const made = operation === undefined ? [] : [await visibleOperation(operation, context, signal)];
+      return { text: lines.join('\n'), operations: made };
     },
   });
 }

@@ -1,11 +1,16 @@
 import { InputError } from '@scratchfs/tools';
-import type { RefreshedOperation } from '@scratchfs/workspace';
+import { type RefreshedOperation, WorkspaceError } from '@scratchfs/workspace';
 import type { OpenAttempt } from '../server/shared-workspace.js';
 import { conflictLines, nameOf, operationText, statText } from './format.js';
 import { type Plan, type ServerTool, workspaceTool } from './server-tool.js';
-import { hiddenLines, isVisible, visibleOnly, visibleOperation } from './visible.js';
+import { hiddenLines, isVisible, visibleOnly, visibleOperation, withoutHidden } from './visible.js';
 
-async function done(verb: string, made: RefreshedOperation, open: OpenAttempt, signal: AbortSignal) {
+async function done(verb: string, making: Promise<RefreshedOperation>, open: OpenAttempt, signal: AbortSignal) {
+  const made = await making.catch(async (error: unknown) => {
+    // The paths that stand in the way may be hidden.
+    if (!(error instanceof WorkspaceError)) throw error;
+    throw new InputError(await withoutHidden(error.message, open, signal));
+  });
   const operation = await visibleOperation(made, open, signal);
   const { shown } = await visibleOnly(made.refreshed.conflicts, open, signal);
   const text = [`${verb}:\n${operationText(operation)}`, ...conflictLines(shown)].join('\n');
@@ -68,19 +73,15 @@ export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number;
     const { attempt, actor, plan, signal } = context;
     if (to === undefined) {
       if (path !== undefined) throw new InputError('path needs to: the operation whose state of the path you want.');
-      return done(
-        'Took back',
-        await attempt.undo({ expect: expect ?? plan?.target?.id, actor, signal }),
-        context,
-        signal,
-      );
+      return done('Took back', attempt.undo({ expect: expect ?? plan?.target?.id, actor, signal }), context, signal);
     }
     if (expect !== undefined) throw new InputError('operation and to exclude each other.');
     if (path !== undefined && !(await isVisible(path, context, signal)))
       throw new InputError(`There is no path ${nameOf(path)} to bring back.`);
     const expectHead = plan?.isOutside === true ? plan.head : undefined;
     const made = await attempt.restore(to, { path, expect: expectHead, actor, signal });
-    return made === undefined ? 'Nothing differs from that state.' : done('Restored', made, context, signal);
+    if (made === undefined) return 'Nothing differs from that state.';
+    return done('Restored', Promise.resolve(made), context, signal);
   },
 });
 
@@ -92,7 +93,7 @@ export const redo: ServerTool = workspaceTool<object>({
   plan: (_, open, signal) => planOf('redo', open, signal),
   async run(_, context) {
     const { attempt, actor, plan, signal } = context;
-    return done('Made again', await attempt.redo({ expect: plan?.target?.id, actor, signal }), context, signal);
+    return done('Made again', attempt.redo({ expect: plan?.target?.id, actor, signal }), context, signal);
   },
 });
 
