@@ -81,16 +81,27 @@ export class HostReadBackend implements Backend {
   async #load(requests: readonly LoadRequest[], call: BackendCall | undefined): Promise<readonly LoadResult[]> {
     await this.recovered();
     const results: LoadResult[] = [];
-    for (const request of requests) {
-      if (isTurnDue()) await nextTurn();
-      try {
-        results.push(await this.reader.load(request, call?.signal));
-      } catch (error) {
-        call?.signal?.throwIfAborted();
-        throw hostError(error, 'open', request.kind === 'path' ? request.path : request.at.path);
+    // Paths that follow each other share the directories above them.
+    let trail: Trail | undefined;
+    try {
+      for (const request of requests) {
+        if (isTurnDue()) await nextTurn();
+        try {
+          if (request.kind !== 'path') results.push(await this.reader.load(request, call?.signal));
+          else {
+            call?.signal?.throwIfAborted();
+            trail ??= this.root.walk('/');
+            results.push(await this.reader.path(request, trail));
+          }
+        } catch (error) {
+          call?.signal?.throwIfAborted();
+          throw hostError(error, 'open', request.kind === 'path' ? request.path : request.at.path);
+        }
       }
+      return results;
+    } finally {
+      trail?.[Symbol.dispose]();
     }
-    return results;
   }
 
   protected async failedOf(checks: readonly Check[]): Promise<number[]> {

@@ -12,13 +12,15 @@ import {
   parentPath,
   UNKNOWN_VERSION,
 } from '@scratchfs/core';
-import type { ConfinedRoot } from './confined-root.js';
+import type { ConfinedRoot, Trail } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 import { isCode } from './host-error.js';
 import type { NodeIds } from './node-ids.js';
 import { kindOf, type PathHandle } from './path-handle.js';
 
 const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
+
+type PathRequest = Extract<LoadRequest, { kind: 'path' }>;
 
 /** Loads the records of the entries under the root for the engine. */
 export class HostReader {
@@ -27,9 +29,9 @@ export class HostReader {
     readonly ids: NodeIds,
   ) {}
 
-  async load(request: LoadRequest, signal?: AbortSignal): Promise<LoadResult> {
+  /** Loads what is at a node. */
+  async load(request: Exclude<LoadRequest, PathRequest>, signal?: AbortSignal): Promise<LoadResult> {
     signal?.throwIfAborted();
-    if (request.kind === 'path') return this.#path(request.path, request.content);
     using trail = this.root.walk(request.at.path);
     const pathHandle = trail.last;
     if (!trail.complete || this.ids.of(pathHandle.stat) !== request.at.id) return { kind: 'gone' };
@@ -53,6 +55,31 @@ export class HostReader {
       nodes: nodes.slice(start, end),
       complete: end === names.length,
     };
+  }
+
+  /** Loads a path. @param trail any trail of the root; it goes to the directory above the path */
+  async path({ path, content }: PathRequest, trail: Trail): Promise<LoadResult> {
+    trail.goTo(parentPath(path));
+    const nodes: (NodeRecord | null)[] = [];
+    for (const [depth, pathHandle] of trail.pathHandles.entries()) {
+      const parent = trail.pathHandles[depth - 1];
+      const record = this.#recordOf(pathHandle.stat, parent, nameAt(path, depth), depth - 1);
+      if (record === undefined) return { kind: 'path', nodes: [...nodes, null] };
+      nodes.push(record);
+    }
+    const { last, complete, pathHandles } = trail;
+    if (path === '/' || last.kind !== 'directory') return { kind: 'path', nodes };
+    // The last name is only looked at: opening it is three calls, and for a missing one an exception.
+    const name = nameAt(path, pathHandles.length);
+    const stat = complete && !this.root.isHidden(name) ? last.look(name) : undefined;
+    const record = stat && this.#recordOf(stat, last, name, pathHandles.length - 1);
+    nodes.push(record ?? null);
+    if (record?.kind !== 'file' || record.size > content) return { kind: 'path', nodes };
+    using file = last.enter(name);
+    // A file that changes during the read is loaded again when it is read.
+    if (file === undefined || versionOf(file.stat) !== record.version) return { kind: 'path', nodes };
+    const bytes = await readRange(file, 0, record.size);
+    return bytes.length === record.size ? { kind: 'path', nodes, content: bytes } : { kind: 'path', nodes };
   }
 
   /** Reports whether a directory holds entries, but none that is shown. */
@@ -84,30 +111,6 @@ export class HostReader {
     }
     const size = kind === 'symlink' ? Buffer.byteLength(link?.target ?? '') : Number(stat.size);
     return { ...base, links: Number(stat.nlink), size, ...link };
-  }
-
-  async #path(path: string, content: number): Promise<LoadResult> {
-    using trail = this.root.walk(parentPath(path));
-    const nodes: (NodeRecord | null)[] = [];
-    for (const [depth, pathHandle] of trail.pathHandles.entries()) {
-      const parent = trail.pathHandles[depth - 1];
-      const record = this.#recordOf(pathHandle.stat, parent, nameAt(path, depth), depth - 1);
-      if (record === undefined) return { kind: 'path', nodes: [...nodes, null] };
-      nodes.push(record);
-    }
-    const { last, complete, pathHandles } = trail;
-    if (path === '/' || last.kind !== 'directory') return { kind: 'path', nodes };
-    // The last name is only looked at: opening it is three calls, and for a missing one an exception.
-    const name = nameAt(path, pathHandles.length);
-    const stat = complete && !this.root.isHidden(name) ? last.look(name) : undefined;
-    const record = stat && this.#recordOf(stat, last, name, pathHandles.length - 1);
-    nodes.push(record ?? null);
-    if (record?.kind !== 'file' || record.size > content) return { kind: 'path', nodes };
-    using file = last.enter(name);
-    // A file that changes during the read is loaded again when it is read.
-    if (file === undefined || versionOf(file.stat) !== record.version) return { kind: 'path', nodes };
-    const bytes = await readRange(file, 0, record.size);
-    return bytes.length === record.size ? { kind: 'path', nodes, content: bytes } : { kind: 'path', nodes };
   }
 
   /** Returns undefined for sockets, pipes and devices, which count as missing. */
