@@ -84,6 +84,8 @@ class Collector {
   /** Hashes of what hidden directories held, and by lower directory the keys of its names. */
   readonly #hashes = new Set<string>();
   readonly #held = new Map<string, ReadonlyMap<string, Version>>();
+  /** Lower paths that are left out, or not: an entry that is removed at its old path must be moved to the new one. */
+  readonly #left = new Map<string, boolean>();
   /** What the attempt began from at paths under directories that it moved: the disk may hold something else by now. */
   readonly #began = new Map<string, Base>();
 
@@ -203,6 +205,13 @@ class Collector {
    * file or directory, or, if it would be removed, other content. Without a list of what was there its times decide.
    */
   #isLeft(directory: string, name: string, record: NodeRecord, isMoved: boolean, at: number): boolean {
+    const path = joinPath(directory, name);
+    let isLeft = this.#left.get(path);
+    if (isLeft === undefined) this.#left.set(path, (isLeft = this.#isNew(directory, name, record, isMoved, at)));
+    return isLeft;
+  }
+
+  #isNew(directory: string, name: string, record: NodeRecord, isMoved: boolean, at: number): boolean {
     const key = keyOf(record);
     if (this.#known.has(key)) return false;
     const names = this.#held.get(directory);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -169,5 +169,21 @@ describe('an earlier state with a directory that the attempt moved', () => {
     await attempt.redo();
     expect((await fork.accept()).success).toBe(true);
     expect([readdirSync(disk), readFileSync(join(disk, 'e/f'), 'utf8')]).toEqual([['e'], 'FORK\n']);
+  });
+
+  it('is moved or stays, file by file, if the move is restored after its accept was undone', async () => {
+    const disk = directories.directory({ 'd/f': OLD, 'd/g': 'g', z: OLD });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/d', '/e');
+    await attempt.accept();
+    await attempt.undo();
+    await attempt.restore(1);
+    await attempt.fileSystem.writeFile('/z', 'agent');
+    writeFileSync(join(disk, 'z'), PERSON);
+    expect((await attempt.refresh()).conflicts).toMatchObject([{ path: '/z' }]);
+    await attempt.accept({ onConflict: 'skip' });
+    const names = ['d', 'e'].flatMap((name) => (existsSync(join(disk, name)) ? readdirSync(join(disk, name)) : []));
+    expect(names.sort()).toEqual(['f', 'g']);
   });
 });
