@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { openFileSystem } from '@scratchfs/core';
@@ -11,6 +11,39 @@ import { folder, ok, run } from './program.js';
 import { repository } from './repository.js';
 
 const noDisk = whyNoDisk();
+
+describe('a directory', () => {
+  it.skipIf(noDisk !== undefined)(
+    `on a full disk gets all of a command or nothing (${noDisk ?? 'a disk of 1 MB'})`,
+    async () => {
+      const place = folder('small');
+      mountSmallDisk(place);
+      try {
+        const cwd = join(place, 'project');
+        mkdirSync(cwd);
+        writeFileSync(join(cwd, 'a.txt'), 'old');
+        const bytes = new Uint8Array(600_000);
+        await ok(['fs', 'put', '-', 'one'], { cwd, input: bytes });
+        await ok(['fs', 'put', '-', 'two'], { cwd, input: bytes });
+        await ok(['fs', 'write', 'a.txt', 'new'], { cwd });
+        for (const args of [['accept'], ['export', 'tar', 'a.tar'], ['export', 'snapshot', 'a.snapshot']]) {
+          const { code, stderr } = await run(args, { cwd });
+          expect({ args, code, stderr }).toEqual({ args, code: 1, stderr: expect.stringContaining('Free some space') });
+          expect([readdirSync(cwd), readFileSync(join(cwd, 'a.txt'), 'utf8')]).toEqual([['a.txt'], 'old']);
+        }
+        const put = (name: string) => run(['fs', 'put', '-', name, '--store', '.'], { cwd, input: bytes });
+        expect(await put('one')).toMatchObject({ code: 0 });
+        expect(await put('two')).toMatchObject({ code: 1, stderr: expect.stringContaining('Free some space') });
+        expect(readdirSync(cwd).sort()).toEqual(['a.txt', 'one']);
+        rmSync(join(cwd, 'one'));
+        await ok(['accept', '--', 'a.txt', 'one'], { cwd });
+        expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('new');
+      } finally {
+        unmountSmallDisk(place);
+      }
+    },
+  );
+});
 
 describe('a store', () => {
   it.skipIf(noDisk !== undefined)(

@@ -67,6 +67,7 @@ const HINTS: Readonly<Record<string, string>> = {
   'nothing-to-undo': '`scratchfs log` lists what has been done.',
   'nothing-to-redo': '`scratchfs log` lists what has been done.',
   ECHANGED: 'Somebody else changed the file meanwhile. Read it again, then repeat the command.',
+  ENOSPC: 'Free some space, then repeat the command.',
   'foreign-store': '--store names another store.',
   unavailable: 'Check that the server of the URL runs and can be reached.',
 };

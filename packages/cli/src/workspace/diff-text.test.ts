@@ -19,6 +19,25 @@ function lines(before: PathDiff['before'], after: PathDiff['after']): string[] {
 }
 
 describe('patchLines', () => {
+  it('escapes marks of direction in names on a terminal, and leaves them to git in a pipe', () => {
+    const link = { kind: 'symlink' as const, mode: 0o777, size: 1, target: 'x' };
+    const path = {
+      path: '/a\u202eb',
+      type: 'moved',
+      from: '/c\u001b\u202ed',
+      before: link,
+      after: link,
+      binary: false,
+      additions: 0,
+      deletions: 0,
+      hunks: [],
+    } as const;
+    const { style } = output;
+    expect(patchLines(path, { style, isTerminal: true }).join('\n')).not.toContain('\u202e');
+    expect(patchLines(path, { style, isTerminal: true }).at(-1)).toBe('rename to a\\u202eb');
+    expect(patchLines(path, { style, isTerminal: false }).at(-1)).toBe('rename to a\u202eb');
+  });
+
   it('shows the target of a symlink as git does', () => {
     expect(lines(null, link('/etc/passwd')).slice(1)).toEqual([
       'new file mode 120000',

@@ -47,7 +47,9 @@ export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTer
   const { before, after, from, binary, hunks } = path;
   // git knows no directories, and skips lines between patches.
   if ((after ?? before)?.kind === 'directory') return [`${painted(path.type, style)} ${nameOf(path)}`];
-  const [oldName, newName] = [quoteName(`a${from ?? path.path}`), quoteName(`b${path.path}`)];
+  // git leaves marks of direction as they are.
+  const quoted = (name: string): string => shown(quoteName(name));
+  const [oldName, newName] = [quoted(`a${from ?? path.path}`), quoted(`b${path.path}`)];
   const lines = [style.heading(`diff --git ${oldName} ${newName}`)];
   const oldMode = modeOf(before);
   const newMode = modeOf(after);
@@ -57,8 +59,8 @@ export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTer
     if (oldMode !== newMode) lines.push(style.heading(`old mode ${oldMode}`), style.heading(`new mode ${newMode}`));
     if (from !== undefined)
       lines.push(
-        style.heading(`rename from ${quoteName(from.slice(1))}`),
-        style.heading(`rename to ${quoteName(path.path.slice(1))}`),
+        style.heading(`rename from ${quoted(from.slice(1))}`),
+        style.heading(`rename to ${quoted(path.path.slice(1))}`),
       );
   }
   const shownHunks = hunks.length > 0 ? hunks : linkHunks(path);
