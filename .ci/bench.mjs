@@ -68,6 +68,12 @@ export const benchmarks = [
     script: 'test/s3/bench/main.ts',
   },
   {
+    name: 'azure',
+    measures: 'requests of Azure Blob Storage beside one blob per file and unstorage, on azurite',
+    options: '',
+    script: 'test/azure/bench.ts',
+  },
+  {
     name: 'cloudflare',
     measures: 'what R2 and Durable Objects charge for, beside the raw store and unstorage',
     options: '',

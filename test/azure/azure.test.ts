@@ -35,6 +35,8 @@ afterAll(async () => {
 // What lies above the object store is tested on other stores.
 const EVERYTHING = process.env['SCRATCHFS_TEST_EVERYTHING'] !== undefined;
 const WRITERS = Number(process.env['AZURE_WRITERS'] ?? 4);
+/** Time for the campaigns. */
+const LONG = { timeout: 30 * 60_000 };
 const KILLS = Number(process.env['AZURE_KILLS'] ?? 2);
 
 let made = 0;
@@ -72,7 +74,7 @@ describe('AzureBlobStorage', () => {
         return { ours: storageOf(name), theirs: storageOf(name) };
       },
     });
-    it('leaves the state that was reported when replies are lost', async () => {
+    it('leaves the state that was reported when replies are lost', LONG, async () => {
       const { faults, problems } = await objectStoreFaults({ create: () => storeOf(newName()), every: 17 });
       expect(problems).toEqual([]);
       expect(faults).toBeGreaterThan(20);
@@ -244,11 +246,13 @@ describe('AzureBlobStorage', () => {
     await fs.close();
   });
 
-  it('loses no increment of racing processes', () =>
-    raceOnCounter(urlOf(newName()), WRITERS, WRITERS === 4 ? 25 : 100));
+  it('loses no increment of racing processes', LONG, () =>
+    raceOnCounter(urlOf(newName()), WRITERS, WRITERS === 4 ? 25 : 100),
+  );
 
-  it('keeps every acknowledged increment through kills at random moments', () =>
-    killOnCounter(urlOf(newName()), KILLS));
+  it('keeps every acknowledged increment through kills at random moments', LONG, () =>
+    killOnCounter(urlOf(newName()), KILLS),
+  );
 
   it('goes on with a server that was away, and says so while it is', async () => {
     const server = await AzuriteServer.start();
