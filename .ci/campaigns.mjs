@@ -132,6 +132,16 @@ export const campaigns = [
     }),
   },
   {
+    name: 'workspace/person',
+    proves:
+      'A person and an agent who work on one directory by random actions lose no line to each other, and an accept writes what the diff said, on 1,000 seeds.',
+    run: tested('long', 'packages/workspace/src/random-person.long.test.ts', 1000, {
+      size: 'PERSON_SEEDS',
+      seed: 'PERSON_SEED',
+      env: { PERSON_STEPS: '60' },
+    }),
+  },
+  {
     name: 'disk/writers',
     proves: '16 processes increment one counter 100 times each, and none is lost.',
     run: tested('long', 'packages/disk/src/processes.long.test.ts', 16, { size: 'DISK_WRITERS' }),
