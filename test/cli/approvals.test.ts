@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openWorkspace } from '@scratchfs/workspace';
 import { describe, expect, it } from 'vitest';
@@ -58,7 +60,7 @@ describe.skipIf(!HAS_TMUX)('approve in a terminal (needs tmux)', () => {
     const attempt = await workspace.createAttempt();
     await attempt.fileSystem.writeFile('/new', 'hello\n');
     const what = { attempt: attempt.name, head: 1, action: 'accept', summary: 'Accept' };
-    for (let id = 1; id <= 2; id++) await workspace.approvals.request(what);
+    for (let id = 1; id <= 3; id++) await workspace.approvals.request(what);
     const terminal = new Terminal(cwd);
     try {
       terminal.type(`scratchfs approve 1 2 --store ${store}; echo "code $?"`);
@@ -67,10 +69,20 @@ describe.skipIf(!HAS_TMUX)('approve in a terminal (needs tmux)', () => {
       await terminal.shows('Approve 2? Type yes:');
       terminal.type('yes');
       expect(await terminal.shows('code 4')).toContain('Approved 2');
+      const file = join(folder('results'), 'approve.json');
+      terminal.type(`scratchfs approve 3 --json --store ${store} > ${file}; echo "json $?"`);
+      await terminal.shows('Approve 3? Type yes:');
+      terminal.type('yes');
+      await terminal.shows('json 0');
+      expect(checked('approve', readFileSync(file, 'utf8'))['approvals']).toMatchObject([{ id: 3, state: 'approved' }]);
     } finally {
       terminal.close();
     }
-    expect(await workspace.approvals.list()).toMatchObject([{ state: 'approved' }, { state: 'pending' }]);
+    expect(await workspace.approvals.list()).toMatchObject([
+      { state: 'approved' },
+      { state: 'approved' },
+      { state: 'pending' },
+    ]);
   });
 });
 
