@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileSystem } from 'scratchfs';
@@ -9,11 +9,28 @@ import { openWorkspace } from './workspace.js';
 let directory: string;
 beforeEach(() => {
   directory = realpathSync(mkdtempSync(join(tmpdir(), 'random-undo-')));
+  // A command of root runs as another user.
+  chmodSync(directory, 0o755);
   fillDirectory(directory);
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const OPERATIONS = 200;
+/** Operations that are commands, which take longer than others. */
+const COMMANDS: ReadonlyMap<number, string> = new Map(
+  existsSync('/usr/bin/bwrap')
+    ? [
+        [
+          60,
+          'mkdir -p made/deep; for f in $(find . -type f | sort | head -3); do echo command >> $f; done; echo x > made/deep/x',
+        ],
+        [
+          140,
+          'rm -rf $(ls | head -2); for f in $(find . -type f | sort | head -2); do chmod 700 $f; mv $f $f.moved; done; ln -s x new-link',
+        ],
+      ]
+    : [],
+);
 const FIRST_SEED = Number(process.env['UNDO_SEED'] ?? 1);
 const SEEDS = Number(process.env['UNDO_SEEDS'] ?? 10);
 
@@ -31,7 +48,9 @@ describe('a random sequence of operations', () => {
         let shown = await dump(attempt.fileSystem);
         states.push(shown);
         while (states.length <= OPERATIONS) {
-          await changeSomething(attempt.fileSystem, random, states.length, shown);
+          const command = COMMANDS.get(states.length);
+          if (command !== undefined) await attempt.run(command);
+          else await changeSomething(attempt.fileSystem, random, states.length, shown);
           shown = await dump(attempt.fileSystem);
           // A call that had nothing to do is no operation.
           if ((await attempt.head()) === states.length) states.push(shown);
