@@ -252,6 +252,23 @@ describe('the profile filesystem beside the reference server', () => {
     expect(ours?.slice(theirs?.length).map(({ name }) => name)).toEqual(['undo', 'redo', 'log']);
   });
 
+  it('costs less than 3,000 tokens, and cuts a long file with a line that says how to go on', async () => {
+    const project = grounds({ 'long.txt': 'a line of text\n'.repeat(10_000) });
+    const client = await connect([...PROGRAM, project.directory, '--profile', 'filesystem'], project.env);
+    const { tools } = await client.listTools();
+    expect(Buffer.byteLength(JSON.stringify({ tools })) / 4).toBeLessThan(3000);
+    const read = async (input: Input): Promise<string> => {
+      const { content } = (await client.callTool({ name: 'read_text_file', arguments: { ...input } })) as Result;
+      return content?.[0]?.text ?? '';
+    };
+    const first = await read({ path: 'long.txt' });
+    expect(first.length).toBeLessThanOrEqual(40_000);
+    const tail = Number(/with tail: (\d+)\.\]$/.exec(first)?.[1]);
+    expect(tail).toBeLessThan(10_000);
+    expect((await read({ path: 'long.txt', tail })).startsWith('a line of text\n')).toBe(true);
+    await client.close();
+  });
+
   it('returns the same, and leaves the same on the disk, but for what is listed', async () => {
     clients = await open();
     const unexpected: unknown[] = [];

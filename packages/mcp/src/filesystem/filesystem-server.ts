@@ -22,6 +22,7 @@ import { explained, type ServerTool } from '../tools/server-tool.js';
 import { log, redo, undo } from '../tools/undo-tools.js';
 import { VERSION } from '../version.js';
 import { AllowedDirectories, absoluteOf, type ServedDirectory } from './allowed-directories.js';
+import { cutForProfile } from './cut.js';
 import { type Located, REFERENCE_TOOLS, type ReferenceCall, type ReferenceTool } from './reference-tools.js';
 import { restrictTo } from './restrict-to.js';
 
@@ -156,8 +157,10 @@ export class FilesystemServer {
     };
     try {
       const output = await tool.run(readKnown(tool, given) as never, call);
-      if (typeof output === 'string')
-        return { content: [{ type: 'text', text: output }], structuredContent: { content: output } };
+      if (typeof output === 'string') {
+        const text = cutForProfile(output, tool.name, given['head'] !== undefined);
+        return { content: [{ type: 'text', text }], structuredContent: { content: text } };
+      }
       return { content: output, structuredContent: { content: output } };
     } catch (error) {
       signal.throwIfAborted();

@@ -90,8 +90,8 @@ describe.each(ERAS)('a client of a %s revision', (era) => {
 });
 
 describe('tools/list', () => {
-  it('costs less than 3,000 tokens', async () => {
-    const { server } = project({ allowRun: true });
+  it.each(['scratchfs', 'claude'] as const)('costs less than 3,000 tokens in the profile %s', async (profile) => {
+    const { server } = project({ allowRun: true, profile });
     const { client } = await connect(server, 'modern');
     const { tools } = await client.listTools();
     expect(tools.length).toBeLessThanOrEqual(20);

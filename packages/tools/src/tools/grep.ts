@@ -63,7 +63,9 @@ export const grep: Definition<'grep'> = {
     const page = formatPage({ lines: named.map(blockOf), total, isCounted }, start, 'matches', 'grep');
     const notes = [page.text];
     if (found.isStopped)
-      notes.push('[The search was stopped, because it took too long: narrow it with path, glob or exclude.]');
+      notes.push(
+        '[The search was stopped after as much text as one call searches: narrow it with path, glob or exclude.]',
+      );
     if (matcher?.hasCut === true)
       notes.push(`[Of longer lines only the first ${matcher.maxLine} characters were searched.]`);
     const matches = named.slice(0, page.count).map(({ path: file, line }) => ({ path: file, line }));
