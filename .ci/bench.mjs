@@ -74,6 +74,12 @@ export const benchmarks = [
     script: 'test/azure/bench.ts',
   },
   {
+    name: 'sql',
+    measures: 'SQLite and PostgreSQL beside one row for each file',
+    options: '<operations>',
+    script: 'test/sql/bench.ts',
+  },
+  {
     name: 'cloudflare',
     measures: 'what R2 and Durable Objects charge for, beside the raw store and unstorage',
     options: '',

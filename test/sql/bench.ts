@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFileSystem, type Storage } from '@scratchfs/core';
+import { PostgresStorage, SqliteStorage } from '@scratchfs/sql';
+import Libsql from 'libsql';
+import pg from 'pg';
+import { findPostgres, PostgresServer } from './servers/postgres-server.js';
+
+/**
+ * `npm run bench -- sql`: milliseconds of a write, a read and a list in SQLite and PostgreSQL, each waiting for the one
+ * before, beside one row for each file in a transaction of its own. Argument: the number of operations.
+ */
+interface Client {
+  write(key: string, bytes: Uint8Array): unknown;
+  read(key: string): unknown;
+  list(): unknown;
+  close(): unknown;
+}
+
+const operations = Number(process.argv[2] ?? 300);
+const ROUNDS = 5;
+const KEYS = 50;
+const SIZE = 4_096;
+const TABLE = 'CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, bytes ';
+const UPSERT = 'ON CONFLICT (name) DO UPDATE SET bytes = excluded.bytes';
+
+/** Rows in a file in WAL mode, as `SqliteStorage` sets it. */
+function sqliteRows(path: string, synchronous: 'NORMAL' | 'FULL'): Client {
+  const db = new Libsql(path);
+  db.exec('PRAGMA journal_mode = WAL');
+  db.exec(`PRAGMA synchronous = ${synchronous}`);
+  db.exec(`${TABLE} BLOB)`);
+  const write = db.prepare(`INSERT INTO files VALUES (?, ?) ${UPSERT}`);
+  const read = db.prepare('SELECT bytes FROM files WHERE name = ?');
+  const list = db.prepare('SELECT name FROM files ORDER BY name');
+  return {
+    write: (key, bytes) => write.run(key, Buffer.from(bytes)),
+    read: (key) => read.get(key),
+    list: () => list.all(),
+    close: () => db.close(),
+  };
+}
+
+async function postgresRows(url: string): Promise<Client> {
+  const pool = new pg.Pool({ connectionString: url });
+  await pool.query(`${TABLE} BYTEA)`);
+  return {
+    write: (key, bytes) => pool.query(`INSERT INTO files VALUES ($1, $2) ${UPSERT}`, [key, Buffer.from(bytes)]),
+    read: (key) => pool.query('SELECT bytes FROM files WHERE name = $1', [key]),
+    list: () => pool.query('SELECT name FROM files ORDER BY name'),
+    close: () => pool.end(),
+  };
+}
+
+async function fileSystem(storage: Storage): Promise<Client> {
+  const fs = await openFileSystem(storage);
+  return {
+    write: (key, bytes) => fs.writeFile(`/${key}`, bytes),
+    read: (key) => fs.readFile(`/${key}`),
+    list: () => fs.readdir('/'),
+    close: () => fs.close(),
+  };
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'scratchfs-sql-bench-'));
+const program = findPostgres();
+const server = program === undefined ? undefined : await PostgresServer.start(program);
+try {
+  const file = (name: string): string => join(folder, `${name}.db`);
+  const clients: [string, Client][] = [
+    ['SQLite, a row', sqliteRows(file('row'), 'NORMAL')],
+    ['`SqliteStorage`', await fileSystem(new SqliteStorage(file('tree'), { durability: 'process' }))],
+    ['SQLite, a row, flushed', sqliteRows(file('flushed-row'), 'FULL')],
+    ['`SqliteStorage`, flushed', await fileSystem(new SqliteStorage(file('flushed-tree')))],
+  ];
+  if (server !== undefined)
+    clients.push(
+      ['PostgreSQL, a row', await postgresRows(server.url)],
+      ['`PostgresStorage`', await fileSystem(new PostgresStorage(server.url))],
+    );
+  const least = new Map<string, number[]>();
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [name, client] of clients) {
+      const bytes = new Uint8Array(SIZE).fill(round + 1);
+      const keyOf = (i: number): string => `f${i % KEYS}`;
+      const works = [
+        (i: number) => client.write(keyOf(i), bytes),
+        (i: number) => client.read(keyOf(i)),
+        () => client.list(),
+      ];
+      const before = least.get(name);
+      const times: number[] = [];
+      for (const [which, work] of works.entries()) {
+        const started = performance.now();
+        for (let i = 0; i < operations; i++) await work(i);
+        times.push(Math.min(before?.[which] ?? Infinity, (performance.now() - started) / operations));
+      }
+      least.set(name, times);
+    }
+  console.log(`| ${SIZE / 1_024} KB, one after another, ms | write | read | list ${KEYS} |\n|---|---|---|---|`);
+  for (const [name, times] of least) console.log(`| ${name} | ${times.map((ms) => ms.toFixed(2)).join(' | ')} |`);
+  if (server === undefined) console.log('PostgreSQL is not installed here');
+  for (const [, client] of clients) await client.close();
+} finally {
+  await server?.close();
+  rmSync(folder, { recursive: true, force: true });
+}
