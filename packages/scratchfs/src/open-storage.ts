@@ -1,38 +1,20 @@
 import { type AsyncStorage, quote, StorageError } from '@scratchfs/core';
 
-interface Provider {
-  readonly packageName: string;
-  /** Class that the package exports; its constructor takes the URL. */
-  readonly className: string;
-  /** Packages that must be installed in addition. */
-  readonly needs: readonly string[];
-}
+/** Name of a package under `@scratchfs/`, its class whose constructor takes the URL, and what must be installed too. */
+type Provider = readonly [packageName: string, className: string, needs?: string];
 
-const AZURE: Provider = {
-  packageName: '@scratchfs/azure',
-  className: 'AzureBlobStorage',
-  needs: ['@azure/storage-blob'],
-};
-const DISK: Provider = { packageName: '@scratchfs/disk', className: 'DiskStorage', needs: [] };
-const DYNAMODB: Provider = {
-  packageName: '@scratchfs/dynamodb',
-  className: 'DynamoDbStorage',
-  needs: ['@aws-sdk/client-dynamodb'],
-};
-const REDIS: Provider = { packageName: '@scratchfs/redis', className: 'RedisStorage', needs: ['ioredis'] };
-const SQLITE: Provider = { packageName: '@scratchfs/sql', className: 'SqliteStorage', needs: [] };
-const POSTGRES: Provider = { packageName: '@scratchfs/sql', className: 'PostgresStorage', needs: ['pg'] };
-const S3: Provider = { packageName: '@scratchfs/s3', className: 'S3Storage', needs: ['@aws-sdk/client-s3'] };
+const REDIS: Provider = ['redis', 'RedisStorage', 'ioredis'];
+const POSTGRES: Provider = ['sql', 'PostgresStorage', 'pg'];
 
 /** Providers by URL scheme. */
 const PROVIDERS: ReadonlyMap<string, Provider> = new Map([
-  ['file:', DISK],
+  ['file:', ['disk', 'DiskStorage']],
   ['redis:', REDIS],
   ['rediss:', REDIS],
-  ['s3:', S3],
-  ['azure:', AZURE],
-  ['dynamodb:', DYNAMODB],
-  ['sqlite:', SQLITE],
+  ['s3:', ['s3', 'S3Storage', '@aws-sdk/client-s3']],
+  ['azure:', ['azure', 'AzureBlobStorage', '@azure/storage-blob']],
+  ['dynamodb:', ['dynamodb', 'DynamoDbStorage', '@aws-sdk/client-dynamodb']],
+  ['sqlite:', ['sql', 'SqliteStorage']],
   ['postgres:', POSTGRES],
   ['postgresql:', POSTGRES],
 ]);
@@ -52,12 +34,13 @@ export async function openStorage(url: string): Promise<AsyncStorage> {
       `A storage's URL begins with one of ${known}${scheme === undefined ? '' : `, not with ${quote(scheme)}`}`,
     );
   }
-  const { packageName, className, needs } = provider;
+  const [name, className, needs] = provider;
+  const packageName = `@scratchfs/${name}`;
   let loaded: Record<string, unknown>;
   try {
     loaded = (await import(/* @vite-ignore */ /* webpackIgnore: true */ packageName)) as Record<string, unknown>;
   } catch (error) {
-    const missing = [packageName, ...needs].join(' ');
+    const missing = needs === undefined ? packageName : `${packageName} ${needs}`;
     throw new StorageError('unsupported', `A storage at ${scheme}// needs a package: npm install ${missing}`, {
       cause: error,
     });
