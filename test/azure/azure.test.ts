@@ -254,6 +254,24 @@ describe('AzureBlobStorage', () => {
     killOnCounter(urlOf(newName()), KILLS),
   );
 
+  it('says that a server is full, and keeps what was written', async () => {
+    const server = await AzuriteServer.start('--inMemoryPersistence', '--extentMemoryLimit', '1');
+    try {
+      const fs = await openFileSystem(new AzureBlobStorage(await server.createContainer('agents')));
+      let written = 0;
+      const write = async (): Promise<void> => {
+        for (; written < 20; written++)
+          await fs.writeFile(`/f${written}`, crypto.getRandomValues(new Uint8Array(60_000)));
+      };
+      await expect(write()).rejects.toMatchObject({ kind: 'full', retryable: false, mayHaveHappened: false });
+      expect((await fs.readdir('/')).length).toBe(written);
+      expect((await fs.readFile('/f0')).length).toBe(60_000);
+      await fs.close();
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('goes on with a server that was away, and says so while it is', async () => {
     const server = await AzuriteServer.start();
     try {
