@@ -49,7 +49,7 @@ export interface NodeRecord {
 export interface DirectoryRecord {
   /** Changes when a name is added, removed or leads to another node. Never `UNKNOWN_VERSION`. */
   readonly listing: Version;
-  /** Changes exactly when something at or under the directory changes. */
+  /** Changes whenever something at or under the directory changes. */
   readonly tree: Version;
   /** Number of names directly in it. */
   readonly count: number;
@@ -85,7 +85,7 @@ export interface NodeAddress {
  * Something to load. Many of them go in one request; the results come back in the same order, all of one point in time.
  */
 export type LoadRequest =
-  /** The nodes along a path, from the root; links are not followed (a backend may send what they lead to as a hint). */
+  /** The nodes along a path, from the root; links are not followed. */
   | {
       readonly kind: 'path';
       readonly path: string;

@@ -17,7 +17,10 @@ import { compareNames, normalizePath, parentPath } from './paths.js';
 import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
 import { type FileRecord, fromBase64 } from './to-record.js';
 
-/** Returns the content of a file: called when the file is first read, and again only if it failed. */
+/**
+ * Returns the content of a file: called when the file is first read, and again only if it failed or there was no room
+ * for its content.
+ */
 export type FileFunction = () => Content | Promise<Content>;
 
 /**

@@ -19,7 +19,7 @@ export interface EntryInfo {
   readonly modifiedAt: number;
   /** Time of the last change of content or metadata (POSIX ctime). */
   readonly changedAt: number;
-  /** Set by creation and `utimes` only, never by reads. */
+  /** Set by creation and `utimes`; reads do not change it. */
   readonly accessedAt: number;
   /** Number of names of this file. */
   readonly links: number;

@@ -552,7 +552,7 @@ export interface SyncFileSystem extends FileSystem {
    * Runs `work` once on a private view. Its changes take effect atomically when it returns, or not at all when it
    * throws. While it runs, every access that does not go through the filesystem that `work` is given throws EBUSY:
    * through this filesystem, another one on the same storage, or a file opened outside. A guard may read. Closing a
-   * file or the storage is allowed; the storage closes after the transaction has committed.
+   * file or the storage is allowed; the transaction still commits then.
    * @throws TypeError if `work` returns a promise
    */
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T;

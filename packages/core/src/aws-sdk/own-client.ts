@@ -15,7 +15,7 @@ export function sdkLoader<S>(load: () => Promise<S>, storage: string, packageNam
   });
 }
 
-/** A client that is created for a URL when it is first needed. `close` ends it if it was. */
+/** A client that the adapter creates itself, when it is first needed. `close` ends it if it was created. */
 export interface OwnClient<C> {
   readonly client: () => Promise<C>;
   readonly close: () => Promise<void>;

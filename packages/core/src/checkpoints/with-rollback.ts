@@ -20,7 +20,7 @@ export interface Committed<T> {
 /** The work has been undone. */
 export interface RolledBack {
   readonly committed: false;
-  /** Why: what the check returned, or the message of the error. */
+  /** The text that the check returned, the message of the error, or a default text if the check returned false. */
   readonly reason: string;
   /** The error that the work or the check has thrown. */
   readonly error?: unknown;

@@ -17,7 +17,7 @@ export class Lines {
     /** UTF-8. */
     readonly bytes: Uint8Array,
   ) {
-    // Sufficient for most texts: few lines are shorter than 8 bytes.
+    // A first estimate: 8 bytes per line, at most 2^16 lines. It grows if there are more.
     this.starts = new Int32Array(Math.min(2 ** 16, (bytes.length >> 3) + 2));
   }
 

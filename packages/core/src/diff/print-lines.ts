@@ -165,8 +165,8 @@ function tame(bytes: Uint8Array, start: number, end: number, out: Uint8Array, at
 const SAFE = [0, 0] as const;
 
 /**
- * Returns the code and length of an unsafe character: a control of two bytes (U+0080 to U+009F), or one that changes
- * the direction of text (U+202A to E, U+2066 to 9).
+ * Returns the code and length of the character at a position if it is unsafe, else zeros. Unsafe are controls of two
+ * bytes (U+0080 to U+009F) and characters that change the direction of text (U+202A to E, U+2066 to 9).
  */
 function unsafeAt(bytes: Uint8Array, at: number): readonly [code: number, length: number] {
   const second = bytes[at + 1] ?? 0;

@@ -94,7 +94,7 @@ export function isTime(ms: unknown): ms is number {
   return typeof ms === 'number' && Math.abs(ms) <= 8.64e15;
 }
 
-/** Returns a time that a clock returned. @throws TypeError if a Date cannot hold it */
+/** Checks a time that a clock returned, and returns it. @throws TypeError if a Date cannot hold it */
 export function checkNow(now: number): number {
   if (!isTime(now)) throw new TypeError(`clock must return milliseconds from -8.64e15 to 8.64e15, not ${String(now)}`);
   return now;

@@ -11,7 +11,7 @@ export interface Aim {
   readonly syscall: string;
   /** The path as the caller wrote it. */
   readonly given: string;
-  /** Kind of entry created if the path is missing. Undefined for a destination that takes the source's kind. */
+  /** Kind of entry created if the path is missing. Undefined if none is, and if the kind depends on a source. */
   readonly makes?: EntryKind | undefined;
 }
 

@@ -135,7 +135,10 @@ export class OpenFiles {
     this.#loseAll();
   }
 
-  /** Returns the open files that a change may affect: a removed or moved file by its id, and any under a directory. */
+  /**
+   * Returns the open files that a change may affect: the removed or moved file and those that lost their last name; all
+   * files for a directory or an unknown node.
+   */
   #concerned({ node, orphans }: Change): Iterable<OpenFile> {
     if (node === undefined || node.kind === DIRECTORY || node.kind === ABSENT) return this.#files.values();
     const ids = new Set([node.id, ...(orphans?.keys() ?? [])]);

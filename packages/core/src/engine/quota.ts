@@ -39,7 +39,7 @@ export class LocalQuota implements Quota {
   }
 
   withdraw(given: Limits): void {
-    // Each opening has an object of its own.
+    // Each opening passes its own object, so limits that another one has set stay.
     if (this.limits === given) this.limits = NO_LIMITS;
   }
 

@@ -25,7 +25,7 @@ export function recordOf(path: string, stats: Stats, target: string | undefined)
 
 /** Returns the record of a listed entry, or undefined if only `lstat` tells which file it is. */
 export function recordOfEntry(info: EntryInfo): NodeRecord | undefined {
-  // A listing does not know the size of a file whose content a function returns: it says 0.
+  // A listing does not know the size of a file whose content a function returns, if none was given: it says 0.
   if ((info.links > 1 || info.size === 0) && info.kind !== 'directory') return undefined;
   const meta: Metadata = {
     mode: info.mode,

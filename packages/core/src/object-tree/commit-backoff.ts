@@ -25,7 +25,7 @@ const MAX_YIELD_POLLS = 12;
 const POLLS_PER_COMMIT_TIME = 4;
 /** Shortest pause for clients that compete: on a near store, a commit takes about that long. */
 const MIN_PAUSE_MS = 1;
-/** Shortest pause for a client that has priority, which may claim less time than it needs on a busy machine. */
+/** Shortest pause in favour of a client with priority, which may need more time than it claimed on a busy machine. */
 const MIN_YIELD_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
 /** Longest time that a client may claim to need for a commit. */

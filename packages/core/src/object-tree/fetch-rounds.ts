@@ -1,10 +1,10 @@
 import { StorageError } from '../errors.js';
 import { type Ref, refKey } from './ref.js';
 
-/** Rounds of one piece of work: a round loads one level of the tree, so this bounds the depth of what can be read. */
+/** Maximum number of rounds: a round loads one level of the tree, so this bounds the depth of what can be read. */
 const MAX_ROUNDS = 10_000;
 /**
- * Rounds that only request bytes that were fetched before. A few are normal, because concurrent requests may have
+ * Maximum number of rounds that request only bytes fetched before. A few are normal: concurrent requests may have
  * replaced them with bytes damaged in transit.
  */
 const MAX_REPEATED_ROUNDS = 16;

@@ -17,7 +17,7 @@ const MAX_TRACKED_OBJECTS = 256;
 const MAX_RANGE_BYTES = 8 * 2 ** 20;
 /** Maximum number of parallel requests: fewer than the listeners per signal at which Node prints a warning. */
 export const MAX_CONCURRENT_GETS = 8;
-/** Attempts to read damaged bytes, which may have been damaged in transit. */
+/** Maximum number of attempts to read bytes that arrive damaged: the next ones may be intact. */
 const MAX_DAMAGED_READS = 3;
 
 interface ByteRange {

@@ -29,9 +29,9 @@ import type { Ref } from './ref.js';
 const LEAF_PAGE = 1;
 const INNER_PAGE = 2;
 const INODE_PAGE = 3;
-/** An inner node whose children appear in a copy of a directory. */
+/** An inner node of a copied directory: children may be pages of the copy's source. */
 const COPIED_INNER_PAGE = 4;
-/** Added to the number of levels of a directory whose names appear in a copy. */
+/** Added to the number of levels of a copied directory whose top page is that of the copy's source. */
 const COPIED_LEVELS = 64;
 // Encodings of a copy's atime and mtime: the source's, the copy's ctime, or explicit values.
 
@@ -57,7 +57,7 @@ export interface ByteLocation {
   readonly hash: number;
 }
 
-/** Location of a page, and the copying through which it appears. */
+/** Location of a page; if it is shared with the source of a copy, also the copying that changes its ids and times. */
 export interface PageLocation extends ByteLocation {
   readonly copying?: Copying | undefined;
 }

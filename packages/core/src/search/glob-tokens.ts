@@ -30,7 +30,7 @@ export type Token =
 type Simple = Exclude<Token, { branches: unknown }>;
 type Pair = '{}' | '()';
 
-/** A bracket, or what separates alternatives, with the tokens that it is if it has no partner. */
+/** A bracket, or what separates alternatives, with the tokens for which it stands if it has no partner. */
 interface Mark {
   readonly kind: 'open' | 'separator' | 'close';
   readonly pair: Pair;
@@ -267,7 +267,7 @@ function expandRange(text: string, count: (more: number) => void): string[] | un
   });
 }
 
-/** Applies the path rules to the segments outside braces. */
+/** Outside brackets: drops `.` and empty segments, resolves `..`, and joins adjacent globstars. */
 function tidySegments(tokens: readonly Token[], directory: readonly string[]): Token[] {
   const segments: Token[][] = [[]];
   for (const token of tokens) {

@@ -1,8 +1,8 @@
 import type { Owner } from './owner.js';
 
-/** Maximal number of names in a leaf. */
+/** Maximum number of names in a leaf. */
 export const MAX_LEAF_NAMES = 128;
-/** Maximal number of children of an inner node. */
+/** Maximum number of children of an inner node. */
 export const MAX_CHILDREN = 64;
 
 /** Sorted names and their values. */

@@ -119,7 +119,7 @@ interface Side {
 
 class Comparison {
   readonly #delta = new Delta();
-  /** Pairs of directory states, by id, that are still to be compared. */
+  /** Pairs of directory states to compare, with the id of the directory. */
   readonly #pairs: [id: NodeId, before: DirectoryNode, after: DirectoryNode][] = [];
   readonly #departed: Side[] = [];
   readonly #arrived: Side[] = [];

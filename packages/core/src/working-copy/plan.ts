@@ -160,7 +160,7 @@ class Planner {
     return this.#merged.names.get(spot) === undefined && this.#find(this.#pathBefore(spot))?.id === id;
   }
 
-  /** Searches all directories that contain files with several names. */
+  /** Returns a name that the file keeps, searched in all directories that contain files with several names. */
   #search(id: NodeId): Spot | undefined {
     const pending = [this.#tree.root];
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {

@@ -34,7 +34,7 @@ export class TransactionRecord {
   readonly #nodes = new Set<NodeId>();
   readonly #steps: Step[] = [];
   #held = 0;
-  /** True if the steps would hold too many replaced bytes. Then only an unchanged state can be committed. */
+  /** True if the steps would hold too many bytes of contents. Then only an unchanged state can be committed. */
   #isForgotten = false;
 
   constructor(base: TreeState) {

@@ -41,7 +41,7 @@ export function makePath(view: View, path: string, mode: number, syscall = 'mkdi
   const segments = pathSegments(normalizePath(path, syscall, false));
   const { guard } = view.context;
   const aim: Aim = { access: 'write', syscall, given: path, makes: 'directory' };
-  // If parts are unknown, the whole path is requested at once.
+  // If parts are unknown, the whole path is requested together.
   if (view.source !== undefined) view.paths.glance(path, true, syscall);
   let location = view.tree.rootLocation;
   for (let i = 0; i < segments.length; i++) {

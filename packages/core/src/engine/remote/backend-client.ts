@@ -173,8 +173,8 @@ export class BackendClient {
   }
 
   /**
-   * Waits before another attempt, longer each time and for a random part, so that clients that lost a race do not
-   * collide again.
+   * Waits before another attempt, longer each time and partly at random, so that clients that lost a race do not
+   * collide again. For `attempt` 0 it only lets other tasks run.
    */
   async pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
     const { timer, random } = this.#options;

@@ -29,7 +29,10 @@ import { type CachedListing, listingSteps, MANY_NAMES } from './cached-listing.j
 import type { CachedNames, NodeCache } from './node-cache.js';
 import type { NodeLoader } from './node-loader.js';
 
-/** Number of times that the same data may be missing again after it was loaded, because other writers replaced it. */
+/**
+ * Number of times that the same data is missing again after it was loaded, because other writers replaced it, until the
+ * transaction gives up.
+ */
 const MAX_REPEATS = 3;
 
 /** Number of names looked up individually before the whole directory is listed. */

@@ -130,7 +130,8 @@ class Restore {
 
   /**
    * Reports whether the restore is about a name: one that this view may see or change. If `isWhole` is true, the other
-   * state is a snapshot, which has only readable files: a file that is not readable here is left as it is.
+   * state is a snapshot, which has only readable files: a file that is not readable here stays if the snapshot lacks
+   * it.
    */
   #counts(path: string, node: Node | undefined): boolean {
     if (node === undefined) return false;

@@ -67,7 +67,7 @@ export class TreeWriter {
     return { kind: 'ok', version };
   }
 
-  /** Returns the error for the first file that a batch makes larger than allowed, or undefined. */
+  /** Returns the refusal for the first file that a batch makes larger than allowed, or undefined. */
   *#tooLargeFile({ writes, limits: { maxFileSize } }: Batch): Steps<Limited | undefined> {
     if (maxFileSize === undefined) return undefined;
     for (const write of writes) {

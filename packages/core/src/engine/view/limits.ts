@@ -15,7 +15,7 @@ const MAX_UNCHECKED_BYTES = 2 ** 40;
  */
 const UNMEASURED_SHARE = 1 / 8;
 
-/** Predicts the open files after the changes of an operation so far. */
+/** The open files as they will be after the changes of an operation so far. */
 interface Ahead {
   /** Undefined while no change affects open files. */
   openFiles: OpenFiles | undefined;

@@ -169,7 +169,10 @@ class Restriction implements Around {
   }
 }
 
-/** Reports whether a call runs over an overlay of this layer, or over cursors that have guards of their own. */
+/**
+ * Reports whether a call runs operations or cursors. Each of their accesses is checked elsewhere: by an overlay of this
+ * layer, or by guards of their own.
+ */
 function isBoundedBelow({ on, spec }: Call): boolean {
   return on === 'fileSystem' && spec.whole === 'code' && spec.answers === 'plain';
 }
