@@ -51,7 +51,10 @@ const storeOf = (name: string): AzureBlobObjectStore => storeIn(container, name)
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const isHead = (method: string, url: string): boolean => method === 'PUT' && url.includes('/head');
 
-const test = { describe, it: (name: string, body: () => Promise<void>) => it.concurrent(name, body) };
+const test = {
+  describe,
+  it: (name: string, body: () => Promise<void>) => it.concurrent(name, EVERYTHING ? LONG : {}, body),
+};
 
 describe('AzureBlobStorage', () => {
   objectStoreSuite({ test, name: 'Blobs', open: storeOf, listedObjects: 120 });
