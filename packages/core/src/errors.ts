@@ -174,7 +174,7 @@ export class OutcomeUnknownError extends StorageError {
   readonly operationId: string;
 
   constructor(operationId: string, cause?: unknown) {
-    super('unavailable', 'The storage did not answer, and whether the operation took effect could not be found out', {
+    super('unavailable', 'The storage did not respond, and it is unknown whether the operation took effect', {
       retryable: false,
       cause,
     });

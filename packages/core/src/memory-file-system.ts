@@ -268,7 +268,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
         if (isThenable(result)) {
           // Nothing observes the promise: its rejection must not count as unhandled.
           Promise.resolve(result).catch(() => {});
-          throw new TypeError('The work of transactionSync must not answer a promise: use transaction');
+          throw new TypeError('The work of transactionSync must not return a promise: use transaction()');
         }
         return result;
       } finally {

@@ -329,7 +329,7 @@ export class CommitQueue {
         if (!(error instanceof ObjectMissing)) throw error;
         const newer = await heads.refresh();
         if (newer.tag === base.tag && !this.#postponesCompaction(base.head))
-          throw vanishedError(`${error.object} is gone`);
+          throw vanishedError(`${error.object} is missing`);
         base = newer;
         isFresh = true;
       }

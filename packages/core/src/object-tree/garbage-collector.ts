@@ -115,7 +115,7 @@ export class GarbageCollector {
         return await this.#collect(base.head, options);
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
-        if ((await reading(heads.refresh())).tag === base.tag) throw vanishedError(`${error.object} is gone`);
+        if ((await reading(heads.refresh())).tag === base.tag) throw vanishedError(`${error.object} is missing`);
         // Another collector works on a newer head.
       }
     }

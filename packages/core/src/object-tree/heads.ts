@@ -139,8 +139,9 @@ export class Heads {
         return known;
       }
       if (found === undefined) {
-        if (known !== undefined) throw vanishedError('its head is gone');
-        if (attempt >= 3) throw new StorageError('unavailable', 'The head of the filesystem cannot be made');
+        if (known !== undefined) throw vanishedError('its head is missing');
+        if (attempt >= 3)
+          throw new StorageError('unavailable', 'The head of the filesystem could not be created three times in a row');
         await this.#create();
         continue;
       }
@@ -153,7 +154,7 @@ export class Heads {
           throw error;
         }
         // The object was collected between the two requests, so a newer head must exist.
-        if (found.tag === incomplete) throw vanishedError(`${error.object} is gone`);
+        if (found.tag === incomplete) throw vanishedError(`${error.object} is missing`);
         incomplete = found.tag;
         attempt = 0;
       }
@@ -182,7 +183,7 @@ export class Heads {
 
   async #create(): Promise<void> {
     const { store, calls, create, born, newId } = this.#options;
-    if (!create) throw new StorageError('lost', 'There is no filesystem at this place, and none is to be made');
+    if (!create) throw new StorageError('lost', 'No filesystem exists here, and `create` is false');
     const state: StateRecord = {
       id: 1,
       meta: rootMeta(born),
@@ -220,9 +221,9 @@ export class Heads {
 }
 
 function replacedError(): StorageError {
-  return vanishedError('another one lies in its place');
+  return vanishedError('another one was created in its place');
 }
 
 export function vanishedError(how: string): StorageError {
-  return new StorageError('lost', `The stored filesystem vanished behind our back: ${how}`);
+  return new StorageError('lost', `The stored filesystem was removed or replaced: ${how}`);
 }

@@ -51,7 +51,7 @@ export class StateLoader {
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
         const newer = await this.#options.heads.refresh();
-        if (newer.tag === current.tag) throw vanishedError(`${error.object} is gone`);
+        if (newer.tag === current.tag) throw vanishedError(`${error.object} is missing`);
         current = newer;
       }
     }

@@ -305,7 +305,7 @@ export class Connection {
       this.#inFlight.add(close);
       const timer = setTimeout(() => {
         this.#link.replaceSilentNodes(this.#timeoutMs);
-        const message = `The Redis server did not answer within ${this.#timeoutMs} ms`;
+        const message = `The Redis server did not respond within ${this.#timeoutMs} ms`;
         fail(new StorageError('timeout', message, { mayHaveHappened: isSent }));
       }, this.#timeoutMs);
       const begin = (): void => {

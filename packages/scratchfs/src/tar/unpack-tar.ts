@@ -141,7 +141,10 @@ class Unpacking {
     const first = await this.#place(entry.first, entry);
     if (first === path) return;
     if ((await this.#kindAt(first)) !== 'other') {
-      throw archiveError(entry.names.join('/'), 'It is a further name of a file that is not there');
+      throw archiveError(
+        entry.names.join('/'),
+        'It is a hard link to a file that the archive does not contain before it',
+      );
     }
     if (exists) await this.fileSystem.unlink(path);
     await this.fileSystem.link(first, path);

@@ -65,7 +65,11 @@ export function setMany(view: View, entries: readonly NewEntry[]): void {
   for (let i = 1; i < checked.length; i++) {
     const { path } = checked[i] as CheckedEntry;
     if (path === checked[i - 1]?.path)
-      throw new FsError('EINVAL', { syscall: 'set', path, hint: 'The path stands twice in one batch' });
+      throw new FsError('EINVAL', {
+        syscall: 'set',
+        path,
+        hint: 'The batch names this path twice; each path may occur once',
+      });
   }
   checked.sort((a, b) => a.depth - b.depth);
   // Everything unknown is requested together.

@@ -156,7 +156,7 @@ export class SharedDeadline {
 }
 
 function timedOut(ms: number): StorageError {
-  return new StorageError('timeout', `The storage did not answer within ${ms} ms`);
+  return new StorageError('timeout', `The storage did not respond within ${ms} ms`);
 }
 
 /** Calls back after a time, unless the returned function is called first. */

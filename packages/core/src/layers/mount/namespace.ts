@@ -45,8 +45,10 @@ export class Namespace {
     const skeleton = new MemoryFileSystem(executor, makeContext({ clock }, executor));
     for (const [given, fileSystem] of Object.entries(mounts)) {
       const point = normalizePath(given, 'mount');
-      if (point === '/') throw new TypeError('What lies at / is the first argument of mount');
-      if (this.#points.has(point)) throw new TypeError(`The mount point ${JSON.stringify(point)} stands twice`);
+      if (point === '/')
+        throw new TypeError('A filesystem cannot be mounted at /: pass it as the first argument of mount');
+      if (this.#points.has(point))
+        throw new TypeError(`The mount point ${JSON.stringify(point)} is given twice; each may occur once`);
       const index = this.#points.size + 1;
       this.#points.set(point, { fileSystem: checkFileSystem(fileSystem, `What is mounted at ${point}`), point, index });
       skeleton.mkdirSync(point, { recursive: true });

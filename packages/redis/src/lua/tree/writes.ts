@@ -8,7 +8,7 @@ export const WRITES = lua`
 local writes = {}
 
 function writes.must(x)
-  if not x then objects.fail('CORRUPT', 'a write is about something that is not there') end
+  if not x then objects.fail('CORRUPT', 'a write names an object that does not exist') end
   return x
 end
 
