@@ -151,6 +151,21 @@ describe.each(repositories)('prune() of a history %s', (name, open) => {
     expect((await history.verify(tree)).problems).toEqual([]);
   });
 
+  it('keeps a pack that was stored again', async () => {
+    const { clock, another, repository, history } = await started();
+    const work = await openFileSystem(new MemoryStorage());
+    for (let i = 0; i < 100; i++) await work.writeFile(`/${i}`, `content ${i}`);
+    const store = async () => new History({ repository: await another(), clock: clock.read }).writeTree(work);
+    const tree = await store();
+    clock.now += 2 * HOUR;
+    expect(await store()).toBe(tree);
+    expect(await history.prune()).toMatchObject({ objects: 0 });
+    expect((await history.verify(tree)).problems).toEqual([]);
+    clock.now += 2 * HOUR;
+    expect(await history.prune()).toMatchObject({ objects: 101 });
+    expect(await idsIn(repository)).not.toContain(tree);
+  });
+
   it('does not make other clients rely on deleted objects', async () => {
     const { history, work, clock, another } = await started();
     const other = new History({ repository: await another(), clock: clock.read });

@@ -249,13 +249,30 @@ export class GitDirectory implements Repository {
   }
 
   /**
-   * Writes a file unless it exists. Its name is derived from the hash of its content, so an existing file has the same.
+   * Writes a file, or renews the time of the existing one. Its name is derived from the hash of its content, so an
+   * existing file has the same.
    */
   async #writeOnce(path: string, bytes: Uint8Array, call?: RepositoryCall): Promise<void> {
+    do {
+      try {
+        return await this.fileSystem.writeFile(path, bytes, { flag: 'wx', mode: OBJECT_MODE, signal: call?.signal });
+      } catch (error) {
+        if (!isFsError(error, 'EEXIST')) throw error;
+      }
+      // A concurrent prune may delete the file before its time is renewed; then it is written again.
+    } while (!(await this.#renewFile(path, call)));
+  }
+
+  /**
+   * Sets a file's change time to the current time, so that a concurrent prune does not delete the file. Returns false if
+   * it does not exist.
+   */
+  async #renewFile(path: string, call?: RepositoryCall): Promise<boolean> {
     try {
-      await this.fileSystem.writeFile(path, bytes, { flag: 'wx', mode: OBJECT_MODE, signal: call?.signal });
+      await this.fileSystem.chmod(path, OBJECT_MODE, { signal: call?.signal });
+      return true;
     } catch (error) {
-      if (!isFsError(error, 'EEXIST')) throw error;
+      return unlessAbsent(error) ?? false;
     }
   }
 
@@ -276,20 +293,11 @@ export class GitDirectory implements Repository {
    * concurrent prune does not delete it.
    */
   async #touch(id: ObjectId, call?: RepositoryCall): Promise<boolean> {
-    const options = { signal: call?.signal };
-    const touch = async (path: string): Promise<boolean> => {
-      try {
-        await this.fileSystem.chmod(path, OBJECT_MODE, options);
-        return true;
-      } catch (error) {
-        return unlessAbsent(error) ?? false;
-      }
-    };
-    if (await touch(this.#loose(id))) return true;
+    if (await this.#renewFile(this.#loose(id), call)) return true;
     for (;;) {
       const pack = await this.#packHolding(id, call);
       if (pack === undefined) return false;
-      if (await touch(`${pack.path}.pack`)) return true;
+      if (await this.#renewFile(`${pack.path}.pack`, call)) return true;
       await this.#forgetPack(pack);
     }
   }
