@@ -378,7 +378,10 @@ export class History {
     return id;
   }
 
-  /** Creates a tag. With a message it is an annotated tag, and its id is returned. */
+  /**
+   * Creates a tag of a version, or of a tree or blob by its id. With a message it is an annotated tag, and its id is
+   * returned; without, the id of the tagged object.
+   */
   async tag(
     name: string,
     version = 'HEAD',
@@ -386,8 +389,9 @@ export class History {
   ): Promise<ObjectId> {
     let id = await this.resolve(version, options);
     if (options.message !== undefined) {
+      const { type } = await this.#reader.object(id, options);
       const tagger = this.#signature(options.tagger);
-      const body = encodeTag({ object: id, type: 'commit', name, tagger, message: options.message });
+      const body = encodeTag({ object: id, type, name, tagger, message: options.message });
       id = await this.#write('tag', body, options);
     }
     await this.moveRef(`refs/tags/${name}`, undefined, id, options);

@@ -38,6 +38,9 @@ beforeAll(() => {
   git('merge', '-q', '--no-ff', '-m', 'merged', 'side');
   commit('last');
   git('tag', '-a', 'v1', '-m', 'annotated', 'HEAD~1');
+  const blob = sample.run(['-C', path, 'hash-object', '-w', '--stdin'], 'a file');
+  const tree = sample.run(['-C', path, 'mktree'], `100644 blob ${blob}\tfile\n`);
+  git('update-ref', 'refs/heads/full', git('commit-tree', '-m', 'full', tree));
   git('tag', 'light', 'side');
   git('update-ref', 'refs/remotes/origin/far', 'side~1');
   // Names that could be the start of an id.
@@ -115,6 +118,21 @@ describe('a revision', () => {
       for (const version of [short, 'main~2', '@^^', 'main^1~1']) expect(await call(version)).toEqual(expected);
     },
   );
+
+  it('of a commit, tree or blob gets the annotated tag that git tag -a creates', async () => {
+    const targets = ['main', 'main^{tree}', 'full:file'].map((revision) => git('rev-parse', revision));
+    for (const [index, target] of targets.entries()) {
+      const name = `annotated-${index}`;
+      git('tag', '-a', name, '-m', 'of anything', target);
+      const [, timestamp, sign, hours, minutes] =
+        /^tagger .* (\d+) ([+-])(\d\d)(\d\d)$/m.exec(git('cat-file', 'tag', name)) ?? [];
+      const timezone = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes));
+      const tagger = { name: 'A', email: 'a@example.com', timestamp: Number(timestamp), timezone };
+      const id = git('rev-parse', name);
+      git('tag', '-d', name);
+      expect(await (await opened()).tag(name, target, { message: 'of anything', tagger })).toBe(id);
+    }
+  });
 
   it.each(['~1', '^', 'main~x', 'main^{commit}', 'main~1..side', 'main@{1}', 'HEAD~1 ', 'main^-1'])(
     'is refused if it is %j',
