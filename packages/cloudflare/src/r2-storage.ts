@@ -8,8 +8,8 @@ import { listFileSystems, R2ObjectStore } from './r2-object-store.js';
  * begin with `scratchfs/<name>/`; the rest of the bucket is left alone. In a Worker, open it in the request that uses
  * it: the runtime forbids requests to wait for each other's work. No request is sent before the first call.
  *
- * R2 accepts one write a second of one object, and each commit writes the head: writers that wait at the same time share
- * a commit, and a refused one is repeated. For more writes use {@link DurableObjectStorage}.
+ * R2 accepts one write a second of one object, and each commit writes the head. Writes that wait in one storage share a
+ * commit; a commit that is refused because another Worker was faster is repeated. For more writes use {@link DurableObjectStorage}.
  * @throws TypeError, RangeError for options or a bucket of a wrong kind
  */
 export class R2Storage extends ObjectTreeStorage {

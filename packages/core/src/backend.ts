@@ -210,7 +210,7 @@ export type Write =
    */
   | { readonly kind: 'clear'; readonly meta: Metadata };
 
-/** Reports whether a write leaves nothing of a file's old content. */
+/** Reports whether a write empties a file, or gives its whole content in one part. */
 export function isWholeWrite({ size, parts }: Extract<Write, { kind: 'write' }>): boolean {
   const [part, more] = parts;
   return size === 0 || (part?.offset === 0 && part.bytes.byteLength === size && more === undefined);

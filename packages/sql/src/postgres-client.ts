@@ -33,7 +33,8 @@ export type PostgresClient = PostgresQueryable | PostgresPool | TaggedSql;
 
 /**
  * Calls `notified` for each notification of a channel, and without a payload if some may have been missed. The promise
- * resolves when it listens, to a function that ends it; `ended` is called if the connection is lost.
+ * resolves when it listens, to a function that ends it; `ended` is called if the connection is lost and
+ * the client does not connect again by itself.
  */
 type Listen = (
   channel: string,

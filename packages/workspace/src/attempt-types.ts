@@ -74,7 +74,7 @@ export interface PathDiff {
 }
 
 export interface AttemptDiffOptions extends CallOptions {
-  /** Default: the disk, for what the attempt has changed. */
+  /** Default: the disk, for what the attempt has changed; if `to` is another attempt, this attempt now. */
   readonly from?: OperationRef | 'disk' | undefined;
   /** Default: the attempt now. Another attempt compares two; both begin from the same directory. */
   readonly to?: OperationRef | Attempt | undefined;

@@ -158,7 +158,10 @@ export class WorkspaceAttempt implements Attempt {
     return { value, context };
   }
 
-  /** Returns what was found in a call, for its result: a write may settle these conflicts from now on. */
+  /**
+   * Returns what the refresh of a call merged and found in conflict, and records these conflicts as told: from now on a
+   * write may settle them.
+   */
   #tell(context: OperationContext): RefreshResult {
     const refreshed = refreshedIn(context);
     this.#know(refreshed.conflicts);

@@ -44,7 +44,10 @@ export interface CommandSpec {
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   readonly takes?: readonly SharedOption[];
-  /** True if everything from the first argument on belongs to another program. */
+  /**
+   * True if the command ends with a command line of another program, to which everything from its first word on belongs.
+   * `try` has a number before it.
+   */
   readonly endsOptions?: boolean;
   /** True if everything after the command's name belongs to another program, options too. */
   readonly passesOn?: boolean;

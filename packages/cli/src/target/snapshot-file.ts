@@ -32,7 +32,7 @@ export async function openSnapshotFile(path: string): Promise<Store> {
   };
 }
 
-/** Restores a snapshot. @throws CliError if the bytes are none */
+/** Restores a snapshot. @throws CliError if the bytes are not an intact snapshot */
 export async function fillFrom(fileSystem: FileSystem, bytes: Uint8Array, name: string): Promise<void> {
   try {
     await restoreSnapshot(fileSystem, bytes, { adopt: true });

@@ -241,7 +241,10 @@ async function reading<T>(step: Promise<T>): Promise<T> {
   }
 }
 
-/** Sorts objects into those to delete, new garbage, waiting garbage, and the number that stays. */
+/**
+ * Sorts objects: garbage to delete now (`due`), garbage that keeps waiting (`staying`), those of both that were found now
+ * for the first time (`fresh`), and the number of objects that are no garbage (`live`).
+ */
 function* classify(
   names: readonly string[],
   head: Head,

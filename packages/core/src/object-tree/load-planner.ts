@@ -173,7 +173,7 @@ export class LoadPlanner {
     const directory = this.#directory(reader, from);
     if (directory === undefined) return;
     if (write.kind === 'copy' || write.kind === 'remove') {
-      // Files with several names are counted by name, so the whole subtree is needed.
+      // Each name of a file with several names has to be counted, so the whole subtree is needed.
       const isRead = directory.linked > 0 || done.linked.some((path) => isWithin(path, from));
       if (isRead) yield* this.tree(directory, Infinity, false);
     }

@@ -187,7 +187,8 @@ export class Pages {
   #bytes(ref: Ref): Uint8Array {
     const bytes = this.#rangeCache.find(ref);
     if (bytes !== undefined && isWhole(ref, bytes)) return bytes;
-    // Unrequested bytes may have been damaged in transit. Now they are requested.
+    // Only requested bytes are verified when they arrive. These came along in another range and are damaged, so they are
+    // dropped and requested by themselves.
     if (bytes !== undefined) this.#rangeCache.drop(ref);
     throw new BytesNotLoaded([ref]);
   }

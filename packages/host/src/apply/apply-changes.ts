@@ -129,7 +129,10 @@ export async function examineChanges(
 export interface DirectoryRecovery {
   /** `nothing`: no interrupted changes were found, or the process that makes them still runs. */
   readonly outcome: Recovery;
-  /** Old entries whose paths another process has taken since. They lie in a directory of their own at the top. */
+  /**
+   * Entries that could not get their paths back, because another process has taken the path or removed its directory.
+   * They lie in a directory of their own at the top.
+   */
   readonly kept: readonly KeptEntry[];
 }
 

@@ -196,7 +196,7 @@ export class ChangeJournal implements Disposable {
     this.directory[Symbol.dispose]();
   }
 
-  /** Lets the next call undo the changes, if this one could not. */
+  /** Gives up the lock, so that the next call can undo the changes, or complete them if all were made. */
   async release(): Promise<void> {
     await rm(this.directory.top.child(this.lock), { force: true }).catch(() => undefined);
   }

@@ -3,7 +3,10 @@ import { open } from 'node:fs/promises';
 /** Setting with which git syncs objects, references and the index to disk before it reports them written. */
 export const DURABLE = [['core.fsync', 'committed,index']] as const;
 
-/** Creates a file and syncs it, so that after a crash of the machine it is complete or does not count. */
+/**
+ * Creates a file and syncs its content. A crash of the machine before it returns may leave a part of the file, so callers
+ * write files that do not count yet. Its name needs {@link settle}.
+ */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, 'wx');
   try {

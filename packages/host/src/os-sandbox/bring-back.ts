@@ -64,7 +64,7 @@ interface Transfer {
   readonly plan: readonly Step[];
   /** Refused paths with the contents there, which cannot be brought back in any case. */
   readonly lost: readonly Place[];
-  /** Steps to skip, each with the refused path to which the content that it would remove was moved. */
+  /** Steps to skip, each with the path to which the content that it would remove was moved and may not arrive. */
   readonly kept: ReadonlyMap<Step, string>;
   readonly directories: ReadonlySet<string>;
   readonly signal: AbortSignal | undefined;

@@ -312,7 +312,7 @@ export class BatchWriter {
   #addName(names: readonly string[], link: NodeId, now: Base): void {
     const began = baseOfLink(this.#draft.current, link) ?? now;
     const isSame = began.state?.hash === now.state?.hash && began.state?.mode === now.state?.mode;
-    // Without a key it is compared by content.
+    // An empty key matches no version of the disk, so the next refresh compares the name by content.
     const base = isSame ? now : { ...now, key: '', state: began.state };
     this.#draft.setEntry(names, { node: null, link, base });
   }

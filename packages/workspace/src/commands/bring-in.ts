@@ -297,7 +297,10 @@ function mergeModes(base: number, ours: number, theirs: number): number | undefi
   return theirs === base ? ours : undefined;
 }
 
-/** Returns the target of a link that a command left: what it calls {@link INSIDE} is a path relative to the link. */
+/**
+ * Returns the target of a link that a command left. A target at or under {@link INSIDE}, where the command saw the files,
+ * becomes relative to the link.
+ */
 function targetOf(path: string, { body }: LeftEntry): string {
   const target = Buffer.from(body).toString('utf8');
   if (target !== INSIDE && !target.startsWith(`${INSIDE}/`)) return target;

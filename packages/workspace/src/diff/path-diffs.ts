@@ -78,7 +78,10 @@ async function textOf(
   return { binary: text === undefined, additions, deletions, hunks: hunks ? all : [] };
 }
 
-/** Compares the texts of a change's files. Undefined if one is binary. Links and directories have no text. */
+/**
+ * Compares the texts of a change's files. No hunks if the contents are equal, undefined if they differ and one is binary.
+ * Links and directories count as empty.
+ */
 export async function textDiffOf(
   change: AttemptChange,
   before: EntryState | null,

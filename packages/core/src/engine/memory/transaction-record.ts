@@ -146,8 +146,9 @@ function isAbsent(entry: TreeNode | undefined): boolean {
 }
 
 /**
- * Returns the directory at a path without links. @throws FsError ENOENT, ESTALE if the lower filesystem of an overlay
- * no longer has it, which no version shows
+ * Returns the directory at a path without links.
+ * @throws FsError ENOENT if it is missing, ESTALE if something else is there: the filesystem under an overlay may change
+ * without a version by which that could be noticed before
  */
 export function locationAt(view: View, path: string): Location {
   const known = path === '/' ? view.tree.rootLocation : view.tree.cachedLocation(path);

@@ -91,7 +91,7 @@ function makeRest(
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** Attempts to draw a free name. A second is hardly ever needed; the limit ends the loop if `random` repeats itself. */
+/** Maximum number of names to draw. Hardly ever is more than one needed; the limit ends the loop if `random` repeats itself. */
 const MAX_DRAWN = 100;
 
 export function mkdtemp(view: View, prefix: string, options?: NameArgument): string {

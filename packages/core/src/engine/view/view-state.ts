@@ -95,7 +95,10 @@ export abstract class ViewState {
   /** Records that the outcome depends on everything under a directory. */
   abstract relyOnTree(directory: DirectoryNode): void;
 
-  /** Returns the node that a lookup found, which may be known only from a listing. */
+  /**
+   * Returns the node that a lookup found. If reads are recorded, also records that the outcome depends on it, because it
+   * may be known only from a listing.
+   */
   found(node: Node | undefined): Node | undefined {
     if (this.recorder !== undefined && node !== undefined) this.relyOnNode(node);
     return node;

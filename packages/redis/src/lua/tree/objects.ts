@@ -4,8 +4,8 @@ import { lua } from '../lua.js';
 /**
  * Reads objects by number.
  *
- * Functions are fields of a few tables instead of locals: creating a closure costs its captures, and a script creates all
- * of them in every run. Functions that are rarely needed are created on demand (`rare()`).
+ * Functions are fields of a few tables instead of locals: creating a closure costs time for each variable that it
+ * captures, so it captures one table instead of many functions; and each run of a script creates all closures. Functions that are rarely needed are created on demand (`rare()`).
  *
  * `KEYS`: 1 head, 2 objects, 3 references, 4 queue, 5 the client's results, 6 the stream for watchers (a commit has it only if
  * it carries changes for them).
