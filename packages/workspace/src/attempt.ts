@@ -231,7 +231,8 @@ export class WorkspaceAttempt implements Attempt {
       const summary = `Redo operation ${target}: ${record.operation.summary}`;
       if (record.accept !== undefined && isGuarded) return 'again';
       if (record.accept !== undefined) return this.#moveAccept(record, 'redo', { actor, summary }, { signal });
-      return { tool: 'redo', actor, target, summary, head: this.#applied(record.changes) };
+      const head = await this.#headToContinue(this.#applied(record.changes), target, { signal });
+      return { tool: 'redo', actor, target, summary, head };
     }) as Promise<RefreshedOperation>;
   }
 
@@ -307,7 +308,7 @@ export class WorkspaceAttempt implements Attempt {
       this.#checkExpected(expect, this.#parts.log.state.last);
       const summary = `Restore ${only === undefined ? 'everything' : only} to operation ${id}`;
       if (this.#parts.isLive) return this.#restoreLive(id, only, { actor, summary }, { signal });
-      const wanted = await this.#headAt(id, { signal });
+      const wanted = await this.#headToContinue(await this.#headAt(id, { signal }), id, { signal });
       const { head } = this.#parts.log.state;
       const next = only === undefined || only === '/' ? wanted : await this.#withPath(head, wanted, only, { signal });
       return next === head ? undefined : { tool: 'restore', actor, summary, head: next };
@@ -332,6 +333,14 @@ export class WorkspaceAttempt implements Attempt {
     const changes = writes.map(({ path, before: base, after: now }) => ({ path, base, now }));
     const stored = new AcceptContents(contents, lower);
     return await headWithChanges(head, changes, stored, `${this.#nextVersion()}:${id}`, options);
+  }
+
+  /** Returns a head that comes back from an operation, for what undone accepts have put on the disk since. */
+  async #headToContinue(head: Head, id: number, options: CallOptions): Promise<Head> {
+    const { log, isLive } = this.#parts;
+    if (isLive || id >= log.state.last || head.root.names?.size === 0) return head;
+    const { headAfterUndoneAccepts } = await accepting();
+    return await headAfterUndoneAccepts(head, id, this.#acceptParts, this.#nextVersion(), options);
   }
 
   #nextVersion(): string {
@@ -589,7 +598,8 @@ export class WorkspaceAttempt implements Attempt {
     const { log, fork } = this.#parts;
     const { last } = await log.catchUp({ signal });
     const operation = at === undefined ? last : numberOf(at);
-    return fork(await this.#headAt(operation, { signal }), { attempt: this.name, operation }, name);
+    const head = await this.#headToContinue(await this.#headAt(operation, { signal }), operation, { signal });
+    return fork(head, { attempt: this.name, operation }, name);
   }
 
   async discard(options: CallOptions = {}): Promise<void> {

@@ -82,20 +82,6 @@ function difference(a: Tree, b: Tree): unknown[] {
     .map((path) => [path, a.get(path), b.get(path)]);
 }
 
-/** Returns what lies at the old path of an entry in a moved directory: it came after the move, so it stays there. */
-function staying(
-  path: string,
-  moves: readonly { readonly path: string; readonly from?: string | undefined }[],
-  before: Tree,
-  after: Tree,
-): Found | undefined {
-  for (const { path: to, from } of moves) {
-    const old = from !== undefined && isWithin(path, to) ? from + path.slice(to.length) : undefined;
-    if (old !== undefined && same(before.get(old), after.get(old))) return after.get(old);
-  }
-  return undefined;
-}
-
 /** What is known of an attempt. */
 class Known {
   /** Lines of the person that the agent has seen and removed, with the paths where the disk had them. */
@@ -341,8 +327,7 @@ class Scene {
         (await attempt.diff()).paths.map(({ path }) => path),
         [],
       );
-    for (const [path, found] of shown)
-      this.check(`${path} is as it was`, now.get(path) ?? staying(path, paths, before, after), found);
+    for (const [path, found] of shown) this.check(`${path} is as it was`, now.get(path), found);
     for (const [path, found] of now)
       if (!shown.has(path)) this.check(`${path} was left alone`, found, before.get(path));
   }
@@ -383,7 +368,7 @@ class Scene {
     if (chosen === undefined)
       for (const [path, state] of shown)
         if (moved.some((top) => isWithin(path, top)))
-          this.check(`${path} is what the attempt has`, after.get(path) ?? staying(path, paths, before, after), state);
+          this.check(`${path} is what the attempt has`, after.get(path), state);
   }
 
   async fork(attempt: Attempt): Promise<void> {

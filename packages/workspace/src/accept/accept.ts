@@ -23,7 +23,7 @@ import { type LinkedNames, withLinkedNames } from './linked-names.js';
 import { appendLive, inverseChanges } from './live-operation.js';
 import { patchOf } from './patch.js';
 import type { FoundNote, PendingAccept } from './pending-accept.js';
-import { reboundHead } from './rebound-head.js';
+import { headWithKnown, reboundHead } from './rebound-head.js';
 import { type SelectedChange, selectChanges } from './select.js';
 import { redoWrites } from './undo.js';
 
@@ -372,16 +372,10 @@ async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove:
  * moved and hidden, unless the person has changed them since.
  */
 async function followRecovery(parts: AcceptParts, writes: readonly DiskWrite[]): Promise<void> {
-  const restored: DiskWrite[] = [];
-  {
-    await using disk = DiskReader.open(parts.directory);
-    for (const write of writes)
-      if (sameState((await disk.read(write.path, false)).state, write.after)) restored.push(write);
-  }
   for (;;) {
     const { head, last } = await parts.log.catchUp();
     const at = parts.clock();
-    const next = await reboundHead(head, restored, parts.lower, versionFor(parts.attempt, { id: last + 1, at }));
+    const next = await headWithKnown(head, writes, parts, versionFor(parts.attempt, { id: last + 1, at }));
     if (next.root === head.root) return;
     const summary = 'Find what an interrupted accept has put back';
     const described = { at, actor: 'user', tool: 'refresh', summary, ms: 0, after: last };
@@ -481,6 +475,36 @@ function appendMove(
     await noteMoves(tool === 'undo' ? record.changes : changesBetween(head, next), next, parts.lower, parts.moves);
     return { head: next, operation: { ...label, tool, target: operation.id, ...(isLive && { changes }) } };
   });
+}
+
+/**
+ * Returns an earlier head for what undone accepts have put back on the disk since: it is not what the person has added, so
+ * a directory that the head moves or removes takes it along.
+ * @param id operation that the head is of
+ * @param version of directories that change
+ */
+export async function headAfterUndoneAccepts(
+  head: Head,
+  id: number,
+  parts: Pick<AcceptParts, 'log' | 'lower' | 'directory'>,
+  version: string,
+  options: CallOptions = {},
+): Promise<Head> {
+  const writes = new Map<string, DiskWrite>();
+  // Operations that are no longer kept are left out: what they put back then counts as the person's, and stays.
+  const recordOf = (number: number): Promise<OperationRecord | undefined> =>
+    parts.log.record(number, options).catch((error: unknown) => {
+      if (error instanceof WorkspaceError && error.code === 'not-found') return undefined;
+      throw error;
+    });
+  for (let number = id + 1; number <= parts.log.state.last; number++) {
+    const record = await recordOf(number);
+    const { tool, target } = record?.operation ?? {};
+    if (tool !== 'undo' || target === undefined) continue;
+    const accept = (await recordOf(target))?.accept;
+    if (accept?.as === 'apply') for (const write of accept.writes) writes.set(write.path, swapped(write));
+  }
+  return writes.size === 0 ? head : await headWithKnown(head, [...writes.values()], parts, version, options);
 }
 
 function swapped({ path, before, after }: DiskWrite): DiskWrite {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import type { Attempt } from '../attempt-types.js';
 import { Directories, fill } from '../testing/directories.js';
 import { openWorkspace } from '../workspace.js';
 
@@ -169,6 +170,37 @@ describe('an earlier state with a directory that the attempt moved', () => {
     await attempt.redo();
     expect((await fork.accept()).success).toBe(true);
     expect([readdirSync(disk), readFileSync(join(disk, 'e/f'), 'utf8')]).toEqual([['e'], 'FORK\n']);
+  });
+
+  it.each([
+    [
+      'restored',
+      async (attempt: Attempt) => {
+        await attempt.restore(1);
+        return attempt;
+      },
+    ],
+    ['forked', (attempt: Attempt) => attempt.fork('f', { at: 1 })],
+    [
+      'undone and redone',
+      async (attempt: Attempt) => {
+        await attempt.undo();
+        await attempt.redo();
+        return attempt;
+      },
+    ],
+  ])('takes all files along if the move is %s after its accept was undone', async (_, again) => {
+    const disk = directories.directory({ 'd/f': OLD, 'd/s/g': 'g' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/d', '/e');
+    await attempt.accept();
+    await attempt.undo();
+    fill(disk, { 'd/s/new': 'PERSON' });
+    const moved = await again(attempt);
+    expect((await moved.accept()).success).toBe(true);
+    const found = readdirSync(disk, { recursive: true }).sort();
+    expect(found).toEqual(['d', 'd/s', 'd/s/new', 'e', 'e/f', 'e/s', 'e/s/g']);
   });
 
   it('is moved or stays, file by file, if the move is restored after its accept was undone', async () => {

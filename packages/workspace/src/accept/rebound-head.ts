@@ -3,6 +3,8 @@ import { keyOf, type Lower } from '../backend/lower.js';
 import { type Base, type DeltaEntry, type DeltaNode, type Head, NO_NAMES } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
 import type { DiskWrite } from './accept-record.js';
+import { sameState } from './attempt-change.js';
+import { DiskReader } from './disk-reader.js';
 
 /**
  * Returns a head after writes to the disk. Undoing an accept creates files and directories anew: without this they would
@@ -15,6 +17,31 @@ export async function reboundHead(
   version: string,
   options: CallOptions = {},
 ): Promise<Head> {
+  return rebound(head, await recordsOf(writes, lower, options), version);
+}
+
+/** Like {@link reboundHead}, for writes of some time ago: leaves out what the person has changed since. */
+export async function headWithKnown(
+  head: Head,
+  writes: readonly DiskWrite[],
+  { lower, directory }: { readonly lower: Lower; readonly directory: string },
+  version: string,
+  options: CallOptions = {},
+): Promise<Head> {
+  // Before the states are read: the key of a later edit by the person is then not among them.
+  const made = await recordsOf(writes, lower, options);
+  await using disk = DiskReader.open(directory, options.signal);
+  for (const { path, after } of writes)
+    if (made.has(path) && !sameState((await disk.read(path, false)).state, after)) made.delete(path);
+  return rebound(head, made, version);
+}
+
+/** Returns the nodes that writes have left, and the directories above them. */
+async function recordsOf(
+  writes: readonly DiskWrite[],
+  lower: Lower,
+  options: CallOptions,
+): Promise<Map<string, NodeRecord>> {
   const paths = writes.filter(({ after }) => after !== null).map(({ path }) => path);
   const along = await lower.paths(paths, options);
   const made = new Map<string, NodeRecord>();
@@ -23,6 +50,10 @@ export async function reboundHead(
     for (const [depth, record] of (along[i] ?? []).entries())
       if (depth > 0 && record) made.set(`/${names.slice(0, depth).join('/')}`, record);
   }
+  return made;
+}
+
+function rebound(head: Head, made: Made, version: string): Head {
   const draft = new Draft(head, version);
   for (const [name, entry] of head.root.names ?? NO_NAMES) {
     const next = reboundEntry(entry, `/${name}`, made, version);
