@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { McpWorkspaceServer } from '@scratchfs/mcp';
-import { type Attempt, openWorkspace } from '@scratchfs/workspace';
+import { type Attempt, openWorkspace, WorkspaceError } from '@scratchfs/workspace';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectOverHttp, serve } from './other-node.js';
 import { grounds } from './program.js';
 
-const DENY = ['classified'];
+const DENY = ['classified', '*.pem'];
 /** A name and a content that no client may see, but in what it sent itself. */
 const SECRETS = /plan-x|hunter/;
 
@@ -55,10 +55,42 @@ async function scene(mode: 'legacy' | 'modern'): Promise<Scene> {
   return { client, attempt, directory, forms, call };
 }
 
+const SENTENCES = [
+  'cat hunter.pem|wc',
+  'sh -c "cat hunter.pem"',
+  "bash -lc 'cat hunter.pem | wc'",
+  'sort <hunter.pem',
+  'echo x >>hunter.pem',
+  'git show HEAD:hunter.pem',
+  'node --key=hunter.pem a.js',
+  'cat `ls hunter.pem`',
+  'cat hunter.pem&',
+  'cat {hunter.pem,x}',
+  'cat "hunter.pem "',
+  "cat 'classified/plan-x 3/plan-x.txt' plan",
+  'Shown: /src/c.ts, /classified/see plan-x.txt. Write /classified/plan-x.',
+];
+const COMMANDS = [...SENTENCES, 'cd classified && cat plan-x.txt', 'cat plan\\-x.txt classified'];
+
 /** What a client asks for, and what shows that it was served. */
 const DOORS: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
   'the log': ({ call }) => call('log'),
   'a summary in the log': ({ call }) => call('log', { path: '/src/c.ts' }),
+  'commands of a person': async ({ call, attempt }) => {
+    for (const [i, summary] of COMMANDS.entries())
+      await attempt.labelled({ tool: 'run', summary }, () => attempt.fileSystem.writeFile('/src/c.ts', `${i}`));
+    const undone = await call('undo');
+    const log = await call('log', { path: '/src/c.ts' });
+    expect(log).toContain('a command of user');
+    return [undone, log];
+  },
+  'sentences of a person': async ({ call, attempt }) => {
+    for (const [i, summary] of SENTENCES.entries())
+      await attempt.labelled({ tool: 'edit', summary }, () => attempt.fileSystem.writeFile('/src/c.ts', `${i}`));
+    const log = await call('log', { path: '/src/c.ts' });
+    expect(log).toContain('Shown: ');
+    return log;
+  },
   'a diff': ({ call }) => call('diff'),
   'a diff of names': ({ call }) => call('diff', { stat: true }),
   'a diff of operations': ({ call }) => call('diff', { from: 0, to: 3 }),
@@ -78,6 +110,14 @@ const DOORS: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
     writeFileSync(join(directory, 'classified', 'plan-x.txt'), 'hunter5\n');
     const result = await call('undo');
     expect(result).toContain('no longer hold');
+    return result;
+  },
+  'an undo to a state that cannot be': async ({ call, attempt }) => {
+    const error = new WorkspaceError('refused', 'Nothing: /classified/plan-x.txt. /classified/plan-x 3, /src/a.ts');
+    const restore = vi.spyOn(Object.getPrototypeOf(attempt), 'restore').mockRejectedValueOnce(error);
+    const result = await call('undo', { to: 0 });
+    restore.mockRestore();
+    expect(result).toContain('/src/a.ts');
     return result;
   },
   'an accept': ({ call }) => call('accept'),

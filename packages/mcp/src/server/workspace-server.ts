@@ -10,9 +10,9 @@ import {
 import { InputError } from '@scratchfs/tools';
 import { type Workspace, WorkspaceError } from '@scratchfs/workspace';
 import { conflictLines, counted, nameOf } from '../tools/format.js';
-import { explained, type ServerTool } from '../tools/server-tool.js';
+import { explainedTo, type ServerTool } from '../tools/server-tool.js';
 import { toolList } from '../tools/tool-list.js';
-import { isVisible, visibleOnly } from '../tools/visible.js';
+import { type Caller, isVisible, visibleOnly } from '../tools/visible.js';
 import { VERSION } from '../version.js';
 import { ApprovalGate } from './approval-gate.js';
 import { clientOf } from './client.js';
@@ -149,15 +149,16 @@ export class McpWorkspaceServer {
     given: Readonly<Record<string, unknown>>,
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> {
+    const { signal } = context.mcpReq;
+    let open: Caller | undefined;
     try {
       const { attempt: name, ...rest } = given;
       if (name !== undefined && (typeof name !== 'string' || name === ''))
         return errorResult('attempt must be the name of an attempt, as the tool attempts lists them.');
-      const { signal } = context.mcpReq;
-      const workspace = await this.#shared.open();
-      const open = await this.#shared.attempt(name);
-      const input = inAttempt(rest, tool, workspace.directory);
       const client = clientOf(server, context);
+      const workspace = await this.#shared.open();
+      open = { ...(await this.#shared.attempt(name)), actor: client.name };
+      const input = inAttempt(rest, tool, workspace.directory);
       // First, because it can make an operation, and a yes counts for a head.
       const notes = tool.effect === 'none' ? [] : await refreshNotes(open, signal);
       const needsYes = this.#needsApproval(tool);
@@ -168,7 +169,7 @@ export class McpWorkspaceServer {
         const decision = await this.#gate.decide({ tool: tool.name, input, attempt, workspace, client, context, plan });
         if (decision !== undefined) return decision;
       }
-      const call = { ...open, workspace, settings: this.#settings, actor: client.name, plan, signal };
+      const call = { ...open, workspace, settings: this.#settings, plan, signal };
       const { operations = [], ...result } = await tool.call(input, call);
       const attempt = open.attempt.name;
       if (tool.effect === 'none') return resultOf(result, attempt);
@@ -176,7 +177,7 @@ export class McpWorkspaceServer {
       if (last !== undefined) notes.push(`[Operation ${last.id} of the attempt ${attempt}.]`);
       return resultOf(result, attempt, { attempt, operations, notes });
     } catch (thrown) {
-      const error = explained(thrown);
+      const error = await explainedTo(thrown, open, signal);
       if (error instanceof InputError) return errorResult(error.message);
       throw error;
     }

@@ -1,7 +1,7 @@
 import type { RunResult } from '@scratchfs/workspace';
 import { conflictLines, nameOf } from './format.js';
 import { type ServerTool, workspaceTool } from './server-tool.js';
-import { visibleOnly, visibleOperation } from './visible.js';
+import { visibleOnly, visibleOperation, withoutHidden } from './visible.js';
 
 interface RunInput {
   readonly command: string;
@@ -51,11 +51,12 @@ export function runTool(network: boolean): ServerTool {
       const shown = async <T extends { readonly path: string }>(found: readonly T[]): Promise<readonly T[]> =>
         (await visibleOnly(found, context, signal)).shown;
       lines.push(...conflictLines(await shown(conflicts)));
-      for (const { path, reason } of await shown(refused)) lines.push(`not taken ${nameOf(path)}: ${reason}`);
+      for (const { path, reason } of await shown(refused))
+        lines.push(`not taken ${nameOf(path)}: ${await withoutHidden(reason, context, signal)}`);
       const programs = await shown(autoRun.map((path) => ({ path })));
       if (programs.length > 0)
         lines.push(`Programs run these on their own: ${programs.map(({ path }) => nameOf(path)).join(', ')}`);
-      if (hint !== undefined) lines.push(hint);
+      if (hint !== undefined) lines.push(await withoutHidden(hint, context, signal));
       const made = operation === undefined ? [] : [await visibleOperation(operation, context, signal)];
       return { text: lines.join('\n'), operations: made };
     },

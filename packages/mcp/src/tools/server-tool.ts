@@ -11,6 +11,7 @@ import {
 import { type Operation, type Workspace, WorkspaceError } from '@scratchfs/workspace';
 import type { ServerSettings } from '../server/options.js';
 import type { OpenAttempt } from '../server/shared-workspace.js';
+import { type Caller, withoutHidden } from './visible.js';
 
 /**
  * The most that a tool can change: nothing, the attempt, or what no undo in the attempt takes back: the user's disk,
@@ -33,11 +34,9 @@ export interface Plan {
 }
 
 /** What a tool works with. */
-export interface ToolContext extends OpenAttempt {
+export interface ToolContext extends Caller {
   readonly workspace: Workspace;
   readonly settings: ServerSettings;
-  /** Name of the client, for the log. */
-  readonly actor: string;
   /** What `plan` of the tool returned. */
   readonly plan: Plan | undefined;
   readonly signal: AbortSignal;
@@ -64,7 +63,7 @@ export interface ServerTool {
   /** @throws InputError if a call would refuse the input */
   check(input: unknown): void;
   /** Finds out what a call will do. Only for tools that can change something outside the attempt. */
-  readonly plan?: (input: Readonly<Record<string, unknown>>, open: OpenAttempt, signal: AbortSignal) => Promise<Plan>;
+  readonly plan?: (input: Readonly<Record<string, unknown>>, open: Caller, signal: AbortSignal) => Promise<Plan>;
   call(input: unknown, context: ToolContext): Promise<ToolOutcome>;
 }
 
@@ -92,8 +91,8 @@ export function workspaceTool<I>({ run, ...definition }: WorkspaceToolDefinition
         {
           ...definition,
           run: async (read: I) => {
-            const output = await run(read, context).catch((error: unknown) => {
-              throw explained(error);
+            const output = await run(read, context).catch(async (error: unknown) => {
+              throw await explainedTo(error, context, context.signal);
             });
             if (typeof output === 'string') return output;
             operations = output.operations ?? [];
@@ -118,4 +117,15 @@ export function explained(error: unknown): unknown {
   const isOfValue = (error instanceof RangeError || error instanceof TypeError) && !OF_THE_LANGUAGE.test(error.message);
   const isForModel = error instanceof WorkspaceError || error.name === 'OsSandboxUnavailableError' || isFsError(error);
   return isOfValue || isForModel ? new InputError(error.message) : error;
+}
+
+/** Like `explained`, without the hidden names in the message: an error names paths that stand in the way. */
+export async function explainedTo(
+  error: unknown,
+  open: OpenAttempt | undefined,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const known = explained(error);
+  if (known === error || open === undefined || !(known instanceof Error)) return known;
+  return new InputError(await withoutHidden(known.message, open, signal));
 }

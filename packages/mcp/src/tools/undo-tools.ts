@@ -1,16 +1,11 @@
 import { InputError } from '@scratchfs/tools';
-import { type RefreshedOperation, WorkspaceError } from '@scratchfs/workspace';
-import type { OpenAttempt } from '../server/shared-workspace.js';
+import type { Operation, RefreshedOperation } from '@scratchfs/workspace';
 import { conflictLines, nameOf, operationText, statText } from './format.js';
 import { type Plan, type ServerTool, workspaceTool } from './server-tool.js';
-import { hiddenLines, isVisible, visibleOnly, visibleOperation, withoutHidden } from './visible.js';
+import { type Caller, hiddenLines, isVisible, visibleOnly, visibleOperation } from './visible.js';
 
-async function done(verb: string, making: Promise<RefreshedOperation>, open: OpenAttempt, signal: AbortSignal) {
-  const made = await making.catch(async (error: unknown) => {
-    // The paths that stand in the way may be hidden.
-    if (!(error instanceof WorkspaceError)) throw error;
-    throw new InputError(await withoutHidden(error.message, open, signal));
-  });
+async function done(verb: string, making: Promise<RefreshedOperation>, open: Caller, signal: AbortSignal) {
+  const made = await making;
   const operation = await visibleOperation(made, open, signal);
   const { shown } = await visibleOnly(made.refreshed.conflicts, open, signal);
   const text = [`${verb}:\n${operationText(operation)}`, ...conflictLines(shown)].join('\n');
@@ -18,7 +13,7 @@ async function done(verb: string, making: Promise<RefreshedOperation>, open: Ope
 }
 
 /** Plans an undo or redo. Those of an accept write to the disk and to git, and those of a live operation to the disk. */
-async function planOf(tool: 'undo' | 'redo', open: OpenAttempt, signal: AbortSignal): Promise<Plan> {
+async function planOf(tool: 'undo' | 'redo', open: Caller, signal: AbortSignal): Promise<Plan> {
   const { attempt, asksForDisk } = open;
   const target = await attempt.next(tool, { signal });
   const head = await attempt.head({ signal });
@@ -31,12 +26,7 @@ async function planOf(tool: 'undo' | 'redo', open: OpenAttempt, signal: AbortSig
 }
 
 /** Plans to bring back the state after an operation, which is on the disk if the attempt is live. */
-async function planOfState(
-  to: number,
-  path: string | undefined,
-  open: OpenAttempt,
-  signal: AbortSignal,
-): Promise<Plan> {
+async function planOfState(to: number, path: string | undefined, open: Caller, signal: AbortSignal): Promise<Plan> {
   const { attempt, asksForDisk } = open;
   const head = await attempt.head({ signal });
   if (!asksForDisk) return { head, isOutside: false, shown: '' };
@@ -124,7 +114,8 @@ export const log: ServerTool = workspaceTool<{ before?: number; path?: string; l
     const { operations, next } = await attempt.log({ before, path, limit, signal });
     if (operations.length === 0) return 'There are no operations.';
     const end = next === undefined ? [] : [`[There are older ones: continue with before: ${next}.]`];
-    const shown = await Promise.all(operations.map((operation) => visibleOperation(operation, context, signal)));
+    const shown: Operation[] = [];
+    for (const operation of operations) shown.push(await visibleOperation(operation, context, signal));
     return [...shown.map(operationText), ...end].join('\n');
   },
 });

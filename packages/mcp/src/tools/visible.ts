@@ -7,6 +7,11 @@ interface Changed {
   readonly from?: string | undefined;
 }
 
+/** An attempt, and the name of the client that asks. */
+export interface Caller extends OpenAttempt {
+  readonly actor: string;
+}
+
 type Visibility = Pick<OpenAttempt, 'attempt' | 'sandbox'>;
 
 /** Reports whether the file tools show a path, or would if it existed. */
@@ -39,36 +44,53 @@ export function hiddenLines(count: number): string[] {
   return count === 0 ? [] : [`[${counted(count, 'changed path')} hidden.]`];
 }
 
-/** Quoted texts, and words. */
-const WORDS = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s'",;()]+/g;
-/** Maximum number of words of a text that are looked at. */
-const MAX_WORDS = 200;
+/**
+ * Pieces of a text that may be a path, with the names to try in each: quoted texts and parts of a list, because a name
+ * may have blanks, and the words of everything between blanks. No shell is parsed.
+ */
+const PIECES: readonly (readonly [RegExp, (piece: string) => readonly string[]])[] = [
+  [/'[^'\n]*'|"[^"\n]*"|`[^`\n]*`/g, (quoted) => [quoted.slice(1, -1).trim()]],
+  [/(?:[^:,;'"`\s]|(?<!\.)[ \t](?=[^:,;'"`\s]))+/g, (part) => [part, part.replace(/\.$/, '')]],
+  [
+    /\S+/g,
+    (chunk) => (chunk.match(/[\p{L}\p{M}\p{N}._~@%+\-/]+/gu) ?? []).flatMap((name) => [name, name.replace(/\.+$/, '')]),
+  ],
+];
+/** Maximum number of names in a text that are looked up. */
+const MAX_NAMES = 400;
 const HIDDEN = '[hidden]';
 
-/** Replaces the words of a text that are hidden paths, or lie under one. What follows too many words is cut. */
+/**
+ * Replaces the parts of a text that name hidden paths, or paths under one. A text with too many names is left out. Not
+ * for commands of others: a name in them may be relative to any directory.
+ */
 export async function withoutHidden(text: string, open: Visibility, signal: AbortSignal | undefined): Promise<string> {
-  const words = [...text.matchAll(WORDS)];
-  let result = '';
-  let end = 0;
-  for (const { 0: word, index } of words.slice(0, MAX_WORDS)) {
-    const name = /^['"]/.test(word) ? word.slice(1, -1) : word.replace(/[.:]+$/, '');
-    const isShown = name === '' || (await isVisible(name.startsWith('/') ? name : `/${name}`, open, signal));
-    result += text.slice(end, index) + (isShown ? word : HIDDEN);
-    end = index + word.length;
+  const known = new Map<string, boolean>([['', true]]);
+  let result = text;
+  for (const [pattern, namesIn] of PIECES) {
+    for (const name of new Set((result.match(pattern) ?? []).flatMap(namesIn))) {
+      if (known.has(name)) continue;
+      if (known.size > MAX_NAMES) return HIDDEN;
+      known.set(name, await isVisible(name.startsWith('/') ? name : `/${name}`, open, signal));
+    }
+    result = result.replace(pattern, (piece) => (namesIn(piece).every((name) => known.get(name)) ? piece : HIDDEN));
   }
-  return words.length > MAX_WORDS ? `${result}…` : result + text.slice(end);
+  return result;
 }
 
 /**
- * Returns an operation without what is hidden. Its summary may name a path, so it is left out if a change is hidden, and
- * without its hidden words otherwise: it may be the command of a person.
+ * Returns an operation without what is hidden. Its summary may name a path, so it is left out if a change is hidden or
+ * if it is the command of another actor, and has no hidden names otherwise.
  */
-export async function visibleOperation(
-  operation: Operation,
-  open: OpenAttempt,
-  signal: AbortSignal,
-): Promise<Operation> {
+export async function visibleOperation(operation: Operation, open: Caller, signal: AbortSignal): Promise<Operation> {
   const { shown, hidden } = await visibleOnly(operation.changes, open, signal);
-  if (hidden === 0) return { ...operation, summary: await withoutHidden(operation.summary, open, signal) };
-  return { ...operation, changes: shown, summary: `${counted(hidden, 'changed path')} hidden` };
+  if (hidden > 0) return { ...operation, changes: shown, summary: `${counted(hidden, 'changed path')} hidden` };
+  return { ...operation, summary: await withoutHidden(summaryFor(open.actor, operation), open, signal) };
+}
+
+function summaryFor(client: string, { actor, tool, summary, target }: Operation): string {
+  if (tool === 'run' && actor !== client) return `a command of ${actor}`;
+  // The summary repeats that of the target, which another actor may have made.
+  if (target !== undefined) return `${tool === 'undo' ? 'Undo' : 'Redo'} operation ${target}`;
+  return summary;
 }
