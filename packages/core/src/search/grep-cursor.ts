@@ -125,8 +125,9 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     if (first === undefined) return false;
     const bytes = this.#content(first);
     this.#loads = 0;
-    this.view.source?.dropContent?.(first.node.id);
     this.#queue.shift();
+    // Names of one file follow each other often.
+    if (!this.#queue.some(({ node }) => node.id === first.node.id)) this.view.source?.dropContent?.(first.node.id);
     this.#queuedBytes -= first.node.size;
     if (this.#queue.length === 0) this.#isFull = false;
     if (bytes === undefined) return true;

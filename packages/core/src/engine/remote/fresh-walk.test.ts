@@ -167,4 +167,14 @@ describe('grep on a remote storage', () => {
       expect(requests).toEqual(['load content']);
     });
   });
+
+  it.each([
+    ['small', 8],
+    ['large', 1_500_000],
+  ])('searches a %s file under each of its names', async (_size, bytes) => {
+    const { mine } = await clients();
+    await mine.writeFile('/0', `needle\n${'\n'.repeat(bytes - 7)}`);
+    for (let i = 1; i < 20; i++) await mine.link('/0', `/${i}`);
+    expect((await paths(grep(mine, 'needle'))).length).toBe(20);
+  });
 });

@@ -313,6 +313,8 @@ export class OptimisticTransaction implements ViewSource {
 
   dropContent(id: NodeId): void {
     this.#cache.dropContent(id);
+    // A second request for it will not mean that another writer was faster.
+    this.#lastRequest = '';
   }
 
   #used(id: NodeId): void {
