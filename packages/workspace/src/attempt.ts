@@ -564,8 +564,9 @@ export class WorkspaceAttempt implements Attempt {
 
   async conflicts(options: CallOptions = {}): Promise<readonly Conflict[]> {
     const { signal } = checkOptions(options, [], 'conflicts');
-    const { log, lower, pending, directory, checkStarted } = this.#parts;
+    const { log, lower, pending, directory, checkOpen, checkStarted } = this.#parts;
     const { head } = await log.catchUp({ signal });
+    await checkOpen({ signal });
     await checkStarted({ signal });
     const isAtRest = (await pending.find({ signal })) === undefined;
     if (isAtRest && !(await mayConflict(head, lower, directory, { signal }))) return [];

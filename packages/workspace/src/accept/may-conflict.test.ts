@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
@@ -24,6 +25,20 @@ const write =
   (name: string, text = 'person\n'): DiskChange =>
   (disk) =>
     writeFileSync(join(disk, name), text);
+
+const newFile: Change = (fs) => fs.writeFile('/dir/new.txt', 'x');
+const newFiles: Change = async (fs) => {
+  await fs.mkdir('/dir/n');
+  await fs.writeFile('/dir/n/new.txt', 'x');
+};
+const byProgram: DiskChange = (disk) => {
+  rmSync(join(disk, 'dir'), { recursive: true });
+  writeFileSync(join(disk, 'dir'), '#!/bin/sh\n', { mode: 0o755 });
+};
+const byLink: DiskChange = (disk) => {
+  rmSync(join(disk, 'dir'), { recursive: true });
+  symlinkSync('old', join(disk, 'dir'));
+};
 
 const CASES: readonly (readonly [title: string, attempt: Change, person: DiskChange, codes: readonly string[]])[] = [
   ['a change of which the disk has nothing', (fs) => fs.writeFile('/a.txt', 'x\n'), write('b.txt'), []],
@@ -92,6 +107,16 @@ const CASES: readonly (readonly [title: string, attempt: Change, person: DiskCha
     write('a.txt'),
     [],
   ],
+  ['a file in a directory that the person has replaced by a program', newFile, byProgram, ['kind']],
+  ['a file in a directory that the person has replaced by a link', newFile, byLink, ['kind']],
+  ['files in a new directory above which there is a program now', newFiles, byProgram, ['kind', 'kind']],
+  ['files in a new directory above which there is a link now', newFiles, byLink, ['kind', 'kind']],
+  [
+    'a new file where the person has made a pipe',
+    newFile,
+    (disk) => execFileSync('mkfifo', [join(disk, 'dir/new.txt')]),
+    ['kind'],
+  ],
 ];
 
 describe('conflicts()', () => {
@@ -104,5 +129,13 @@ describe('conflicts()', () => {
     const dry = await attempt.accept({ dryRun: true, onConflict: 'skip' });
     expect(await attempt.conflicts()).toEqual(dry.conflicts);
     expect(dry.conflicts.map(({ code }) => code)).toEqual(codes);
+  });
+
+  it('is refused for a discarded attempt', async () => {
+    await using workspace = await openWorkspace(oldDirectory(), { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.writeFile('/a.txt', 'x');
+    await attempt.discard();
+    await expect(attempt.conflicts()).rejects.toMatchObject({ code: 'closed' });
   });
 });

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CallOptions, parentPath, pathSegments } from '@scratchfs/core';
 import { keyOf, type Lower } from '../backend/lower.js';
@@ -23,11 +23,17 @@ export async function mayConflict(
   );
   for (const [i, base] of bases.entries()) {
     const along = records[i] ?? [];
-    const record = along.length === pathSegments(base.path).length + 1 ? along.at(-1) : undefined;
+    const depth = pathSegments(base.path).length;
+    const last = along.at(-1);
+    // A directory above may have been replaced by a file or a link.
+    if (last && last.kind !== 'directory' && along.length <= depth) return true;
+    const record = along.length === depth + 1 ? last : undefined;
     if (base.key !== (record ? keyOf(record) : undefined)) return true;
+    // The records show no entry for a pipe or a socket.
+    if (!record && lstatSync(join(directory, base.path), { throwIfNoEntry: false }) !== undefined) return true;
     if (record && isRacy(base, record)) return true;
   }
-  const device = statSync(directory).dev;
+  const device = lstatSync(directory).dev;
   const parents = new Set(bases.map(({ path }) => join(directory, parentPath(path))));
   return [...parents].some((parent) => !canWrite(parent, device));
 }
@@ -57,8 +63,9 @@ function basesOf(head: Head): Base[] | undefined {
 /** Reports whether entries of a directory can be replaced. A directory that does not exist would be created. */
 function canWrite(path: string, device: number): boolean {
   try {
+    const stats = lstatSync(path);
     accessSync(path, constants.W_OK | constants.X_OK);
-    return statSync(path).dev === device;
+    return stats.isDirectory() && stats.dev === device;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
