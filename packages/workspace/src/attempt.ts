@@ -317,7 +317,7 @@ export class WorkspaceAttempt implements Attempt {
 
   /** Returns a head with one path as another head has it. */
   async #withPath(head: Head, wanted: Head, path: string, options: CallOptions): Promise<Head> {
-    const [shown] = await this.#backend.view(head).records([path], options);
+    const [shown] = await this.#backend.view(wanted).records([path], options);
     const next = restoredPath(head, wanted, path, this.#nextVersion(), shown?.id);
     const { entries, inodes } = changesBetween(head, next);
     return entries.length + inodes.length === 0 ? head : next;

@@ -37,6 +37,25 @@ describe('a file with several names', () => {
     }),
   );
 
+  it.each<[string, (attempt: Attempt) => Promise<unknown>]>([
+    ['moved away', ({ fileSystem }) => fileSystem.rename('/a', '/c')],
+    [
+      'replaced',
+      async ({ fileSystem }) => {
+        await fileSystem.rm('/a');
+        await fileSystem.writeFile('/a', 'another file');
+      },
+    ],
+  ])('has the content of that time if a name that was %s is restored', (_what, change) =>
+    withLinks(async (attempt) => {
+      await attempt.fileSystem.writeFile('/first', '');
+      await attempt.fileSystem.writeFile('/a', NEW);
+      await change(attempt);
+      await attempt.restore(1, { path: '/a' });
+      expect(await attempt.fileSystem.readText('/a')).toBe(OLD);
+    }),
+  );
+
   it('begins from its own state, not from that of a file whose name it has taken', () =>
     withLinks(async (attempt) => {
       const fs = attempt.fileSystem;

@@ -5,7 +5,7 @@ import { Draft } from './draft.js';
 /**
  * Returns a head with one path as another head has it. Directories above that only the other head has come along without
  * their other names. A file with several names is one file: it is restored under all names that it has now.
- * @param shownId id of the node at the path in `head`
+ * @param shownId id of the node that `wanted` shows at the path, maybe a file of the disk
  */
 export function restoredPath(
   head: Head,
@@ -46,34 +46,33 @@ function sharedFiles(
     for (const name of new Set([...from.keys(), ...to.keys()])) visit(from.get(name), to.get(name));
   };
   visit(now, then);
-  if (now === undefined && then === undefined && shownId !== undefined) ids.add(shownId);
+  if (then === undefined && shownId !== undefined) ids.add(shownId);
   return ids;
 }
 
 /** Gives a file with several names the content and the metadata that it has in another head, or on the disk. */
 function restoreFile(draft: Draft, head: Head, wanted: Head, id: NodeId, version: Version): void {
   const [now, then] = [head.inodes.get(id), wanted.inodes.get(id)];
-  const isLeft = entriesOf(draft.current, id).length > 0;
+  const isLeft = someEntry(draft.current, ({ link }) => link === id) !== undefined;
   if (then !== undefined || (now !== undefined && !isLeft)) draft.setInode(id, then);
   if (then !== undefined || now === undefined || !isLeft) return;
   // Other names lead to it, so it stays, with what it had when the attempt began to change it.
-  const state = entriesOf(head, id).find(({ base }) => isBaseOf(base, id))?.base?.state;
+  const state = someEntry(head, ({ base }) => isBaseOf(base, id))?.base?.state;
   if (state?.hash === undefined) return;
   const meta = now.meta && { ...now.meta, mode: state.mode };
   draft.setInode(id, { ...now, version, meta, content: { hash: state.hash, size: state.size } });
 }
 
-/** Returns the changed names of a file with several names. */
-function entriesOf(head: Head, id: NodeId): DeltaEntry[] {
-  const found: DeltaEntry[] = [];
-  const visit = ({ names = NO_NAMES }: DeltaNode): void => {
+/** Returns a changed name for which a test holds. */
+function someEntry(head: Head, test: (entry: DeltaEntry) => boolean): DeltaEntry | undefined {
+  const visit = ({ names = NO_NAMES }: DeltaNode): DeltaEntry | undefined => {
     for (const entry of names.values()) {
-      if (entry.link === id) found.push(entry);
-      if (entry.node !== null) visit(entry.node);
+      const found = test(entry) ? entry : entry.node && visit(entry.node);
+      if (found) return found;
     }
+    return undefined;
   };
-  visit(head.root);
-  return found;
+  return visit(head.root);
 }
 
 /** Reports whether a change began from a file of the disk. */
