@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as tick } from 'node:timers/promises';
-import { isFsError, isWithin } from '@scratchfs/core';
+import { isFsError, isWithin, pathSegments } from '@scratchfs/core';
 import { createFileSystem } from 'scratchfs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AcceptResult, Attempt } from './attempt-types.js';
@@ -80,6 +80,21 @@ function difference(a: Tree, b: Tree): unknown[] {
   return [...new Set([...a.keys(), ...b.keys()])]
     .filter((path) => !same(a.get(path), b.get(path)))
     .map((path) => [path, a.get(path), b.get(path)]);
+}
+
+/** Returns what lies at the old path of an ignored entry in a moved directory: an accept leaves it there. */
+function staying(
+  path: string,
+  moves: readonly { readonly path: string; readonly from?: string | undefined }[],
+  before: Tree,
+  after: Tree,
+): Found | undefined {
+  if (!pathSegments(path).includes('build')) return undefined;
+  for (const { path: to, from } of moves) {
+    const old = from !== undefined && isWithin(path, to) ? from + path.slice(to.length) : undefined;
+    if (old !== undefined && same(before.get(old), after.get(old))) return after.get(old);
+  }
+  return undefined;
 }
 
 /** What is known of an attempt. */
@@ -327,7 +342,8 @@ class Scene {
         (await attempt.diff()).paths.map(({ path }) => path),
         [],
       );
-    for (const [path, found] of shown) this.check(`${path} is as it was`, now.get(path), found);
+    for (const [path, found] of shown)
+      this.check(`${path} is as it was`, now.get(path) ?? staying(path, paths, before, after), found);
     for (const [path, found] of now)
       if (!shown.has(path)) this.check(`${path} was left alone`, found, before.get(path));
   }
@@ -368,7 +384,7 @@ class Scene {
     if (chosen === undefined)
       for (const [path, state] of shown)
         if (moved.some((top) => isWithin(path, top)))
-          this.check(`${path} is what the attempt has`, after.get(path), state);
+          this.check(`${path} is what the attempt has`, after.get(path) ?? staying(path, paths, before, after), state);
   }
 
   async fork(attempt: Attempt): Promise<void> {
