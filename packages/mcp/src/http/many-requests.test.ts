@@ -72,6 +72,53 @@ describe('many requests at the same time', () => {
   }, 60_000);
 });
 
+describe('a session', () => {
+  const headers = {
+    authorization: `Bearer ${TOKEN}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+  const begin = async (url: string): Promise<Record<string, string>> => {
+    const clientInfo = { name: 'tester', version: '1' };
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
+    const response = await fetch(url, { method: 'POST', headers, body });
+    await response.text();
+    return { ...headers, 'mcp-session-id': String(response.headers.get('mcp-session-id')) };
+  };
+
+  it('has no more calls than may run, also if its client drops them', async () => {
+    const { port, open, calls } = await gated();
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const session = await begin(url);
+    const call = (id: number, signal?: AbortSignal) =>
+      fetch(url, {
+        method: 'POST',
+        headers: session,
+        body: BODY.replace('"id":1', `"id":${id}`),
+        signal: signal ?? null,
+      });
+    const dropped = new AbortController();
+    // A head arrives with the first event, so that none is awaited.
+    const sent = Array.from({ length: MAX_RUNNING }, (_, id) => call(id + 1, dropped.signal));
+    await expect.poll(() => calls.waiting, { timeout: 10_000 }).toBe(MAX_RUNNING);
+    dropped.abort();
+    await Promise.allSettled(sent);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await call(999)).status).toBe(503);
+    open();
+    await expect.poll(async () => (await call(1000)).status).toBe(200);
+  }, 30_000);
+
+  it('has a stream whose head arrives before any event', async () => {
+    const { port } = await gated();
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const response = await fetch(url, { headers: await begin(url), signal: AbortSignal.timeout(2_000) });
+    expect(response.status).toBe(200);
+    await response.body?.cancel();
+  });
+});
+
 describe('requests that never end', () => {
   it.each([
     ['that send nothing', ''],

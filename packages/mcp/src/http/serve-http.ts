@@ -84,11 +84,14 @@ export async function serveHttp(server: HttpSource, options: HttpOptions): Promi
     if (refusal !== undefined) return refuse(request, response, refusal);
     if (running >= MAX_RUNNING) return refuse(request, response, BUSY);
     running++;
-    response.once('close', () => {
-      running--;
-    });
-    void serve(request, response, maxBodyBytes, async (made, body) => {
+    const closed = new Promise((resolve) => response.once('close', resolve));
+    const served = serve(request, response, maxBodyBytes, async (made, body) => {
       return (await sessions.serve(made, body)) ?? handler.fetch(made);
+    });
+    // A call of a session goes on without its client.
+    const done = isCallOfSession(request) ? Promise.all([closed, served]) : closed;
+    void done.then(() => {
+      running--;
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -194,7 +197,8 @@ async function serve(
       if (typeof value === 'string' && name !== 'authorization') headers.set(name, value);
     const sent = method === 'POST' ? body : undefined;
     const init = { method, headers, signal: gone.signal, ...(sent === undefined ? {} : { body: sent }) };
-    await send(await fetch(new Request(`http://127.0.0.1${PATH}`, init), sent), response);
+    const result = await fetch(new Request(`http://127.0.0.1${PATH}`, init), sent);
+    await send(result, response, method, isCallOfSession(request));
   } catch {
     if (response.headersSent) response.destroy();
     else refuse(request, response, { status: 500, text: 'The request failed.' });
@@ -214,15 +218,23 @@ async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Uint8
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-async function send(result: Response, response: ServerResponse): Promise<void> {
+/** Reports whether a request stays open in its session until all its calls have ended. */
+function isCallOfSession({ method, headers }: IncomingMessage): boolean {
+  return method === 'POST' && headers[SESSION_HEADER] !== undefined;
+}
+
+/** @param readsToEnd whether the result is also read to its end if the client is gone: it ends with the call */
+async function send(result: Response, response: ServerResponse, method: string, readsToEnd: boolean): Promise<void> {
   response.writeHead(result.status, Object.fromEntries(result.headers));
+  // A stream of events may have nothing to say for long. Heads of waiting pipelined responses would stop the connection.
+  if (method === 'GET') response.flushHeaders();
   if (result.body !== null) {
     const reader = result.body.getReader();
-    response.once('close', () => void reader.cancel().catch(() => undefined));
+    if (!readsToEnd) response.once('close', () => void reader.cancel().catch(() => undefined));
     for (;;) {
       const { done, value } = await reader.read();
-      if (done || response.destroyed) break;
-      if (!response.write(value))
+      if (done || (response.destroyed && !readsToEnd)) break;
+      if (!response.destroyed && !response.write(value))
         await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
     }
   }
