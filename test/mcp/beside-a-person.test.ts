@@ -10,9 +10,8 @@ import { grounds } from './program.js';
 const lines = Array.from({ length: 12 }, (_, i) => `line ${i + 1}`);
 const before = `${lines.join('\n')}\n`;
 
-async function started() {
-  const { directory, read } = grounds({ a: before, b: 'b\n' });
-  const server = new McpWorkspaceServer(() => openWorkspace(directory, { store: 'memory:' }));
+async function started({ directory, read } = grounds({ a: before, b: 'b\n' }), store = 'memory:') {
+  const server = new McpWorkspaceServer(() => openWorkspace(directory, { store }));
   const handler = createMcpHandler(server.factory);
   const client = new Client({ name: 'tester', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   const fetch = ((input: string, init?: RequestInit) => handler.fetch(new Request(input, init))) as never;
@@ -47,6 +46,22 @@ describe('an agent beside a person', () => {
       'conflict /a: both changed the same lines',
     );
     expect(await text('read_file', { path: '/a' })).toContain('agent 5');
+  });
+
+  it('settles no conflict of which only another client was told', async () => {
+    const ground = grounds({ a: before, b: 'b\n' });
+    const store = `file://${grounds({}).directory}`;
+    const other = await started(ground, store);
+    await other.edit('line 5', 'agent 5');
+    other.person(before.replace('line 5', 'person 5'));
+    expect(await other.text('write_file', { path: '/c', content: 'c' })).toContain('conflict /a');
+    const { text } = await started(ground, store);
+    const both = before.replace('line 5', 'both 5');
+    await text('read_file', { path: '/a' });
+    expect(await text('write_file', { path: '/a', content: both })).toContain('conflict /a');
+    expect(await text('accept', { dry_run: true })).toContain('conflict /a');
+    await text('write_file', { path: '/a', content: both });
+    expect(await text('accept', { dry_run: true })).not.toContain('conflict /a');
   });
 
   it('is told of a conflict by the undo that brings it about', async () => {

@@ -73,6 +73,13 @@ export interface PathDiff {
   readonly hunks: readonly Hunk[];
 }
 
+export interface RefreshOptions extends CallOptions {
+  /** Begin from the branch that is checked out now. Default false. */
+  readonly onto?: boolean | undefined;
+  /** Default true. With false, the conflicts count as told of only after {@link Attempt.markTold}. */
+  readonly isTold?: boolean | undefined;
+}
+
 export interface AttemptDiffOptions extends CallOptions {
   /** Default: the disk, for what the attempt has changed; if `to` is another attempt, this attempt now. */
   readonly from?: OperationRef | 'disk' | undefined;
@@ -245,7 +252,9 @@ export interface Attempt {
   /** Number of the last operation; 0 if there is none. */
   head(options?: CallOptions): Promise<number>;
   /** Compares all changed paths with the disk, and takes over what the person changed. */
-  refresh(options?: CallOptions & { readonly onto?: boolean | undefined }): Promise<RefreshResult>;
+  refresh(options?: RefreshOptions): Promise<RefreshResult>;
+  /** Records that conflicts were shown to whoever works on the attempt, so that a write may settle them. */
+  markTold(conflicts: readonly Conflict[]): void;
   /**
    * Settles the conflicts at a path and under it in favour of what the attempt has: its changes then begin from what the
    * disk has now, and an accept replaces that. Nothing changes in the attempt, and the operation can be undone. To take

@@ -27,6 +27,7 @@ import type {
   OperationRef,
   OperationResult,
   RefreshedOperation,
+  RefreshOptions,
   RefreshResult,
   RunOptions,
   RunResult,
@@ -459,14 +460,19 @@ export class WorkspaceAttempt implements Attempt {
     return (await this.#parts.log.catchUp(options)).last;
   }
 
-  async refresh(options: CallOptions & { readonly onto?: boolean | undefined } = {}): Promise<RefreshResult> {
-    const { onto = false, signal } = checkOptions(options, ['onto'], 'refresh');
-    if (typeof onto !== 'boolean') throw new TypeError(`onto must be true or false, not ${typeof onto}`);
+  async refresh(options: RefreshOptions = {}): Promise<RefreshResult> {
+    const { onto = false, isTold = true, signal } = checkOptions(options, ['onto', 'isTold'], 'refresh');
+    for (const [name, value] of Object.entries({ onto, isTold }))
+      if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false, not ${typeof value}`);
     const context = this.#contextOf({});
     if (onto) await this.#parts.takeAlong({ signal });
     await this.#parts.log.catchUp({ signal });
     await operationContext.run(context, () => this.#refreshed(undefined, { signal }));
-    return this.#tell(context);
+    return isTold ? this.#tell(context) : refreshedIn(context);
+  }
+
+  markTold(conflicts: readonly Conflict[]): void {
+    this.#know(conflicts);
   }
 
   async resolve(

@@ -8,7 +8,7 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
 import { InputError } from '@scratchfs/tools';
-import { type Workspace, WorkspaceError } from '@scratchfs/workspace';
+import { type RefreshResult, type Workspace, WorkspaceError } from '@scratchfs/workspace';
 import { conflictLines, counted, nameOf } from '../tools/format.js';
 import { explainedTo, type ServerTool } from '../tools/server-tool.js';
 import { toolList } from '../tools/tool-list.js';
@@ -160,7 +160,7 @@ export class McpWorkspaceServer {
       open = { ...(await this.#shared.attempt(name)), actor: client.name };
       const input = inAttempt(rest, tool, workspace.directory);
       // First, because it can make an operation, and a yes counts for a head.
-      const notes = tool.effect === 'none' ? [] : await refreshNotes(open, signal);
+      const found = tool.effect === 'none' ? NOTHING_FOUND : await refreshed(open, signal);
       const needsYes = this.#needsApproval(tool);
       if (needsYes || tool.plan !== undefined) tool.check(input);
       const plan = await tool.plan?.(input, open, signal);
@@ -173,6 +173,8 @@ export class McpWorkspaceServer {
       const { operations = [], ...result } = await tool.call(input, call);
       const attempt = open.attempt.name;
       if (tool.effect === 'none') return resultOf(result, attempt);
+      const notes = notesOf(found);
+      open.attempt.markTold(found.conflicts);
       const last = operations.at(-1);
       if (last !== undefined) notes.push(`[Operation ${last.id} of the attempt ${attempt}.]`);
       return resultOf(result, attempt, { attempt, operations, notes });
@@ -199,24 +201,29 @@ const LIVE_INSTRUCTIONS =
 /** Maximum number of paths that a note names. */
 const MAX_NAMED = 5;
 
-/** Takes over what the person has changed on the disk meanwhile, and says so. */
-async function refreshNotes(open: OpenAttempt, signal: AbortSignal): Promise<string[]> {
+const NOTHING_FOUND: RefreshResult = { merged: [], conflicts: [] };
+
+/**
+ * Takes over what the person has changed on the disk meanwhile. Returns what this client may see of it, and only the
+ * conflicts that its result can name: only those count as told of, once the result names them.
+ */
+async function refreshed(open: OpenAttempt, signal: AbortSignal): Promise<RefreshResult> {
   // If the attempt cannot be changed now, the change itself says why.
-  const none = { merged: [], conflicts: [] };
-  const found = await open.attempt.refresh({ signal }).catch((error: unknown) => {
-    if (error instanceof WorkspaceError) return none;
+  const found = await open.attempt.refresh({ isTold: false, signal }).catch((error: unknown) => {
+    if (error instanceof WorkspaceError) return NOTHING_FOUND;
     throw error;
   });
   const asChanges = found.merged.map((path) => ({ path }));
   const merged = (await visibleOnly(asChanges, open, signal)).shown.map(({ path }) => path);
   const conflicts = (await visibleOnly(found.conflicts, open, signal)).shown;
-  if (merged.length === 0) return conflictLines(conflicts.slice(0, MAX_NAMED));
+  return { merged, conflicts: conflicts.slice(0, MAX_NAMED) };
+}
+
+function notesOf({ merged, conflicts }: RefreshResult): string[] {
+  if (merged.length === 0) return conflictLines(conflicts);
   const names = merged.slice(0, MAX_NAMED).map(nameOf).join(', ');
   const rest = merged.length > MAX_NAMED ? ', …' : '';
-  return [
-    `${counted(merged.length, 'file')} changed on disk: ${names}${rest}`,
-    ...conflictLines(conflicts.slice(0, MAX_NAMED)),
-  ];
+  return [`${counted(merged.length, 'file')} changed on disk: ${names}${rest}`, ...conflictLines(conflicts)];
 }
 
 /** Makes paths of the disk in the directory paths of the attempt: agents know their directory and send whole paths. */

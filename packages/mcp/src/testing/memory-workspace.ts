@@ -143,6 +143,7 @@ function attemptOn(name: string, fileSystem: FileSystem, workspace: MemoryWorksp
     fileSystem,
     head,
     refresh: async () => ({ merged: [], conflicts: [] }),
+    markTold: () => undefined,
     labelled: async (label: { actor?: string; tool?: string }, work: () => Promise<unknown>) => {
       const before = await filesOf(fileSystem);
       const value = await work();
