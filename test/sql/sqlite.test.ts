@@ -7,10 +7,12 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { openFileSystem } from '@scratchfs/core';
 import { type SqliteDatabase, SqliteStorage, type SqliteStorageOptions } from '@scratchfs/sql';
 import { fileSystemSuite, storageSuite } from '@scratchfs/testkit';
@@ -111,11 +113,66 @@ describe('SqliteStorage', () => {
     const given = await openFileSystem(new SqliteStorage(database));
     await fs.writeFile('/f', 'x');
     change(path);
-    const lost = { kind: 'lost', message: /was deleted, moved or replaced while it was open/ };
+    const lost = {
+      kind: 'lost',
+      mayHaveHappened: false,
+      message: /was deleted, moved or replaced while it was open/,
+    };
     await expect(fs.writeFile('/f', 'y')).rejects.toMatchObject(lost);
     await expect(given.checkpoint()).rejects.toMatchObject(lost);
     await Promise.all([fs.close(), given.close()]);
     database.close();
+  });
+
+  it('rolls a write back if its file was moved before the commit, and says so', async () => {
+    const path = newFile();
+    const store = new SqliteObjectStore(async () => openFile(path), 'one', true, false);
+    const tag = await store.swapHead(new Uint8Array([1]), undefined);
+    const failures: object[] = [];
+    const fail = (): Promise<unknown> =>
+      Promise.allSettled([
+        store.swapHead(new Uint8Array([2]), tag),
+        store.readHead(undefined),
+        new Promise((_, reject) => {
+          const stop = store.watch(() => {}, reject);
+          void pause(2_000).then(() => {
+            stop();
+            reject(new Error('watch() has not failed'));
+          });
+        }),
+      ]).then((results) => failures.push(...results.map((result) => (result as PromiseRejectedResult).reason)));
+    renameSync(path, `${path}.old`);
+    await fail();
+    // stat() fails.
+    symlinkSync(path, path);
+    await fail();
+    const lost = { kind: 'lost', mayHaveHappened: false };
+    const unknown = { kind: 'unavailable', mayHaveHappened: false, retryable: false, message: /ELOOP/ };
+    expect(failures).toMatchObject([lost, lost, lost, unknown, unknown, unknown]);
+    rmSync(path);
+    renameSync(`${path}.old`, path);
+    expect(await store.readHead(undefined)).toEqual({ tag, bytes: new Uint8Array([1]) });
+    await store.close();
+  });
+
+  it('says that a write may have happened if its file was moved during the commit', async () => {
+    const path = newFile();
+    const database = openFile(path);
+    let isMoving = false;
+    const moving: SqliteDatabase = {
+      prepare: (sql) => database.prepare(sql),
+      close: () => database.close(),
+      exec: (sql) => {
+        database.exec(sql);
+        if (isMoving && sql === 'COMMIT') renameSync(path, `${path}.old`);
+      },
+    };
+    const store = new SqliteObjectStore(async () => moving, 'one', true, false);
+    const tag = await store.swapHead(new Uint8Array([1]), undefined);
+    isMoving = true;
+    const lost = { kind: 'lost', mayHaveHappened: true };
+    await expect(store.swapHead(new Uint8Array([2]), tag)).rejects.toMatchObject(lost);
+    await store.close();
   });
 
   it('leaves a given connection open, and uses the tables that are there', async () => {

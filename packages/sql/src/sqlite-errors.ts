@@ -19,7 +19,7 @@ const KINDS: readonly { readonly found: RegExp; readonly kind: StorageErrorKind;
 
 /** Reports whether another connection holds the lock, so that the statement did nothing. */
 export function isBusy(error: unknown): boolean {
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
   if (typeof errcode === 'number') return [5, 6].includes(errcode & 0xff);
   return /^SQLITE_(BUSY|LOCKED)/.test(String(code)) || /database (table )?is locked/i.test(String(error));
 }

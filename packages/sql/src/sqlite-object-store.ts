@@ -27,6 +27,12 @@ const NEW_TAG = 'lower(hex(randomblob(16)))';
 const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES (?, ${NEW_TAG}, ?) ON CONFLICT DO NOTHING RETURNING tag`;
 const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = ${NEW_TAG}, bytes = ? WHERE filesystem = ? AND tag = ? RETURNING tag`;
 
+/**
+ * Throws if the file of the database is no longer at its path, or if that is unknown.
+ * @param mayHaveHappened whether the caller's work may already be committed
+ */
+type FileCheck = (mayHaveHappened: boolean) => void;
+
 /** Connections with a storage that waits for the disk. Another storage on the same connection does not change that. */
 const flushed = new WeakSet<SqliteDatabase>();
 
@@ -39,8 +45,7 @@ export class SqliteObjectStore implements ObjectStore {
   readonly #statements = new Map<string, SqliteStatement>();
   #opened: Promise<SqliteDatabase> | undefined;
   #isClosed = false;
-  /** Throws if the file of the database is no longer at its path. */
-  #checkFile = (): void => {};
+  #checkFile: FileCheck = () => {};
 
   /** @param isOwned close the database with the store @param isFlushed wait for the disk after each commit */
   constructor(open: () => Promise<SqliteDatabase>, name: string, isOwned: boolean, isFlushed: boolean) {
@@ -84,6 +89,7 @@ export class SqliteObjectStore implements ObjectStore {
 
   readHead(known: string | undefined, call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined> {
     return this.#attempt(call, (db) => {
+      this.#checkFile(false);
       const tag = this.#tag(db);
       if (tag === undefined) return undefined;
       if (tag === known) return 'unchanged';
@@ -113,7 +119,11 @@ export class SqliteObjectStore implements ObjectStore {
   watch(changed: () => void, fail: (error: unknown) => void): () => void {
     let known: string | undefined;
     const timer = setInterval(() => {
-      void this.#attempt(undefined, (db) => this.#tag(db)).then(
+      const look = (db: SqliteDatabase): string | undefined => {
+        this.#checkFile(false);
+        return this.#tag(db);
+      };
+      void this.#attempt(undefined, look).then(
         (tag) => {
           if (tag !== known) changed();
           known = tag;
@@ -189,8 +199,13 @@ export class SqliteObjectStore implements ObjectStore {
   /** @throws StorageError `lost` if the transaction went into a file that others can no longer open */
   #transaction<T>(call: BackendCall | undefined, work: (db: SqliteDatabase) => T): Promise<T> {
     return this.#attempt(call, (db) => {
-      const result = inTransaction(db, () => work(db));
-      this.#checkFile();
+      const result = inTransaction(db, () => {
+        const done = work(db);
+        this.#checkFile(false);
+        return done;
+      });
+      // Others cannot see a write to a file that was moved during the commit.
+      this.#checkFile(true);
       return result;
     });
   }
@@ -242,22 +257,29 @@ function prepareDatabase(db: SqliteDatabase): void {
   db.exec(`PRAGMA synchronous = ${flushed.has(db) ? 'FULL' : 'NORMAL'}`);
 }
 
-/** Returns a function that throws if the database's file was deleted, moved or replaced since. A few microseconds. */
-function fileCheck(db: SqliteDatabase): () => void {
+/** Returns the check of a database's file. It takes a few microseconds. */
+function fileCheck(db: SqliteDatabase): FileCheck {
   const rows = db.prepare('PRAGMA database_list').all() as Row[];
   const path = rows.find(({ name }) => name === 'main')?.['file'];
   // A database in memory has none.
   if (typeof path !== 'string' || path === '') return () => {};
-  const identity = (): string => {
-    const found = statSync(path, { throwIfNoEntry: false });
-    return `${found?.dev} ${found?.ino}`;
+  const identity = (mayHaveHappened: boolean): string => {
+    try {
+      const found = statSync(path, { throwIfNoEntry: false });
+      return `${found?.dev} ${found?.ino}`;
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      const text = `Cannot check whether the SQLite file ${quote(path)} is still in its place (${code})`;
+      throw new StorageError('unavailable', text, { mayHaveHappened, retryable: false, cause });
+    }
   };
-  const opened = identity();
-  return () => {
-    if (identity() === opened) return;
+  const opened = identity(false);
+  return (mayHaveHappened) => {
+    if (identity(mayHaveHappened) === opened) return;
     throw new StorageError(
       'lost',
       `The SQLite file ${quote(path)} was deleted, moved or replaced while it was open. Open the storage again`,
+      { mayHaveHappened },
     );
   };
 }
