@@ -53,14 +53,17 @@ export class AzureBlobObjectStore implements ObjectStore {
   async delete(names: readonly string[], call?: BackendCall): Promise<void> {
     const left = [...names];
     const worker = async (): Promise<void> => {
-      for (let name = left.pop(); name !== undefined; name = left.pop()) await this.#delete(name, call);
+      try {
+        for (let name = left.pop(); name !== undefined; name = left.pop()) await this.#delete(name, call);
+      } catch (error) {
+        left.length = 0;
+        throw error;
+      }
     };
-    try {
-      await Promise.all(Array.from({ length: PARALLEL_DELETIONS }, worker));
-    } catch (error) {
-      left.length = 0;
-      throw this.#failure(error, call);
-    }
+    // Fails only when no deletion is under way any more: a late one could delete what was stored again since.
+    const results = await Promise.allSettled(Array.from({ length: PARALLEL_DELETIONS }, worker));
+    const failed = results.find(({ status }) => status === 'rejected');
+    if (failed !== undefined) throw this.#failure((failed as PromiseRejectedResult).reason, call);
   }
 
   async list(prefix: string, cursor: string | undefined, call?: BackendCall): Promise<NamePage> {
@@ -81,7 +84,7 @@ export class AzureBlobObjectStore implements ObjectStore {
       const condition = known === undefined ? {} : { conditions: { ifNoneMatch: known } };
       const options = { ...condition, ...signalOf(call), ...ONE_ATTEMPT };
       const response = await client.getBlobClient(this.#key(HEAD)).download(0, undefined, options);
-      return { tag: tagOf(response), bytes: await bytesOf(response) };
+      return { tag: tagOf(response, false), bytes: await bytesOf(response) };
     } catch (error) {
       if (isNotModified(error)) return 'unchanged';
       if (isMissing(error)) return undefined;
@@ -112,7 +115,7 @@ export class AzureBlobObjectStore implements ObjectStore {
   ): Promise<string> {
     const client = await this.#container.client();
     const blob = client.getBlockBlobClient(this.#key(name));
-    return tagOf(await blob.upload(bytes, bytes.length, { ...options, ...signalOf(call) }));
+    return tagOf(await blob.upload(bytes, bytes.length, { ...options, ...signalOf(call) }), true);
   }
 
   async #delete(name: string, call: BackendCall | undefined): Promise<void> {
@@ -158,12 +161,16 @@ function signalOf(call: BackendCall | undefined): { abortSignal?: AbortSignal } 
   return call?.signal === undefined ? {} : { abortSignal: call.signal };
 }
 
-/** @throws StorageError if the service, or something between, has left out the tag */
-function tagOf({ etag }: { readonly etag?: string }): string {
+/**
+ * @param mayHaveHappened true if the response is that of an upload, which has been done
+ * @throws StorageError if the service, or something between, has left out the tag
+ */
+function tagOf({ etag }: { readonly etag?: string }, mayHaveHappened: boolean): string {
   if (etag !== undefined && etag !== '') return etag;
   throw new StorageError(
     'unsupported',
     'The service does not return ETags, without which writers cannot be told apart',
+    { mayHaveHappened, retryable: false },
   );
 }
 

@@ -49,6 +49,14 @@ it.each([
 it('credentials that give no token are denied, and no message of the service with a signature is quoted', () => {
   const noToken = Object.assign(new Error('az login'), { name: 'CredentialUnavailableError' });
   expect(toStorageError(noToken, 'agents')).toMatchObject({ kind: 'denied', mayHaveHappened: false });
+  const refused = Object.assign(new Error('invalid_client'), { name: 'AuthenticationError', statusCode: 400 });
+  expect(toStorageError(refused, 'agents')).toMatchObject({ kind: 'denied', mayHaveHappened: false });
   const { message, cause } = toStorageError(failure('X', 500, 'https://a.b/c?sv=1&sig=abc'), 'agents');
   expect(`${message} ${String(cause)}`).not.toContain('abc');
+});
+
+it.each([429, 503])('a token service that fails with %s may work again, and the request was not sent', (statusCode) => {
+  const failed = Object.assign(new Error('busy'), { name: 'AuthenticationError', statusCode });
+  const passing = { kind: 'unavailable', retryable: true, mayHaveHappened: false, message: /token service/ };
+  expect(toStorageError(failed, 'agents')).toMatchObject(passing);
 });

@@ -88,7 +88,12 @@ export function toStorageError(error: unknown, container: string): StorageError 
   if (refusal !== undefined) return refuse(refusal.kind, refusal.text);
   if (status === 507) return refuse('full', 'has no room left for this');
   if (status === 401 || status === 403) return refuse('denied', 'refuses the credentials or the right to do this');
-  if (NO_CREDENTIALS.test(name)) return refuse('denied', 'cannot be used: the credential of the client gives no token');
+  if (NO_CREDENTIALS.test(name)) {
+    if (status === undefined || status === 400)
+      return refuse('denied', 'cannot be used: the credential of the client gives no token');
+    const text = `The token service of the client's credential failed (HTTP ${status})`;
+    return new StorageError('unavailable', text, { mayHaveHappened: false, cause });
+  }
   const said = `Azure Blob Storage failed: ${cause.message}`;
   const mayPass = status === undefined || status >= 500 || status === 408 || status === 429;
   if (!mayPass) return new StorageError('unavailable', said, { retryable: false, mayHaveHappened: false, cause });
