@@ -10,8 +10,8 @@ export type PutProbe = (
 const NONEXISTENT_TAG = '"00000000000000000000000000000000"';
 
 /**
- * Tests before the first write whether the store honours conditions. Some stores accept the header and write anyway,
- * which would lose commits silently.
+ * Tests before the first read of the head whether the store honours conditions. Some stores accept the header and write
+ * anyway, which would lose commits silently.
  */
 export class ConditionProbe {
   readonly #put: PutProbe;

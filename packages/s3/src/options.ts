@@ -4,7 +4,10 @@ import { OBJECT_TREE_OPTIONS, type ObjectTreeOptions } from '@scratchfs/core/obj
 export interface S3StorageOptions extends ObjectTreeOptions {
   /** Bucket of the filesystem. Required with a client; a URL contains it. */
   readonly bucket?: string | undefined;
-  /** Prefix of every key: any number of filesystems can share a bucket. A slash is appended. Default none. */
+  /**
+   * Prefix of every key: any number of filesystems can share a bucket. A slash is appended unless it ends in one. Not
+   * allowed with a URL, which contains it. Default none.
+   */
   readonly prefix?: string | undefined;
   /**
    * Use a store without conditional writes. Only one process may write then: a second one is detected late, possibly
@@ -36,7 +39,9 @@ export function parseOptions(options: S3StorageOptions | undefined): Settings {
   };
 }
 
-/** Returns a prefix as a folder: `a` and `a/` are the same one, and not a prefix of another. */
+/**
+ * Appends a slash unless the prefix is empty or ends in one, so that the keys of prefix `a` are not also those of `ab`.
+ */
 export function asFolder(prefix: string): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
 }

@@ -42,9 +42,9 @@ export function isSurelyLostRace(error: unknown): boolean {
 }
 
 /**
- * Converts an SDK error. If its status says that the store has refused the request, it did not happen, unless the SDK
- * has sent it more than once; without a status, or with one of a server error, it may have happened, unless the store was
- * never reached.
+ * Converts an SDK error. A refused request did not happen, unless the SDK sent it more than once; a full store (507) or
+ * an unknown request (501) is also a refusal. After a failure that may pass (no status, 408, 429, another 5xx,
+ * `SlowDown`, `RequestTimeout`), it may have happened, unless the store was never reached.
  */
 export function toStorageError(error: unknown, bucket: string): StorageError {
   const { name, status } = readFailure(error);

@@ -19,12 +19,12 @@ export class SingleWriter {
   #sent: readonly Uint8Array[] = [];
   #isFirst = true;
   #isForeign = false;
-  /** Own heads known to be stored. */
+  /** Number of own heads known to be stored. */
   #own = 0;
 
   /**
-   * Must be called before reading the head. Returns the function to call with the head. A head read before this
-   * client's last write shows nothing about other writers.
+   * Must be called before reading the head. Returns the function to call with the head. A read that was started before
+   * this client's last confirmed write shows nothing about other writers.
    */
   willRead(): (head: Seen) => void {
     const own = this.#own;
@@ -37,7 +37,7 @@ export class SingleWriter {
     this.#sent = [...this.#sent, bytes].slice(-MAX_UNCONFIRMED_HEADS);
   }
 
-  /** Records that the store has refused the last head, so it cannot arrive later. */
+  /** Records that the store has refused this head, so it cannot arrive later. */
   wasRefused(bytes: Uint8Array): void {
     const refused = this.#sent.lastIndexOf(bytes);
     this.#sent = this.#sent.filter((_, i) => i !== refused);
