@@ -40,7 +40,9 @@ export interface StoredObject {
  *
  * **Failures** are {@link StorageError}s. Their fields decide what happens next, whatever the text says:
  *
- * - `retryable`: the same request is sent again, after a pause. Default: true for `unavailable` and `timeout`.
+ * - `retryable`: the same request is sent again, after a pause. Default: true for `unavailable` and `timeout`. Leave it
+ *   true for a `swapHead` that may have happened: the head is read before anything is sent again. With false, the error
+ *   reaches the caller.
  * - `mayHaveHappened`: the request may have taken effect, or may take effect later. It matters for `swapHead` only,
  *   because the other requests are harmless when they arrive late or twice. Default: true for `unavailable` and
  *   `timeout`. A store that has refused the request, or has not sent it, sets it to false.
@@ -111,7 +113,8 @@ export interface ObjectStore {
    * If it fails, only `mayHaveHappened` of the error says whether the head may have been replaced, or may still be by a
    * request on its way. The caller reads the head then, which names the last commit of each client. A store that has
    * sent the request more than once and gets only the last response throws, with `mayHaveHappened`, instead of
-   * returning undefined: the earlier request may have put that other head there.
+   * returning undefined: the earlier request may have put that other head there. So switch off the retries of a client
+   * library that does not say how often it has sent a request.
    */
   swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined>;
   /**
