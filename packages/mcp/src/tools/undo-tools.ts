@@ -4,8 +4,7 @@ import { conflictLines, nameOf, operationText, statText } from './format.js';
 import { type Plan, type ServerTool, workspaceTool } from './server-tool.js';
 import { type Caller, hiddenLines, isVisible, visibleOnly, visibleOperation } from './visible.js';
 
-async function done(verb: string, making: Promise<RefreshedOperation>, open: Caller, signal: AbortSignal) {
-  const made = await making;
+async function done(verb: string, made: RefreshedOperation, open: Caller, signal: AbortSignal) {
   const operation = await visibleOperation(made, open, signal);
   const { shown } = await visibleOnly(made.refreshed.conflicts, open, signal);
   const text = [`${verb}:\n${operationText(operation)}`, ...conflictLines(shown)].join('\n');
@@ -63,7 +62,8 @@ export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number;
     const { attempt, actor, plan, signal } = context;
     if (to === undefined) {
       if (path !== undefined) throw new InputError('path needs to: the operation whose state of the path you want.');
-      return done('Took back', attempt.undo({ expect: expect ?? plan?.target?.id, actor, signal }), context, signal);
+      const undone = await attempt.undo({ expect: expect ?? plan?.target?.id, actor, signal });
+      return done('Took back', undone, context, signal);
     }
     if (expect !== undefined) throw new InputError('operation and to exclude each other.');
     if (path !== undefined && !(await isVisible(path, context, signal)))
@@ -71,7 +71,7 @@ export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number;
     const expectHead = plan?.isOutside === true ? plan.head : undefined;
     const made = await attempt.restore(to, { path, expect: expectHead, actor, signal });
     if (made === undefined) return 'Nothing differs from that state.';
-    return done('Restored', Promise.resolve(made), context, signal);
+    return done('Restored', made, context, signal);
   },
 });
 
@@ -83,7 +83,8 @@ export const redo: ServerTool = workspaceTool<object>({
   plan: (_, open, signal) => planOf('redo', open, signal),
   async run(_, context) {
     const { attempt, actor, plan, signal } = context;
-    return done('Made again', attempt.redo({ expect: plan?.target?.id, actor, signal }), context, signal);
+    const redone = await attempt.redo({ expect: plan?.target?.id, actor, signal });
+    return done('Made again', redone, context, signal);
   },
 });
 
