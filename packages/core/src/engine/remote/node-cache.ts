@@ -225,11 +225,6 @@ export class NodeCache {
     return piece?.bytes.subarray(offset - piece.offset, offset - piece.offset + length);
   }
 
-  /** Forgets the content of a file that is not needed any more. */
-  dropContent(id: NodeId): void {
-    this.#forgetContent(id);
-  }
-
   /** Stores the result of a load request, with the number of loads sent by then. */
   add(request: LoadRequest, result: LoadResult, load: number, sent = Math.abs(load), keepsContents = true): void {
     if (this.#sent.size > MAX_LOADS) this.#sent.clear();
@@ -341,7 +336,8 @@ export class NodeCache {
     this.#contents.set(record.id, { version: record.version, pieces: [{ offset: 0, bytes }] });
   }
 
-  #forgetContent(id: NodeId | null | undefined): void {
+  /** Forgets the content of a file. */
+  dropContent(id: NodeId | null | undefined): void {
     this.#bytes -= this.#lengthKnown(id as NodeId);
     this.#contents.delete(id as NodeId);
   }
@@ -419,7 +415,7 @@ export class NodeCache {
     if (!this.#isLost) return;
     this.#isLost = false;
     for (const [id, { record }] of this.#nodes) if (record.version === version) this.#forgetNode(id);
-    for (const [id, content] of this.#contents) if (content.version === version) this.#forgetContent(id);
+    for (const [id, content] of this.#contents) if (content.version === version) this.dropContent(id);
   }
 
   #apply(write: Write, version: Version): void {
@@ -570,7 +566,7 @@ export class NodeCache {
     const next = isKnown ? { ...record, meta: write.meta, size: write.size, version } : undefined;
     // Earlier writes of the same batch have the same version, so cached content with this version may be outdated.
     if (next !== undefined && isWholeWrite(write)) this.#addContent(next, write.parts[0]?.bytes ?? new Uint8Array(0));
-    else this.#forgetContent(id);
+    else this.dropContent(id);
     if (next === undefined || record === undefined) return;
     this.#grow(write.size - record.size, 0, 0);
     this.#addNode(next, OWN);
@@ -583,7 +579,7 @@ export class NodeCache {
   #isAsChecked(record: NodeRecord, version: Version): boolean {
     if (record.kind === 'directory' || record.version === version || this.#checked.has(record)) return true;
     this.#forgetNode(record.id);
-    this.#forgetContent(record.id);
+    this.dropContent(record.id);
     return false;
   }
 
