@@ -9,16 +9,18 @@ export interface OperationResult<T> {
   readonly value: T;
   /** Undefined if nothing changed. */
   readonly operation: Operation | undefined;
-  /** What the person changed on the disk meanwhile, among the paths that the attempt has changed. */
+  /**
+   * Changes by the person that the operation found on the disk, at paths that it touched and the attempt had changed.
+   */
   readonly refreshed: RefreshResult;
 }
 
-/** An operation, and what the disk was found to have at its paths after it. */
+/** An operation, and the result of comparing its paths with the disk after it. */
 export interface RefreshedOperation extends Operation {
   readonly refreshed: RefreshResult;
 }
 
-/** Result of comparing the attempt's changed paths with the disk. Paths are sorted. */
+/** Result of comparing paths that the attempt has changed with the disk. Both lists are sorted by path. */
 export interface RefreshResult {
   /** Paths that the person changed, and whose changes are now in the attempt too. */
   readonly merged: readonly string[];
@@ -47,7 +49,7 @@ export interface LogPage {
 export interface Hunk {
   /** Identifies the hunk as long as both sides of its file stay as they are. */
   readonly id: string;
-  /** First line of the old side, from 1, and number of lines. */
+  /** First line of the old side, from 1, and number of lines. If there are none, the line before them, maybe 0. */
   readonly oldStart: number;
   readonly oldLines: number;
   readonly newStart: number;
@@ -64,9 +66,9 @@ export interface PathDiff {
   readonly from?: string | undefined;
   readonly before: EntryState | null;
   readonly after: EntryState | null;
-  /** True if a content is not text, so that there are no hunks. */
+  /** True if the contents differ and one of them is not text, so that there are no hunks. */
   readonly binary: boolean;
-  /** Numbers of lines. */
+  /** Numbers of added and of removed lines. */
   readonly additions: number;
   readonly deletions: number;
   /** Empty without `hunks: true`. */
@@ -74,16 +76,21 @@ export interface PathDiff {
 }
 
 export interface RefreshOptions extends CallOptions {
-  /** Begin from the branch that is checked out now. Default false. */
+  /** Assign the attempt to the branch that is checked out now. Default false. */
   readonly onto?: boolean | undefined;
-  /** Default true. With false, the conflicts count as told of only after {@link Attempt.markTold}. */
+  /**
+   * True if the caller shows the conflicts of the result to the agent or person who works on the attempt: only then a
+   * write may settle them. With false that needs {@link Attempt.markTold}. Default true.
+   */
   readonly isTold?: boolean | undefined;
 }
 
 export interface AttemptDiffOptions extends CallOptions {
-  /** Default: the disk, for what the attempt has changed; if `to` is another attempt, this attempt now. */
+  /**
+   * Default: the disk, of which only what the attempt has changed is compared. If `to` is an attempt: this attempt now.
+   */
   readonly from?: OperationRef | 'disk' | undefined;
-  /** Default: the attempt now. Another attempt compares two; both begin from the same directory. */
+  /** Default: this attempt now. If it is another attempt of the workspace, the two are compared. */
   readonly to?: OperationRef | Attempt | undefined;
   /** Only these paths and what is under them. */
   readonly paths?: readonly string[] | undefined;
@@ -94,7 +101,7 @@ export interface AttemptDiffOptions extends CallOptions {
 export interface AttemptDiff {
   /** Sorted by path. */
   readonly paths: readonly PathDiff[];
-  /** Number of the last operation that was looked at: pass it as `expect` to act on just this difference. */
+  /** Number of the attempt's last operation: pass it as `expect` to act on just this difference. */
   readonly head: number;
 }
 
@@ -106,17 +113,23 @@ export interface AcceptOptions extends CallOptions {
   readonly as?: 'apply' | 'merge' | 'branch' | 'patch' | undefined;
   /** Only these paths and what is under them. */
   readonly paths?: readonly string[] | undefined;
-  /** Only these hunks; files without one are accepted whole if `paths` names them, otherwise left out. Only for `apply` and `patch`. */
+  /**
+   * Only these hunks. Files without one are accepted whole if `paths` names them, otherwise left out. Only for `apply`
+   * and `patch`.
+   */
   readonly hunks?: readonly string[] | undefined;
-  /** Name for `branch`. */
+  /** Name of the branch for `as: 'branch'`. Default: the name of the attempt. */
   readonly branch?: string | undefined;
-  /** Message of a commit. */
+  /** Commit message for `merge` and `branch`. Default: a sentence about the accepted paths. */
   readonly message?: string | undefined;
-  /** `fail`: nothing is accepted if a path has a conflict; `skip`: the others are. Default `fail`. */
+  /**
+   * `fail`: nothing is accepted if a path has a conflict; `skip`: only paths with a conflict are left out. Default
+   * `fail`.
+   */
   readonly onConflict?: 'fail' | 'skip' | undefined;
-  /** Default false. */
+  /** Return what would happen, and change nothing. Default false. */
   readonly dryRun?: boolean | undefined;
-  /** Number of the last operation that the caller has seen; another one is an error `moved`. */
+  /** The last operation that the caller has seen: fails with `moved` if another one has come since. */
   readonly expect?: OperationRef | undefined;
   readonly actor?: string | undefined;
 }
@@ -125,27 +138,30 @@ export interface AcceptResult {
   readonly success: boolean;
   /** One sentence for a person. */
   readonly message: string;
-  /** Sorted paths whose changes are in the target now. */
+  /**
+   * Sorted paths whose changes are in the target now; for a dry run and `patch` those that would be. Includes removed
+   * directories that stay on the disk because they are not empty.
+   */
   readonly accepted: readonly string[];
   readonly conflicts: readonly Conflict[];
-  /** Accepted files that other programs run or obey on their own, for a person to review. */
+  /** Accepted files that other programs run or follow on their own, such as `.envrc`, for a person to review. */
   readonly autoRun: readonly string[];
-  /** The `accept` in the log. Undefined for `patch`, a dry run and a failure. */
+  /** The `accept` in the log. Undefined for `patch`, a dry run, a failure, and if there was nothing to accept. */
   readonly operation: Operation | undefined;
-  /** For `merge` and `branch`: the new commit. */
+  /** For `merge` and `branch`: id of the commit with the accepted changes. */
   readonly commit?: string | undefined;
   /** For `patch`: the bytes of the patch. */
   readonly patch?: Uint8Array | undefined;
 }
 
-/** Part of a run: the files are copied, the command runs, its changes are brought into the attempt. */
+/** Stage of a run: the files are copied, the command runs, its changes are brought into the attempt. */
 export type RunStage = 'copying' | 'running' | 'collecting';
 
 export interface RunOptions extends CallOptions {
   /** Milliseconds of wall time. Default 600,000. */
   readonly timeoutMs?: number | undefined;
   readonly limits?: OsSandboxLimits | undefined;
-  /** Default false. */
+  /** Let the command use the network. Default false. */
   readonly network?: boolean | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Directory of the attempt to start in. Default `/`. */
@@ -159,30 +175,30 @@ export interface RunOptions extends CallOptions {
   /** Called at the beginning of each stage. */
   readonly onStage?: ((stage: RunStage) => void) | undefined;
   readonly actor?: string | undefined;
-  /** For the log. Default: the command. */
+  /** Text for the log. Default: the command. */
   readonly summary?: string | undefined;
 }
 
 export interface RunResult {
-  /** Null if a signal ended the command. */
+  /** Null if a signal ended the command; its changes are then discarded. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | undefined;
-  /** Cut in the middle if it is long. */
+  /** Like `stderr`, cut in the middle if it is long. */
   readonly stdout: string;
   readonly stderr: string;
-  /** Reason for which the command was killed; its changes are then discarded. */
+  /** Reason for which the sandbox killed the command; its changes are then discarded. */
   readonly stopped: Stopped | undefined;
-  /** Undefined if the command changed nothing. */
+  /** Undefined if no change was taken over. */
   readonly operation: Operation | undefined;
   /**
-   * Paths that the command changed and somebody else too, in a way that cannot be merged; they keep the other state,
-   * `attempt`. `base` is what the command was given, `disk` what it left.
+   * Paths that both the command and another writer changed, in ways that cannot be merged. They keep the other writer's
+   * state, `attempt`. `base` is what the command was given, `disk` what it left.
    */
   readonly conflicts: readonly Conflict[];
   /** Changes that were not taken, with the reason. */
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
   readonly autoRun: readonly string[];
-  /** What to do about a failure that the command could not explain, such as `git commit`. */
+  /** Advice for a failure that the command could not explain, such as that of `git commit`. */
   readonly hint?: string | undefined;
 }
 
@@ -201,7 +217,7 @@ export interface Attempt {
   hides(path: string): boolean;
   /**
    * Runs work as one operation: all its changes through the given filesystem and its line in the log appear in one
-   * atomic step. The work runs again if somebody else changed what it read. @throws WorkspaceError `branch-switched`
+   * atomic step. The work runs again if another writer changed what it read. @throws WorkspaceError `branch-switched`
    */
   operation<T>(
     label: OperationLabel,
@@ -209,11 +225,12 @@ export interface Attempt {
     options?: CallOptions,
   ): Promise<OperationResult<T>>;
   /**
-   * Runs work whose commits are operations with this label, such as a tool that commits by itself. If the attempt refused
-   * its writes and it made no operation, rejects with that WorkspaceError, which a sandbox may have hidden from the work.
-   * @param options.isSingleCall true if the work is one short call, such as that of a tool. What other clients append after
-   *   it has begun may then be seen by the next call only, so that its reads look at the log once and not each. Paths of
-   *   the disk, and the conditions of its writes, are looked at as always. Default false
+   * Runs work in which each change to `fileSystem` is an operation with this label, such as a tool that changes files
+   * by itself. If the attempt refused the writes and there was no operation, rejects with that WorkspaceError, which a
+   * sandbox may have hidden from the work.
+   * @param options.isSingleCall true if the work is one short call, such as that of a tool. Its reads then look for
+   *   operations of other clients only once, so it may not see those that come after its beginning. The disk, and the
+   *   conditions of its writes, are checked as always. Default false
    */
   labelled<T>(
     label: OperationLabel,
@@ -221,22 +238,29 @@ export interface Attempt {
     options?: { readonly isSingleCall?: boolean | undefined },
   ): Promise<{ readonly value: T; readonly operations: readonly Operation[] }>;
   /**
-   * Takes back the last operation that is not taken back yet; that is an operation too. @param options.expect the operation to be
-   * taken back: fails with `moved` if another one has come since. @throws WorkspaceError `nothing-to-undo`, `moved`
+   * Takes back the last operation that is not taken back yet; that is an operation too.
+   * @param options.expect the operation to be taken back: fails with `moved` if it is not the next one
+   * @throws WorkspaceError `nothing-to-undo`, `moved`; `refused` if the operation wrote to the disk or to git and the
+   *   paths or the branch were changed since, or if it was a merge
    */
   undo(
     options?: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined },
   ): Promise<RefreshedOperation>;
-  /** Makes the last operation that was undone again. @throws WorkspaceError `nothing-to-redo`, `moved` */
+  /**
+   * Repeats the operation that was undone last.
+   * @throws WorkspaceError `nothing-to-redo`, `moved`; `refused` as for `undo`
+   */
   redo(
     options?: CallOptions & { readonly expect?: OperationRef | undefined; readonly actor?: string | undefined },
   ): Promise<RefreshedOperation>;
-  /** Returns the operation that `undo` would take back, or that `redo` would make again. Undefined if there is none. */
+  /** Returns the operation that `undo` would take back, or that `redo` would repeat. Undefined if there is none. */
   next(tool: 'undo' | 'redo', options?: CallOptions): Promise<Operation | undefined>;
   /**
-   * Brings back the state after an operation (0: before the first), of everything or of one path. Undefined if nothing
-   * differs. A file with several names is one file: restoring one name restores its content and mode under all of them.
+   * Brings back the state after an operation (0: before the first), of everything or of one path. Returns undefined if
+   * nothing differs. A file with several names is one file: restoring one name restores it under all of them.
    * @param options.expect the last operation that the caller has seen: fails with `moved` if another one has come since
+   * @throws WorkspaceError `not-found` for an operation that does not exist or is no longer kept, `moved`; `refused` if
+   *   the attempt is live and a path on the disk was changed since
    */
   restore(
     to: OperationRef | 0,
@@ -246,39 +270,42 @@ export interface Attempt {
       readonly actor?: string | undefined;
     },
   ): Promise<RefreshedOperation | undefined>;
-  /** The attempt's changes after an operation (0: none) over the disk as it is now. Read-only. */
+  /** Returns the attempt's changes after an operation (0: before the first) over the disk as it is now. Read-only. */
   at(operation: OperationRef | 0): FileSystem;
   log(options?: LogOptions): Promise<LogPage>;
   /** Number of the last operation; 0 if there is none. */
   head(options?: CallOptions): Promise<number>;
   /** Compares all changed paths with the disk, and takes over what the person changed. */
   refresh(options?: RefreshOptions): Promise<RefreshResult>;
-  /** Records that conflicts were shown to whoever works on the attempt, so that a write may settle them. */
+  /**
+   * Records that conflicts were shown to the agent or person who works on the attempt, so that a write may settle them.
+   */
   markTold(conflicts: readonly Conflict[]): void;
   /**
-   * Settles the conflicts at a path and under it in favour of what the attempt has: its changes then begin from what the
-   * disk has now, and an accept replaces that. Nothing changes in the attempt, and the operation can be undone. To take
-   * over the disk's version instead, `restore(0, { path })`. A write to the path inside `operation` or `labelled` settles
-   * its conflict too; so does a `chmod`.
+   * Settles the conflicts at a path and under it in favour of what the attempt has: its changes then begin from what
+   * the disk has now, and an accept replaces that. No file of the attempt changes, and the operation can be undone. To
+   * take over the disk's version instead, use `restore(0, { path })`. A write to the path inside `operation` or
+   * `labelled` settles its conflict too; so does a `chmod`.
    *
-   * Only what a result of this object has told of can be settled, with the same state of the disk: `conflicts` of `refresh`
-   * and `accept`, `refreshed` of `operation`, `undo`, `redo`, `restore` and `resolve`. A write settles it only if that was
-   * before its call began.
+   * A conflict can be settled only if a result of this object has contained it, with the state that the disk has now:
+   * `conflicts` of `refresh` and `accept`, `conflicts()`, `refreshed` of `operation`, `undo`, `redo`, `restore` and
+   * `resolve`; or if it was passed to `markTold`. A write settles it only if that was before its call began.
    *
-   * @throws WorkspaceError `not-found` if there is no conflict; `refused` if the disk has a directory in place of a file;
-   *   `moved` if a conflict was never told of, or the disk has changed since: then none is settled
+   * @throws WorkspaceError `not-found` if there is no conflict; `refused` if the attempt's version cannot replace what
+   *   the disk has, such as a directory in place of a file; `moved` if a conflict was in no result, or the disk has
+   *   changed since: then none is settled
    */
   resolve(path: string, options?: CallOptions & { readonly actor?: string | undefined }): Promise<RefreshedOperation>;
   diff(options?: AttemptDiffOptions): Promise<AttemptDiff>;
   accept(options?: AcceptOptions): Promise<AcceptResult>;
   /**
-   * Returns the conflicts that a dry run of `accept` would, sorted by path. Costs a stat of each changed path if the disk
-   * has none of them changed. @throws WorkspaceError `branch-switched`, `closed`
+   * Returns the conflicts that a dry run of `accept` would, sorted by path. If nothing else has changed the paths, it
+   * usually costs only a stat of each. @throws WorkspaceError `branch-switched`, `closed`; `refused` during an accept
    */
   conflicts(options?: CallOptions): Promise<readonly Conflict[]>;
-  /** Runs a command on the attempt's files, held by the operating system. @throws OsSandboxUnavailableError */
+  /** Runs a command on the attempt's files, confined by the operating system. @throws OsSandboxUnavailableError */
   run(command: string | readonly string[], options?: RunOptions): Promise<RunResult>;
-  /** A new attempt that begins with the changes of this one, now or after an operation. */
+  /** Creates an attempt that begins with the changes of this one, now or after an operation. It is never live. */
   fork(name?: string, options?: CallOptions & { readonly at?: OperationRef | undefined }): Promise<Attempt>;
   discard(options?: CallOptions): Promise<void>;
 }
@@ -291,12 +318,12 @@ export interface AttemptInfo {
   readonly changedAt: number;
   /** Number of the last operation. */
   readonly head: number;
-  /** Number of paths that differ from what the attempt began from. */
+  /** Number of paths that differ from what the attempt began from. A removed or moved directory counts as one. */
   readonly changedPaths: number;
   /** The attempt that it was forked from, and the operation. */
   readonly parent?: { readonly attempt: string; readonly operation: number } | undefined;
-  /** True for the attempt that calls without a name use. */
+  /** True for the current attempt, which calls without a name use unless the workspace was opened with `live: true`. */
   readonly current: boolean;
-  /** True if each operation is written to the disk at once. */
+  /** True if each operation is written to the disk in the same call. */
   readonly live?: true | undefined;
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { quote } from '@scratchfs/core';
 import { WorkspaceError } from './errors.js';
 
-/** What HEAD of the repository around a directory names. */
+/** Value of HEAD: a branch, or a commit, with the branch that a rebase in progress will move. */
 export type Head =
   | { readonly kind: 'branch'; readonly name: string }
   | { readonly kind: 'detached'; readonly during?: string | undefined };
@@ -11,8 +11,9 @@ export type Head =
 const MAX_HEAD_BYTES = 4096;
 
 /**
- * Returns what HEAD names in the work tree around a directory, linked work trees and submodules included; undefined if
- * there is none. It reads two small files and starts no program, so it can be asked before each operation.
+ * Returns what HEAD names in the work tree around a directory, linked work trees and submodules included. Undefined if
+ * there is no work tree, or HEAD cannot be read as a small file. Starts no program, so it can be called before each
+ * operation.
  */
 export function currentHead(directory: string): Head | undefined {
   const git = gitDirectoryAround(directory);
@@ -20,15 +21,15 @@ export function currentHead(directory: string): Head | undefined {
   const head = headText(join(git, 'HEAD'));
   if (head === undefined) return undefined;
   const branch = /^ref: *refs\/heads\/(.+)$/.exec(head)?.[1];
-  // With reftable, HEAD is elsewhere, and this file holds a name that no branch can have.
+  // In a repository with reftable, HEAD is stored elsewhere, and this file holds a name that no branch can have.
   if (branch === '.invalid') return undefined;
   if (branch !== undefined) return { kind: 'branch', name: branch };
   return { kind: 'detached', during: rebaseIn(git) };
 }
 
 /**
- * Checks that HEAD still names what it named when an attempt began. Commits on a detached HEAD are no switch, and
- * neither is a repository that was created or removed.
+ * Checks that HEAD still names what it named when an attempt began. Another commit on a detached HEAD does not count as
+ * a switch, nor does a repository that was created or removed since.
  * @throws WorkspaceError `branch-switched`, with what can be done
  */
 export function checkBranch(attempt: string, start: Head | undefined, directory: string): void {
@@ -59,7 +60,7 @@ function textOf(head: Head): string {
   return head.kind === 'branch' ? `the branch ${quote(head.name)}` : 'a detached HEAD';
 }
 
-/** Returns git's directory for the work tree that contains a directory: of a linked work tree its own. */
+/** Returns git's directory for the work tree that contains a directory; for a linked work tree its own one. */
 export function gitDirectoryAround(directory: string): string | undefined {
   for (let at = resolve(directory); ; at = dirname(at)) {
     const found = gitDirectoryAt(at);
@@ -74,7 +75,7 @@ export function gitDirectoryAt(directory: string): string | undefined {
   try {
     stat = lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // What lies at the path is no directory, or one that cannot be entered.
+    // The path is not a directory, or cannot be entered.
   }
   if (stat === undefined) return undefined;
   if (stat.isFile()) {
@@ -104,7 +105,7 @@ function headText(path: string): string | undefined {
   return smallFile(path);
 }
 
-/** Returns the text of a file without the line end; undefined if it is not a regular file or cannot be read. */
+/** Returns the text of a file without the line end; undefined if it is not a regular file, too large, or unreadable. */
 function smallFile(path: string): string | undefined {
   try {
     const stat = lstatSync(path);

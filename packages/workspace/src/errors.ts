@@ -1,9 +1,10 @@
 /**
- * `not-found`: no attempt, operation or approval of that name; `exists`: the name is taken; `moved`: another operation
- * has come since the one that the caller saw; `nothing-to-undo`, `nothing-to-redo`; `branch-switched`: HEAD names
- * another branch than at the attempt's start; `replaced`: another directory lies at the path; `foreign-store`: the store
- * belongs to another user or workspace, or is of a newer version; `closed`: the attempt was discarded, or the workspace closed; `settled`: the approval
- * is not pending any more; `refused`: the request cannot be done in this directory, and the message says why.
+ * `not-found`: the attempt, operation, approval, change, hunk or conflict that was named does not exist; `exists`: the
+ * name is taken; `moved`: the attempt or the disk has changed since the caller looked; `nothing-to-undo`,
+ * `nothing-to-redo`; `branch-switched`: HEAD names another branch than at the attempt's start; `replaced`: the
+ * directory is gone, or another one lies at its path; `foreign-store`: the store belongs to another user or workspace,
+ * is damaged, or is of another version; `closed`: the attempt was discarded, or the workspace was closed; `settled`:
+ * the approval is not pending any more; `refused`: the request cannot be carried out, and the message says why.
  */
 export type WorkspaceErrorCode =
   | 'not-found'

@@ -7,7 +7,7 @@ import type { Approval, Approvals, WorkspaceEvent } from './workspace-types.js';
 const MIN_PAUSE_MS = 250;
 const PAUSE_FACTOR = 20;
 
-/** What a listener has seen of a store. */
+/** State of a store, as a listener has last seen it. */
 interface Seen {
   /** Number of the last operation of each attempt; undefined for a discarded one. */
   readonly attempts: Map<string, number | undefined>;
@@ -16,9 +16,9 @@ interface Seen {
 }
 
 /**
- * Events of a workspace, read from its store: what this process does is noticed at once, what others do by looking. One
- * look costs a few reads for each open attempt, and takes at most a twentieth of the time; without listeners there is
- * none.
+ * Events of a workspace, read from its store. Changes of this process are noticed immediately, those of others by
+ * looking again and again while there are listeners. One look costs a few reads for each attempt. Without changes of
+ * this process, looks take at most a twentieth of the time.
  */
 export class WorkspaceEvents {
   readonly #store: FileSystem;
@@ -34,12 +34,12 @@ export class WorkspaceEvents {
     this.#approvals = approvals;
   }
 
-  /** Resolves when each listener knows the state that its events begin after. Comes before each change. */
+  /** Called before each change. Resolves when each listener knows the state that its events begin after. */
   async begun(): Promise<void> {
     if (this.#beginnings.size > 0) await Promise.allSettled(this.#beginnings);
   }
 
-  /** Says that this process has changed something. */
+  /** Lets listeners look now, because this process has changed something. */
   wake(): void {
     for (const wakeUp of this.#wakeUps) wakeUp();
   }
@@ -96,7 +96,7 @@ export class WorkspaceEvents {
     }
   }
 
-  /** Compares the store with what was seen. Without it, only finds out the state. */
+  /** Returns the state of the store and the events since `before`; no events without it. */
   async #look(before: Seen | undefined): Promise<Look> {
     const seen: Seen = { attempts: new Map(), approvals: new Map(), current: undefined };
     const events: WorkspaceEvent[] = [];

@@ -1,6 +1,6 @@
 import type { EntryKind } from '@scratchfs/core';
 
-/** State of a path in an attempt. Contents are kept by hash in the workspace's store. */
+/** State of a path, in an attempt or on the disk. Contents are kept by hash in the workspace's store. */
 export interface EntryState {
   readonly kind: EntryKind;
   /** Permission bits. */
@@ -34,9 +34,9 @@ export interface Operation {
   readonly attempt: string;
   /** Epoch milliseconds of the end. */
   readonly at: number;
-  /** Who did it, such as `claude` or `user`. */
+  /** Name of the agent or person, such as `claude` or `user`. */
   readonly actor: string;
-  /** What did it: the name of a tool, `run` for a command, `undo`, `redo`, `restore`, `refresh`, `accept`. */
+  /** Name of the tool; or `edit`, `run` for a command, `undo`, `redo`, `restore`, `resolve`, `refresh`, `accept`. */
   readonly tool: string;
   /** One line for a person, such as `Replace 1 occurrence in /src/a.ts`. */
   readonly summary: string;
@@ -50,7 +50,7 @@ export interface Operation {
   readonly target?: number | undefined;
 }
 
-/** Description of what is about to change an attempt. */
+/** Description of an operation, given before it is made. */
 export interface OperationLabel {
   /** Default `user`. */
   readonly actor?: string | undefined;
@@ -64,16 +64,16 @@ export interface OperationLabel {
   readonly startedAt?: number | undefined;
 }
 
-/** A path that both the attempt and the disk have changed since the attempt first changed it, and that cannot be merged. */
+/** A path whose changes in the attempt and on the disk cannot be merged, or whose change an accept cannot write. */
 export interface Conflict {
   readonly path: string;
   /**
-   * `content`: both changed the same lines; `binary`: both changed a content that is not text; `kind`: a file, directory
-   * or link became another kind; `removed`: one side removed what the other changed; `exists`: both created the path;
-   * `mode`: both changed the mode; `case`: the disk has the name in another case; `directory`: the directory that a move
-   * came from is gone or is another one; `not-empty`: a file or link replaces a directory that holds entries which an
-   * accept never changes, such as ignored directories and hidden files; `refused`: an accept cannot write the path at all,
-   * such as a link that leads out of the directory, or a path on another file system.
+   * `content`: both changed the same lines; `binary`: both changed a content that is not text; `kind`: a file,
+   * directory or link became another kind; `removed`: one side removed what the other changed; `exists`: both created
+   * the path; `mode`: both changed the mode; `case`: the disk has the name in another case; `directory`: the directory
+   * that a move came from is gone or is another one; `not-empty`: a file or link replaces a directory with entries that
+   * an accept leaves alone, such as ignored directories and hidden files; `refused`: an accept cannot write the path at
+   * all, such as a link that leads out of the directory, or a path on another file system.
    */
   readonly code:
     | 'content'
@@ -89,6 +89,6 @@ export interface Conflict {
   /** State that both sides began from. */
   readonly base: EntryState | null;
   readonly disk: EntryState | null;
-  /** What reads in the attempt return. */
+  /** State that reads in the attempt return. */
   readonly attempt: EntryState | null;
 }

@@ -8,30 +8,33 @@ export interface WorkspaceOptions {
    * directory of the disk, `$XDG_STATE_HOME/scratchfs/<id>`.
    */
   readonly store?: string | FileSystem | undefined;
-  /** Failures that a completed operation survives on the disk: the end of the process, or also a power failure. Default `process`. */
+  /**
+   * Failures that a completed operation survives in the default store: the end of the process, or also a power failure.
+   * Ignored if `store` is given. Default `process`.
+   */
   readonly durability?: 'process' | 'fsync' | undefined;
   /** Patterns of paths to hide in addition to secrets such as `.env` and private keys. */
   readonly deny?: readonly string[] | undefined;
   /** Patterns of secrets to show all the same. */
   readonly allowSecrets?: readonly string[] | undefined;
-  /** For what an attempt adds. */
+  /** Limits of what each attempt adds to the directory. */
   readonly limits?: Limits | undefined;
   /**
-   * Write each operation to the disk in the same call, or fail whole. Attempts that are created are live then, and calls
-   * without a name use the one called `live`, never the current one. Default false: live attempts can be read and
-   * undone, not changed.
+   * Write each operation to the disk in the same call, or fail without a change. New attempts are then live, except
+   * forks, and calls without a name use the one called `live` (`live-2` … once that was discarded), never the current
+   * one. Default false: the files of existing live attempts can only be read, but their operations can be undone.
    */
   readonly live?: boolean | undefined;
   /**
-   * Take over a directory that lies at the path of another one, for which the store was made: it was created again, or
-   * restored from a backup. Default false: that is an error `replaced`.
+   * Use the store also if the directory at the path is not the one that the store was made for, because it was created
+   * again or restored from a backup. Default false: that is an error `replaced`.
    */
   readonly adopt?: boolean | undefined;
   /** Epoch milliseconds. Default: the current time. */
   readonly clock?: (() => number) | undefined;
 }
 
-/** Something that waits for a person's yes or no. */
+/** An action that needs a person's yes, and what the person decided. */
 export interface Approval {
   /** Counts from 1 within the workspace. */
   readonly id: number;
@@ -39,10 +42,10 @@ export interface Approval {
   readonly attempt: string;
   /** Number of the attempt's last operation when the approval was asked for. */
   readonly head: number;
-  /** What is to be done, such as `accept`. */
+  /** Name of the action, such as `accept`. */
   readonly action: string;
   readonly summary: string;
-  /** What was asked for, as JSON data; an approval counts only for the same. */
+  /** Details of the action, as JSON data. The approval can be used only for equal ones. */
   readonly details?: unknown;
   /** Epoch milliseconds. */
   readonly createdAt: number;
@@ -59,10 +62,13 @@ export interface Approvals {
   /** Newest first. */
   list(options?: CallOptions & { readonly state?: Approval['state'] | undefined }): Promise<readonly Approval[]>;
   get(id: number, options?: CallOptions): Promise<Approval>;
-  /** @throws WorkspaceError `not-found`, `settled` if it is not pending any more */
+  /** @throws WorkspaceError `not-found`; `settled` if it is not pending any more */
   approve(id: number, options?: CallOptions): Promise<Approval>;
   deny(id: number, options?: CallOptions): Promise<Approval>;
-  /** Uses up an approval: true exactly once, if it is approved for the same action, attempt, head and details. */
+  /**
+   * Uses an approval up. True once, if it is approved, has not expired, and is for this attempt, head, action and
+   * details.
+   */
   use(
     id: number,
     what: Pick<Approval, 'attempt' | 'head' | 'action' | 'details'>,
@@ -76,7 +82,7 @@ export type WorkspaceEvent =
   | { readonly type: 'approval'; readonly approval: Approval };
 
 export interface GarbageResult {
-  /** Contents and records that were deleted, and their bytes. */
+  /** Number of contents and records that were deleted. */
   readonly deleted: number;
   readonly bytes: number;
   readonly kept: number;
@@ -90,25 +96,29 @@ export interface Workspace extends AsyncDisposable {
   readonly isRepository: boolean;
   /** Returns facts about all attempts, discarded ones too, oldest first. @param options.name only about this one, if it exists */
   attempts(options?: CallOptions & { readonly name?: string | undefined }): Promise<readonly AttemptInfo[]>;
-  /** Creates an attempt, and makes it the current one if there is none. @throws WorkspaceError `exists` */
+  /**
+   * Creates an attempt, and makes it the current one if there is none and it is not live.
+   * @throws WorkspaceError `exists`
+   */
   createAttempt(name?: string, options?: CallOptions): Promise<Attempt>;
   /**
-   * Returns the attempt of a name, by default the current one, which is created at its first change.
-   * @throws WorkspaceError `not-found`
+   * Returns an attempt by its name, by default the current one, or with `live: true` the live one. If there is no such
+   * default, it is created by the first change.
+   * @throws WorkspaceError `not-found`; `closed` if it was discarded
    */
   attempt(name?: string, options?: CallOptions): Promise<Attempt>;
-  /** Makes an attempt the current one. */
+  /** Makes an attempt the current one. @throws WorkspaceError `not-found`, `closed`; `refused` for a live one */
   switchTo(name: string, options?: CallOptions): Promise<void>;
   readonly approvals: Approvals;
-  /** What happens from the call on, also in other processes. Ends with the signal or `close`. */
+  /** Returns the events from the call on, also those of other processes. They end with the signal or `close`. */
   events(options?: CallOptions): AsyncIterable<WorkspaceEvent>;
   /**
-   * Deletes what nobody needs any more: operations beyond the newest 1,000 of an attempt, what discarded attempts have stored,
-   * contents that nothing names, approvals that have expired, except for the newest 1,000, and the copies of files for commands
-   * that have not been used for 30 days.
-   * @param options.graceMs age in milliseconds from which on something is deleted, by default an hour. A process stores a
-   *   content up to some minutes before the operation that names it, so with less than an hour no other process may work
-   *   on the workspace: its operation could lose its content.
+   * Deletes what is not needed any more: operations beyond the newest 1,000 of an attempt, what discarded attempts have
+   * stored, contents that no operation names, expired approvals beyond the newest 1,000, notes about directories that
+   * were moved more than 90 days ago, and copies of files for commands that no command has used for 30 days.
+   * @param options.graceMs nothing younger is deleted from the store; in milliseconds, by default an hour. A process
+   *   may store a content some minutes before the operation that names it. So with less than an hour no other process
+   *   may use the workspace: its operation could lose the content.
    */
   gc(options?: CallOptions & { readonly graceMs?: number | undefined }): Promise<GarbageResult>;
   close(): Promise<void>;

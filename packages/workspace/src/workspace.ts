@@ -28,11 +28,11 @@ import type { Approvals, GarbageResult, Workspace, WorkspaceEvent, WorkspaceOpti
 const OPTIONS = ['store', 'durability', 'deny', 'allowSecrets', 'limits', 'live', 'adopt', 'clock'] as const;
 
 /**
- * Opens a directory as a workspace: attempts change it without touching it, each step can be undone, and a person
- * accepts what they like. What the person changes on the disk meanwhile is seen at once. With `store: 'memory:'` nothing
- * outlives the process.
- * @throws WorkspaceError `refused` if the directory does not exist or holds the store, `foreign-store`, `replaced`;
- *   TypeError for unknown options
+ * Opens a directory as a workspace. Attempts hold changes to its files without writing to them (unless `live` is true),
+ * each step can be undone, and a person accepts the changes that they want. Changes that the person makes on the disk
+ * are seen immediately. With `store: 'memory:'` nothing outlives the process.
+ * @throws WorkspaceError `refused` if the directory does not exist, or if it lies in the store or the store in it;
+ *   `foreign-store`, `replaced`; TypeError for unknown options
  */
 export async function openWorkspace(directory: string, options: WorkspaceOptions = {}): Promise<Workspace> {
   const given = checkOptions(options, OPTIONS, 'openWorkspace', false);
@@ -42,7 +42,7 @@ export async function openWorkspace(directory: string, options: WorkspaceOptions
   try {
     const hidden = new HiddenPaths(given);
     const disk = new VisibleBackend(hostReadBackend(store.directory), hidden);
-    // What a killed accept left half written is undone, or completed, before anybody sees it.
+    // Writes of a killed accept are undone or completed before the directory is read.
     const settle = async (): Promise<void> => {
       if (!hasJournal(store.directory)) return;
       const { recoverDirectory } = await import('@scratchfs/host');
@@ -136,13 +136,13 @@ class DirectoryWorkspace implements Workspace {
   ): Promise<WorkspaceAttempt> {
     if (name !== undefined) checkAttemptName(name);
     await this.#beforeChange();
-    // A fork is apart from the disk.
+    // A fork is never live.
     const isLive = this.#isLive && parent === undefined;
     const start: AttemptStart = { parent, head: currentHead(this.directory), ...(isLive && { live: true }) };
     const created = await this.#index.create(name, start, signal, (target, chosen) =>
       OperationLog.begin(target, folderOf(chosen), head),
     );
-    // A fork holds what nobody has looked at yet, so only switchTo() makes it the current one.
+    // A fork becomes the current attempt only by switchTo().
     if (parent === undefined && !isLive) await this.#index.offer(created.name, signal);
     this.#events.wake();
     return this.#open(created.name, start);
@@ -159,7 +159,9 @@ class DirectoryWorkspace implements Workspace {
     return this.#open(next, undefined);
   }
 
-  /** Returns the open attempt called `live`, or with a number if that was discarded or is not a live one. */
+  /**
+   * Returns the attempt called `live`, or `live-2` … if that was discarded or is not a live one. It need not exist yet.
+   */
   async #live(signal: AbortSignal | undefined): Promise<Attempt> {
     for (let count = 1; ; count++) {
       const name = count === 1 ? 'live' : `live-${count}`;
@@ -186,7 +188,7 @@ class DirectoryWorkspace implements Workspace {
     this.#enter();
     const { graceMs = DEFAULT_GRACE_MS, signal } = checkOptions(given, ['graceMs'], 'gc');
     checkInteger(graceMs, 'graceMs', 0);
-    // The store's own times are of the system's clock.
+    // Times of files in the store are those of the system's clock.
     const now = systemClock();
     await removeIdleCopies(this.directory, now);
     const options = { now, approvalsNow: this.#clock(), graceMs, signal };
@@ -198,7 +200,7 @@ class DirectoryWorkspace implements Workspace {
     this.#isClosed = true;
     this.#events.close();
     for (const attempt of this.#attempts.values()) await attempt.then((one) => one.close()).catch(() => undefined);
-    // Nobody can run a command on these attempts any more.
+    // The attempts end with their store, so no command can use the copies again.
     if (this.#isInMemory) for (const name of this.#attempts.keys()) await removeCopies(this.directory, name);
     await this.#store.close();
     await this.#lower.backend.close();
@@ -208,7 +210,7 @@ class DirectoryWorkspace implements Workspace {
     await this.close();
   }
 
-  /** Comes before the first change of the store in a call. */
+  /** Called before the first change of the store in a call. */
   async #beforeChange(): Promise<void> {
     this.#enter();
     await this.#events.begun();
@@ -242,7 +244,7 @@ class DirectoryWorkspace implements Workspace {
       if (start === undefined) return;
       if (!isGuarded && (await this.#index.isDiscarded(name, signal)))
         throw new WorkspaceError('closed', `The attempt ${name} was discarded. Work in another one, or start one`);
-      // It has no changes that belong to a branch.
+      // A live attempt has no changes of its own that belong to a branch.
       if (isLive) return;
       try {
         checkBranch(name, start.head, this.directory);
