@@ -7,7 +7,7 @@ import type { Approval, Approvals } from './workspace-types.js';
 const FOLDER = '/approvals';
 /** Number of approvals that are read at the same time. */
 const READ_TOGETHER = 8;
-/** Maximum number of approvals whose records are kept in memory, and length of details that are. */
+/** Maximum number of approvals that are kept in memory, and maximum length of their details there, in characters. */
 const MAX_KNOWN = 1000;
 const MAX_KNOWN_DETAILS = 2_000;
 const DEFAULT_TTL_MS = 24 * 3_600_000;
@@ -35,7 +35,7 @@ const STATES = ['pending', 'approved', 'denied', 'expired'] as const;
  */
 export class StoredApprovals implements Approvals {
   readonly #store: FileSystem;
-  /** Records by id, which never change: `isUsed` only becomes true. */
+  /** Records by id. A request never changes, `settled` is set once, and `isUsed` only becomes true. */
   readonly #known = new Map<number, Records>();
   readonly #clock: () => number;
   readonly #before: () => Promise<void>;
@@ -82,7 +82,7 @@ export class StoredApprovals implements Approvals {
       throw new RangeError(`state must be one of ${STATES.join(', ')}, not ${quote(String(state))}`);
     const ids = (await this.#ids(signal)).sort((a, b) => b - a);
     const all: (Approval | undefined)[] = [];
-    // All at the same time would add a listener to the signal for each.
+    // Reading all of them at the same time would add a listener to the signal for each.
     for (let i = 0; i < ids.length; i += READ_TOGETHER)
       all.push(...(await Promise.all(ids.slice(i, i + READ_TOGETHER).map((id) => this.#find(id, signal)))));
     return all.filter((one) => one !== undefined && (state === undefined || one.state === state)) as Approval[];

@@ -55,10 +55,10 @@ import type { MovedDirectories } from './store/moved-directories.js';
 import type { HiddenPaths } from './visibility/hidden-paths.js';
 import { type ReadOnlyPaths, VisibleBackend } from './visibility/visible-backend.js';
 
-/** Deadline of a call. Work on a large directory takes long, and giving up early gains nothing. */
+/** Deadline of a call: an hour. Work on a large directory takes long, and giving up early gains nothing. */
 const TIMEOUT_MS = 3_600_000;
 
-/** What an attempt needs from its workspace. */
+/** Parts that a workspace gives to an attempt. */
 export interface AttemptParts {
   readonly name: string;
   readonly lower: Lower;
@@ -72,25 +72,27 @@ export interface AttemptParts {
   readonly directory: string;
   readonly pending: PendingAccepts;
   readonly moves: MovedDirectories;
-  /** True if each operation is written to the disk at once, so that the attempt itself has no changes. */
+  /** True if each operation is written to the disk in the same call, so that the attempt itself has no changes. */
   readonly isLive: boolean;
-  /** For what the attempt adds. */
+  /** Limits of what the attempt adds to the directory. */
   readonly limits?: Limits | undefined;
   /**
-   * Throws if the attempt cannot be changed now, because it was discarded, or HEAD names another branch. With `isGuarded`
-   * the caller makes sure that {@link AttemptParts.discarded} does not exist when it stores something.
+   * Creates the attempt if it does not exist yet. Throws if it cannot be changed now: it was discarded, HEAD names
+   * another branch, the directory was replaced, or the workspace is closed. With `isGuarded` it may not notice a
+   * discard: the caller then checks that {@link AttemptParts.discarded} does not exist in the step in which it stores
+   * something.
    */
   readonly checkOpen: (options: CallOptions & { readonly isGuarded?: boolean }) => Promise<void>;
   /** Path in the store that exists if the attempt was discarded. */
   readonly discarded: string;
-  /** Throws if a live attempt must not be written through by this workspace. */
+  /** Throws if the attempt is live and the workspace was opened without `live: true`. */
   readonly checkLive: () => void;
-  /** Like `checkOpen`, but does not create the attempt if nothing has been changed in it yet. */
+  /** Throws if the attempt was discarded or HEAD names another branch. Does nothing if it does not exist yet. */
   readonly checkStarted: (options: CallOptions) => Promise<void>;
   /** Creates an attempt that begins with a head. */
   readonly fork: (head: Head, parent: { attempt: string; operation: number }, name?: string) => Promise<Attempt>;
   readonly discard: (options: CallOptions) => Promise<void>;
-  /** Says that the attempt belongs to the branch that HEAD names now. */
+  /** Assigns the attempt to the branch that HEAD names now. */
   readonly takeAlong: (options: CallOptions) => Promise<void>;
   readonly commands: CommandVisibility;
 }
@@ -102,7 +104,9 @@ export class WorkspaceAttempt implements Attempt {
   readonly fileSystem: FileSystem;
   readonly #parts: AttemptParts;
   readonly #backend: AttemptBackend;
-  /** The disk's state at each path of a conflict that a result has told of. Replaced, never changed. */
+  /**
+   * The disk's state at each path of a conflict that was in a result. The map is replaced, as running calls keep it.
+   */
   #told: ReadonlyMap<string, EntryState | null> = new Map();
 
   constructor(parts: AttemptParts) {
@@ -160,8 +164,8 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   /**
-   * Returns what the refresh of a call merged and found in conflict, and records these conflicts as told: from now on a
-   * write may settle them.
+   * Returns what the comparison with the disk in a call found, and records its conflicts, so that a write may settle
+   * them.
    */
   #tell(context: OperationContext): RefreshResult {
     const refreshed = refreshedIn(context);
@@ -263,7 +267,9 @@ export class WorkspaceAttempt implements Attempt {
     return { attempt, directory, lower, contents, log, pending, moves, clock, readOnly };
   }
 
-  /** Undoes an accept, or makes it again, first on the disk and then in the log. */
+  /**
+   * Undoes or repeats an accept, first on the disk and then in the log. Returns `again` if another client was faster.
+   */
   async #moveAccept(
     record: OperationRecord,
     tool: 'undo' | 'redo',
@@ -274,7 +280,7 @@ export class WorkspaceAttempt implements Attempt {
     return (await moveAccept(this.#acceptParts, record, tool, headAfterMove, { actor, summary }, options)) ?? 'again';
   }
 
-  /** Brings back an earlier state of the disk. */
+  /** Brings back an earlier state of a live attempt on the disk. Returns undefined if nothing differs. */
   async #restoreLive(
     id: number,
     path: string | undefined,
@@ -324,7 +330,10 @@ export class WorkspaceAttempt implements Attempt {
     return entries.length + inodes.length === 0 ? head : next;
   }
 
-  /** Returns the head after an operation. That of a live attempt shows what its later operations have written since as it was. */
+  /**
+   * Returns the head after an operation. A live attempt has its changes on the disk, so its head shows the paths that
+   * later operations have written as they were before.
+   */
   async #headAt(id: number, options: CallOptions = {}): Promise<Head> {
     const { log, contents, lower, isLive } = this.#parts;
     if (!isLive) return followedHead(await log.headAt(id, options), lower, this.#parts.moves, options);
@@ -336,7 +345,7 @@ export class WorkspaceAttempt implements Attempt {
     return await headWithChanges(head, changes, stored, `${this.#nextVersion()}:${id}`, options);
   }
 
-  /** Returns a head that comes back from an operation, for what undone accepts have put on the disk since. */
+  /** Adapts the head of an earlier operation, before it becomes the current one, to undone accepts since then. */
   async #headToContinue(head: Head, id: number, options: CallOptions): Promise<Head> {
     const { log, isLive } = this.#parts;
     if (isLive || id >= log.state.last || head.root.names?.size === 0) return head;
@@ -353,10 +362,10 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   /**
-   * Appends an operation made from the current state, again if another client was faster.
-   * @param prepare gets `isGuarded` if nothing is stored when an accept has begun or the attempt was discarded. Without,
-   *   the store was looked at before: only then errors count, or that there is nothing to do. Returns `again` to be called
-   *   again without it
+   * Appends an operation made from the current state. If another client was faster, prepares it again.
+   * @param prepare called with true first, unless the attempt is live: the step that appends then checks that no accept
+   *   has begun and the attempt was not discarded. If that fails, or `prepare` throws or returns undefined or `again`,
+   *   it is called with false, after these were looked up; only then its error, or undefined for nothing to do, counts
    */
   async #change(
     options: CallOptions,
@@ -372,7 +381,7 @@ export class WorkspaceAttempt implements Attempt {
     const { log, clock, checkOpen } = this.#parts;
     const operation = await this.#backend.inTurn(async () => {
       const startedAt = clock();
-      // A live attempt is written through to the disk before the store.
+      // A live attempt writes to the disk before the step that could check these.
       for (let isGuarded = !this.isLive; ; isGuarded = false) {
         options.signal?.throwIfAborted();
         await log.catchUp(options);
@@ -397,7 +406,7 @@ export class WorkspaceAttempt implements Attempt {
       }
     });
     if (operation === undefined) return undefined;
-    // What comes back began from the disk as it was then.
+    // The changes that come back began from an earlier state of the disk.
     const context = this.#contextOf({});
     const paths = operation.changes.map(({ path }) => path);
     await operationContext.run(context, () => this.#refreshed(paths, options));
@@ -582,7 +591,7 @@ export class WorkspaceAttempt implements Attempt {
   async run(command: string | readonly string[], options?: RunOptions): Promise<RunResult> {
     const { fileSystem, name } = this;
     const { log, commands, clock, directory, checkStarted } = this.#parts;
-    // Later would be too late: what the command has changed could not be brought in.
+    // Checked before the command runs, because its changes could not be brought in afterwards.
     await checkStarted({ signal: options?.signal });
     const copies = copiesOf(directory, name);
     const differing = async (): Promise<string[]> =>
@@ -614,14 +623,14 @@ export class WorkspaceAttempt implements Attempt {
     await this.#parts.discard(options);
   }
 
-  /** Closes the filesystem. For the workspace. */
+  /** Closes the filesystem. Called by the workspace. */
   async close(): Promise<void> {
     await this.fileSystem.close();
     await this.#backend.close();
   }
 }
 
-// Importing what writes to the disk, merges and starts commands takes longer than a program runs that only looks.
+// Imported on demand: loading the code that writes to the disk takes longer than a whole program that only reads.
 const accepting = (): Promise<typeof import('./accept/accept.js')> => import('./accept/accept.js');
 const live = (): Promise<typeof import('./accept/live-operation.js')> => import('./accept/live-operation.js');
 

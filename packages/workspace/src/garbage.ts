@@ -4,20 +4,20 @@ import { MOVED } from './store/moved-directories.js';
 import { readRecord } from './store/records.js';
 import type { GarbageResult } from './workspace-types.js';
 
-/** Operations of an open attempt that keep their records. */
+/** Number of the newest operations of an open attempt whose records are kept. */
 const KEPT_OPERATIONS = 1_000;
-/** Approvals that keep their records after they have expired. */
+/** Number of the newest approvals whose records are kept, expired or not. */
 const KEPT_APPROVALS = 1_000;
 /** Age in milliseconds at which a note about a moved directory is deleted. */
 const KEPT_MOVES_MS = 90 * 86_400_000;
-/** Age in milliseconds at which something that nothing names is deleted. */
+/** Default of `graceMs` in milliseconds. */
 export const DEFAULT_GRACE_MS = 3_600_000;
 
 const CONTENTS = '/contents';
 const APPROVALS = '/approvals';
 const HASH = /[0-9a-f]{64}/g;
 const NUMBER = /^\d{9}$/;
-/** Files read or deleted at the same time. */
+/** Number of files that are read or deleted at the same time. */
 const AT_ONCE = 16;
 
 export interface GarbageOptions {
@@ -25,21 +25,24 @@ export interface GarbageOptions {
   readonly now: number;
   /** Epoch milliseconds of the clock that approvals expire by. Default `now`. */
   readonly approvalsNow?: number | undefined;
+  /** Nothing younger is deleted. */
   readonly graceMs: number;
-  /** Operations of an open attempt to keep. Default 1,000. */
+  /** Number of the newest operations of each open attempt to keep. Default 1,000. */
   readonly keptOperations?: number | undefined;
-  /** Approvals to keep after they have expired. Default 1,000. */
+  /** Number of the newest approvals to keep, expired or not. Default 1,000. */
   readonly keptApprovals?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Deletes from a store what no attempt needs any more: operations beyond the newest 1,000 of an open attempt (up to a
- * stored head, from which the rest can be replayed), everything of attempts that were discarded, approvals beyond the
- * newest 1,000 that have expired, and contents that nothing names.
+ * stored head, from which the rest can be replayed), everything of discarded attempts except the records that they
+ * existed and ended, expired approvals beyond the newest 1,000, notes about directories that were moved more than 90
+ * days ago, and contents that no record names.
  *
- * Other processes may work meanwhile. They store a content before the record that names it, and renew the time of one
- * that exists; so what is younger than the grace period stays. A content is deleted only in the version that was looked at.
+ * Other processes may work at the same time. They store a content before the record that names it, and renew the time
+ * of one that exists; so files younger than the grace period stay. A file is deleted only in the version that was
+ * checked.
  */
 export async function collectGarbage(
   store: FileSystem,
@@ -80,7 +83,7 @@ export async function collectGarbage(
 
   const { approvalsNow = now, keptApprovals = KEPT_APPROVALS } = options;
   const expired = await expiredApprovals(store, approvalsNow - graceMs, keptApprovals, signal);
-  // The request first: a decision alone is nothing, and a request alone would wait for one again.
+  // Requests first: a decision without a request is ignored, but a request without its decision would be pending again.
   await each(expired.filter(isRequest), remove);
   await each(
     expired.filter((path) => !isRequest(path)),
@@ -103,7 +106,7 @@ export async function collectGarbage(
   return result;
 }
 
-/** Returns the records and heads of an attempt that a later stored head replaces, oldest first. */
+/** Returns the records and heads of an attempt that a later stored head replaces, each oldest first. */
 async function replaced(store: FileSystem, folder: string, kept: number): Promise<string[]> {
   const operations = await numbersIn(store, `${folder}/operations`);
   const states = await numbersIn(store, `${folder}/state`);
@@ -119,7 +122,7 @@ async function replaced(store: FileSystem, folder: string, kept: number): Promis
 
 const isRequest = (path: string): boolean => !path.includes('.');
 
-/** Returns the records of approvals that have expired, without the newest ones. */
+/** Returns the records of approvals that have expired or lost their request, without the newest ones. */
 async function expiredApprovals(
   store: FileSystem,
   oldest: number,

@@ -5,7 +5,10 @@ export function changedPaths(head: Head): string[] {
   return pathsOf(head, () => true);
 }
 
-/** Returns the number of paths that a head has changed, without those that the disk had too when it was last looked at. */
+/**
+ * Returns the number of paths that a head has changed, without those that were equal on the disk at the last
+ * comparison.
+ */
 export function countChanges(head: Head): number {
   return pathsOf(head, (entry) => !isEqualChange(entry, nodeOf(head, entry) ?? null)).length;
 }

@@ -3,8 +3,9 @@ import { type DeltaNode, NO_NAMES } from './delta-node.js';
 import type { Draft } from './draft.js';
 
 /**
- * Removes the entries that lead to files which a head does not have any more, so that the disk shows there: names of the
- * disk that an accept has taken into the attempt, while the change of the file was made, and is taken back, under others.
+ * Removes the entries that lead to files which a head no longer has, so that the disk shows at their paths. They remain
+ * if an accept has added other names of a file with hard links, and the change of the file itself is then undone.
+ * @param ids files that were removed from the head
  */
 export function dropDangling(draft: Draft, ids: ReadonlySet<NodeId>): void {
   if (ids.size === 0) return;

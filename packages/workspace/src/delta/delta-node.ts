@@ -1,18 +1,20 @@
 import type { EntryKind, Metadata, NodeId, NodeRecord, Version } from '@scratchfs/core';
 import type { Conflict, EntryState } from '../operation.js';
 
-/** State of a path of the lower directory when the attempt first changed it. */
+/** State of a path of the lower directory, the user's directory on the disk, when the attempt first changed it. */
 export interface Base {
   /** Lower path. */
   readonly path: string;
-  /** Version of the lower node; undefined if nothing was there. */
+  /** Key of the lower node (see `keyOf`); undefined if nothing was there; empty if only `state` is to be compared. */
   readonly key: Version | undefined;
   readonly state: EntryState | null;
-  /** Epoch milliseconds at which the lower path was looked at. */
+  /** Epoch milliseconds at which the lower path was read. */
   readonly at: number;
-  /** Keys of what the undo of an accept has put back into a directory that the attempt removed: it is not newer than that. */
+  /** Keys of entries that the undo of an accept has put back into a hidden directory: the person has not added them. */
   readonly known?: readonly Version[] | undefined;
-  /** Hash of the list of what a directory held when the attempt hid it: an accept removes or moves nothing else. */
+  /**
+   * Hash of the stored list of what a directory held when the attempt hid it: an accept removes or moves nothing else.
+   */
   readonly held?: string | undefined;
 }
 
@@ -27,9 +29,9 @@ export interface ContentRef {
 export interface LowerDirectory {
   readonly path: string;
   readonly id: NodeId;
-  /** True if the directory shows at another path than its own: then only as long as it is the same directory. */
+  /** True if it shows at another path than its own. Then it shows only as long as it is the same directory. */
   readonly isMoved?: boolean | undefined;
-  /** Metadata when the attempt first changed something in it, for the case that the lower directory is gone. */
+  /** Metadata when the attempt first changed something in it, used if the lower directory is gone. */
   readonly meta: Metadata;
 }
 
@@ -37,11 +39,14 @@ export interface LowerDirectory {
 export interface DeltaNode {
   readonly id: NodeId;
   readonly kind: EntryKind;
-  /** Changes with everything but the names. Unique among all attempts of a workspace. */
+  /**
+   * Version of everything but the names, unique among all attempts of a workspace. Empty for a directory in which only
+   * names have changed.
+   */
   readonly version: Version;
-  /** Undefined for a directory with the metadata of its lower directory. */
+  /** Undefined for a directory that has the metadata of its lower directory. */
   readonly meta?: Metadata | undefined;
-  /** Time of the last change of a name in a directory, in epoch milliseconds, if it is newer than `meta`. */
+  /** Time of the last change of a name in a directory without `meta`, in epoch milliseconds. */
   readonly touched?: number | undefined;
   /** Defined for a file. */
   readonly content?: ContentRef | undefined;
@@ -49,13 +54,13 @@ export interface DeltaNode {
   readonly target?: string | undefined;
   /** Number of names of a file that has several. */
   readonly links?: number | undefined;
-  /** Lower state that the node's content comes from. Moves with the node, unlike the base of a name. */
+  /** Lower state that a moved node began from. Moves with the node, unlike the base of a name. */
   readonly origin?: Base | undefined;
-  /** Undefined for a directory that hides what lies under it. */
+  /** Lower directory that shows through a directory. Undefined if none does. */
   readonly from?: LowerDirectory | undefined;
   /** Changed names of a directory. All others are those of the lower directory. */
   readonly names?: Names | undefined;
-  /** Changes with the names. */
+  /** Version of the names of a directory. */
   readonly listing?: Version | undefined;
 }
 
@@ -67,9 +72,9 @@ export interface DeltaEntry {
   readonly node: DeltaNode | null;
   /** Id of a file with several names, whose node is in the head's table. */
   readonly link?: NodeId | undefined;
-  /** What the lower directory had under the name. Undefined if the directory has no lower one. */
+  /** State of the name in the lower directory that the change began from. Undefined if there is no lower directory. */
   readonly base?: Base | undefined;
-  /** What the change began from before the disk became equal to it. */
+  /** State that the change began from, before the disk became equal to the change. */
   readonly earlier?: Base | undefined;
   /** True for a removed name whose node the attempt has moved elsewhere. */
   readonly isMoved?: boolean | undefined;
@@ -80,10 +85,10 @@ export interface DeltaEntry {
 /** A change on the disk that could not be merged with that of the attempt. */
 export interface DeltaConflict {
   readonly code: Conflict['code'];
-  /** Key of the lower node that was looked at; undefined for a missing one. */
+  /** Key of the lower node that was compared; undefined for a missing one. */
   readonly key: Version | undefined;
   readonly disk: EntryState | null;
-  /** Epoch milliseconds at which it was looked at. */
+  /** Epoch milliseconds at which it was read. */
   readonly at: number;
   /** True if the lower node is the one that the file was moved from. */
   readonly isOrigin?: boolean | undefined;
@@ -110,12 +115,12 @@ export function entryAt(head: Head, names: readonly string[]): DeltaEntry | unde
   return entry;
 }
 
-/** Returns what the change of a file with several names began from: the newest state among its names. */
+/** Returns the state that the change of a file with several names began from: the newest one among its names. */
 export function baseOfLink({ root }: Head, id: NodeId): Base | undefined {
   let found: Base | undefined;
   const visit = ({ names = NO_NAMES }: DeltaNode): void => {
     for (const { node, link, base } of names.values()) {
-      // The name may have been that of another file. Without a key it is a state of this one.
+      // Before the change, the name may have been that of another file. With an empty key it was not.
       const isOwn = base?.key === '' || String(base?.key).startsWith(`${id} `);
       if (link === id && isOwn && base?.state && !(found !== undefined && found.at > base.at)) found = base;
       if (node !== null) visit(node);
@@ -134,21 +139,21 @@ export function stateOf(node: DeltaNode): EntryState {
   return { kind, mode, size: 0 };
 }
 
-/** Compares states, times apart. */
+/** Reports whether two states are equal. */
 export function isSameState(a: EntryState | null, b: EntryState | null): boolean {
   if (a === null || b === null) return a === b;
   return a.kind === b.kind && a.mode === b.mode && a.size === b.size && a.hash === b.hash && a.target === b.target;
 }
 
 /**
- * Returns what a change began from. If the disk became equal to it, that is the earlier base: the disk may go back, and
- * the change then counts again.
+ * Returns the state that a change began from. If the disk became equal to the change, that is the earlier base: the
+ * disk may go back, and the change then counts again.
  */
 export function startOf(entry: DeltaEntry, node: DeltaNode | null): Base | undefined {
   return isEqualChange(entry, node) ? entry.earlier : entry.base;
 }
 
-/** Reports whether the disk was equal to a change when it was last looked at. */
+/** Reports whether the disk was equal to a change at the last comparison. */
 export function isEqualChange({ base, earlier }: DeltaEntry, node: DeltaNode | null): boolean {
   return earlier !== undefined && isSameState(base?.state ?? null, node && stateOf(node));
 }
@@ -167,7 +172,7 @@ export function isSameName(a: DeltaEntry, b: DeltaEntry): boolean {
     a.base?.key === b.base?.key &&
     a.base?.at === b.base?.at &&
     a.earlier?.at === b.earlier?.at &&
-    // It only grows.
+    // The list only grows.
     a.base?.known?.length === b.base?.known?.length &&
     a.base?.held === b.base?.held &&
     a.conflict?.code === b.conflict?.code &&

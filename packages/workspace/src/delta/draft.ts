@@ -1,7 +1,7 @@
 import type { NodeId, Version } from '@scratchfs/core';
 import type { DeltaEntry, DeltaNode, Head } from './delta-node.js';
 
-/** A head under construction. Copies each directory on the way to a change once; the head that it began with stays. */
+/** A head under construction. Copies each directory above a change once; the head that it began with stays as it is. */
 export class Draft {
   #root: DeltaNode;
   #inodes: ReadonlyMap<NodeId, DeltaNode>;
@@ -15,13 +15,13 @@ export class Draft {
     this.#version = version;
   }
 
-  /** The head so far. Later changes copy what it holds. */
+  /** The head so far. Later changes do not change it. */
   get head(): Head {
     this.#owned.clear();
     return this.current;
   }
 
-  /** The head so far, for a look before the next change: that one may change its maps. */
+  /** The head so far, to be read only before the next change: that may change its maps. */
   get current(): Head {
     return { root: this.#root, inodes: this.#inodes };
   }
@@ -35,7 +35,7 @@ export class Draft {
 
   /**
    * Sets the entry of a path, or removes it. Every directory above must be a node of the head.
-   * @param isSame true if the name still leads to the same node
+   * @param isSame true if the name still leads to the same node, so that the version of the listing stays
    */
   setEntry(names: readonly string[], entry: DeltaEntry | undefined, isSame = false): void {
     this.#root = this.#with(this.#root, names, 0, () => entry, isSame);

@@ -6,7 +6,7 @@ import type { DeltaNode } from './delta-node.js';
 /** Lower directories that were listed whole when the attempt hid them, each with the keys of its names. */
 export type Held = readonly (readonly [path: string, names: readonly (readonly [name: string, key: Version])[]])[];
 
-/** Most names that are listed when a directory is hidden, so that moving a large one stays quick. */
+/** Maximum number of names that are listed when a directory is hidden, so that moving a large one stays quick. */
 const MAX_NAMES = 2_000;
 
 interface Pending {
@@ -17,8 +17,8 @@ interface Pending {
 }
 
 /**
- * Lists what a lower directory holds as the attempt knows it, nearest first, up to a number of names. An entry that the
- * attempt has changed counts as it was when the change began.
+ * Lists what a lower directory holds as the attempt knows it, breadth first. Directories that would exceed the maximum
+ * number of names are left out. An entry that the attempt has changed counts as it was when the change began.
  */
 export async function heldIn(
   lower: Lower,

@@ -22,9 +22,9 @@ function idsOf({ root }: Head): ReadonlySet<NodeId> {
 }
 
 /**
- * Returns the id of a node of the disk at a path that the attempt has not changed. That is another one than on the disk if
- * a changed node has it: the person has renamed a file or directory that the attempt has changed at its old path, or has
- * given it another name, and two nodes must not have one id.
+ * Returns the id under which a node of the disk shows at a path that the attempt has not changed. Usually that is its
+ * own id. If a changed node of the attempt has that id, a suffix is added, because two nodes must not have one id: the
+ * person has renamed a file or directory that the attempt has changed at its old path, or has given it another name.
  */
 export function shownId(head: Head, id: NodeId): NodeId {
   const ids = idsOf(head);
@@ -36,18 +36,19 @@ export function shownId(head: Head, id: NodeId): NodeId {
 const OTHER = '~';
 
 /**
- * Notes how the ids of nodes of the disk change while an attempt object is used, because the attempt changes a node or
- * takes that back. A directory on the disk is the same then, but its listing is another one for who has kept it.
+ * Tracks how the shown ids of nodes of the disk change while an attempt object is used, because the attempt changes
+ * such a node or undoes that. The listing of its directory on the disk then has the same version but other ids, so it
+ * gets a suffix.
  */
 export class ShownIds {
   #last: ReadonlySet<NodeId> = new Set();
-  /** Ids that a changed node had, and has not any more. */
+  /** Ids that a changed node had in an earlier head, and none has in the last one. */
   readonly #lost = new Set<NodeId>();
   /** Ids of the disk that were shown as others. */
   readonly #replaced = new Set<NodeId>();
   #count = 0;
 
-  /** To be called with each head that is shown. */
+  /** Must be called with each head that is shown. */
   follow(head: Head): void {
     const ids = idsOf(head);
     const last = this.#last;
@@ -70,7 +71,7 @@ export class ShownIds {
     return shown;
   }
 
-  /** What is added to the versions of listings of the disk. */
+  /** Suffix for the versions of listings of the disk. */
   get suffix(): string {
     return this.#count === 0 ? '' : `${OTHER}${this.#count}`;
   }

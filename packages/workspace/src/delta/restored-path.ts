@@ -3,8 +3,8 @@ import { type Base, type DeltaEntry, type DeltaNode, entryAt, type Head, NO_NAME
 import { Draft } from './draft.js';
 
 /**
- * Returns a head with one path as another head has it. Directories above that only the other head has come along without
- * their other names. A file with several names is one file: it is restored under all names that it has now.
+ * Returns a head with one path as another head has it. Directories above it that only the other head has are added
+ * without their other names. A file with several names is one file: it is restored under all names that it has now.
  * @param shownId id of the node that `wanted` shows at the path, maybe a file of the disk
  */
 export function restoredPath(
@@ -22,7 +22,7 @@ export function restoredPath(
       const above = names.slice(0, depth);
       if (entryAt(draft.current, above)?.node?.kind === 'directory') continue;
       const shell = entryAt(wanted, above);
-      // Both heads show the disk there, or nothing.
+      // The other head shows the disk at the path, or nothing.
       if (shell?.node?.kind !== 'directory') return head;
       draft.setEntry(above, { ...shell, node: { ...shell.node, names: NO_NAMES } });
     }
@@ -32,7 +32,10 @@ export function restoredPath(
   return draft.head;
 }
 
-/** Returns the files with several names that are at and under a path both in the new and in the old state. */
+/**
+ * Returns the files to restore under all names: those that `then` has at and under a path, or that the disk shows
+ * there.
+ */
 function sharedFiles(
   now: DeltaEntry | undefined,
   then: DeltaEntry | undefined,
@@ -50,7 +53,9 @@ function sharedFiles(
   return ids;
 }
 
-/** Gives a file with several names the content and the metadata that it has in another head, or on the disk. */
+/**
+ * Gives a file with several names the state that it has in another head, or had when the attempt began to change it.
+ */
 function restoreFile(draft: Draft, head: Head, wanted: Head, id: NodeId, version: Version): void {
   const [now, then] = [head.inodes.get(id), wanted.inodes.get(id)];
   const isLeft = someEntry(draft.current, ({ link }) => link === id) !== undefined;
@@ -63,7 +68,7 @@ function restoreFile(draft: Draft, head: Head, wanted: Head, id: NodeId, version
   draft.setInode(id, { ...now, version, meta, content: { hash: state.hash, size: state.size } });
 }
 
-/** Returns a changed name for which a test holds. */
+/** Returns a changed name for which a test holds; undefined if there is none. */
 function someEntry(head: Head, test: (entry: DeltaEntry) => boolean): DeltaEntry | undefined {
   const visit = ({ names = NO_NAMES }: DeltaNode): DeltaEntry | undefined => {
     for (const entry of names.values()) {
@@ -75,7 +80,7 @@ function someEntry(head: Head, test: (entry: DeltaEntry) => boolean): DeltaEntry
   return visit(head.root);
 }
 
-/** Reports whether a change began from a file of the disk. */
+/** Reports whether a change began from the file of the disk that has an id. */
 function isBaseOf(base: Base | undefined, id: NodeId): boolean {
   return String(base?.key).startsWith(`${id} `);
 }

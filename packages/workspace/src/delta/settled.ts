@@ -13,9 +13,11 @@ import {
 import { Draft } from './draft.js';
 
 /**
- * Ends conflicts in favour of what an attempt has: its changes begin from what the disk had when the conflict was found.
- * If the disk has changed again since, that is compared anew. A directory of the disk is never given up for a file.
- * @param before head with the conflicts @param after head that results, the same one or after writes to the paths
+ * Ends conflicts in favour of what an attempt has: its changes then begin from what the disk had when the conflict was
+ * found. If the disk has changed again since, the next comparison notices that. A conflict with a directory that the
+ * change did not begin from stays.
+ * @param before head with the conflicts
+ * @param after head to change: the same one, or the one after writes to the paths
  */
 export function settledHead(before: Head, after: Head, paths: Iterable<string>, version: Version): Head {
   const draft = new Draft(after, version);
@@ -34,7 +36,7 @@ export function settledHead(before: Head, after: Head, paths: Iterable<string>, 
 
 /**
  * Reports whether a caller knows what the disk has at a path in conflict.
- * @param told the disk's state at each path of a conflict that the caller was told of
+ * @param told the disk's state at each path of a conflict that the caller has received in a result
  */
 export function isTold(
   path: string,
@@ -83,7 +85,7 @@ function canSettle({ conflict, base, node, link }: DeltaEntry): boolean {
   return conflict?.disk?.kind !== 'directory' || base?.state?.kind === 'directory';
 }
 
-/** The removal of a moved file's old path begins from the same state of the disk. */
+/** Lets the removal of a moved file's old path begin from the same state of the disk. */
 function settleOldName(draft: Draft, { key, disk: state, at }: DeltaConflict, path: string): void {
   const entry = entryAt(draft.current, pathSegments(path));
   if (entry?.isMoved !== true || entry.base?.path !== path) return;

@@ -1,7 +1,7 @@
 import type { CommitResult, Limits } from '@scratchfs/core';
 import { type DeltaEntry, type DeltaNode, type Head, nodeOf } from './delta-node.js';
 
-/** What an attempt has added: bytes of contents and link targets, and names. */
+/** Amount that an attempt has added: bytes of its contents and link targets, and number of new names. */
 export interface Usage {
   readonly size: number;
   readonly nodes: number;
@@ -9,7 +9,7 @@ export interface Usage {
 
 const known = new WeakMap<DeltaNode, Usage>();
 
-/** Returns what a head adds to the lower directory. Directories that heads share are counted once. */
+/** Returns what a head adds to the lower directory. The sums of directories that heads share are cached. */
 export function usageOf(head: Head): Usage {
   const { size, nodes } = usageIn(head.root);
   let linked = 0;
@@ -36,7 +36,7 @@ function usageIn(directory: DeltaNode): Usage {
   return usage;
 }
 
-/** Reports whether a name did not exist before. */
+/** Reports whether an entry is a name that the lower directory did not have. */
 function isAdded({ node, link, base }: DeltaEntry): boolean {
   return (node !== null || link !== undefined) && (base === undefined || base.state === null);
 }
@@ -66,7 +66,10 @@ export function exceededLimit(
   return undefined;
 }
 
-/** Returns the largest file that a batch makes, if it exceeds the limit for a single file. */
+/**
+ * Returns the limit of a single file that a batch exceeds, for the first such file. A file that only shrinks exceeds
+ * none.
+ */
 export function tooLargeFile(
   head: Head,
   sizes: readonly { readonly entry: DeltaEntry | undefined; readonly size: number }[],

@@ -13,7 +13,7 @@ import type { ChangeSide, EntryState, OperationChange } from '../operation.js';
 export interface DiffSides {
   readonly lower: Lower;
   readonly contents: Contents;
-  /** Undefined: the disk. */
+  /** Undefined for the disk. */
   readonly before: Head | undefined;
   readonly after: Head;
 }
@@ -32,7 +32,7 @@ export async function attemptDiff(
     options,
   );
   const diffs: PathDiff[] = [];
-  // Accepting compares a moved file with what it was at its old path, and so does this.
+  // As in an accept, a moved file is compared with what it was at its old path.
   const moves = before === undefined ? movedFiles(after, described) : new Map<string, Base>();
   const oldPaths = new Set([...moves.values()].map(({ path }) => path));
   for (const [i, change] of described.entries()) {
@@ -65,7 +65,9 @@ export async function attemptDiff(
 
 const NO_TEXT = { binary: false, additions: 0, deletions: 0, hunks: [] } as const;
 
-/** Returns the files that an attempt has moved and whose old path is free now, by new path, each with its old state. */
+/**
+ * Returns the base at the old path of each file that an attempt has moved, by new path, if the old path is free now.
+ */
 function movedFiles(head: Head, changes: readonly OperationChange[]): Map<string, Base> {
   const moves = new Map<string, Base>();
   for (const { path, after } of changes) {

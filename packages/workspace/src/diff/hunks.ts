@@ -1,7 +1,7 @@
 import { formatUnified } from '@scratchfs/core/diff';
 import type { Hunk } from '../attempt-types.js';
 
-/** Hunks between two texts. */
+/** Hunks between two texts, and the numbers of added and removed lines. */
 export interface TextDiff {
   readonly hunks: readonly Hunk[];
   readonly additions: number;

@@ -9,7 +9,7 @@ export interface PathDiffOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Returns the differences of changes, sorted by path. The removal of a moved entry's old path is part of the move. */
+/** Returns changes as differences, sorted by path. The removal of a moved entry's old path is part of the move. */
 export async function pathDiffs(
   changes: readonly AttemptChange[],
   contents: Contents,
@@ -79,8 +79,8 @@ async function textOf(
 }
 
 /**
- * Compares the texts of a change's files. No hunks if the contents are equal, undefined if they differ and one is binary.
- * Links and directories count as empty.
+ * Compares the texts of a change's files. Returns no hunks if the contents are equal, and undefined if they differ and
+ * one is binary. Links and directories count as empty.
  */
 export async function textDiffOf(
   change: AttemptChange,

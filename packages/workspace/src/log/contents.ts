@@ -9,13 +9,15 @@ import {
 } from '@scratchfs/core';
 import type { ContentRef } from '../delta/delta-node.js';
 
-/** Maximum number of bytes of contents in memory. */
+/** Maximum number of bytes of stored contents that are kept in memory. */
 const MAX_BYTES = 16 * 2 ** 20;
 
-/** Age in milliseconds of a content at which its time is renewed: much less than the grace period of garbage. */
+/**
+ * Age in milliseconds of a content at which its time is renewed: much less than the grace period of garbage collection.
+ */
 export const RENEWAL_MS = 600_000;
 
-/** The folder that is made last. */
+/** The folder that is created last: if it exists, all do. */
 const LAST_FOLDER = '/contents/f/f';
 
 /** Maximum number of contents, and their bytes, that are stored in one step with a record. */
@@ -35,7 +37,7 @@ export class Contents {
     this.#store = store;
   }
 
-  /** Takes a content, without a copy. It can be read at once, and is stored by {@link save}. */
+  /** Takes a content, without a copy. It can be read immediately, and is stored by {@link save}. */
   add(bytes: Uint8Array): ContentRef {
     const hash = createHash('sha256').update(bytes).digest('hex');
     if (!this.#pending.has(hash)) this.#pending.set(hash, bytes);
@@ -58,8 +60,8 @@ export class Contents {
   }
 
   /**
-   * Returns contents that were added as files to be stored in one step with the record that names them; call
-   * {@link Contents.stored} then. What is too much for one step is stored now.
+   * Returns contents that were added, as files to be stored in one step with the record that names them; call
+   * {@link Contents.stored} then. If they are too many or too large for one step, stores them now and returns none.
    */
   async toStore(hashes: Iterable<string>, options: CallOptions = {}): Promise<readonly NewEntry[]> {
     const entries: NewEntry[] = [];
@@ -81,7 +83,7 @@ export class Contents {
     return entries;
   }
 
-  /** Says that contents are in the store. They stay readable. */
+  /** Marks contents as stored. They stay readable. */
   stored(hashes: Iterable<string>): void {
     for (const hash of hashes) {
       const bytes = this.#pending.get(hash);
@@ -90,7 +92,7 @@ export class Contents {
     }
   }
 
-  /** Forgets contents that were added for nothing. */
+  /** Forgets contents that were added and are not needed. */
   drop(hashes: Iterable<string>): void {
     for (const hash of hashes) this.#pending.delete(hash);
   }
@@ -124,7 +126,7 @@ export class Contents {
     }
   }
 
-  /** Creates the folders of all contents in one step. One by one they made the first changes twice as slow. */
+  /** Creates the folders of all contents in one step: creating them one by one made the first changes twice as slow. */
   async #makeFolders(options: CallOptions): Promise<void> {
     const make = async (store: FileSystem): Promise<void> => {
       for (let i = 0; i < 256; i++) await store.mkdir(folderOf(i.toString(16).padStart(2, '0')), { recursive: true });
@@ -133,7 +135,7 @@ export class Contents {
     else await make(this.#store);
   }
 
-  /** Gives an old content the time of now, so that the collection of garbage does not delete it before a record names it. */
+  /** Sets the time of an old content to now, so that garbage collection does not delete it before a record names it. */
   async #renew(hash: string, bytes: Uint8Array, options: CallOptions): Promise<void> {
     const now = systemClock();
     try {
@@ -162,8 +164,9 @@ function pathOf(hash: string): string {
 }
 
 /**
- * Returns the folder of contents by the first two digits of their hash: 16 folders of 16 each. A commit to a disk
- * writes all names of each folder above a new file: 256 beside each other were a sixth of the time of an edit.
+ * Returns the folder of contents by the first two digits of their hash: 16 folders with 16 folders each. A commit to a
+ * disk writes all names of each folder above a new file: with 256 folders in one, that took a sixth of the time of an
+ * edit.
  */
 function folderOf(hash: string): string {
   return `/contents/${hash[0]}/${hash[1]}`;

@@ -2,9 +2,12 @@ import { type CallOptions, type FileSystem, isFsError, type NewEntry, systemCloc
 import { setManyUnless } from '@scratchfs/core/internal';
 import { RENEWAL_MS } from './contents.js';
 
-/** What belongs to the step in which a record is created. */
+/** Contents and conditions of the step in which a record is created. */
 export interface StoredTogether {
-  /** Contents that the record names. Those that exist are not written again, unless garbage collection might take them. */
+  /**
+   * Contents that the record names. A store with transactions writes those that exist again only if garbage collection
+   * might delete them.
+   */
   readonly contents?: readonly NewEntry[] | undefined;
   /** Paths that must not exist. */
   readonly absent?: readonly string[] | undefined;
@@ -12,8 +15,8 @@ export interface StoredTogether {
 
 /**
  * Creates a record exclusively, with the contents that it names. If the record or one of the paths that must not exist
- * exists, no record is created, and that path is returned. It is one step of the store, so a commit of a disk instead
- * of three; a store without transactions gets the contents first.
+ * exists, no record is created, and that path is returned. In a store with transactions it is one step, so one commit
+ * of a disk instead of three; other stores get the contents first.
  */
 export async function createTogether(
   store: FileSystem,

@@ -47,7 +47,7 @@ export function describeChanges(changes: HeadChanges, before: Head, after: Head)
     const [gone, here] = [byPath.get(from), byPath.get(to)];
     return gone !== undefined && here !== undefined && isSame(gone.before, here.after);
   };
-  // What moved along with a directory above is not a change of its own.
+  // An entry that moved along with a directory above it is not a change of its own.
   for (const { from, to } of moved) {
     const above = moved.find((one) => to.startsWith(`${one.to}/`) && from === one.from + to.slice(one.to.length));
     if (above === undefined || !isImplied(from, to)) continue;
@@ -84,7 +84,7 @@ function isLive(node: DeltaNode | null): boolean {
 function sideOf(head: Head, side: Side, other: Side, after: Head): ChangeSide {
   if (side === null) return null;
   if (side === 'disk') {
-    // What the disk had when the attempt changed the name tells more than `disk`, as long as it is the earlier side.
+    // The state that the disk had when the attempt changed the name says more than `disk`.
     const changed = other !== null && other !== 'disk' ? other : undefined;
     const start = changed && startOf(changed, nodeOf(after, changed) ?? null);
     return start === undefined || isLive(changed?.node ?? null) ? 'disk' : start.state;
@@ -94,7 +94,7 @@ function sideOf(head: Head, side: Side, other: Side, after: Head): ChangeSide {
   return isLive(node) ? 'disk' : stateOf(node);
 }
 
-/** Reports whether an attempt has made a name: without its change nothing is there. */
+/** Reports whether an attempt has created a name, so that nothing exists there without its change. */
 function isCreated(side: Side): boolean {
   return side !== null && side !== 'disk' && side.base?.state === null;
 }

@@ -10,7 +10,7 @@ import { createTogether, type StoredTogether } from './create-together.js';
 import { describeChanges, summarize } from './describe-changes.js';
 import { decodeRecord, encodeRecord, type OperationRecord, seal, unseal } from './operation-record.js';
 
-/** Number of operations after which the head is stored, so that opening replays fewer than that. */
+/** Number of operations after which the head is stored, so that opening usually replays fewer than that. */
 const OPERATIONS_PER_HEAD = 100;
 /** Maximum number of records that are read in one step. */
 const RECORDS_PER_READ = 100;
@@ -41,10 +41,10 @@ export interface NewOperation {
   readonly ms: number;
   readonly target?: number | undefined;
   readonly batch?: string | undefined;
-  /** Number of the operation that the head was made from. If the log is further, nothing is appended. */
+  /** Number of the operation that the head was made from. If the log has later ones, nothing is appended. */
   readonly after?: number | undefined;
   readonly accept?: AcceptRecord | undefined;
-  /** For an operation whose changes are on the disk and not in the head. */
+  /** Set for an operation whose changes are on the disk and not in the head. */
   readonly changes?: readonly OperationChange[] | undefined;
 }
 
@@ -59,9 +59,9 @@ export class OperationLog {
   readonly #tell: (operation: Operation) => void;
   #state: LogState;
   readonly #records = new Map<number, OperationRecord>();
-  /** Numbers under which batches were sent. */
+  /** Operation numbers under which this client tried to append batches, by batch id. */
   readonly #batches = new Map<string, number>();
-  /** Numbers of batches that are in the log. */
+  /** Operation numbers of batches that are in the log, by batch id. */
   readonly #done = new Map<string, number>();
 
   private constructor(
@@ -106,7 +106,7 @@ export class OperationLog {
     await store.writeFile(statePath(folder, 0), seal(encodeState(stateOfHead(head))));
   }
 
-  /** Reads the operations of other clients. */
+  /** Reads the operations that other clients have appended. */
   async catchUp(options: CallOptions = {}): Promise<LogState> {
     for (;;) {
       const record = await this.#read(this.#state.last + 1, options);
@@ -127,7 +127,7 @@ export class OperationLog {
     stored: StoredTogether = {},
   ): Promise<Operation | undefined> {
     const before = this.#state;
-    // Reading catches up too, at any time.
+    // A read may have caught up since the head was made.
     if (after !== undefined && after !== before.last) return undefined;
     const changes = changesBetween(before.head, head);
     const described = given ?? describeChanges(changes, before.head, head);
@@ -160,7 +160,7 @@ export class OperationLog {
     return done;
   }
 
-  /** Returns the operation of a batch, if it is among the latest known ones. */
+  /** Returns the operation of a batch; undefined if it is not among the latest known ones. */
   operationOf(batch: string): Operation | undefined {
     const id = this.#done.get(batch);
     return id === undefined ? undefined : this.#records.get(id)?.operation;
@@ -220,7 +220,7 @@ export class OperationLog {
         'corrupt',
         `Operations of attempt ${this.#attempt} are missing in the store between ${first} and ${last}`,
       );
-    // One step for many records: a call for each took 2.5 ms of CPU time in a process that has just started.
+    // Many records in one step: a call for each took 2.5 ms of CPU time in a process that has just started.
     for (let from = first; from <= last; from += RECORDS_PER_READ) {
       const count = Math.min(RECORDS_PER_READ, last - from + 1);
       const paths = Array.from({ length: count }, (_, i) => this.#path(from + i));
@@ -277,7 +277,10 @@ export class OperationLog {
   }
 }
 
-/** Returns the version of what an operation changed. Unique, because a name may be given again after an attempt was discarded. */
+/**
+ * Returns the version of what an operation changed. It has the time because an operation that fails leaves its number
+ * free.
+ */
 export function versionFor(attempt: string, { id, at }: Pick<Operation, 'id' | 'at'>): string {
   return `${attempt}:${id}:${at}`;
 }
@@ -307,7 +310,7 @@ function encodeState(state: LogState): EncodedState {
   return { ...state, head: encodeHead(state.head) };
 }
 
-/** Reads the newest stored head that is not newer than an operation. */
+/** Reads the newest stored state at or before an operation; undefined if there is none. */
 async function readState(store: FileSystem, folder: string, last: number): Promise<LogState | undefined> {
   let names: string[];
   try {
