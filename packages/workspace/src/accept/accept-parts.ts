@@ -6,10 +6,10 @@ import type { MovedDirectories } from '../store/moved-directories.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 import type { PendingAccepts } from './pending-accept.js';
 
-/** What accepting needs from an attempt. */
+/** Parts of an attempt that accepting needs. */
 export interface AcceptParts {
   readonly attempt: string;
-  /** Path of the directory. */
+  /** Path of the user's directory on the disk. */
   readonly directory: string;
   readonly lower: Lower;
   readonly contents: Contents;
@@ -23,7 +23,7 @@ export interface AcceptParts {
 
 const MAX_LISTED_PATHS = 5;
 
-/** Returns the first paths for a message. */
+/** Formats a list of paths for a message: the first five, and the number of the others. */
 export function listOf(paths: readonly string[]): string {
   const shown = paths
     .slice(0, MAX_LISTED_PATHS)

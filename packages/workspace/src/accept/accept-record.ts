@@ -7,7 +7,10 @@ export interface DiskWrite {
   readonly after: EntryState | null;
 }
 
-/** What an `accept`, or an operation of a live attempt, changed outside the attempt, kept in its record, so that it can be undone and made again. */
+/**
+ * Changes that an `accept`, or an operation of a live attempt, made outside the attempt. Kept in its record, so that it
+ * can be undone and repeated, except for a merge, which only git can undo.
+ */
 export type AcceptRecord =
   | {
       readonly as: 'apply';

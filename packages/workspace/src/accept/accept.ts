@@ -57,7 +57,7 @@ export function checkAcceptOptions(options: AcceptOptions | undefined): KnownAcc
 
 /** Changes of an attempt that are accepted, or will be. */
 interface Request {
-  /** Head that the changes are of. */
+  /** Head that has the changes. */
   readonly head: Head;
   readonly changes: readonly AttemptChange[];
   readonly selected: readonly SelectedChange[];
@@ -67,9 +67,9 @@ interface Request {
 }
 
 /**
- * Brings changes of an attempt to the user. Runs in the attempt's turn, after the log has caught up. Returns undefined if
- * another client has changed the attempt before anything was written.
- * @throws WorkspaceError `moved`, `not-found` for paths and hunks, `refused`
+ * Brings changes of an attempt to the user. Runs in the attempt's turn, after the log has caught up. Returns undefined
+ * if another client has changed the attempt before anything was written.
+ * @throws WorkspaceError `not-found` for a path without a change and an unknown hunk; `refused`
  */
 export async function acceptAttempt(
   parts: AcceptParts,
@@ -96,7 +96,7 @@ export async function acceptAttempt(
   }
 }
 
-/** Takes all names of changed files with hard links into the attempt. Returns false if another client was faster. */
+/** Adds the other names of changed files with hard links to the attempt. Returns false if another client was faster. */
 async function appendLinkedNames(
   { log, contents, clock }: AcceptParts,
   { head, hashes }: LinkedNames,
@@ -122,7 +122,7 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
   const onBegin = async ({ paths, writes }: Pick<PendingAccept, 'paths' | 'writes'>): Promise<void> => {
     const summary = summaryOf(paths ?? []);
     await note.begin({ tool: 'accept', actor, summary, paths, writes, after: log.state.last }, { signal });
-    // From here on, no client undoes or accepts anything. What came before has to be looked at.
+    // From here on no other client accepts or undoes anything. Operations that came just before are noticed here.
     isMoved = (await log.catchUp({ signal })).head !== head;
     if (isMoved) throw new WorkspaceError('moved', 'Another client has changed the attempt');
   };
@@ -213,12 +213,12 @@ async function mergeCommit(
   { message, signal }: AcceptOptions,
 ): Promise<MergeResult> {
   await using versions = new HostHistory();
-  // What cannot be represented stays as it is: the commit has it from its parent.
+  // Entries that cannot be represented stay as they are: the commit has them from its parent.
   await versions.onboardRepo(directory, { skipUnrepresentable: () => undefined, signal });
   return await versions.executeMerge(directory, commit, { message, signal });
 }
 
-/** Returns paths that equal the disk, after a merge. */
+/** Returns accepted paths after a merge, each with what the disk has now as the state that the attempt begins from. */
 async function pathsOnDisk(
   directory: string,
   paths: readonly string[],
@@ -244,7 +244,7 @@ interface Accepted {
   readonly batch?: string | undefined;
 }
 
-/** Appends the operation of an accept, again if another client was faster. The disk has the changes already. */
+/** Appends the operation of an accept, which is written already. Tries again if another client was faster. */
 async function appendAccept(
   parts: AcceptParts,
   planned: { readonly head: Head; readonly changes: readonly AttemptChange[] },
@@ -258,7 +258,7 @@ async function appendAccept(
     const remaining = changes.flatMap((change) => {
       const accepted = done.get(change.path);
       if (accepted === undefined) return [change];
-      // Changed again by another client: that change begins from what was accepted.
+      // Another client has changed it again: that change begins from what was accepted.
       if (isPlanned || sameState(accepted.planned, change.now)) return [];
       return [{ path: change.path, base: accepted.after, now: change.now }];
     });
@@ -271,7 +271,7 @@ async function appendAccept(
   });
 }
 
-/** Appends an operation made from the current head. Not to be cancelled: what it describes has happened. */
+/** Appends an operation made from the current head. Cannot be cancelled, because what it describes has happened. */
 async function append(
   { log, clock, attempt }: AcceptParts,
   prepare: (
@@ -296,15 +296,17 @@ async function append(
 /** Returns the head after the undo or redo of an operation. */
 type HeadAfterMove = (head: Head, target: OperationRecord, tool: 'undo' | 'redo', version: string) => Head;
 
-/** Time in milliseconds to wait for the undo or redo of an accept by another client. */
+/**
+ * Time in milliseconds to wait for another client's undo or redo of an accept, or for its operation of a live attempt.
+ */
 const WAIT_MS = 10_000;
 const PAUSE_MS = 20;
 
 /**
- * Completes the log after an accept of a killed process. Returns true while an accept of another client is at work: other
- * clients may go on then, but do not take over what is on the disk. An undo or redo, and an operation of a live attempt,
- * is waited for. Runs in the attempt's turn.
- * @throws WorkspaceError `refused` if that takes longer than 10 seconds
+ * Completes the log after an accept of a killed process. Waits for another client's undo, redo or operation of a live
+ * attempt. Does not wait for its accept, but returns true: the caller may go on then, but must not take over what is on
+ * the disk. Runs in the attempt's turn.
+ * @throws WorkspaceError `refused` if waiting takes longer than 10 seconds
  */
 export async function settleAccepts(parts: AcceptParts, headAfterMove: HeadAfterMove): Promise<boolean> {
   for (const until = performance.now() + WAIT_MS; ; await pause(PAUSE_MS)) {
@@ -318,7 +320,8 @@ export async function settleAccepts(parts: AcceptParts, headAfterMove: HeadAfter
 
 /**
  * Completes the log after an accept of a killed process. Runs in the attempt's turn.
- * @throws WorkspaceError `refused` while another client accepts, or takes longer than 10 seconds for something else
+ * @throws WorkspaceError `refused` while another client accepts, or if its undo, redo or operation of a live attempt
+ *   takes longer than 10 seconds
  */
 export async function completeInterrupted(
   parts: AcceptParts,
@@ -338,7 +341,10 @@ function atWork({ owner }: FoundNote): WorkspaceError {
   );
 }
 
-/** Appends the operation of an accept whose process did not come to it, if its changes are on the disk. */
+/**
+ * Appends the operation that a killed process announced in a note, if its changes are on the disk, and removes the
+ * note.
+ */
 async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove: HeadAfterMove): Promise<void> {
   const { id: batch, pending } = found;
   const { tool, actor, summary, target, paths = [], writes, operation } = pending;
@@ -368,8 +374,8 @@ async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove:
 }
 
 /**
- * Undoing interrupted writes creates directories anew, and gives files new times: they are still what the attempt has
- * moved and hidden, unless the person has changed them since.
+ * Appends a head that knows the entries which undoing interrupted writes has created anew: they are what the attempt
+ * has moved and hidden, not additions of the person, unless the person has changed them since.
  */
 async function followRecovery(parts: AcceptParts, writes: readonly DiskWrite[]): Promise<void> {
   for (;;) {
@@ -383,7 +389,7 @@ async function followRecovery(parts: AcceptParts, writes: readonly DiskWrite[]):
   }
 }
 
-/** Reports whether the operation of a note is in the log, so that only the note was left. */
+/** Reports whether the operation of a note is in the log already. */
 async function isLogged({ log }: AcceptParts, { id, pending }: FoundNote): Promise<boolean> {
   for (let number = log.state.last; number > pending.after; number--)
     if ((await log.record(number)).batch === (pending.operation?.batch ?? id)) return true;
@@ -391,9 +397,10 @@ async function isLogged({ log }: AcceptParts, { id, pending }: FoundNote): Promi
 }
 
 /**
- * Undoes an accept, or makes it again, first on the disk and then in the log. Runs in the attempt's turn.
+ * Undoes or repeats an accept, first on the disk and then in the log. Runs in the attempt's turn.
  * @returns undefined if another client was faster, so that nothing was changed
- * @throws WorkspaceError `refused` if a path does not hold what the accept, or its undo, left there; nothing is changed then
+ * @throws WorkspaceError `refused` if a path or branch is no longer what the accept, or its undo, left there, or for a
+ *   merge; nothing is changed then
  */
 export async function moveAccept(
   parts: AcceptParts,
@@ -478,10 +485,10 @@ function appendMove(
 }
 
 /**
- * Returns an earlier head for what undone accepts have put back on the disk since: it is not what the person has added, so
- * a directory that the head moves or removes takes it along.
+ * Returns an earlier head that knows what undone accepts have put back on the disk since. These entries are not
+ * additions of the person, so they are moved or removed with their directory.
  * @param id operation that the head is of
- * @param version of directories that change
+ * @param version version of directories that change
  */
 export async function headAfterUndoneAccepts(
   head: Head,
@@ -491,7 +498,7 @@ export async function headAfterUndoneAccepts(
   options: CallOptions = {},
 ): Promise<Head> {
   const writes = new Map<string, DiskWrite>();
-  // Operations that are no longer kept are left out: what they put back then counts as the person's, and stays.
+  // Operations that are no longer kept are left out: what they put back counts as added by the person, and stays.
   const recordOf = (number: number): Promise<OperationRecord | undefined> =>
     parts.log.record(number, options).catch((error: unknown) => {
       if (error instanceof WorkspaceError && error.code === 'not-found') return undefined;

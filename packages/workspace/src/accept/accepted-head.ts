@@ -17,8 +17,8 @@ import { type AttemptChange, sameState } from './attempt-change.js';
 import { type AcceptContents, readLower } from './attempt-changes.js';
 
 /**
- * Returns the head of an attempt after an accept. Accepted paths that equal the disk leave it; the base of the others is
- * what is on the disk now.
+ * Returns the head of an attempt after an accept. Accepted paths that equal the disk have no change any more; the
+ * changes of the others begin from what is on the disk now.
  * @param remaining changes that were not accepted
  * @param isPlanned false if another operation came after the changes were planned
  */
@@ -32,12 +32,12 @@ export async function headAfterAccept(
   options: CallOptions = {},
 ): Promise<Head> {
   const rebase = new Rebase(head, contents, version, isPlanned, options);
-  // What is in a directory comes before it.
+  // Entries come before the directory that holds them.
   for (const path of [...accepted].reverse()) await rebase.accept(path, remaining);
   return rebase.finish();
 }
 
-/** Returns a head that shows other states over the disk. @param changes sorted by path, with contents in the store */
+/** Returns a head that shows the new states of changes. @param changes sorted by path */
 export async function headWithChanges(
   head: Head,
   changes: readonly AttemptChange[],
@@ -85,7 +85,7 @@ class Rebase {
     const { path, base, now } = accepted;
     const names = pathSegments(path);
     const entry = entryAt(this.#draft.current, names);
-    // Entries of a removed or moved directory follow from that of the directory.
+    // Entries in a removed or moved directory have no entry of their own.
     if (entry === undefined) {
       const isRemoved = !this.isPlanned && accepted.before === null && !this.#isInMoved(names);
       // Another operation has removed what this one created on the disk.
@@ -197,7 +197,7 @@ class Rebase {
     return { path, key: undefined, state: null, at: systemClock() };
   }
 
-  /** Gives an entry with a difference that stays open its new base, and the state that the attempt has now. */
+  /** Gives an entry that still differs from the disk its new base, and the state that the attempt has now. */
   async #setBase(
     names: readonly string[],
     entry: DeltaEntry,
@@ -206,7 +206,7 @@ class Rebase {
   ): Promise<void> {
     const { path, base, now, after } = accepted;
     const record = (await readLower(this.contents.lower, path, this.options))?.record;
-    // A base that is not on the disk has no key, so that it is compared by content.
+    // A base that is not on the disk gets an empty key, so that it is compared by content.
     const key = record !== undefined && sameState(base, after) ? keyOf(record) : undefined;
     const next: DeltaNode | null =
       node === null || now === null || sameState(stateOf(node), now)

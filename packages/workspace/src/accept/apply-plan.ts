@@ -11,7 +11,7 @@ export interface PlannedWrite {
   readonly disk: DiskEntry;
   /** State to write: that of the attempt, or merged with what the person has changed. */
   readonly after: EntryState | null;
-  /** Content of `after`. Undefined if nothing is to be written. */
+  /** Content of a file `after`. Undefined if the disk has it already. */
   readonly content: Uint8Array | undefined;
 }
 
@@ -39,7 +39,7 @@ export async function planApply(
       conflicts.push(change.conflict);
       continue;
     }
-    // A directory that takes the place of a file comes before what is in it.
+    // Nothing lies in a directory that is to replace a file.
     const entry = made.has(parentPath(path)) ? ABSENT : await disk.read(path, base === null && target !== null);
     const old = from === undefined ? undefined : (oldEntries.get(from) ?? (await disk.read(from, false)));
     const merged = moved.has(path) ? removalOf(entry) : await mergeChange(change, entry, old, contents, signal);
@@ -59,7 +59,7 @@ export async function planApply(
   return { writes, conflicts };
 }
 
-/** The old path of a move is removed with whatever content it has: the new path takes over what the person changed. */
+/** Plans the removal of a move's old path, whatever content it has: the new path takes over what the person changed. */
 function removalOf({ problem }: DiskEntry): Merged {
   return problem === undefined ? { state: null } : { conflict: 'kind' };
 }
@@ -80,12 +80,12 @@ async function mergeChange(
   if (old === undefined) return mergeEntry(sideOf(base, contents, signal), diskSide(entry), attempt);
   if (target?.kind === 'directory' && old.state?.kind !== 'directory') return { conflict: 'directory' };
   if (old.state === null) return { conflict: 'removed' };
-  // What the person has put there is not what was moved.
+  // An entry of another kind, which the person has put there, is not the one that was moved.
   if (before !== null && old.state.kind !== before.kind) return { conflict: 'kind' };
   const merged = await mergeEntry(sideOf(before, contents, signal), diskSide(old), attempt);
   if ('conflict' in merged || sameState(merged.state, entry.state)) return merged;
   if (entry.state !== null) return { conflict: 'exists' };
-  // What the person made of the old path moves too.
+  // Changes that the person made at the old path move too.
   return merged.state?.kind === 'file' ? { ...merged, content: merged.content ?? old.content } : merged;
 }
 
@@ -98,7 +98,8 @@ function diskSide({ state, content = new Uint8Array() }: DiskEntry): Side {
 }
 
 /**
- * Returns the writes that can be made although some paths keep their state: not under those, and no half of a move.
+ * Returns the writes that can be made although paths in conflict keep their state: none under such a path except
+ * removals, and no half of a file's move.
  * @param changes all changes that were planned, those with conflicts included
  */
 export function withoutPaths(

@@ -10,10 +10,12 @@ import { DiskReader } from './disk-reader.js';
 import type { SelectedChange } from './select.js';
 import { mergeEntry } from './three-way.js';
 
-/** What an accept did at one path, and what the attempt begins from afterwards. */
+/** Effect of an accept at one path, and the state that the attempt begins from afterwards. */
 export interface AcceptedPath {
   readonly path: string;
-  /** State in the attempt that was accepted. If it is another one by now, a later operation has changed it. */
+  /**
+   * State in the attempt that was accepted. If the attempt has another one later, an operation has changed it since.
+   */
   readonly planned: EntryState | null;
   /** State on the disk before and after the accept. */
   readonly before: EntryState | null;
@@ -26,13 +28,13 @@ export interface AcceptedPath {
 
 export interface Applied {
   readonly success: boolean;
-  /** Sorted by path. With `dryRun` or without success: nothing was written. */
+  /** Sorted by path. Empty without success. With `dryRun` nothing was written. */
   readonly paths: readonly AcceptedPath[];
   /** Sorted by path. Includes directories above new entries that the person had removed. */
   readonly writes: readonly DiskWrite[];
   readonly conflicts: readonly Conflict[];
   readonly autoRun: readonly string[];
-  /** Removed directories that stay because they hold entries that the attempt did not know. */
+  /** Directories to be removed that stay because they hold other entries, such as hidden or ignored ones. */
   readonly keptDirectories: readonly string[];
 }
 
@@ -40,11 +42,13 @@ export interface ApplyCall {
   readonly onConflict: 'fail' | 'skip';
   readonly dryRun: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Called with what is to be written when all contents are stored, before anything is written. */
+  /** Called with what is to be written, after all contents are stored and before the disk changes. */
   readonly onBegin?: ((accepted: Pick<Applied, 'paths' | 'writes'>) => Promise<void>) | undefined;
 }
 
-/** Number of times that a plan is made anew because other processes change its paths. */
+/**
+ * Maximum number of plans that are made because other processes change the paths, or the disk cannot take some of them.
+ */
 const MAX_PLANS = 20;
 
 /**
@@ -94,14 +98,14 @@ export async function applySelection(
 
 type Obstacle = ConflictCode | 'refused';
 
-/** Codes of paths that another process changed since they were read, so that they are read again. */
+/** Conflict codes of the host that mean: another process has changed the path since it was read, so read it again. */
 const CHANGED: ReadonlySet<ConflictCode> = new Set(['changed', 'missing', 'exists']);
 
 function failure(conflicts: readonly Conflict[]): Applied {
   return { success: false, paths: [], writes: [], conflicts, autoRun: [], keptDirectories: [] };
 }
 
-/** Turns what the host cannot write into conflicts. A removed directory that is not empty stays. */
+/** Turns paths that the host cannot write into conflicts. A directory to be removed that is not empty stays instead. */
 function aroundObstacles(
   { writes, conflicts }: ApplyPlan,
   obstacles: ReadonlyMap<string, Obstacle>,
@@ -113,7 +117,7 @@ function aroundObstacles(
     .map(({ change }) => change.path);
   const kept = writes.flatMap((write): PlannedWrite[] => {
     const { change, disk, after } = write;
-    // A directory that cannot make room for a file keeps what is in it.
+    // If a directory cannot make room for a file, nothing in it is removed.
     if (after === null && replaced.some((path) => isWithin(change.path, path))) return [];
     const code = obstacles.get(change.path);
     if (code === undefined) return [write];

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NodeId } from '@scratchfs/core';
 import type { Conflict, EntryState } from '../operation.js';
 
-/** Mode bits that an accept compares and sets: all but set-user-ID and set-group-ID. */
+/** Permission bits that an accept compares and sets: all but set-user-ID and set-group-ID. */
 export const MODE_BITS = 0o1777;
 
 /**

@@ -17,7 +17,7 @@ import { stateOfRecord } from '../refresh/capture.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 import { type AttemptChange, type Contents, hashOf, MODE_BITS, sameState } from './attempt-change.js';
 
-/** Contents of the store, and of files of the disk that are read again when they are asked for. */
+/** Contents from the store, or from files of the disk, which are read again when they are needed. */
 export class AcceptContents implements Contents {
   readonly #lowerPaths = new Map<string, string>();
 
@@ -26,7 +26,7 @@ export class AcceptContents implements Contents {
     readonly lower: Lower,
   ) {}
 
-  /** Notes where a content lies on the disk, so that it need not be stored yet. */
+  /** Records where a content lies on the disk, so that it need not be stored yet. */
   note(hash: string, lowerPath: string): void {
     this.#lowerPaths.set(hash, lowerPath);
   }
@@ -49,8 +49,9 @@ export class AcceptContents implements Contents {
 
 /**
  * Returns the difference between an attempt and what it began from, one change for each path. Removed and moved
- * directories, which the attempt keeps as one entry each, are listed as they are on the disk now. What the person has
- * created or edited there since is left out, so that it stays. So are directories that can only be read.
+ * directories, which the attempt keeps as one entry each, are listed as they are on the disk now. Entries that the
+ * person has created there since are left out, so that they stay, and so are those edited in a removed directory, and
+ * directories that can only be read.
  */
 export async function attemptChanges(
   head: Head,
@@ -79,14 +80,16 @@ class Collector {
   readonly #movedFrom = new Map<string, DeltaNode>();
   /** Those of them that are gone or replaced, with what is there now. */
   readonly #lost = new Map<string, EntryState | null>();
-  /** Keys of lower nodes that are not newer than their directory's removal, although their times are. */
+  /** Keys of lower nodes that count as older than the hiding of their directory, although their times are newer. */
   readonly #known = new Set<Version>();
   /** Hashes of what hidden directories held, and by lower directory the keys of its names. */
   readonly #hashes = new Set<string>();
   readonly #held = new Map<string, ReadonlyMap<string, Version>>();
-  /** Lower paths that are left out, or not: an entry that is removed at its old path must be moved to the new one. */
+  /** Decisions by lower path whether it is left out: the old and the new path of a move must have the same one. */
   readonly #left = new Map<string, boolean>();
-  /** What the attempt began from at paths under directories that it moved: the disk may hold something else by now. */
+  /**
+   * Newest states of lower paths that changes began from: at a removed path the disk may hold something else by now.
+   */
   readonly #began = new Map<string, Base>();
 
   constructor(
@@ -145,7 +148,7 @@ class Collector {
     const base = start?.path === path ? start : undefined;
     const isShown = node?.from?.path === path;
     if (this.#lost.has(path)) {
-      // What lies there now is not what the attempt has moved away.
+      // The entry at the path is no longer the one that the attempt has moved away.
       if (node === null) return;
     } else if (base?.state?.kind === 'directory' && !isShown) {
       await this.#remove(path, base, this.#movedFrom.has(path));
@@ -158,7 +161,7 @@ class Collector {
     const conflict = node?.from?.isMoved === true ? this.#lostSource(path, node, node.from.path) : undefined;
     if (isOwn) this.#found.set(path, { base: before, now, from, link: entry.link, conflict });
     if (node?.kind !== 'directory') return;
-    // Also a directory with changes inside a moved one.
+    // This includes a directory with changes inside a moved one.
     if (node.from !== undefined && !isShown && conflict === undefined)
       await this.#moveNames(path, node.from.path, node, entry.base?.at);
     await this.visitNames(path, node);
@@ -201,8 +204,9 @@ class Collector {
   }
 
   /**
-   * Reports whether an entry of a hidden directory is left out, because it is not what the attempt has hidden: another
-   * file or directory, or, if it would be removed, other content. Without a list of what was there its times decide.
+   * Reports whether an entry of a hidden directory is left out, because it is not what the attempt has hidden: it is
+   * another file or directory, or, if it would be removed, has other content. Without a list of what was there its
+   * times decide.
    */
   #isLeft(directory: string, name: string, record: NodeRecord, isMoved: boolean, at: number): boolean {
     const path = joinPath(directory, name);
@@ -244,7 +248,7 @@ class Collector {
 /** Milliseconds by which the clocks of a disk and of the process may differ. */
 const RACY_MS = 2_000;
 
-/** Returns the lower path that an entry was moved from, if it is another one. */
+/** Returns the lower path that an entry was moved from; undefined if it was not moved. */
 function originOf(path: string, { base }: DeltaEntry, node: DeltaNode | null): string | undefined {
   const from = node?.from?.isMoved === true ? node.from.path : (node?.origin?.path ?? base?.path);
   return node === null || from === path ? undefined : from;
@@ -265,7 +269,7 @@ export async function readLower(lower: Lower, path: string, options: CallOptions
 
 const PAGE_NAMES = 10_000;
 
-/** Lists a lower directory. What is not one has no entries. */
+/** Lists a lower directory. Returns no entries if the path is not a directory. */
 export async function listLower(
   lower: Lower,
   path: string,

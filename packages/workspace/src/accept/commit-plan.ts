@@ -53,8 +53,8 @@ export async function planCommit(
 }
 
 /**
- * Checks that git records the selected paths as they are, and returns the hash of the repository. A directory that is
- * not the top of a repository has no rules of git.
+ * Checks that git records the selected paths as they are, and returns the hash algorithm of the repository. If the
+ * directory cannot take a commit, because it is not the top of a repository for example, returns `sha1` unchecked.
  * @throws WorkspaceError `refused`
  */
 export async function checkGitPaths(
@@ -85,7 +85,7 @@ async function checkNames(draft: CommitDraft, names: readonly string[]): Promise
   }
 }
 
-/** Returns a change as git sees it: without directories, and with modes that are executable or not. */
+/** Returns a change as git records it: without directories, and of a mode only whether it is executable. */
 function asInGit(change: SelectedChange): SelectedChange {
   const { base, now, before, target } = change;
   return { ...change, base: gitState(base), now: gitState(now), before: gitState(before), target: gitState(target) };
@@ -135,7 +135,7 @@ class ParentReader implements EntryReader {
     if (state !== null) return { state, content: this.entries.get(name)?.content };
     const base = this.#changes.get(path)?.base ?? null;
     if (base === null) return ABSENT;
-    // A file that the person has not committed yet is added as the attempt has it.
+    // A file that the person has not committed yet counts as unchanged, so the commit adds it as the attempt has it.
     const { state: onDisk } = await this.disk.read(path, isNew);
     if (onDisk === null) return ABSENT;
     return { state: base, content: await contentOf(base, this.contents, this.signal) };

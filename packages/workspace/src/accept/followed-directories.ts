@@ -6,10 +6,10 @@ import type { HeadChanges } from '../delta/head-changes.js';
 import { stateOfRecord } from '../refresh/capture.js';
 import type { DiskDirectory, MovedDirectories } from '../store/moved-directories.js';
 
-/** Most steps from where a directory was to where it is: one for each accept, and each undo of one. */
+/** Maximum number of moves that are followed from where a directory was: one for each accept, and each undo of one. */
 const MAX_STEPS = 1_000;
 
-/** A moved directory of a head, with the place where its files lie now. */
+/** A moved directory of a head, with the lower path at which its files lie now. */
 interface Followed {
   readonly path: string;
   readonly oldPath: string;
@@ -18,8 +18,8 @@ interface Followed {
 }
 
 /**
- * Returns a head for the disk as it is now: a moved directory whose files an accept has put elsewhere, also one of another
- * attempt, shows them there. Returns the head itself if there is none.
+ * Returns a head in which moved directories show their files where accepts, also those of other attempts, have put
+ * them. Returns the head itself if there are none.
  */
 export async function followedHead(
   head: Head,
@@ -46,8 +46,9 @@ export async function followedHead(
 }
 
 /**
- * Notes where the directories lie that an accept, or its undo, has moved on the disk.
- * @param changes of the accept; each directory is noted under the place where it was shown from
+ * Notes in the store where the directories lie that an accept, or its undo, has moved on the disk.
+ * @param changes changes of the accept; each directory is noted under the lower path that it was shown from
+ * @param head head after them
  */
 export async function noteMoves(
   changes: HeadChanges,
@@ -115,7 +116,7 @@ function followedEntry(entry: DeltaEntry, { path, oldPath, record, lowerPath }: 
   };
 }
 
-/** Lets changes in a directory begin from where its files lie now. */
+/** Returns the names of a directory with the lower paths of their bases under its new lower path. */
 function followedNames(names: NonNullable<DeltaNode['names']>, from: string, to: string): Map<string, DeltaEntry> {
   const followed = new Map<string, DeltaEntry>();
   for (const [name, entry] of names) {

@@ -9,13 +9,14 @@ import { listLower } from './attempt-changes.js';
 export interface LinkedNames {
   /** Head with an entry for each name. */
   readonly head: Head;
-  /** Contents to store before the head counts. */
+  /** Contents to store before the head is stored. */
   readonly hashes: ReadonlySet<string>;
 }
 
 /**
- * Finds the names under which an attempt shows a changed file without having used them: the other hard links to it. The
- * directory is walked only if the attempt has changed a file with more names than it has used. Undefined if all are known.
+ * Finds the names of changed files that the attempt has not used yet: other hard links to them on the disk. The
+ * directory is walked only if the attempt has changed a file with more names than it has used. Returns undefined if it
+ * finds none.
  */
 export async function withLinkedNames(
   head: Head,
@@ -46,7 +47,7 @@ export async function withLinkedNames(
   return { head: writer.head, hashes: writer.hashes };
 }
 
-/** Returns the ids of the files that have more names than the attempt has used. */
+/** Returns the ids of the changed files that have more names than the attempt has used. */
 function filesWithOtherNames(head: Head): ReadonlySet<NodeId> {
   const used = new Map<NodeId, number>();
   const visit = ({ names = NO_NAMES }: DeltaNode): void => {

@@ -16,7 +16,7 @@ import { withLinkedNames } from './linked-names.js';
 import type { LiveOperation } from './pending-accept.js';
 import { redoWrites, undoWrites } from './undo.js';
 
-/** An operation that is about to be written to the disk. `after` is the number of the last operation that it was made from. */
+/** An operation that is about to be written to the disk. `after` is the number of the last operation before it. */
 type Described = Omit<NewOperation, 'accept' | 'changes' | 'summary'> & {
   readonly after: number;
   readonly summary?: string | undefined;
@@ -24,13 +24,14 @@ type Described = Omit<NewOperation, 'accept' | 'changes' | 'summary'> & {
 
 /**
  * Writes an operation of a live attempt to the disk and appends it to the log, both or neither, also after `kill -9`.
- * The head of a live attempt is always that of an attempt without changes: the disk has them.
+ * The head in the log stays that of an attempt without changes: the disk has them.
  *
  * @param next head with the changes of the operation
  * @returns undefined if another process has changed the attempt, or a path of the operation on the disk: nothing was
- *   written, and the caller looks at the disk again
- * @throws FsError ENOTEMPTY if a directory to be removed holds hidden or ignored entries, EFBIG if the contents are more
- *   than 256 MiB, and what `applyChanges` throws
+ *   written, and the caller reads the disk again
+ * @throws FsError ENOTEMPTY if a directory to be removed holds hidden or ignored entries, ENOTDIR if a directory above
+ *   a path is not one, EPERM if the disk has something other than a file, directory or link at a path, EFBIG if the
+ *   contents before and after are more than 256 MiB together; whatever `applyChanges` throws
  */
 export async function writeThrough(
   parts: AcceptParts,
@@ -40,7 +41,7 @@ export async function writeThrough(
 ): Promise<Operation | undefined> {
   const { head } = parts.log.state;
   const contents = new AcceptContents(parts.contents, parts.lower);
-  // The disk has the change under each name of a file that has several.
+  // A file with several names changes on the disk under each of them.
   const linked = await withLinkedNames(next, parts, '', options);
   parts.contents.drop(linked?.hashes ?? []);
   const written = linked?.head ?? next;
@@ -62,7 +63,7 @@ export async function writeThrough(
   return await writeAndAppend(parts, { writes, operation }, apply, options);
 }
 
-/** Bytes of the contents of one operation of a live attempt, which are held in memory several times. */
+/** Maximum bytes of the contents of one operation of a live attempt, which are held in memory several times. */
 const MAX_CONTENTS = 2 ** 28;
 
 /** @throws FsError EFBIG if the contents before and after an operation are too large together. Equal ones count once */
@@ -83,7 +84,9 @@ function checkContents(changes: readonly Pick<DiskWrite, 'path' | 'before' | 'af
   }
 }
 
-/** Returns what has to be written, after storing the contents that undo needs. */
+/**
+ * Returns what has to be written, and the hashes of the contents that undo and redo need, which the caller has to save.
+ */
 async function writesOf(
   found: readonly AttemptChange[],
   contents: AcceptContents,
@@ -112,7 +115,7 @@ function permitted(state: EntryState | null): EntryState | null {
   return state && { ...state, mode: state.mode & MODE_BITS };
 }
 
-/** Throws for what stays in the way however often the disk is looked at. */
+/** Throws for conflicts that trying again does not solve. */
 function throwObstacle(conflicts: readonly ApplyConflict[]): void {
   for (const { path, code } of conflicts) {
     if (code === 'not-empty')
@@ -125,7 +128,10 @@ function throwObstacle(conflicts: readonly ApplyConflict[]): void {
   }
 }
 
-/** Returns undefined, with everything as it was, if another client was faster or `apply` found another state. */
+/**
+ * Writes with `apply`, then appends the operation. Returns undefined, with everything as it was, if another client was
+ * faster or `apply` found another state on the disk.
+ */
 async function writeAndAppend(
   parts: AcceptParts,
   {
@@ -163,8 +169,9 @@ async function writeAndAppend(
   try {
     appended = await appendLive(log, { writes, operation: { ...rest, batch: rest.batch ?? note.id } });
   } catch (error) {
-    // The store refuses the line, for want of space for example, so the disk goes back. If the outcome is unknown, the
-    // note stays, and the next call completes the log.
+    // The store refuses the record, for lack of space for example, so the writes are taken back. If the outcome is
+    // unknown,
+    // the note stays, and the next call completes the log.
     if (isFsError(error) && (await isTakenBack(parts, writes))) await note.end().catch(() => undefined);
     throw error;
   }
@@ -181,7 +188,7 @@ async function isTakenBack(parts: AcceptParts, writes: readonly DiskWrite[]): Pr
   }
 }
 
-/** Appends an operation whose changes are on the disk. Not to be cancelled: what it describes has happened. */
+/** Appends an operation whose changes are on the disk. Cannot be cancelled, because what it describes has happened. */
 export async function appendLive(
   log: OperationLog,
   { writes, operation }: Pick<LiveOperation, 'writes' | 'operation'>,
@@ -195,10 +202,11 @@ export async function appendLive(
 }
 
 /**
- * Brings back the state of the disk after an operation of a live attempt, of everything or of one path, where the disk
- * still holds what the later operations left there.
+ * Brings back the state of the disk after an operation of a live attempt, of everything or of one path, as far as later
+ * operations have changed it.
  * @returns the operation; `same` if nothing differs; undefined if another client was faster
- * @throws WorkspaceError `refused` if a path holds something else; nothing is changed then
+ * @throws WorkspaceError `refused` if a path no longer holds what the later operations left there; nothing is changed
+ *   then
  */
 export async function restoreLive(
   parts: AcceptParts,
@@ -219,7 +227,10 @@ export async function restoreLive(
   return await writeAndAppend(parts, { writes, operation: { ...described, changes } }, apply, options);
 }
 
-/** Returns the writes that lead from the state after the last operation of a live attempt to that after an earlier one. */
+/**
+ * Returns the writes that lead from the state after the last operation of a live attempt to that after an earlier one.
+ * @param under only writes at this path, under it, and of the directories that they need
+ */
 export async function writesSince(
   log: OperationLog,
   to: number,
@@ -234,7 +245,7 @@ export async function writesSince(
   }
   const isWanted = (path: string): boolean => under === undefined || under === '/' || isWithin(path, under);
   const wanted = new Map([...found].filter(([path]) => isWanted(path)));
-  // What comes back needs the directories that it was in.
+  // Entries that come back need the directories that they were in.
   for (const { path, after } of [...wanted.values()]) {
     if (after === null) continue;
     for (let above = parentPath(path); above !== '/'; above = parentPath(above)) {
@@ -260,7 +271,7 @@ async function diskWritesOf(
   return tool === 'redo' ? writes : writes.map(({ path, before, after }) => ({ path, before: after, after: before }));
 }
 
-/** Returns the changes of an operation as those of its undo. */
+/** Returns the changes that undo those of an operation. */
 export function inverseChanges(changes: readonly OperationChange[]): OperationChange[] {
   const targets = new Map(changes.flatMap(({ path, from }) => (from === undefined ? [] : [[from, path]])));
   return changes.map(({ path, before, after }) => {

@@ -6,8 +6,8 @@ import { type Base, type DeltaNode, type Head, NO_NAMES } from '../delta/delta-n
 import { isRacy } from '../refresh/racy.js';
 
 /**
- * Reports whether an accept of a head may meet a conflict, by stats alone. False is certain, but for what only a write
- * can tell. True may be a false alarm.
+ * Reports whether an accept of a head may meet a conflict, by stats alone. False is certain, except for obstacles that
+ * only a write finds. True may be a false alarm.
  */
 export async function mayConflict(
   head: Head,
@@ -38,7 +38,7 @@ export async function mayConflict(
   return [...parents].some((parent) => !canWrite(parent, device));
 }
 
-/** Returns what the changes of a head began from. Undefined if stats do not suffice to compare one of them. */
+/** Returns the bases of the changes of a head. Undefined if stats do not suffice to compare one of them. */
 function basesOf(head: Head): Base[] | undefined {
   if (head.inodes.size > 0) return undefined;
   const bases: Base[] = [];
@@ -48,10 +48,10 @@ function basesOf(head: Head): Base[] | undefined {
       const isDirectory = node?.kind === 'directory';
       const isPassage = isDirectory && node.meta === undefined && node.from !== undefined;
       if (isDirectory && (node.from?.isMoved === true || !visit(node))) return false;
-      // The disk takes no link that leads out.
+      // An accept refuses a link that leads out of the directory.
       if (node?.kind === 'symlink') return false;
       if (isPassage || base === undefined) continue;
-      // Of a directory, a key says nothing about what is in it.
+      // The key of a directory says nothing about what is in it.
       if (base.state?.kind === 'directory') return false;
       bases.push(base);
     }

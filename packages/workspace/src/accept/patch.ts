@@ -19,7 +19,7 @@ import type { SelectedChange } from './select.js';
 /**
  * Returns selected changes as a patch that `git apply` accepts: text, binary contents, links, modes as git has them
  * (executable or not) and renames. Directories are left out, because git does not record them.
- * @param format hash of the repository that the patch is for, which binary contents name
+ * @param format hash algorithm of the repository that the patch is for: patches of binary contents have full object ids
  * @throws HistoryError `hostile` for a name that git refuses
  */
 export async function patchOf(

@@ -21,16 +21,16 @@ export interface PendingAccept {
   readonly tool: 'accept' | 'undo' | 'redo' | 'operation';
   readonly actor: string;
   readonly summary: string;
-  /** For an accept: what it did to the attempt. */
+  /** For an accept: its effect at each path. */
   readonly paths?: readonly AcceptedPath[] | undefined;
-  /** For undo and redo: the operation that they take back or make again. */
+  /** For undo and redo: the operation that they take back or repeat. */
   readonly target?: number | undefined;
   readonly writes: readonly DiskWrite[];
   /** For an operation of a live attempt. */
   readonly operation?: LiveOperation['operation'] | undefined;
   /** Number of the last operation when it began. */
   readonly after: number;
-  /** True once the disk has all writes. Not kept for an accept. */
+  /** True once the disk has all writes. Recorded only for operations of live attempts, their undo and their redo. */
   readonly isApplied?: true | undefined;
 }
 
@@ -44,7 +44,7 @@ interface Owner {
 
 /** A note in the store. */
 export interface FoundNote {
-  /** Stored as `batch` with the operation that the note announces. */
+  /** Stored as `batch` with the operation that the note announces, unless that has a batch of its own. */
   readonly id: string;
   readonly owner: Owner;
   readonly pending: PendingAccept;
@@ -61,9 +61,9 @@ const atWork = new Set<string>();
 const FOREIGN_MS = 600_000;
 
 /**
- * The note of an attempt about an accept that has begun: a file of the store, created exclusively before the disk changes
- * and removed when the operation is in the log. If the process is killed in between, the next one finds it and completes
- * the log.
+ * The note of an attempt about an accept, or another write to the disk, that has begun: a file of the store, created
+ * exclusively before the disk changes and removed when the operation is in the log. If the process is killed in
+ * between, the next one finds the note and completes the log.
  */
 export class PendingAccepts {
   constructor(
@@ -77,7 +77,7 @@ export class PendingAccepts {
     return new AcceptNote(this.store, this.path);
   }
 
-  /** Returns the note in the store. */
+  /** Returns the note in the store; undefined if there is none. */
   async find(options: CallOptions = {}): Promise<FoundNote | undefined> {
     try {
       const { version } = await this.store.stat(this.path, options);
@@ -90,7 +90,7 @@ export class PendingAccepts {
     }
   }
 
-  /** Removes a note, unless it is another one by now. */
+  /** Removes a note, unless another one has replaced it. */
   async forget({ id }: FoundNote): Promise<void> {
     const now = await this.find();
     if (now?.id !== id) return;
@@ -102,8 +102,8 @@ export class PendingAccepts {
   }
 
   /**
-   * Reports whether the writes of a killed process count as made, after interrupted changes of the disk were undone or
-   * completed. The person may have changed the paths since:
+   * Undoes or completes interrupted changes of the disk, then reports whether the writes of a killed process count as
+   * made. The person may have changed the paths since:
    *
    * - Writes known to be applied count, unless the process has taken all of them back.
    * - Otherwise those of a live attempt count if no path holds its old state: only the log has the old content then.
@@ -129,7 +129,7 @@ export class PendingAccepts {
   }
 }
 
-/** A note of this call. Once it is disposed of, what is left of it in the store counts as interrupted. */
+/** A note of this call. If it is still in the store when it is disposed of, its writes count as interrupted. */
 export class AcceptNote implements AsyncDisposable {
   readonly id: string = randomUUID();
   #isStored = false;
@@ -139,7 +139,7 @@ export class AcceptNote implements AsyncDisposable {
     readonly path: string,
   ) {}
 
-  /** Stores the note unless another call has one. */
+  /** Stores the note. Returns false if another call has one. */
   async offer(pending: PendingAccept, options: CallOptions = {}): Promise<boolean> {
     try {
       await this.begin(pending, options);
@@ -150,7 +150,7 @@ export class AcceptNote implements AsyncDisposable {
     }
   }
 
-  /** Stores the note, or what it says now. @throws WorkspaceError `refused` if another call has one */
+  /** Stores the note, or replaces what it says. @throws WorkspaceError `refused` if another call has one */
   async begin(pending: PendingAccept, options: CallOptions = {}): Promise<void> {
     const owner: Owner = { host: hostname(), pid: process.pid, started: startOf(process.pid), at: systemClock() };
     const text = seal({ id: this.id, owner, pending });
@@ -164,7 +164,9 @@ export class AcceptNote implements AsyncDisposable {
     }
   }
 
-  /** Notes that the disk has all writes. Not to be cancelled. A failure costs only certainty after a kill. */
+  /**
+   * Records that the disk has all writes. A failure is ignored: it only makes `isWritten` less certain after a kill.
+   */
   async applied(pending: PendingAccept): Promise<void> {
     await this.begin({ ...pending, isApplied: true }).catch(() => undefined);
   }

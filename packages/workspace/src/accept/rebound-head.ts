@@ -7,8 +7,8 @@ import { sameState } from './attempt-change.js';
 import { DiskReader } from './disk-reader.js';
 
 /**
- * Returns a head after writes to the disk. Undoing an accept creates files and directories anew: without this they would
- * count as made by the person, and a moved directory would have lost the one that shows through it.
+ * Adapts a head to files and directories that writes to the disk, such as the undo of an accept, have created anew.
+ * Otherwise they would count as created by the person, and a moved directory would lose the one that shows through it.
  */
 export async function reboundHead(
   head: Head,
@@ -20,7 +20,7 @@ export async function reboundHead(
   return rebound(head, await recordsOf(writes, lower, options), version);
 }
 
-/** Like {@link reboundHead}, for writes of some time ago: leaves out what the person has changed since. */
+/** Like {@link reboundHead}, for writes of some time ago: leaves out paths that the person has changed since. */
 export async function headWithKnown(
   head: Head,
   writes: readonly DiskWrite[],
@@ -36,7 +36,7 @@ export async function headWithKnown(
   return rebound(head, made, version);
 }
 
-/** Returns the nodes that writes have left, and the directories above them. */
+/** Returns the lower nodes at the written paths and the directories above them, by path. */
 async function recordsOf(
   writes: readonly DiskWrite[],
   lower: Lower,

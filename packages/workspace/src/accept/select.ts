@@ -24,8 +24,8 @@ export interface SelectedChange extends AttemptChange {
 }
 
 /**
- * Returns the selected changes, sorted by path, with those that they cannot do without: new directories above them,
- * both ends of a file's move, and all names of a file that has several.
+ * Returns the selected changes, sorted by path, with those that they need: new directories above them, everything under
+ * a directory that is removed or replaced, both ends of a file's move, and all names of a file that has several.
  * @throws WorkspaceError `not-found` for a path without a change and for an unknown hunk
  */
 export async function selectChanges(
@@ -40,7 +40,7 @@ export async function selectChanges(
     hunks === undefined ? [] : await withHunks(all, byPath, hunks, contents, signal),
   );
   const chosen = new Set([...partial.keys()] as string[]);
-  // The hunks of one name are those of all names of the file.
+  // Hunks that are selected under one name of a file are selected under all its names.
   for (const path of chosen) {
     const { link } = byPath.get(path) as AttemptChange;
     if (link !== undefined) partial.set(link, partial.get(path) as Partial);
@@ -77,7 +77,7 @@ function named(changes: readonly AttemptChange[]): string {
   return `It has changes at ${names.join(', ')}${more}.`;
 }
 
-/** Adds new directories above chosen entries, what must make room for them, and the other end of each move. */
+/** Adds the changes that chosen ones need, as {@link selectChanges} says. */
 function addNeeded(chosen: Set<string>, byPath: ReadonlyMap<string, AttemptChange>): void {
   const targets = new Map<string, string>();
   const names = new Map<NodeId, string[]>();
@@ -105,7 +105,7 @@ function addNeeded(chosen: Set<string>, byPath: ReadonlyMap<string, AttemptChang
 
 type Partial = Pick<SelectedChange, 'target' | 'content'>;
 
-/** Returns the target of each file of which hunks are given. */
+/** Returns the target of each file that has one of the given hunks, by path. */
 async function withHunks(
   changes: readonly AttemptChange[],
   byPath: ReadonlyMap<string, AttemptChange>,
@@ -140,7 +140,7 @@ async function targetOf(
   if (some.length === all.length) return { target: now };
   const [old, current] = await Promise.all([contentOf(before, contents, signal), contentOf(now, contents, signal)]);
   const content = applyHunks(old, current, some);
-  // A part of the hunks leaves the file's mode for later.
+  // If only some hunks are selected, the file keeps its mode.
   const { mode } = (before ?? now) as EntryState;
   return { target: { kind: 'file', mode, size: content.length, hash: hashOf(content) }, content };
 }

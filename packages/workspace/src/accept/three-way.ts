@@ -12,8 +12,8 @@ export type Merged =
   | { readonly conflict: Conflict['code'] };
 
 /**
- * Merges what two sides made of one state of a path. A side that changed nothing yields to the other one. Text is merged
- * by lines, with the conflicts of `git merge-file`; content and mode are merged separately.
+ * Merges the changes of two sides to one state of a path. If one side changed nothing, the other one's state results.
+ * Text is merged by lines, with the conflicts of `git merge-file`; content and mode are merged separately.
  */
 export async function mergeEntry(base: Side, disk: Side, attempt: Side): Promise<Merged> {
   const [o, a, b] = [base.state, disk.state, attempt.state];
@@ -40,7 +40,10 @@ async function withContent(state: EntryState | null, { content }: Side): Promise
   return state?.kind === 'file' ? { state, content: await content() } : { state };
 }
 
-/** Returns the mode that two sides agree on. Modes of two directories that both sides created may differ. */
+/**
+ * Merges modes. Returns undefined if both sides changed the mode in different ways. If both created a directory, or
+ * both have a symlink, the mode of the first side.
+ */
 function mergeModes(base: EntryState | null, a: EntryState, b: EntryState): number | undefined {
   const [x, y] = [permissionsOf(a), permissionsOf(b)];
   if (x === y || b.kind === 'symlink') return x;
@@ -56,7 +59,7 @@ function isBinary(content: Uint8Array): boolean {
   return content.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }
 
-/** Merges three texts by lines. Undefined if `git merge-file` has a conflict. */
+/** Merges three texts by lines. Returns undefined if there is a conflict, as `git merge-file` decides. */
 export async function mergeLines(
   base: Uint8Array,
   disk: Uint8Array,

@@ -4,9 +4,8 @@ import { hostChange } from './apply.js';
 import { type Contents, contentOf } from './attempt-change.js';
 
 /**
- * Takes back the writes of an accept, all of them or nothing. A path that does not hold what the accept wrote is left
- * alone, and so are all others.
- * @returns the paths that hold something else now, sorted; empty after success
+ * Takes back the writes of an accept, all of them or none: none if a path does not hold what the accept wrote.
+ * @returns the paths that hold something else now; empty after success
  */
 export function undoWrites(
   directory: string,
@@ -18,7 +17,7 @@ export function undoWrites(
   return redoWrites(directory, inverse, contents, signal);
 }
 
-/** Makes writes again that were undone, by the same rules as {@link undoWrites}. */
+/** Makes writes, such as those that were undone, by the rules of {@link undoWrites}. */
 export async function redoWrites(
   directory: string,
   writes: readonly DiskWrite[],
