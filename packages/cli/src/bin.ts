@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { keepCompiledCode } from './compile-cache.js';
 
-// Before the modules of the program are imported.
+// Must come before the import of the program, so that its modules are cached.
 keepCompiledCode();
 await import('./program.js');

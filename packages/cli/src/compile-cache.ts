@@ -2,12 +2,12 @@ import module from 'node:module';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-/** The function of Node 22.8 and later, as far as it is used here. */
+/** The used part of `module.enableCompileCache()`, which Node has from 22.8 on. */
 type EnableCompileCache = (directory: string) => unknown;
 
 /**
- * Lets Node keep the compiled code of the modules that are imported from now on, in a directory of the user: that of
- * Node's default, in the directory for temporary files, belongs to whoever creates it first. Does nothing on older
+ * Lets Node cache the compiled code of the modules that are imported from now on, in a directory of the user. Node's
+ * default is a directory among the temporary files, which another user could create first. Does nothing on older
  * versions of Node.
  */
 export function keepCompiledCode(): void {

@@ -1,4 +1,4 @@
-/** Exit codes of the program. `run` returns the command's own. */
+/** Exit codes of the program. `scratchfs run` usually returns the exit code of the command that it ran. */
 export const ExitCode = {
   ok: 0,
   failed: 1,
@@ -6,7 +6,7 @@ export const ExitCode = {
   notFound: 3,
   refused: 4,
   conflict: 5,
-  /** 128 + SIGINT. */
+  /** 128 plus the number of SIGINT. */
   interrupted: 130,
 } as const;
 
@@ -72,7 +72,7 @@ const HINTS: Readonly<Record<string, string>> = {
   unavailable: 'Check that the server of the URL runs and can be reached.',
 };
 
-/** Returns what to tell about an error of any library. */
+/** Returns the failure to report for an error of any library. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof CliError) {
     const { exitCode, message, hint } = error;
@@ -100,7 +100,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EACCES: 'may not be used: permission denied.',
 };
 
-/** Returns the usual failures of files in words; other messages as they are. */
+/** Returns a sentence with the path for common errors of files; for others the error's own message. */
 function sentenceOf(code: string, error: Error): string {
   const { path, dest, hint } = error as { readonly path?: unknown; readonly dest?: unknown; readonly hint?: unknown };
   const sentence = SENTENCES[code];

@@ -9,13 +9,13 @@ import { escapeText } from './terminal/escape.js';
 import type { Interrupts } from './terminal/interrupts.js';
 import { Output, type OutputStream } from './terminal/output.js';
 
-/** What a run of the program is connected with. */
+/** Streams, environment and signals of a run of the program. */
 export interface MainOptions {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly stdin: { readonly isTTY?: boolean | undefined };
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Absolute path. */
+  /** Absolute path of the current directory. */
   readonly directory: string;
   readonly interrupts: Interrupts;
 }
@@ -87,7 +87,10 @@ export async function main(argv: readonly string[], options: MainOptions): Promi
   }
 }
 
-/** Returns what to tell about an error, which after a signal is only its consequence. */
+/**
+ * Returns the failure to report for an error. After a signal, any error counts as its consequence: the failure is the
+ * interruption, with the error's own message only if that is about the interruption.
+ */
 function failureWithin({ signal, exitCode }: Interrupts, error: unknown): Failure {
   const failure = failureOf(error);
   if (!signal.aborted) return failure;

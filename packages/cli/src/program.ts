@@ -5,7 +5,8 @@ import { Interrupts } from './terminal/interrupts.js';
 const interrupts = new Interrupts();
 interrupts.listen();
 
-// The reader of a pipe may stop early, as `head` does, and a terminal may be closed. Neither is a failure.
+// The reader of a pipe may stop early, as `head` does. After SIGHUP or SIGTERM the terminal may be closed, so that
+// writing to it fails. Neither is an error.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode ?? ExitCode.ok);

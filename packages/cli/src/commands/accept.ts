@@ -59,7 +59,7 @@ async function finish(
   };
 }
 
-/** Returns the form that at most one option names. */
+/** Returns the target that an option names, by default `apply`. @throws CliError if several do */
 function target({ options }: Call): NonNullable<AcceptOptions['as']> {
   const given = (['apply', 'merge', 'branch', 'patch'] as const).filter((name) => options.flag(name));
   if (given.length > 1) throw usageError(`Choose one of ${given.map((name) => `--${name}`).join(' and ')}.`);
@@ -68,7 +68,7 @@ function target({ options }: Call): NonNullable<AcceptOptions['as']> {
   return given[0] ?? 'apply';
 }
 
-/** Splits the arguments into an attempt, if the first one names one, and paths. */
+/** Splits the arguments into an attempt, by default `current`, and paths. */
 async function named(call: Call, current: Attempt, workspace: Workspace) {
   const [first, ...others] = call.args;
   const isAttempt = first !== undefined && (await isAttemptWord(call, 0, current, workspace));

@@ -5,7 +5,7 @@ import type { Call, Result } from '../table/command-spec.js';
 import { withWorkspace } from '../workspace/open.js';
 import { approvalNumbers, settled } from '../workspace/settle.js';
 
-/** Shows what each request is for, and approves it if a person types a yes in the terminal. */
+/** Shows each request, and approves it if the user types a yes in the terminal. */
 export function run(call: Call): Promise<Result> {
   const ids = approvalNumbers(call);
   return withWorkspace(call, async (workspace) => {

@@ -28,8 +28,8 @@ export function run(call: Call): Promise<Result> {
 type Sides = Pick<AttemptDiffOptions, 'from' | 'to'> & { readonly attempt: Attempt; readonly rest: readonly string[] };
 
 /**
- * Finds out what the first arguments name: numbers are operations, names of attempts are attempts, others and all behind
- * `--` are paths.
+ * Finds out what the first two arguments name: one or two operations by number, or one or two attempts by name. All
+ * others, and those after `--`, are paths.
  */
 async function sides(call: Call, current: Attempt, workspace: Workspace): Promise<Sides> {
   const { args, plain } = call;

@@ -15,7 +15,7 @@ interface Check {
   /** What was found, or what is missing. */
   readonly text: string;
   readonly hint?: string;
-  /** True if something works without it. */
+  /** True if scratchfs can be used without it, except for some commands. */
   readonly isOptional?: boolean;
 }
 

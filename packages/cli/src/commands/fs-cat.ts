@@ -16,7 +16,7 @@ export function run(call: Call): Promise<Result> {
   });
 }
 
-/** Returns text as it is, and other bytes in Base64. */
+/** Returns UTF-8 as text, and other bytes in Base64. */
 function contentJson(content: Uint8Array): Record<string, string> {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content) };

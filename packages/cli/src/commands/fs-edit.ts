@@ -36,7 +36,7 @@ export function run(call: Call): Promise<Result> {
   });
 }
 
-/** Lets a person edit a copy in their editor, and writes it back if nobody else has changed the file meanwhile. */
+/** Lets the user edit a copy, and writes it back. @throws CliError if the file was changed in the meantime */
 async function edited(
   { environment, interrupts, signal }: Call,
   at: string,

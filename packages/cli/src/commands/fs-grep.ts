@@ -3,7 +3,7 @@ import { ExitCode, usageError } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { withTarget } from '../target/target.js';
 
-/** Matches shown, and read in one search. */
+/** A search stops after this number of matches. */
 const MAX_MATCHES = 100_000;
 
 export async function run(call: Call): Promise<Result> {
@@ -38,7 +38,10 @@ export async function run(call: Call): Promise<Result> {
   );
 }
 
-/** Returns a match as grep prints it: `path:line:text`, lines of context with `-`, an empty line between matches. */
+/**
+ * Returns a match as grep prints it: `path:line:text`, and lines of context with `-`. After a match with context there
+ * is an empty line.
+ */
 function matchLines(match: GrepMatch, call: Call): string[] {
   const { output } = call;
   const { style } = output;

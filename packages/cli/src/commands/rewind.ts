@@ -9,7 +9,7 @@ import { refreshedLines } from '../workspace/refreshed-text.js';
 const MAX_STATES = 200;
 const WITHOUT_COLORS = { style: new Style(false), isTerminal: true };
 
-/** Lets a person choose a state from a list, with what going back would change beside it, and goes back. */
+/** Shows a list of states and what going back to each would change, and restores the one that the user chooses. */
 export function run(call: Call): Promise<Result> {
   const { output, signal } = call;
   if (!output.isInteractive)
@@ -22,7 +22,7 @@ export function run(call: Call): Promise<Result> {
     const { RewindScreen, statesOf } = await import('../workspace/rewind-screen.js');
     const load = async (to: number): Promise<string[]> => {
       const { paths, head } = await attempt.diff({ from: seen, to, hunks: true, signal });
-      // The person must see an operation before it is taken back.
+      // An operation that was added since is not on the screen, so it must not be undone.
       if (head !== seen) throw moved();
       if (paths.length === 0) return ['Nothing differs from now.'];
       const lines = paths.flatMap((path) => patchLines(path, WITHOUT_COLORS));

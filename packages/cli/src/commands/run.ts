@@ -51,7 +51,7 @@ export function run(call: Call): Promise<Result> {
   });
 }
 
-/** Shows what a command has changed, and does with the fork what the person says. */
+/** Shows what a command has changed; then accepts, keeps or discards the fork, as the options or the user say. */
 async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Result> {
   const { options, output, interrupts } = call;
   const { style } = output;
@@ -74,7 +74,7 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
     if (code !== 0) say(output.errorStyle.dim(`Exit code ${code}. Nothing was changed.`));
     return { code, json: json('discarded', { paths: [] }) };
   }
-  // The attempt may have other changes from before: the question is about those of the command.
+  // The fork may have earlier changes from the attempt; the question is only about those of the command.
   const changed = result.operation.changes.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from]));
   const { paths, head } = await fork.diff({ paths: changed });
   if (!output.isJson) {

@@ -73,8 +73,8 @@ export function run(call: Call): Promise<Result> {
 }
 
 /**
- * Makes forks and runs the work in all of them at the same time. If it fails in one of them, all
- * forks are discarded when it has ended in the others.
+ * Makes forks and runs the work in all of them at the same time. If it fails in one, all forks are discarded after it
+ * has ended in the others.
  */
 async function tryAll(
   attempt: Attempt,
@@ -109,7 +109,7 @@ function mark(code: number, good: string, style: Call['output']['style']): strin
   return code === 0 ? style.added(good) : style.removed(`exit code ${code}`);
 }
 
-/** Lets a person pick one with the arrow keys; undefined if they keep all. */
+/** Lets the user pick one with the arrow keys. Undefined if they keep all. @throws CliError if they interrupt */
 async function pick(tried: readonly Tried[], signal: AbortSignal): Promise<Tried | undefined> {
   const { isCancel, select } = await import('@clack/prompts');
   const chosen = await select<Tried | undefined>({

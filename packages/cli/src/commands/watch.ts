@@ -6,7 +6,7 @@ import { withWorkspace } from '../workspace/open.js';
 import { operationJson } from '../workspace/operation-text.js';
 import { approvalJson } from '../workspace/settle.js';
 
-/** Prints until Ctrl-C. With `--json` each event is one line. */
+/** Prints events until Ctrl-C. With `--json`, each is one JSON object on a line. */
 export function run(call: Call): Promise<Result> {
   const { output, signal } = call;
   return withWorkspace(call, async (workspace) => {

@@ -1,4 +1,4 @@
-/** A JSON Schema, of the parts that the results need. */
+/** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 const text: Schema = { type: 'string' };
@@ -109,7 +109,7 @@ const ended = {
 const steps = object({ attempt: text, operations: list(operation), merged: list(text), conflicts: list(conflict) });
 const approvals = object({ approvals: list(approval) });
 
-/** Results by command, without the fields that all have: `version` and `command`. */
+/** Schemas of the results by command, without the fields that all results have: `version` and `command`. */
 const RESULTS: Readonly<Record<string, Schema>> = {
   'fs ls': object({ entries: list(entry) }),
   'fs tree': object({ path: text, entries: list(entry) }),
@@ -203,10 +203,10 @@ const RESULTS: Readonly<Record<string, Schema>> = {
   help: object({ commands: list({ type: 'object' }) }),
 };
 
-/** Names of the commands that print an object. */
+/** Names of the commands whose results have a schema. */
 export const COMMANDS_WITH_RESULT: readonly string[] = Object.keys(RESULTS);
 
-/** Returns the schema of what `--json` prints for a command that succeeds. */
+/** Returns the schema of the object that a successful command prints with `--json`. */
 export function resultSchema(command: string): Schema {
   const { properties, required } = (RESULTS[command] ?? object({})) as {
     readonly properties: Record<string, Schema>;
@@ -220,7 +220,7 @@ export function resultSchema(command: string): Schema {
   };
 }
 
-/** Schema of what `--json` prints for every failure. */
+/** Schema of the object that is printed for an error with `--json`. */
 export const ERROR_SCHEMA: Schema = object({
   version: { const: 1 },
   error: object({ code: text, message: text, 'hint?': text }),

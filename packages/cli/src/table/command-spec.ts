@@ -2,7 +2,10 @@ import type { Interrupts } from '../terminal/interrupts.js';
 import type { Output } from '../terminal/output.js';
 import type { Options } from './options.js';
 
-/** Values that a shell offers for an argument: files of the disk, attempts of the workspace, or a fixed list. */
+/**
+ * Values that a shell offers for an argument or an option: files or directories of the disk, attempts of the workspace,
+ * or a fixed list.
+ */
 export type Completion = 'file' | 'directory' | 'attempt' | readonly string[];
 
 export interface OptionSpec {
@@ -17,7 +20,7 @@ export interface OptionSpec {
 }
 
 export interface ArgumentSpec {
-  /** In capitals. */
+  /** Name in help, in capitals. */
   readonly name: string;
   readonly help: string;
   readonly isOptional?: boolean;
@@ -26,7 +29,7 @@ export interface ArgumentSpec {
   readonly complete?: Completion;
 }
 
-/** Options that make sense for some commands only; the others refuse them. */
+/** Options that only some commands accept, those that name them in `takes`; the others refuse them. */
 export type SharedOption = 'store' | 'attempt' | 'at';
 
 /** Headings of the list of commands. */
@@ -45,7 +48,7 @@ export interface CommandSpec {
   readonly options?: readonly OptionSpec[];
   readonly takes?: readonly SharedOption[];
   /**
-   * True if the command ends with a command line of another program, to which everything from its first word on belongs.
+   * True if the arguments end with a command line of another program: everything from its first word on belongs to it.
    * `try` has a number before it.
    */
   readonly endsOptions?: boolean;
@@ -55,7 +58,7 @@ export interface CommandSpec {
   readonly load: () => Promise<{ readonly run: Run }>;
 }
 
-/** Result of a command. `json` is the object of `--json`, `lines` are for a person. */
+/** Result of a command: `json` is printed with `--json`, `lines` without it. */
 export interface Result {
   readonly json?: Readonly<Record<string, unknown>>;
   readonly lines?: readonly string[];
@@ -63,13 +66,13 @@ export interface Result {
   readonly code?: number;
 }
 
-/** Everything that a command is given. */
+/** One call of a command: its arguments, options and surroundings. */
 export interface Call {
   readonly spec: CommandSpec;
   /** All commands; for help and completion. */
   readonly table: readonly CommandSpec[];
   readonly args: readonly string[];
-  /** Number of the arguments in front of `--`. Those behind it are never names of attempts or numbers of operations. */
+  /** Number of the arguments before `--`. `accept` and `diff` take those after it as paths only. */
   readonly plain: number;
   readonly options: Options;
   /** Absolute path of the directory to work in: `-C`, or the current one. */
@@ -77,7 +80,7 @@ export interface Call {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly output: Output;
   readonly interrupts: Interrupts;
-  /** Aborts at the first Ctrl-C. */
+  /** Aborts at the first signal that ends the program, such as Ctrl-C. */
   readonly signal: AbortSignal;
 }
 

@@ -5,7 +5,7 @@ import { optionsOf } from './parse.js';
 /** Shells that have a completion script. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** Returns the completion script of a shell. @throws CliError for another shell */
+/** Returns the completion script of a shell. @throws CliError if there is none for this shell */
 export function completionScript(table: readonly CommandSpec[], shell: string): string {
   if (shell === 'bash') return bash(table);
   if (shell === 'zsh') return `autoload -U +X bashcompinit && bashcompinit\n${bash(table)}`;
@@ -17,7 +17,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\'
 const flagsOf = (specs: readonly OptionSpec[]): string =>
   specs.flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]).join('\n');
 
-/** Asks the program for the names of attempts, in the directory of a `-C` on the line. */
+/** Shell command that prints the names of the open attempts. A `-C` on the completed line has no effect on it. */
 const ATTEMPTS = 'scratchfs attempts --names 2>/dev/null';
 
 function bash(table: readonly CommandSpec[]): string {
@@ -27,7 +27,7 @@ function bash(table: readonly CommandSpec[]): string {
     '_scratchfs() {',
     `  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" word index`,
     '  COMPREPLY=()',
-    // Names may contain spaces.
+    // Names may contain spaces, so only a line feed separates words.
     String.raw`  local IFS=$'\n'`,
     '  for ((index = 1; index < COMP_CWORD; index++)); do',
     `    word="\${COMP_WORDS[index]}"`,
@@ -62,12 +62,12 @@ function bash(table: readonly CommandSpec[]): string {
   return lines.join('\n');
 }
 
-/** Returns what can stand for arguments or the value of an option, each kind once. */
+/** Returns the completions of several arguments or options, each once. */
 function completionsOf(specs: readonly { readonly complete?: Completion }[] = []): Completion[] {
   return [...new Set(specs.map(({ complete }) => complete))].filter((complete) => complete !== undefined);
 }
 
-/** Returns commands of bash that add the words of all kinds, each with its semicolon. */
+/** Returns bash commands, each with a semicolon, that add the words of all completions to COMPREPLY. */
 function bashWords(completions: readonly Completion[]): string {
   const isPath = (complete: Completion): boolean => complete === 'file' || complete === 'directory';
   const added = completions.map((complete) => `COMPREPLY+=($(compgen ${bashSource(complete)} -- "$current"));`);
@@ -118,7 +118,7 @@ function fishWords(complete: Completion | undefined): string {
   return ` -a ${quoted(complete === 'attempt' ? `(${ATTEMPTS})` : complete.join(' '))}`;
 }
 
-/** Returns the second words of commands by their first, such as `fs`. */
+/** Returns the commands of each group: second words of names, such as `ls`, by the first, such as `fs`. */
 function groupsOf(table: readonly CommandSpec[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const { name } of table) {

@@ -33,7 +33,7 @@ const STORES: readonly (readonly [form: string, meaning: string])[] = [
 /** Topics of `help` besides the commands. */
 export const TOPICS = ['exit-codes', 'stores'];
 
-/** Returns the overview of all commands, or of the commands of a group such as `fs`. */
+/** Returns the overview of all commands, or of those whose names begin with `prefix`, such as `fs `. */
 export function overview(table: readonly CommandSpec[], style: Style, prefix = ''): string[] {
   const shown = table.filter(({ name }) => name.startsWith(prefix));
   const width = Math.max(...shown.map(({ name }) => name.length));
@@ -80,7 +80,7 @@ export function manual(spec: CommandSpec, style: Style): string[] {
   return lines;
 }
 
-/** Returns rows of two cells as lines with aligned columns; what does not fit goes on under its column. */
+/** Returns rows of two cells as lines with aligned columns. A long second cell is wrapped within its column. */
 function inColumns(rows: readonly (readonly string[])[], painted = (text: string): string => text): string[] {
   const width = Math.max(...rows.map(([first = '']) => widthOf(first))) + 2;
   return rows.flatMap(([first = '', second = '']) =>
@@ -95,7 +95,7 @@ function optionRow({ name, short, value, help }: OptionSpec): string[] {
   return [`  ${letter}--${name}${value === undefined ? '' : ` ${value}`}`, help];
 }
 
-/** Returns the page of a topic. */
+/** Returns the page of a topic; undefined if there is no such topic. */
 export function topic(name: string, style: Style): string[] | undefined {
   if (name === 'exit-codes')
     return [

@@ -1,4 +1,7 @@
-/** Returns the name that a mistyped one was probably meant to be: at most a third of its letters differ. */
+/**
+ * Returns the name that a mistyped one was probably meant to be: the nearest one that differs in at most a third of the
+ * letters, or in one.
+ */
 export function nearest(text: string, names: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = Math.max(1, Math.floor(text.length / 3)) + 1;
@@ -12,7 +15,7 @@ export function nearest(text: string, names: readonly string[]): string | undefi
   return best;
 }
 
-/** Returns the number of insertions, deletions and replacements between two short texts, or `limit` if there are more. */
+/** Returns the Levenshtein distance of two short texts, or `limit` if their lengths differ by that much or more. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,4 +1,4 @@
-/** Options as they were given; a flag is true, a value its last text. */
+/** Options of a command line. Of an option that is given several times, `text()` returns the last value. */
 export class Options {
   constructor(readonly values: ReadonlyMap<string, readonly (string | true)[]>) {}
 

@@ -5,13 +5,13 @@ import { GLOBAL_OPTIONS, SHARED_OPTIONS } from './global-options.js';
 import { nearest } from './nearest.js';
 import { Options } from './options.js';
 
-/** A parsed command line. Without `spec`, `--version` or help about `words` is asked for. */
+/** A parsed command line. `spec` is undefined if the line names no command, or only a group such as `fs`. */
 export interface ParsedLine {
   readonly spec: CommandSpec | undefined;
   /** Words that name a group or command. */
   readonly words: readonly string[];
   readonly args: readonly string[];
-  /** Number of the arguments in front of `--`. */
+  /** Number of the arguments before `--`. */
   readonly plain: number;
   readonly options: Options;
 }
@@ -24,7 +24,7 @@ export function optionsOf(spec: CommandSpec): readonly OptionSpec[] {
   return [...(spec.options ?? []), ...(spec.takes ?? []).map((name) => SHARED_OPTIONS[name]), ...GLOBAL_OPTIONS];
 }
 
-/** Parses a command line by the table. @throws CliError with the exit code of wrong usage */
+/** Parses a command line. @throws CliError with the exit code `usage` */
 export function parseLine(table: readonly CommandSpec[], argv: readonly string[]): ParsedLine {
   const { words, before, after } = splitWords(table, argv);
   const rest = [...before, ...after];
@@ -55,7 +55,10 @@ export function parseLine(table: readonly CommandSpec[], argv: readonly string[]
   return { spec, words, args, plain, options };
 }
 
-/** Splits the one or two words that name a command from everything else, which keeps its order. */
+/**
+ * Finds the words that name a command, at most two. `before` are the options in front of and between them, `after` is
+ * everything that follows.
+ */
 function splitWords(table: readonly CommandSpec[], argv: readonly string[]) {
   const words: string[] = [];
   const before: string[] = [];
@@ -99,7 +102,7 @@ function parseRest(rest: readonly string[], specs: readonly OptionSpec[], comman
   let tokens = parse(rest);
   let passedOn: readonly string[] = [];
   if (endsOptions) {
-    // `try` has a number in front of the command.
+    // `try` has a number before the command.
     const positionals = tokens.filter(({ kind }) => kind === 'positional');
     const terminator = tokens.find(({ kind }) => kind === 'option-terminator');
     const isCounted = command === 'scratchfs try';
@@ -168,7 +171,7 @@ function checkCount(spec: CommandSpec, args: readonly string[]): void {
   }
 }
 
-/** Returns the form of a command on one line. */
+/** Returns the usage line of a command, such as `scratchfs fs ls [OPTIONS] [PATH]`. */
 export function synopsis(spec: CommandSpec): string {
   const parts = (spec.arguments ?? []).map(({ name, isOptional, isRepeated }) => {
     const text = isRepeated ? `${name}…` : name;

@@ -4,7 +4,10 @@ import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
 import { refreshedLines } from '../workspace/refreshed-text.js';
 import type { Target } from './store.js';
 
-/** Uses the files of an attempt, now or after an operation. Each change is one operation of its log. */
+/**
+ * Calls `use` with the files of an attempt, in the current state or the one after the operation that `--at` names. Each
+ * `change` is one operation of the attempt's log.
+ */
 export function withAttemptTarget<T>(call: Call, use: (target: Target) => Promise<T>): Promise<T> {
   const at = call.options.text('at');
   return withAttempt(call, async (attempt, workspace) => {

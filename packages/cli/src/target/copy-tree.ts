@@ -1,7 +1,7 @@
 import { baseName, type FileSystem, type NewEntry } from '@scratchfs/core';
 import { setMany } from '@scratchfs/core/internal';
 
-/** Entries, and bytes of their contents, that are stored in one step. */
+/** A batch is stored as soon as it has so many entries, or so many bytes of content. */
 const BATCH_ENTRIES = 256;
 const BATCH_BYTES = 4 * 2 ** 20;
 
@@ -15,14 +15,14 @@ export interface CopyCount {
 export interface CopyOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (copied: CopyCount) => void;
-  /** Store everything in one step. Default: in batches, with which a target of any size works. */
+  /** Store everything in one atomic step. Default false: in batches, so that a tree of any size can be copied. */
   readonly isAtomic?: boolean;
 }
 
 /**
  * Copies a file, link or directory with everything in it to a path of another filesystem. Kinds, contents, modes and
- * modification times are kept; a file with several names becomes separate files. What the target has besides stays.
- * @throws FsError ENOENT if `path` does not exist; EISDIR, ENOTDIR, EEXIST if the target has another kind at a path
+ * modification times are kept; a file with several names becomes separate files. Other entries of the target stay.
+ * @throws FsError ENOENT if `path` does not exist; EEXIST, ENOTDIR if the target has another kind at a path
  */
 export async function copyTree(
   from: FileSystem,
@@ -73,7 +73,10 @@ export async function copyTree(
   return copied;
 }
 
-/** Returns the path that a copy gets: inside a target that is a directory, as `cp` does, otherwise the target. */
+/**
+ * Returns the path that a copy gets. As with `cp`, it is inside the target if that is a directory, otherwise the target
+ * itself. With `isInside` it is inside, even if the target does not exist yet.
+ */
 export async function placeFor(to: FileSystem, target: string, name: string, isInside: boolean): Promise<string> {
   if (!isInside && !(await to.isDirectory(target))) return target;
   return target === '/' ? `/${baseName(name)}` : `${target}/${baseName(name)}`;

@@ -5,7 +5,10 @@ import type { AsyncStorage } from '@scratchfs/core';
 import { CliError, ExitCode, usageError } from '../errors.js';
 import type { Store } from './store.js';
 
-/** `read` and `change` need a storage that exists; `create` creates it if it is missing. */
+/**
+ * Purpose of opening a storage. `read` and `change` need one that exists; `create` creates it if it is missing. With
+ * `read`, a directory of the disk is opened read-only.
+ */
 export type Access = 'read' | 'change' | 'create';
 
 const SCHEMES = [
@@ -21,7 +24,7 @@ const SCHEMES = [
   'memory:',
 ];
 
-/** Packages that the user installs, by scheme. */
+/** Packages that the user must install, by scheme of the URL. */
 const PACKAGES: Readonly<Record<string, string>> = {
   's3:': '@scratchfs/s3 @aws-sdk/client-s3',
   'azure:': '@scratchfs/azure @azure/storage-blob',
@@ -33,8 +36,9 @@ const PACKAGES: Readonly<Record<string, string>> = {
 
 /**
  * Opens the storage that a URL or a path of the disk names: a server, a bucket, a database, a store of
- * `@scratchfs/disk`, a directory, or a snapshot file. A storage that does not exist is created only if that is the purpose.
- * @throws CliError for a URL of an unknown scheme, a path that does not exist, a package that is not installed
+ * `@scratchfs/disk`, a directory, or a snapshot file.
+ * @throws CliError for an invalid URL, a storage that does not exist unless `access` is `create`, a package that is not
+ *   installed
  */
 export async function openStore(name: string, directory: string, access: Access): Promise<Store> {
   const scheme = /^(sqlite:|[a-z][a-z0-9+.-]+:(?=\/\/|$))/i.exec(name)?.[1]?.toLowerCase();
@@ -59,7 +63,7 @@ export async function openStore(name: string, directory: string, access: Access)
   const storage = await storageOf(scheme, url, create);
   try {
     const fileSystem = await createFileSystem({ storage });
-    // A storage connects with its first call; this one shows whether it can be used.
+    // A storage connects at its first call, so this one shows whether it can be used.
     await fileSystem.stat('/');
     const close = async (): Promise<void> => {
       await fileSystem.close();
@@ -103,7 +107,10 @@ async function storageOf(scheme: string, url: string, create: boolean): Promise<
   }
 }
 
-/** Returns the absolute path of the disk that a `sqlite:` or `file:` URL names; undefined for other URLs. */
+/**
+ * Returns the absolute path of the disk that a `sqlite:` or `file:` URL names, seen from `directory`; undefined for
+ * other URLs.
+ */
 export function pathOfUrl(url: string, directory: string): string | undefined {
   const [, path] = /^(?:sqlite|file):([^?#]*)/i.exec(url) ?? [];
   if (path === undefined) return undefined;
@@ -147,7 +154,7 @@ async function openPath(path: string, name: string, access: Access): Promise<Sto
   return { fileSystem, keepsCheckpoints: true, save: async () => {}, close: () => fileSystem.close() };
 }
 
-/** Returns a URL without the password that it may contain. */
+/** Returns a URL with `***` in place of its password. */
 export function withoutPassword(url: string): string {
   return url.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*):[^/?#@]*@/i, '$1:***@');
 }

@@ -4,7 +4,10 @@ import { CliError, ExitCode } from '../errors.js';
 import type { Call } from '../table/command-spec.js';
 import { replaceFile } from './snapshot-file.js';
 
-/** Checks that an output file may be written, before the work for it. @throws CliError if it exists without `--force` */
+/**
+ * Checks that an output file may be written, before the work for it.
+ * @throws CliError if the file exists and `--force` is not given, or if it is `-` and standard output is a terminal
+ */
 export async function checkOutput({ options, directory, output }: Call, file: string): Promise<void> {
   if (file === '-') {
     if (output.isTerminal)
@@ -19,7 +22,7 @@ export async function checkOutput({ options, directory, output }: Call, file: st
     throw new CliError(ExitCode.conflict, `${file} exists.`, '--force replaces it.');
 }
 
-/** Writes bytes to a file of the disk in one step; `-` is standard output. */
+/** Writes bytes to a file of the disk atomically; `-` is standard output. */
 export async function writeOutput({ directory, output }: Call, file: string, bytes: Uint8Array): Promise<void> {
   if (file === '-') await output.bytes(bytes);
   else await replaceFile(resolve(directory, file), bytes);

@@ -6,9 +6,10 @@ import { CliError, ExitCode } from '../errors.js';
 import type { Store } from './store.js';
 
 /**
- * Opens a snapshot file: its state is loaded into memory, and `save` replaces the file in one step. A file that does not
+ * Opens a snapshot file: its state is loaded into memory, and `save` replaces the file atomically. A file that does not
  * exist is an empty filesystem.
- * @throws CliError if the file is not a snapshot; `save` if another program has changed the file
+ * @throws CliError if the file is not an intact snapshot. `save` throws one if another program has changed the file
+ *   since it was loaded
  */
 export async function openSnapshotFile(path: string): Promise<Store> {
   const fileSystem = createFileSystem();

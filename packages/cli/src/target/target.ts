@@ -4,7 +4,10 @@ import { type Access, openStore } from './open-store.js';
 import type { Target } from './store.js';
 import { storedPath } from './stored-path.js';
 
-/** Opens the target of a call, uses it and closes it: a storage, or an attempt if one is named or no storage is. */
+/**
+ * Opens the target of a call, calls `use` with it, and closes it. It is an attempt if `--attempt` is given or `--store`
+ * is not, otherwise the storage that `--store` names.
+ */
 export async function withTarget<T>(call: Call, access: Access, use: (target: Target) => Promise<T>): Promise<T> {
   const name = call.options.text('store');
   if (name === undefined || call.options.text('attempt') !== undefined) return withAttemptTarget(call, use);

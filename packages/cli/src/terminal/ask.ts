@@ -2,9 +2,9 @@ import { CliError, ExitCode } from '../errors.js';
 import type { Output } from './output.js';
 
 /**
- * Asks a question that one key settles. Ctrl-C and Ctrl-D interrupt, and so does a signal.
- * @param keys the allowed keys with their meaning; `?` shows them
- * @throws CliError with the exit code `interrupted`
+ * Asks a question that is answered with one key. Returns the key.
+ * @param keys the allowed keys with their meaning; any other key, such as `?`, lists them
+ * @throws CliError with the exit code `interrupted` after Ctrl-C, Ctrl-D or a signal
  */
 export async function askKey<K extends string>(
   question: string,

@@ -4,7 +4,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const COMBINING = /\p{Mn}|\p{Me}/u;
 
-/** Returns the number of terminal columns that a text takes. */
+/** Returns the number of terminal columns that a text takes. Control sequences take none. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of stripVTControlCharacters(text))
@@ -39,7 +39,7 @@ export function alignColumns(rows: readonly (readonly string[])[], right: readon
   );
 }
 
-/** Breaks a paragraph into lines at spaces. */
+/** Breaks a paragraph into lines at spaces. A longer word gets a line of its own. */
 export function wrapText(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { CliError, ExitCode } from '../errors.js';
 
-/** Opens a copy of a content in the person's editor, and returns what they saved. */
+/** Opens a copy of a content in the user's editor, and returns what they saved. @throws CliError if the editor fails */
 export async function editInEditor(
   name: string,
   content: Uint8Array,

@@ -6,12 +6,12 @@ function escaped(character: string): string {
   return SHORT[character] ?? escapeCharacter(character);
 }
 
-/** Returns a name or sentence for one line of a terminal; unsafe characters are escaped as in JavaScript. */
+/** Returns a text as one line for a terminal: unsafe characters are escaped, such as `\n`, `\e` and `\u202e`. */
 export function escapeText(text: string): string {
   return text.replace(UNSAFE_CHARACTERS, escaped);
 }
 
-/** Like {@link escapeText}, but line feeds and tabs of a content stay. */
+/** Like {@link escapeText}, but line feeds and tabs stay, as a content needs them. */
 export function escapeContent(text: string): string {
   return text.replace(UNSAFE_CHARACTERS, (character) =>
     character === '\n' || character === '\t' ? character : escaped(character),

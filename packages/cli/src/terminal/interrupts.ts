@@ -6,12 +6,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Signals that end the program. */
 export type EndingSignal = (typeof SIGNALS)[number];
 
-/** Milliseconds after which work that has nothing to put in order is ended, even if it does not watch the signal. */
+/** Milliseconds from the first signal until the process exits, unless work in `orderly()` is not done yet. */
 const GRACE_MS = 500;
 
 /**
- * Turns signals into an abort signal, except Ctrl-C while another program has the terminal. The first signal ends the
- * work in order, the second ends the process.
+ * Turns signals into an abort signal. The first signal lets the work clean up and end, the second ends the process
+ * immediately. Ctrl-C is ignored while another program has the terminal.
  */
 export class Interrupts {
   readonly #controller = new AbortController();
@@ -25,12 +25,12 @@ export class Interrupts {
     return this.#controller.signal;
   }
 
-  /** Exit code for the signal that came, 128 plus its number; for Ctrl-C if none came. */
+  /** Exit code for the signal that came: 128 plus its number. If none came, that of Ctrl-C. */
   get exitCode(): number {
     return this.#received === undefined ? ExitCode.interrupted : 128 + constants.signals[this.#received];
   }
 
-  /** Reports whether a signal other than Ctrl-C came: a command that runs until Ctrl-C has failed then. */
+  /** Reports whether a signal other than Ctrl-C came. A command that runs until Ctrl-C has failed then. */
   get isTerminated(): boolean {
     return this.#received !== undefined && this.#received !== 'SIGINT';
   }
@@ -47,7 +47,7 @@ export class Interrupts {
     };
   }
 
-  /** Leaves all signals to somebody else from now on. */
+  /** Stops listening, because other code of this process handles the signals from now on. */
   release(): void {
     this.#release();
   }
@@ -62,7 +62,7 @@ export class Interrupts {
     }, GRACE_MS).unref();
   }
 
-  /** Runs work that clears up after itself when it is aborted, for as long as that takes. */
+  /** Runs work that cleans up when it is aborted. The process waits for its end, unless a second signal comes. */
   async orderly<T>(work: () => Promise<T>): Promise<T> {
     this.#orderly++;
     try {
@@ -72,7 +72,7 @@ export class Interrupts {
     }
   }
 
-  /** Leaves Ctrl-C to the program that has the terminal, until the returned function is called. */
+  /** Ignores Ctrl-C, which is for the program that has the terminal, until the returned function is called. */
   hold(): () => void {
     this.#held++;
     let isHeld = true;

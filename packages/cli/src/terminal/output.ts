@@ -1,7 +1,7 @@
 import { escapeContent, escapeText } from './escape.js';
 import { isColored, Style } from './style.js';
 
-/** A stream to write to, as `process.stdout`. */
+/** A stream to write to, such as `process.stdout`. */
 export interface OutputStream {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -24,7 +24,7 @@ export interface Progress {
   readonly stop: () => void;
 }
 
-/** Milliseconds after which a piece of work shows its progress. */
+/** Milliseconds after which progress is shown. */
 const PROGRESS_DELAY_MS = 1_000;
 const PROGRESS_INTERVAL_MS = 200;
 const DEFAULT_COLUMNS = 80;
@@ -62,12 +62,12 @@ export class Output {
     return this.#stdout.columns ?? DEFAULT_COLUMNS;
   }
 
-  /** Writes a line for a person, or a line of data. */
+  /** Writes a line on standard output. */
   line(text: string): void {
     this.#stdout.write(`${text}\n`);
   }
 
-  /** Writes a line on standard error unless `-q` was given. */
+  /** Writes a line on standard error, unless `--quiet` was given. */
   note(text: string): void {
     if (!this.isQuiet) this.#stderr.write(`${text}\n`);
   }
@@ -77,7 +77,7 @@ export class Output {
     this.#stderr.write(`${text}\n`);
   }
 
-  /** Writes bytes as they are, and waits until the reader has room for more. */
+  /** Writes bytes on standard output as they are, and waits until they have been written. */
   bytes(data: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#stdout.write(data, (error) => (error ? reject(error) : resolve()));
@@ -89,14 +89,14 @@ export class Output {
     return this.isTerminal ? escapeText(name) : name;
   }
 
-  /** Returns text of a file: escaped on a terminal, exact in a pipe. */
+  /** Returns text of a file for standard output: escaped on a terminal, exact in a pipe. */
   content(text: string): string {
     return this.isTerminal ? escapeContent(text) : text;
   }
 
   /**
-   * Runs work that may take long. After a second a terminal shows what is being done, and how far it has come if the
-   * work calls `report`.
+   * Runs work that may take long. After a second, a terminal shows `label` and the last text that the work passed to
+   * `report`.
    */
   async progress<T>(label: string, work: (report: (detail: string) => void) => Promise<T>): Promise<T> {
     const { report, stop } = this.startProgress(label);
@@ -107,7 +107,7 @@ export class Output {
     }
   }
 
-  /** Like {@link progress}, for work of which only the beginning and the end are known. */
+  /** Like {@link progress}, for work that is not one function: the caller calls `stop` at its end. */
   startProgress(label: string): Progress {
     if (this.isQuiet || this.isJson || this.#stderr.isTTY !== true) return { report: () => {}, stop: () => {} };
     let detail = '';

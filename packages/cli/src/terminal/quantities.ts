@@ -7,7 +7,7 @@ export function count(number: number, noun: string, plural = `${noun}s`): string
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Returns a number of bytes in the largest unit that leaves at least 1. */
+/** Returns a number of bytes in the largest unit of which it has at least one, up to TiB. */
 export function bytesText(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -19,7 +19,7 @@ export function bytesText(bytes: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
 }
 
-/** Returns a time in local time: the time of day if it is today, otherwise the date too. */
+/** Returns a time as local time: today with seconds but no date, other days with the date but no seconds. */
 export function timeText(milliseconds: number, now: number): string {
   const date = new Date(milliseconds);
   const two = (number: number): string => String(number).padStart(2, '0');

@@ -4,18 +4,18 @@ export interface ScreenSize {
   readonly rows: number;
 }
 
-/** What a terminal shows, and what keys do. */
+/** Content of a full terminal, and its reaction to keys. */
 export interface Screen<T> {
   /** Returns the lines to show, none wider than the terminal. */
   lines(size: ScreenSize): readonly string[];
-  /** Takes a key: a name such as `up`, or the character. A value other than undefined ends the screen. */
+  /** Handles a key: a name such as `up`, or a typed character. A result other than undefined ends the screen. */
   key(name: string, size: ScreenSize): T | undefined;
 }
 
 const ESCAPE = '\u001b';
 const KEY = new RegExp(`${ESCAPE}[[O]([0-9;]*[A-Za-z~])|[\\s\\S]`, 'gu');
 
-/** Names of characters that are typed. */
+/** Names of keys by the single character that a terminal sends. */
 const TYPED: Readonly<Record<string, string>> = {
   '\r': 'enter',
   '\n': 'enter',
@@ -25,7 +25,7 @@ const TYPED: Readonly<Record<string, string>> = {
   '\u0004': 'interrupt',
 };
 
-/** Names of keys by the sequence that a terminal sends, without its beginning. */
+/** Names of keys by the escape sequence that a terminal sends, without `ESC [` or `ESC O`. */
 const SENT: Readonly<Record<string, string>> = {
   A: 'up',
   B: 'down',
@@ -37,7 +37,7 @@ const SENT: Readonly<Record<string, string>> = {
   '4~': 'end',
 };
 
-/** Returns the names of the keys that a terminal sent. */
+/** Returns the names of the keys that a terminal sent. Unknown escape sequences are left out. */
 export function keysOf(data: string): string[] {
   const keys: string[] = [];
   for (const [whole, sequence] of data.matchAll(KEY)) {
@@ -48,9 +48,9 @@ export function keysOf(data: string): string[] {
 }
 
 /**
- * Shows a screen in place of the terminal's content until a key settles it, and then the content again. `interrupt` is
- * the key for Ctrl-C, Ctrl-D and signals.
- * @param make gets a function that draws again and one that fails
+ * Shows a screen in place of the terminal's content until a key ends it, then the former content again. Resolves to the
+ * result of that key. Ctrl-C, Ctrl-D and the abort of `signal` are the key `interrupt`.
+ * @param make creates the screen; it gets a function that redraws it and one that ends it with an error
  */
 export function showScreen<T>(
   make: (redraw: () => void, fail: (error: unknown) => void) => Screen<T>,

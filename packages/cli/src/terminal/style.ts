@@ -27,7 +27,7 @@ export class Style {
   moved(text: string): string {
     return this.#apply('cyan', text);
   }
-  /** Attempts and numbers of operations. */
+  /** Colours the name of an attempt or the number of an operation. */
   name(text: string): string {
     return this.#apply('cyan', text);
   }
@@ -48,7 +48,10 @@ export class Style {
   }
 }
 
-/** Reports whether a stream gets colours: FORCE_COLOR and NO_COLOR decide, otherwise a terminal that is not dumb does. */
+/**
+ * Reports whether a stream gets colours. NO_COLOR decides, then FORCE_COLOR; if neither is set, a terminal gets them
+ * unless TERM is `dumb`.
+ */
 export function isColored(
   stream: { readonly isTTY?: boolean | undefined },
   environment: Readonly<Record<string, string | undefined>>,

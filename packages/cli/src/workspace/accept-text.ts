@@ -7,7 +7,7 @@ import { operationJson, pathText } from './operation-text.js';
 
 const MAX_PATHS = 20;
 
-/** Returns what an accept of an attempt did, for a person and as JSON. */
+/** Returns the result of an accept, for a person and as JSON. */
 export function acceptResult(
   result: AcceptResult,
   { name, isCurrent }: { readonly name: string; readonly isCurrent: boolean },
@@ -16,7 +16,7 @@ export function acceptResult(
   const { style } = output;
   const { success, message, accepted, conflicts, autoRun, operation, commit } = result;
   const lines = [success ? escapeText(message) : style.error(escapeText(message))];
-  // The message names a single path itself.
+  // If there is only one path, the message names it.
   const listed = accepted.length > 1 ? accepted.slice(0, MAX_PATHS) : [];
   lines.push(...listed.map((path) => `  ${pathText(path)}`));
   if (accepted.length > MAX_PATHS) lines.push(style.dim(`  and ${accepted.length - MAX_PATHS} more`));

@@ -1,7 +1,7 @@
 import type { AttemptInfo, Workspace } from '@scratchfs/workspace';
 import type { Call } from '../table/command-spec.js';
 
-/** Returns facts about the attempt that `--attempt` names, or the current one; undefined if none exists yet. */
+/** Returns information about the attempt that `--attempt` names, or the current one; undefined if none exists yet. */
 export async function attemptInfo(call: Call, workspace: Workspace): Promise<AttemptInfo | undefined> {
   const name = call.options.text('attempt');
   const { signal } = call;
@@ -9,14 +9,17 @@ export async function attemptInfo(call: Call, workspace: Workspace): Promise<Att
   return (await workspace.attempts({ name: attempt.name, signal }))[0];
 }
 
-/** Returns where an attempt was forked. A fork of what had no changes began from the disk, as every other attempt. */
+/**
+ * Returns the attempt and the operation that an attempt was forked from. Undefined if it is not a fork, or the fork of
+ * an attempt without operations, which began from the disk as other attempts do.
+ */
 export function parentText({ parent }: Pick<AttemptInfo, 'parent'>): string | undefined {
   return parent === undefined || parent.operation === 0 ? undefined : `from ${parent.attempt} at ${parent.operation}`;
 }
 
 const MAX_NAMES = 3;
 
-/** Returns a line that names the attempts besides the current one, for a person who looks for their changes. */
+/** Returns a line that names the open attempts besides the current one; no line if there are none or with `--quiet`. */
 export async function otherAttempts({ output, signal }: Call, workspace: Workspace): Promise<string[]> {
   const open = (await workspace.attempts({ signal })).filter(({ state, current }) => state === 'open' && !current);
   if (open.length === 0 || output.isQuiet) return [];

@@ -1,7 +1,7 @@
 import type { RunStage } from '@scratchfs/workspace';
 import type { Call } from '../table/command-spec.js';
 
-/** Shows what is being done before and after a command, and leaves it the terminal and Ctrl-C while it runs. */
+/** Shows progress before and after a command runs. While it runs, it has the terminal and gets Ctrl-C. */
 export class CommandStages {
   readonly #call: Pick<Call, 'output' | 'interrupts'>;
   #end: () => void = () => {};

@@ -13,7 +13,7 @@ export function statLines(paths: readonly PathDiff[], { style }: Output): string
   return alignColumns(rows);
 }
 
-/** Returns the sum of a diff: `3 paths changed, 12 lines added, 4 removed`. */
+/** Returns the sum of a diff: `3 paths changed, 12 lines added, 4 lines removed`. */
 export function sumText(paths: readonly PathDiff[]): string {
   const added = paths.reduce((sum, { additions }) => sum + additions, 0);
   const removed = paths.reduce((sum, { deletions }) => sum + deletions, 0);
@@ -40,14 +40,17 @@ function numbersOf({ additions, deletions, binary }: PathDiff, style: Style): st
   return parts.join(' ');
 }
 
-/** Returns a path's changes in git's format, so that `git apply` takes what a pipe gets. */
+/**
+ * Returns a path's changes in git's format. In a pipe they are exact, so that `git apply` can read them; for a binary
+ * file there is only a line that says that it differs.
+ */
 export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTerminal'>): string[] {
   const { style } = output;
   const shown = (text: string): string => (output.isTerminal ? escapeContent(text) : text);
   const { before, after, from, binary, hunks } = path;
-  // git knows no directories, and skips lines between patches.
+  // git has no directories, and skips lines such as this one between patches.
   if ((after ?? before)?.kind === 'directory') return [`${painted(path.type, style)} ${nameOf(path)}`];
-  // git leaves marks of direction as they are.
+  // git and quoteName() leave some unsafe characters as they are, marks of direction for example.
   const quoted = (name: string): string => shown(quoteName(name));
   const [oldName, newName] = [quoted(`a${from ?? path.path}`), quoted(`b${path.path}`)];
   const lines = [style.heading(`diff --git ${oldName} ${newName}`)];
@@ -79,7 +82,7 @@ export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTer
 
 type Hunk = Pick<PathDiff['hunks'][number], 'oldStart' | 'oldLines' | 'newStart' | 'newLines' | 'lines'>;
 
-/** Returns the targets of a symlink as git shows them: a file of one line without its end. */
+/** Returns the change of a symlink's target. For git, a symlink is a file that contains its target and no line feed. */
 function linkHunks({ before, after }: PathDiff): Hunk[] {
   const [old, now] = [before?.target, after?.target].map((target) => target?.split('\n'));
   if (before?.target === after?.target) return [];
@@ -90,7 +93,7 @@ function linkHunks({ before, after }: PathDiff): Hunk[] {
   return [{ oldStart: Math.min(1, oldLines), oldLines, newStart: Math.min(1, newLines), newLines, lines }];
 }
 
-/** Returns a hunk with its head. */
+/** Returns the lines of a hunk, with its `@@` header. */
 export function hunkLines(hunk: Hunk, style: Style, shown: (text: string) => string): string[] {
   const range = (start: number, length: number): string => (length === 1 ? String(start) : `${start},${length}`);
   return [

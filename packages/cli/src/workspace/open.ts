@@ -8,7 +8,7 @@ import type { Call } from '../table/command-spec.js';
 import { openStore, pathOfUrl } from '../target/open-store.js';
 import { storedPath } from '../target/stored-path.js';
 
-/** Opens the workspace of a call, uses it and closes it. */
+/** Opens the workspace of a call, calls `use` with it, and closes it. */
 export async function withWorkspace<T>(
   call: Call,
   use: (workspace: Workspace) => Promise<T>,
@@ -32,14 +32,17 @@ export async function withWorkspace<T>(
   }
 }
 
-/** Opens the attempt that `--attempt` names, by default the current one. */
+/** Opens the attempt that `--attempt` names, by default the current one, and calls `use` with it. */
 export function withAttempt<T>(call: Call, use: (attempt: Attempt, workspace: Workspace) => Promise<T>): Promise<T> {
   return withWorkspace(call, async (workspace) =>
     use(await workspace.attempt(call.options.text('attempt'), { signal: call.signal }), workspace),
   );
 }
 
-/** Returns the top of the repository around a directory; without one the directory itself. */
+/**
+ * Returns the real path of the git repository that contains a directory, or of the directory itself if none does.
+ * @throws CliError if it is not a directory
+ */
 export function workspaceDirectory(directory: string): string {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
     throw new CliError(ExitCode.notFound, `${directory} is not a directory.`, '-C names the directory to work in.');
@@ -56,7 +59,7 @@ async function storeOf(
 ): Promise<{ fileSystem: FileSystem; close(): Promise<void> } | undefined> {
   const name = options.text('store');
   if (name === undefined) return undefined;
-  // A store needs atomic writes, so a path is the directory of a store of `@scratchfs/disk`, not a plain directory.
+  // A store needs atomic writes, so a path names the directory of a `@scratchfs/disk` store, not a plain directory.
   const isUrl = /^[a-z][a-z0-9+.-]+:/i.test(name);
   const url = isUrl ? name : pathToFileURL(resolve(directory, name)).href;
   const path = pathOfUrl(url, directory);
@@ -69,7 +72,7 @@ async function storeOf(
   return openStore(url, directory, 'create');
 }
 
-/** Reports whether a path of the disk, which need not exist, is a directory or lies in it. */
+/** Reports whether a path of the disk is `directory` or lies in it. The path need not exist. */
 function lies(path: string, directory: string): boolean {
   let existing = path;
   while (!existsSync(existing)) existing = dirname(existing);
@@ -78,8 +81,9 @@ function lies(path: string, directory: string): boolean {
 }
 
 /**
- * Returns the path in the attempt that an argument names: relative to the current directory; absolute within the
- * attempt; or an absolute path of the disk that lies in the workspace.
+ * Returns the path in the attempt that an argument names: a path relative to the current directory, an absolute path of
+ * the disk that lies in the workspace, or, if it is absolute and does not, an absolute path within the attempt.
+ * @throws CliError if a relative path leads out of the workspace
  */
 export function attemptPath(call: Call, workspace: Pick<Workspace, 'directory'>, argument: string): string {
   const here = realpathSync(call.directory);
@@ -99,8 +103,8 @@ export function attemptPath(call: Call, workspace: Pick<Workspace, 'directory'>,
 }
 
 /**
- * Reports whether an argument names an attempt. Behind `--`, and with `--attempt`, all are paths.
- * @throws CliError if it names a path too: agents choose the names of attempts, so a person may mean the path
+ * Reports whether the argument at `index` names an attempt. After `--`, and with `--attempt`, it is a path.
+ * @throws CliError if it names a path too: agents choose the names of attempts, so the user may mean the path
  */
 export async function isAttemptWord(
   call: Call,
@@ -126,7 +130,7 @@ export async function isAttemptWord(
   return true;
 }
 
-/** Parses the number of an operation or approval. */
+/** Parses the number of an operation or approval, or of steps. @throws CliError for anything else */
 export function parseNumber(
   text: string,
   name: string,

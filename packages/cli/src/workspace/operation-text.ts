@@ -4,7 +4,7 @@ import { escapeText } from '../terminal/escape.js';
 import type { Output } from '../terminal/output.js';
 import { count, timeText } from '../terminal/quantities.js';
 
-/** Returns a path of an attempt as a person types it. */
+/** Returns a path of an attempt relative to the top of the workspace, escaped for a terminal. */
 export function pathText(path: string): string {
   return path === '/' ? '.' : escapeText(path.slice(1));
 }
@@ -32,7 +32,7 @@ export function operationLines(operations: readonly Operation[], output: Output,
   });
 }
 
-/** Returns one operation in a sentence: `12: Replace 1 occurrence in /src/a.ts (1 path)`. */
+/** Returns one operation on a line: `12: Replace 1 occurrence in /src/a.ts (1 path)`. */
 export function operationText(operation: Operation, output: Output): string {
   const { style } = output;
   const paths = count(operation.changes.length, 'path');

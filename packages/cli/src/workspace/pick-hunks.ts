@@ -5,7 +5,7 @@ import { askKey } from '../terminal/ask.js';
 import { escapeContent } from '../terminal/escape.js';
 import { hunkLines, patchLines, statLines } from './diff-text.js';
 
-/** Hunks that a person has chosen, and paths chosen whole, because they have no hunks. */
+/** Ids of the hunks that a person has chosen, and chosen paths that have no hunks, such as binary files. */
 export interface Picked {
   readonly hunks: readonly string[];
   readonly paths: readonly string[];
@@ -19,7 +19,7 @@ const KEYS = {
   q: 'leave this one and everything after it, and accept what was chosen',
 } as const;
 
-/** Shows each hunk, and asks about it with one key, as `git add -p` does. @throws CliError if nothing was chosen */
+/** Shows each hunk and asks about it, as `git add -p` does. @throws CliError if nothing was chosen */
 export async function pickHunks(paths: readonly PathDiff[], call: Pick<Call, 'output' | 'signal'>): Promise<Picked> {
   const { output } = call;
   const hunks: string[] = [];

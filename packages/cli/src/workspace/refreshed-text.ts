@@ -5,7 +5,7 @@ import { pathText } from './operation-text.js';
 
 type Output = Parameters<typeof conflictLines>[1];
 
-/** Returns one line for each path that was merged with the disk or is in conflict with it, and what to do about conflicts. */
+/** Returns a line for each path that was merged with the disk or is in conflict with it, and advice about conflicts. */
 export function refreshedLines({ merged, conflicts }: RefreshResult, output: Output): string[] {
   const lines = [
     ...merged.map((path) => `  ${output.style.changed('merged')}  ${pathText(path)}`),
@@ -19,7 +19,7 @@ export function refreshedLines({ merged, conflicts }: RefreshResult, output: Out
   return lines;
 }
 
-/** Joins what the steps of a command found on the disk; of each path, the last conflict. */
+/** Combines the refresh results of several operations: all merged paths, and the last conflict of each path. */
 export function joined(results: readonly RefreshResult[]): RefreshResult {
   const conflicts = new Map(results.flatMap((one) => one.conflicts.map((conflict) => [conflict.path, conflict])));
   return { merged: [...new Set(results.flatMap(({ merged }) => merged))], conflicts: [...conflicts.values()] };

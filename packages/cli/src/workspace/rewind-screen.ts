@@ -11,7 +11,7 @@ export interface RewindState {
   readonly text: string;
 }
 
-/** Returns the states that operations, newest first, have left. */
+/** Returns the state after each of the operations, which are newest first, and the state before the first. */
 export function statesOf(operations: readonly Operation[], now: number): RewindState[] {
   const width = String(operations[0]?.id ?? 0).length;
   const number = (id: number): string => String(id).padStart(width);
@@ -38,7 +38,7 @@ export interface RewindScreenOptions {
   readonly fail: (error: unknown) => void;
 }
 
-/** A list of states with the changes of the chosen one. Ends with the number of a state, or with the key that leaves. */
+/** A list of states, with the changes of the chosen one. Results in the id of a state, or in the key that left. */
 export class RewindScreen implements Screen<number | 'q' | 'interrupt'> {
   readonly #options: RewindScreenOptions;
   readonly #loaded = new Map<number, readonly string[]>();
@@ -75,7 +75,7 @@ export class RewindScreen implements Screen<number | 'q' | 'interrupt'> {
   key(name: string, size: ScreenSize): number | 'q' | 'interrupt' | undefined {
     if (name === 'interrupt') return name;
     if (this.#isAsking) {
-      // A yes to what is not shown yet does not count.
+      // A yes does not count before the changes have been shown.
       if (name === 'y') return this.#loaded.has(this.#id) ? this.#id : undefined;
       this.#isAsking = false;
       return undefined;
@@ -149,7 +149,7 @@ function painted(line: string, style: Style): string {
 
 const isBeside = ({ columns }: ScreenSize): boolean => columns >= MIN_COLUMNS_BESIDE;
 
-/** Returns the rows between title and foot. */
+/** Returns the number of rows between the first line and the last. */
 const bodyRows = ({ rows }: ScreenSize): number => Math.max(1, rows - 2);
 
 function listSize(size: ScreenSize): ScreenSize {

@@ -8,13 +8,13 @@ export function approvalNumbers({ args }: Call): number[] {
   return [...new Set(args.map((text) => parseNumber(text, 'N', 1, '`scratchfs approvals` lists the requests.')))];
 }
 
-/** Returns the result of settling approvals. */
+/** Returns the result of approving or denying: a line for each approval. */
 export function settled({ output }: Call, verb: string, approvals: readonly Approval[]): Result {
   const lines = approvals.map(({ id, summary }) => `${verb} ${output.style.name(String(id))}: ${escapeText(summary)}`);
   return { lines: output.isQuiet ? [] : lines, json: { approvals: approvals.map(approvalJson) } };
 }
 
-/** Returns what an approval is for beside its summary: the form, the branch and the paths. */
+/** Returns the details of a request to accept: its form, branch and paths. Empty if a request has none. */
 export function detailsText({ details }: Approval): string {
   if (typeof details !== 'object' || details === null) return '';
   const { as, branch, paths } = details as {

@@ -11,7 +11,10 @@ type Step = (
   options: { readonly actor: string | undefined; readonly expect: number | undefined; readonly signal: AbortSignal },
 ) => Promise<RefreshedOperation>;
 
-/** Takes N steps back or forward. Those that were possible stay done; if one was not, the exit code is 1. */
+/**
+ * Undoes or redoes N operations. If there are fewer, all of them are done and the exit code is 1.
+ * @throws WorkspaceError with the code `end` if there are none
+ */
 export function takeSteps(
   call: Call,
   verb: string,
@@ -22,7 +25,7 @@ export function takeSteps(
   const wanted = parseNumber(args[0] ?? '1', 'N');
   return withAttempt(call, async (attempt) => {
     const done: RefreshedOperation[] = [];
-    // What comes meanwhile is not what the person wants to take back.
+    // Operations that are added from now on must not be undone, so each undo names the operation that it expects.
     const targets = end === 'nothing-to-undo' ? await undoable(attempt, wanted, signal) : [];
     while (done.length < wanted) {
       try {
@@ -56,7 +59,7 @@ export function takeSteps(
 /** Returns the operations that the next undos take back, the first one first. */
 async function undoable(attempt: Attempt, wanted: number, signal: AbortSignal): Promise<number[]> {
   const found: number[] = [];
-  /** What the last undo or redo did to an operation. */
+  /** Newest of `undo` and `redo` for each operation. */
   const moves = new Map<number, string>();
   let before: number | undefined;
   do {
@@ -71,7 +74,7 @@ async function undoable(attempt: Attempt, wanted: number, signal: AbortSignal): 
   return found.slice(0, wanted);
 }
 
-/** Returns the summary of the operation that was undone, without the words in front of it. */
+/** Returns the summary of an undo or redo without `Undo operation N: ` or `Redo operation N: `. */
 function plain(summary: string): string {
   return summary.replace(/^(?:Undo|Redo) operation \d+: /, '');
 }
