@@ -5,19 +5,19 @@ import type { NamePage, ObjectStore, StoredHead } from '@scratchfs/core/object-t
 import { isLostRace, isMissing, isNotModified, isPastEnd, toStorageError } from './azure-errors.js';
 import type { Container } from './options.js';
 
-/** Prefix of every blob. */
+/** Prefix of the name of every blob. */
 const ROOT = 'scratchfs/';
 const HEAD = 'head';
-/** Deletions under way at the same time: each is a request that listens to the signal, and Node warns of the eleventh. */
+/** Deletions at the same time. Each listens to the signal, and Node warns of more than ten listeners. */
 const PARALLEL_DELETIONS = 8;
 /** Deletions of 256 blobs take some seconds at 100 ms each. */
 const MAX_DELETE_NAMES = 256;
-/** A cut body is a failure: the caller repeats the request. */
+/** Options of a download that fails if its body ends early. The object tree repeats the request. */
 const ONE_ATTEMPT = { maxRetryRequests: 0 };
 
 /**
- * Stores the objects of a filesystem, and its head, as block blobs. The names are those of `S3Storage` with the prefix
- * `scratchfs/<name>/`.
+ * Stores the objects of a filesystem, and its head, as block blobs. The names are the keys of an `S3Storage` with the
+ * prefix `scratchfs/<name>/`.
  */
 export class AzureBlobObjectStore implements ObjectStore {
   readonly maxDeleteNames = MAX_DELETE_NAMES;
@@ -60,7 +60,7 @@ export class AzureBlobObjectStore implements ObjectStore {
         throw error;
       }
     };
-    // Fails only when no deletion is under way any more: a late one could delete what was stored again since.
+    // It fails only after all deletions have ended: a late one could delete an object that has been stored again.
     const results = await Promise.allSettled(Array.from({ length: PARALLEL_DELETIONS }, worker));
     const failed = results.find(({ status }) => status === 'rejected');
     if (failed !== undefined) throw this.#failure((failed as PromiseRejectedResult).reason, call);
@@ -106,7 +106,7 @@ export class AzureBlobObjectStore implements ObjectStore {
     return this.delete([HEAD], call);
   }
 
-  /** Returns the tag of the blob. */
+  /** Uploads a blob and returns its tag. */
   async #upload(
     name: string,
     bytes: Uint8Array,
@@ -146,7 +146,7 @@ export async function listFileSystems({ client, name: container }: Container): P
     for await (const page of connected.listBlobsByHierarchy('/', { prefix: ROOT }).byPage()) {
       const prefixes = page.segment.blobPrefixes ?? [];
       const names = prefixes.map(({ name }) => name.slice(ROOT.length, -1)).filter(isFileSystemName);
-      // Objects without a head are what is left of a deletion.
+      // Objects without a head are left over from a deletion.
       for (const name of names) if (await connected.getBlobClient(`${ROOT}${name}/${HEAD}`).exists()) found.push(name);
     }
     return found.sort();
@@ -162,8 +162,9 @@ function signalOf(call: BackendCall | undefined): { abortSignal?: AbortSignal } 
 }
 
 /**
- * @param mayHaveHappened true if the response is that of an upload, which has been done
- * @throws StorageError if the service, or something between, has left out the tag
+ * Returns the tag of a blob.
+ * @param mayHaveHappened true if the response is to an upload, which has been done
+ * @throws StorageError `unsupported` if the response has no tag
  */
 function tagOf({ etag }: { readonly etag?: string }, mayHaveHappened: boolean): string {
   if (etag !== undefined && etag !== '') return etag;

@@ -1,16 +1,19 @@
 import { quote, StorageError, type StorageErrorKind } from '@scratchfs/core';
 import { causeOf, nameOf } from '@scratchfs/core/internal';
 
-/** Codes of lost races: another blob was there, or none. */
+/** Codes of lost races: another blob was found, or none. */
 const LOST_RACE = /^(ConditionNotMet|TargetConditionNotMet|BlobAlreadyExists|BlobNotFound)$/;
-/** Statuses of a lost race if the response has no code. */
+/** Statuses of lost races, for responses without a code. */
 const LOST_RACE_STATUSES = [404, 409, 412];
-/** Codes of connections that were not made. */
+/** Codes of connections that failed before anything was sent. */
 const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/;
 /** Names of errors of `@azure/identity`. */
 const NO_CREDENTIALS = /^(CredentialUnavailable|Authentication|AggregateAuthentication|AuthenticationRequired)/;
 
-/** Codes that refuse a request, and what they mean (https://learn.microsoft.com/rest/api/storageservices/blob-service-error-codes). */
+/**
+ * Codes that refuse a request, and what they mean
+ * (https://learn.microsoft.com/rest/api/storageservices/blob-service-error-codes).
+ */
 const REFUSALS: readonly { readonly codes: RegExp; readonly kind: StorageErrorKind; readonly text: string }[] = [
   {
     codes: /^(ContainerNotFound|ContainerBeingDeleted)$/,
@@ -33,7 +36,7 @@ const REFUSALS: readonly { readonly codes: RegExp; readonly kind: StorageErrorKi
 ];
 
 interface Failure {
-  /** Code of the service, or of the connection. */
+  /** Code of the service's response, or of the failed connection. */
   readonly code: string | undefined;
   readonly name: string;
   readonly message: string;
@@ -57,7 +60,7 @@ export function isNotModified(error: unknown): boolean {
   return read(error).status === 304;
 }
 
-/** Reports that there is no such blob; a missing container is another failure. */
+/** Reports whether a blob does not exist. A container that does not exist has another code. */
 export function isMissing(error: unknown): boolean {
   const { code, status } = read(error);
   return code === 'BlobNotFound' || (status === 404 && code === undefined);
@@ -67,14 +70,17 @@ export function isPastEnd(error: unknown): boolean {
   return read(error).status === 416;
 }
 
-/** Reports that the condition of a request did not hold. The request was sent once, so it has not lost against itself. */
+/** Reports whether the condition of a request did not hold. It was sent once, so it cannot have lost to itself. */
 export function isLostRace(error: unknown): boolean {
   const { code, status } = read(error);
   if (code !== undefined) return LOST_RACE.test(code);
   return status !== undefined && LOST_RACE_STATUSES.includes(status);
 }
 
-/** Converts an SDK error. If the service has refused the request, it did not happen. */
+/**
+ * Converts an SDK error. A refused request did not happen. After a failure that may pass (no status, 408, 429, another
+ * 5xx than 507) it may have happened, unless the connection or the credential failed before the request was sent.
+ */
 export function toStorageError(error: unknown, container: string): StorageError {
   const { code, name, message, status } = read(error);
   const cause = causeOf({ name: code ?? name, message, $metadata: { httpStatusCode: status } });

@@ -6,18 +6,21 @@ import { loadSdk } from './sdk.js';
 /** Environment variable that the Azure CLI and Azure Functions use too. */
 const VARIABLE = 'AZURE_STORAGE_CONNECTION_STRING';
 
-/** The SDK's own retries report a swap as lost if it won and its response was lost. The object tree repeats requests. */
+/**
+ * Switches off the SDK's retries: if the response to a swap that won was lost, a retry would report that the swap lost.
+ * The object tree repeats requests by itself.
+ */
 const retryOptions = { maxTries: 1 };
 
-/** The part of a ContainerClient that its types do not show. */
+/** The used properties of a ContainerClient that its types do not declare. */
 interface Internals {
   readonly pipeline?: { readonly factories?: readonly unknown[]; readonly options?: StoragePipelineOptions };
 }
 
 /**
- * Returns a client of the same container, credential and options that sends each request once. The given one remains as
- * it is.
- * @throws TypeError for something else than a ContainerClient, or one with request policies of its own
+ * Returns a client with the same container, credential and options that sends each request once. The given one is not
+ * changed.
+ * @throws TypeError if it is not a ContainerClient, or has request policies of its own
  */
 export function sendingOnce(given: ContainerClient): ContainerClient {
   if (typeof given?.getBlockBlobClient !== 'function')
@@ -27,12 +30,12 @@ export function sendingOnce(given: ContainerClient): ContainerClient {
     throw new TypeError(
       "A ContainerClient with request policies of its own cannot be used, because the SDK's retries cannot be turned off. Create it with a credential and options",
     );
-  // The class of the given client is that of its own copy of the SDK, which knows its credential.
+  // There may be several copies of the SDK, and the credential belongs to the one that the given client is from.
   const Client = given.constructor as typeof ContainerClient;
   return new Client(given.url, given.credential, { ...pipeline?.options, retryOptions });
 }
 
-/** Returns a function that makes the client of a container of the account that the environment names. */
+/** Returns a function that creates the client of a container once, in the account that the environment names. */
 export function fromEnvironment(container: string): () => Promise<ContainerClient> {
   return once(async () => {
     const { env } = await import('node:process');

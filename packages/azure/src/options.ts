@@ -5,8 +5,8 @@ import { fromEnvironment, sendingOnce } from './container-client.js';
 
 export interface AzureBlobStorageOptions extends ObjectTreeOptions {
   /**
-   * Name of the filesystem; a container holds any number of them. 1 to 100 characters of `a-z`, `0-9`, `-`, `_` and `.`,
-   * beginning with a letter or digit. Default `default`; a URL contains it.
+   * Name of the filesystem; a container holds any number of them. 1 to 100 characters of `a-z`, `0-9`, `-`, `_` and
+   * `.`, beginning with a letter or digit. Not allowed with a URL, which contains it. Default `default`.
    */
   readonly name?: string | undefined;
 }
@@ -23,12 +23,12 @@ export interface Settings {
   readonly tree: ObjectTreeOptions;
 }
 
-/** Names that Azure takes for containers. */
+/** Names that Azure accepts for containers. */
 const CONTAINER_NAME = /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /**
- * Checks what a caller has given; own properties only.
- * @throws TypeError for a wrong type, an unknown option, a name that is not possible, or a URL of a wrong kind
+ * Checks a caller's arguments; own properties of the options only.
+ * @throws TypeError for a wrong type, an unknown option, an invalid name or URL
  */
 export function parseOptions(target: ContainerClient | string, options: AzureBlobStorageOptions | undefined): Settings {
   const known = ['name', ...OBJECT_TREE_OPTIONS];

@@ -1,8 +1,8 @@
 import { systemTimer } from '@scratchfs/core/internal';
 
 /**
- * The browser's timers, but a sleep of 0 is a turn of the event loop: browsers make a `setTimeout` in another one wait
- * for 4 ms, which is longer than a commit.
+ * Like `systemTimer`, but a sleep of 0 ms lasts for one turn of the event loop only. A nested `setTimeout` lasts for at
+ * least 4 ms in a browser, longer than a commit.
  */
 export const browserTimer: typeof systemTimer = {
   ...systemTimer,

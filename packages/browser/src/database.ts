@@ -5,12 +5,12 @@ export const HEADS = 'heads';
 /** Object store of the objects: their bytes under the name of the filesystem, a slash, and their own name. */
 export const OBJECTS = 'objects';
 
-/** Version of the format; IndexedDB refuses to open a database of a newer one. */
+/** Version of the format. IndexedDB refuses to open a database of a newer version. */
 const FORMAT_VERSION = 1;
 
 /**
- * A connection to a database, opened when it is needed. It never stands in the way of another tab that wants to delete
- * or upgrade the database: it is closed then, and the next request finds what has become of it.
+ * A connection to a database, opened when it is needed. If another tab wants to delete or upgrade the database, the
+ * connection is closed so that it does not block that; the next request opens it again.
  */
 export class Database {
   readonly #name: string;
@@ -25,9 +25,10 @@ export class Database {
   }
 
   /**
-   * Runs a transaction. `work` makes its first requests synchronously and calls `done` with the result, at the latest
-   * in a callback of the last request. What `done` gets counts once the transaction has been completed; for one that
-   * only reads, immediately. Returns undefined if the database does not exist and `mode` is `readonly`.
+   * Runs a transaction. `work` makes its first requests synchronously and passes the result to `done`, at the latest in
+   * a callback of the last request. The promise resolves to that result when the transaction is complete; if it only
+   * reads, immediately. Resolves to undefined if `done` was not called, or if the database does not exist and `mode` is
+   * `readonly`.
    */
   async transact<T>(
     stores: readonly string[],
@@ -42,7 +43,7 @@ export class Database {
       try {
         transaction = db.transaction(stores as string[], mode, options);
       } catch (error) {
-        // The connection was closed after it had been opened for this request.
+        // The connection was closed before the transaction could begin.
         if ((error as DOMException).name !== 'InvalidStateError' || attempt >= 3) throw error;
         this.#forget(db);
         continue;
@@ -77,7 +78,9 @@ export class Database {
     return opened;
   }
 
-  /** Opens a connection. If the database does not exist, it is created, or the promise resolves to undefined. */
+  /**
+   * Opens a connection. A database that does not exist is created if `create` is true, otherwise resolves to undefined.
+   */
   async #connect(create: boolean): Promise<IDBDatabase | undefined> {
     if (typeof indexedDB === 'undefined')
       throw new StorageError('unsupported', 'There is no IndexedDB here: use this storage in a browser');

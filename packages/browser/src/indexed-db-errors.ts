@@ -5,7 +5,7 @@ interface Failure {
   readonly text: string;
 }
 
-/** Failures by the name of a `DOMException`, as the IndexedDB specification and browsers use them. */
+/** Failures by the name of the `DOMException`, as the IndexedDB specification and browsers use the names. */
 const FAILURES: Readonly<Record<string, Failure>> = {
   VersionError: {
     kind: 'version',
@@ -29,13 +29,13 @@ export async function toStorageError(cause: unknown): Promise<unknown> {
       mayHaveHappened: false,
       cause,
     });
-  // A failed type check of ours, for example, is a mistake and no failure of the browser.
+  // Other errors, such as a TypeError of this package, are not failures of the browser.
   if (!(cause === null || cause instanceof DOMException)) return cause;
   const { kind, text } = FAILURES[name] ?? { kind: 'unavailable', text: `IndexedDB failed: ${name}: ${message}` };
   return new StorageError(kind, text, { mayHaveHappened: false, cause });
 }
 
-/** Returns the used and the granted space of the origin as a part of a sentence; nothing if the browser does not say. */
+/** Returns the end of an error message: used and granted bytes of the origin; empty if the browser does not tell. */
 async function usedSpace(): Promise<string> {
   try {
     const { usage, quota } = await navigator.storage.estimate();

@@ -14,17 +14,17 @@ interface HeadRow {
 
 /** Stores the objects of a filesystem, and its head, in an IndexedDB database. */
 export class IndexedDbObjectStore implements ObjectStore {
-  /** IndexedDB reads whole values only, so a range of a large one would cost as much as all of it. */
+  /** Below the default, because IndexedDB reads whole values only: a range of a value costs as much as all of it. */
   readonly maxObjectBytes = 2 ** 20;
   readonly #name: string;
   readonly #database: Database;
   readonly #writing: IDBTransactionOptions;
   readonly #watchers = new Set<() => void>();
-  /** Name of the channel on which clients tell each other that the head has changed. */
+  /** Name of the `BroadcastChannel` on which clients tell each other that the head has changed. */
   readonly #channelName: string;
   #channel: BroadcastChannel | undefined;
 
-  /** @param isFlushed wait for the disk after each commit */
+  /** @param isFlushed whether a commit waits for the disk */
   constructor(database: string, name: string, isFlushed: boolean) {
     this.#name = name;
     this.#database = new Database(database, () => this.#changed());
@@ -76,7 +76,7 @@ export class IndexedDbObjectStore implements ObjectStore {
   }
 
   watch(changed: () => void): () => void {
-    // A channel does not get its own messages.
+    // A separate channel, because a channel does not receive the messages that it sends itself.
     const channel = new BroadcastChannel(this.#channelName);
     channel.onmessage = changed;
     this.#watchers.add(changed);
@@ -118,7 +118,8 @@ export class IndexedDbObjectStore implements ObjectStore {
         const tag = newTag();
         heads.put({ tag, bytes: bufferOf(bytes) } satisfies HeadRow, this.#name);
         for (const { name, bytes: content } of objects) this.#put(transaction, name, content);
-        // Now, so that no change stays unknown if the tab ends. Who hears of it reads after this transaction.
+        // Before the commit, so that it is announced even if the tab ends now. A client that reads the head because of
+        // it waits for this transaction.
         this.#announce();
         done(tag);
         transaction.commit();
@@ -167,12 +168,12 @@ export class IndexedDbObjectStore implements ObjectStore {
   }
 }
 
-/** Returns a tag that never returns, also if the database is deleted and created again. */
+/** Returns a random tag, so that none is used twice, even if the database is deleted and created again. */
 function newTag(): string {
   return [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('.');
 }
 
-/** Returns bytes as a buffer that contains nothing else: IndexedDB stores the whole buffer of a view. */
+/** Returns a buffer that contains these bytes only, because IndexedDB stores the whole buffer of a view. */
 function bufferOf(bytes: Uint8Array): ArrayBuffer {
   const { buffer } = bytes;
   return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength ? buffer : bytes.slice().buffer;
@@ -182,7 +183,7 @@ function rangeOf(value: unknown, offset: number, length: number): Uint8Array {
   if (!(value instanceof ArrayBuffer))
     throw new StorageError('corrupt', 'A value in the database of the filesystem holds no bytes');
   const end = Math.min(value.byteLength, offset + length);
-  // A view would keep all of the value in memory.
+  // A view would keep the whole value in memory, so less than half of it is copied.
   if (end - offset < value.byteLength / 2) return new Uint8Array(value.slice(Math.min(offset, end), end));
   return new Uint8Array(value, offset, end - offset);
 }

@@ -7,8 +7,9 @@ import { type IndexedDbPlace, type IndexedDbStorageOptions, parseOptions, parseP
  * A filesystem in the browser's IndexedDB that several tabs and workers of an origin share. Nothing is read or written
  * before the first call.
  *
- * If the origin has no more space, a write is a `StorageError` of kind `full` that says how much is used; if the user
- * or another tab deletes the database, calls fail as `lost`; a database of a newer version is `version`.
+ * Failures are `StorageError`s. If the origin has no more space, a write fails with the kind `full`, and the message
+ * says how much is used. After the user or another tab has deleted the database, calls fail with `lost`; with a
+ * database of a newer version, with `version`.
  * @throws TypeError, RangeError for options of a wrong kind
  */
 export class IndexedDbStorage extends ObjectTreeStorage {
@@ -22,7 +23,7 @@ export class IndexedDbStorage extends ObjectTreeStorage {
     super(store, { timer: browserTimer, ...settings.tree });
   }
 
-  /** Returns the names of the filesystems in the origin, sorted. @throws StorageError */
+  /** Returns the names of the filesystems in a database of the origin, sorted. @throws StorageError */
   static async list(place?: IndexedDbPlace): Promise<string[]> {
     const store = new IndexedDbObjectStore(parsePlace(place), 'default', false);
     try {
@@ -34,7 +35,8 @@ export class IndexedDbStorage extends ObjectTreeStorage {
 
   /**
    * Asks the browser to keep everything that the origin has stored until the user deletes it. Without that, a browser
-   * may delete all of it when space is short. Resolves to its decision; in a worker, to the one made before.
+   * may delete all of it when space is short. Resolves to true if the browser agrees; in a worker, which cannot ask, to
+   * true if it has agreed before.
    */
   static async persist(): Promise<boolean> {
     const { storage } = navigator;

@@ -1,7 +1,7 @@
 import { checkFileSystemName, checkOptions } from '@scratchfs/core/internal';
 import { OBJECT_TREE_OPTIONS, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
 
-/** Place of filesystems in an origin. */
+/** The place of filesystems within an origin. */
 export interface IndexedDbPlace {
   /** Name of the IndexedDB database; it holds any number of filesystems. Default `scratchfs`. */
   readonly database?: string | undefined;
@@ -10,13 +10,13 @@ export interface IndexedDbPlace {
 export interface IndexedDbStorageOptions extends ObjectTreeOptions, IndexedDbPlace {
   /**
    * Failures that a completed write survives. `process`: the end of the tab and of the browser; after a power failure
-   * the newest commits may be missing, and the rest is whole. `fsync`: a power failure; every commit waits for the disk.
-   * Default `process`, as IndexedDB itself.
+   * the newest commits may be missing, and the rest is whole. `fsync`: a power failure; every commit waits for the
+   * disk. Default `process`, as IndexedDB itself.
    */
   readonly durability?: 'fsync' | 'process' | undefined;
 }
 
-/** Checked options with their defaults; those of the object tree are checked there. */
+/** Checked options with their defaults. The object tree checks its own options, `tree`, later. */
 export interface Settings {
   readonly name: string;
   readonly database: string;
@@ -24,7 +24,7 @@ export interface Settings {
   readonly tree: ObjectTreeOptions;
 }
 
-/** Checks what a caller has given; own properties only. @throws TypeError for a wrong type or an unknown option */
+/** Checks a caller's name and options; own properties only. @throws TypeError for a wrong value or an unknown option */
 export function parseOptions(name: unknown, options: IndexedDbStorageOptions | undefined): Settings {
   const known = ['database', 'durability', ...OBJECT_TREE_OPTIONS];
   const {
@@ -42,7 +42,7 @@ export function parseOptions(name: unknown, options: IndexedDbStorageOptions | u
   };
 }
 
-/** Returns the name of the database. @throws TypeError */
+/** Returns the name of the database. @throws TypeError for a wrong value or an unknown option */
 export function parsePlace(place: IndexedDbPlace | undefined): string {
   return checkDatabase(checkOptions<IndexedDbPlace>(place, ['database'], 'IndexedDbStorage.list', false).database);
 }

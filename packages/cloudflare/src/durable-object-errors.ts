@@ -16,7 +16,7 @@ const KINDS: readonly { readonly found: RegExp; readonly kind: StorageErrorKind;
   },
 ];
 
-/** Returns the failure for an error of a Durable Object's storage, whose transaction has been rolled back. */
+/** Converts an error of a Durable Object's storage. Nothing has changed, because the transaction was rolled back. */
 export function toStorageError(error: unknown): unknown {
   if (error instanceof StorageError || !(error instanceof Error)) return error;
   const known = KINDS.find(({ found }) => found.test(error.message));

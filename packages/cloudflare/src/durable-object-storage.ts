@@ -8,8 +8,8 @@ import { type CloudflareStorageOptions, parseOptions } from './options.js';
  * `scratchfs_objects` and `scratchfs_format`, and touches no others, no keys and no alarm. All requests of the Durable
  * Object can share one storage, or each can open its own. Nothing is read before the first call.
  *
- * A commit is one transaction. The runtime holds replies and requests to others back until the transaction is stored, as
- * it does for every write of a Durable Object.
+ * A commit is one transaction. As for every write of a Durable Object, the runtime holds back responses and outgoing
+ * requests until the transaction is stored.
  * @throws TypeError, RangeError for options or a state of a wrong kind
  */
 export class DurableObjectStorage extends ObjectTreeStorage {

@@ -3,13 +3,13 @@ import type { NamePage, ObjectStore, StoredHead, StoredObject } from '@scratchfs
 import { toStorageError } from './durable-object-errors.js';
 import type { Row, SqlObjectState, SqlValue } from './durable-object-state.js';
 
-/** Version of the tables. */
+/** Version of the table layout. */
 const FORMAT_VERSION = 1;
 const NAMES_PER_PAGE = 1_000;
-/** A row, with its names, may have 2 MB (https://developers.cloudflare.com/durable-objects/platform/limits/). */
+/** A row may have 2 MB, with its names (https://developers.cloudflare.com/durable-objects/platform/limits/). */
 const MAX_OBJECT_BYTES = 1_900_000;
 
-// Without a row number there is no second index: each row that is written is charged once.
+// WITHOUT ROWID, so that there is no second index, and each written row is charged only once.
 const TABLES = [
   'CREATE TABLE IF NOT EXISTS scratchfs_format (version INTEGER NOT NULL)',
   `CREATE TABLE IF NOT EXISTS scratchfs_objects (
@@ -25,14 +25,17 @@ const DELETE = 'DELETE FROM scratchfs_objects WHERE filesystem = ? AND name = ?'
 const LIST = `SELECT name FROM scratchfs_objects WHERE filesystem = ? AND name > ? AND name >= ? AND name < ?
   ORDER BY name LIMIT ${NAMES_PER_PAGE}`;
 const HEAD = `SELECT tag, iif(tag = ?, NULL, bytes) AS bytes FROM scratchfs_heads WHERE filesystem = ?`;
-// A number would return: deleteAll() deletes it, and a transaction of the application can roll it back.
+// A counter would repeat its values: deleteAll() deletes it, and a transaction of the application can roll it back.
 const NEW_TAG = 'lower(hex(randomblob(16)))';
 const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES (?, ${NEW_TAG}, ?) ON CONFLICT DO NOTHING RETURNING tag`;
 const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = ${NEW_TAG}, bytes = ? WHERE filesystem = ? AND tag = ? RETURNING tag`;
 const DELETE_HEAD = 'DELETE FROM scratchfs_heads WHERE filesystem = ?';
 const NAMES = 'SELECT filesystem FROM scratchfs_heads ORDER BY filesystem';
 
-/** Functions to call when a head has changed. All clients of a Durable Object run in its one isolate. */
+/**
+ * Functions to call when a head has changed, by the name of the filesystem. All clients of a Durable Object run in one
+ * isolate.
+ */
 const watchers = new WeakMap<SqlObjectState, Map<string, Set<() => void>>>();
 
 /** Stores the objects of a filesystem, and its head, as rows of a Durable Object's database. */
@@ -95,7 +98,7 @@ export class DurableObjectStore implements ObjectStore {
     watchers.set(this.#state, ofObject);
     const ofName = ofObject.get(this.#name) ?? new Set<() => void>();
     ofObject.set(this.#name, ofName);
-    // Each watcher has a function of its own, also if it is passed twice.
+    // A function of its own, so that the same `changed` can be passed twice.
     const call = (): void => changed();
     ofName.add(call);
     return () => {
@@ -159,7 +162,7 @@ export function listFileSystems(state: SqlObjectState): string[] {
   }
 }
 
-/** @throws StorageError `version` for tables of a newer version, which stay as they are */
+/** Creates the tables if they are missing. @throws StorageError `version` if existing ones have another version */
 function prepare({ sql }: SqlObjectState): void {
   if (sql.exec(HAS_TABLES).toArray().length === 0) {
     for (const table of TABLES) sql.exec(table);

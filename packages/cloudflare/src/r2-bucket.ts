@@ -31,7 +31,7 @@ export interface R2Listing {
   readonly cursor?: string;
 }
 
-/** @throws TypeError if it has not the methods of a bucket */
+/** @throws TypeError if it lacks a method of a bucket */
 export function checkBucket(bucket: unknown): R2BucketBinding {
   const methods = (bucket ?? {}) as Record<string, unknown>;
   for (const method of ['head', 'get', 'put', 'delete', 'list'])

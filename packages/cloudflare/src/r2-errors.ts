@@ -1,12 +1,12 @@
 import { StorageError } from '@scratchfs/core';
 
-/** Numbers at the end of the messages of a bucket (https://developers.cloudflare.com/r2/api/error-codes/). */
+/** Codes, which are at the end of an error's message (https://developers.cloudflare.com/r2/api/error-codes/). */
 const NO_SUCH_BUCKET = 10006;
 const TOO_MANY_REQUESTS = 10058;
 /** Unauthorized, AccessDenied, NotEntitled, ObjectLockedByBucketPolicy. */
 const DENIED = [10002, 10003, 10042, 10069];
 
-/** Returns the failure for an error of a bucket. A TypeError is a mistake in the call, and returned as it is. */
+/** Converts an error of a bucket. A TypeError is a mistake in the call, and is returned as it is. */
 export function toStorageError(error: unknown): unknown {
   if (error instanceof StorageError || error instanceof TypeError) return error;
   const code = codeOf(error);

@@ -7,8 +7,8 @@ import { toStorageError } from './r2-errors.js';
 const ROOT = 'scratchfs/';
 
 /**
- * Stores the objects of a filesystem, and its head, as objects of a bucket. The keys are those of `S3Storage` with the
- * prefix `scratchfs/<name>/`, so that it opens the same filesystem through R2's S3 interface.
+ * Stores the objects of a filesystem, and its head, as objects of a bucket. The keys are those of an `S3Storage` with
+ * the prefix `scratchfs/<name>/`, which can therefore open the same filesystem through R2's S3 interface.
  */
 export class R2ObjectStore implements ObjectStore {
   readonly #bucket: R2BucketBinding;
@@ -25,7 +25,7 @@ export class R2ObjectStore implements ObjectStore {
       const found = await this.#bucket.get(this.#key(name), { range: { offset, length } });
       return found?.arrayBuffer && new Uint8Array(await found.arrayBuffer());
     } catch (error) {
-      // A range that begins past the end is an error: 10039 of R2, one without a number of miniflare.
+      // A range that begins past the end is an error: with code 10039 in R2, without a code in miniflare.
       const size = (await attempt(() => this.#bucket.head(this.#key(name))))?.size;
       if (size !== undefined && size <= offset) return new Uint8Array(0);
       throw toStorageError(error);
@@ -61,7 +61,7 @@ export class R2ObjectStore implements ObjectStore {
   }
 
   deleteHead(): Promise<void> {
-    // S3Storage leaves a probe.
+    // An S3Storage may have left a probe.
     return this.delete(['probe', 'head']);
   }
 
@@ -78,7 +78,7 @@ export async function listFileSystems(bucket: R2BucketBinding): Promise<string[]
     const page = await listPage(bucket, { prefix: ROOT, delimiter: '/' }, cursor);
     const names = page.delimitedPrefixes.map((prefix) => prefix.slice(ROOT.length, -1)).filter(isFileSystemName);
     for (const name of names) {
-      // Objects without a head are what is left of a deletion.
+      // Objects without a head are left over from a deletion.
       if ((await attempt(() => bucket.head(`${ROOT}${name}/head`))) !== null) found.push(name);
     }
     cursor = cursorOf(page);

@@ -5,11 +5,13 @@ import { listFileSystems, R2ObjectStore } from './r2-object-store.js';
 
 /**
  * A filesystem in an R2 bucket that any number of Workers share. Give it a bucket that is bound to the Worker. Its keys
- * begin with `scratchfs/<name>/`; the rest of the bucket is left alone. In a Worker, open it in the request that uses
- * it: the runtime forbids requests to wait for each other's work. No request is sent before the first call.
+ * begin with `scratchfs/<name>/`; the rest of the bucket is left alone. In a Worker, create a storage for each request
+ * that uses one: the runtime forbids requests to wait for each other's work. Nothing is sent to R2 before the first
+ * call.
  *
  * R2 accepts one write a second of one object, and each commit writes the head. Writes that wait in one storage share a
- * commit; a commit that is refused because another Worker was faster is repeated. For more writes use {@link DurableObjectStorage}.
+ * commit; a commit that is refused because another Worker was faster is repeated. For more writes use
+ * {@link DurableObjectStorage}.
  * @throws TypeError, RangeError for options or a bucket of a wrong kind
  */
 export class R2Storage extends ObjectTreeStorage {
@@ -19,8 +21,8 @@ export class R2Storage extends ObjectTreeStorage {
   }
 
   /**
-   * Returns the names of the filesystems in a bucket, sorted. Sends a request for each thousand names, and one for each
-   * name.
+   * Returns the names of the filesystems in a bucket, sorted. Sends a request for each page of at most 1,000 names, and
+   * one for each name.
    * @throws StorageError
    */
   static list(bucket: R2BucketBinding): Promise<string[]> {

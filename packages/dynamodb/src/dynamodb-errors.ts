@@ -3,7 +3,7 @@ import { causeOf, readFailure, wasSentAgain, wasUnsent } from '@scratchfs/core/i
 
 const THROTTLED = /^(ProvisionedThroughputExceeded|Throttling|RequestLimitExceeded)/;
 
-/** Names of errors, what they mean, and whether they pass. DynamoDB has refused the request in each of them. */
+/** Names of errors that mean that a request was refused, the reason, and whether it may pass. */
 const REFUSALS: readonly {
   readonly names: RegExp;
   readonly kind: StorageErrorKind;
@@ -36,7 +36,7 @@ const REFUSALS: readonly {
   { names: /^ResourceNotFound/, kind: 'lost', text: 'does not exist. DynamoDbStorage.createTable creates it' },
 ];
 
-/** Reports whether the table has refused a request because it has too many. */
+/** Reports whether a request was refused because the table gets too many. */
 export function isThrottled(error: unknown): boolean {
   return THROTTLED.test(readFailure(error).name);
 }
@@ -45,14 +45,14 @@ export function isLostRace(error: unknown): boolean {
   return readFailure(error).name === 'ConditionalCheckFailedException';
 }
 
-/** Reports a lost race that the request cannot have lost against itself, because the SDK sent it only once. */
+/** Reports a race lost to another request: the SDK sent this one only once, so it cannot have lost to itself. */
 export function isSurelyLostRace(error: unknown): boolean {
   return isLostRace(error) && !wasSentAgain(error);
 }
 
 /**
- * Converts an SDK error. If DynamoDB has refused the request, it did not happen, unless the SDK has sent it more than
- * once; otherwise it may have happened, unless DynamoDB was never reached.
+ * Converts an SDK error. A request that DynamoDB refused did not happen, unless the SDK sent it more than once. After
+ * any other error it may have happened, unless DynamoDB was never reached.
  */
 export function toStorageError(error: unknown, table: string): StorageError {
   const { name, message, status } = readFailure(error);

@@ -9,31 +9,35 @@ import { loadSdk, type Sdk } from './sdk.js';
 type Item = Record<string, AttributeValue>;
 type Request<R> = (sdk: Sdk, client: DynamoDBClient, options: { readonly abortSignal?: AbortSignal }) => Promise<R>;
 
-/** Version of the items. */
+/** Version of the format of the items. */
 const FORMAT = '1';
-/** An item has at most 400 KB, its names and keys included. */
+/** DynamoDB allows 400 KB in an item, with its names and keys. */
 const MAX_OBJECT_BYTES = 256 * 1024;
-/** Items that a BatchWriteItem takes. */
+/** Greatest number of items of a BatchWriteItem. */
 const BATCH_ITEMS = 25;
-/** Pauses before the rest of a batch is sent again: the first, and the longest. */
+/**
+ * Pause before the rest of a batch is sent again; doubled for each attempt in a row that deletes nothing, up to a
+ * limit.
+ */
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 2_000;
-/** Attempts in a row that may delete nothing: they take some ten seconds. */
+/** Attempts in a row that delete nothing before the deletion fails. They take about 12 seconds. */
 const MAX_FRUITLESS_ATTEMPTS = 12;
 /** Partition with an item for each name that a filesystem ever had, so that they can be listed. */
 const NAMES = 'scratchfs';
-/** Names in a page; whether a filesystem has this name is a request for each. */
+/** Names in a page of `names()`, which reads the heads of a page concurrently, with a request for each. */
 const NAMES_IN_PAGE = 50;
 const HEAD = 'head';
 const OBJECTS = 'o/';
 
 /**
- * Stores a filesystem as items: `pk` is `scratchfs/name`, `sk` is `head`, or `o/` and the name of an object, and `bytes`
- * has the content. The head also has a `tag`, which is a hash of its bytes, and the `format`.
+ * Stores a filesystem as items: `pk` is `scratchfs/name`, `sk` is `head`, or `o/` and the name of an object, and
+ * `bytes` has the content. The head also has a `tag`, which is a hash of its bytes, and the `format`.
  */
 export class DynamoDbObjectStore implements ObjectStore {
   readonly maxObjectBytes = MAX_OBJECT_BYTES;
-  // A partition takes 1,000 write units a second, and a delete costs one for each KB: 6.5 s for a full batch.
+  // A partition allows 1,000 write units a second, and a delete costs one for each KB: 6.5 s for 25 of the largest
+  // items.
   readonly maxDeleteNames = BATCH_ITEMS;
   readonly #table: Table;
   readonly #name: string;
@@ -45,7 +49,7 @@ export class DynamoDbObjectStore implements ObjectStore {
 
   async get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined> {
     const key = this.#key(OBJECTS + name);
-    // An object never gets other bytes. So a read that may be stale, at half the price, is right if it finds the object.
+    // An object never gets other bytes, so if an eventually consistent read finds it, it is right, at half the price.
     const item = (await this.#read(key, false, call)) ?? (await this.#read(key, true, call));
     if (item === undefined) return undefined;
     const bytes = bytesOf(item);
@@ -162,7 +166,7 @@ export class DynamoDbObjectStore implements ObjectStore {
     }, call);
   }
 
-  /** Deletes up to 25 items, in several requests if the table takes only a part of them at a time. */
+  /** Deletes up to 25 items. Those that the table does not delete at first are sent again. */
   async #deleteBatch(keys: readonly Item[], call: BackendCall | undefined): Promise<void> {
     let rest: WriteRequest[] = keys.map((Key) => ({ DeleteRequest: { Key } }));
     for (let fruitless = 0; ; ) {
@@ -178,7 +182,7 @@ export class DynamoDbObjectStore implements ObjectStore {
     }
   }
 
-  /** Sends a batch. Returns what is left of it: everything if the table has refused it as one request too many. */
+  /** Sends a batch. Returns the items that are left of it: all if the table gets too many requests. */
   #sendBatch(batch: WriteRequest[], call: BackendCall | undefined): Promise<WriteRequest[]> {
     const { table } = this.#table;
     return this.#send(async ({ BatchWriteItemCommand }, client, options) => {
@@ -192,7 +196,9 @@ export class DynamoDbObjectStore implements ObjectStore {
     }, call);
   }
 
-  /** Returns a page of the sort keys of a partition that begin with a prefix. The cursor is the last one. */
+  /**
+   * Returns a page of the sort keys of a partition that begin with a prefix. The cursor is the last key of the page.
+   */
   #query(
     partition: string,
     prefix: string,
@@ -240,13 +246,13 @@ function bytesOf(item: Item): Uint8Array {
   return bytes;
 }
 
-/** No two heads have the same bytes. */
+/** Returns a hash of a head. It is unique, because no two heads have the same bytes. */
 async function tagOf(head: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', head as Uint8Array<ArrayBuffer>);
   return btoa(String.fromCharCode(...new Uint8Array(digest)));
 }
 
-/** Waits, at most until the signal aborts. @throws the reason of the signal */
+/** Waits. @throws the signal's reason as soon as it aborts */
 async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   await new Promise<void>((resolve) => {
     const end = (): void => {

@@ -18,7 +18,8 @@ export class DynamoDbStorage extends ObjectTreeStorage {
   }
 
   /**
-   * Returns the names of the filesystems in a table, sorted. Costs a request for each name that was ever used.
+   * Returns the names of the filesystems in a table, sorted. Sends a request for each name that was ever used, and one
+   * for each 50 of them.
    * @throws StorageError, and TypeError for a wrong client or table
    */
   static list(target: DynamoDBClient | string, options?: { readonly table?: string }): Promise<string[]> {
@@ -26,7 +27,7 @@ export class DynamoDbStorage extends ObjectTreeStorage {
   }
 
   /**
-   * Creates a table that is paid by the request, and waits until it can be used. Does nothing if there is one.
+   * Creates a table that is billed per request, and waits until it can be used. Does nothing if it exists.
    * @throws StorageError, and TypeError for a wrong client or table
    */
   static createTable(target: DynamoDBClient | string, options?: { readonly table?: string }): Promise<void> {

@@ -4,11 +4,11 @@ import { OBJECT_TREE_OPTIONS, type ObjectTreeOptions } from '@scratchfs/core/obj
 import { loadSdk } from './sdk.js';
 
 export interface DynamoDbStorageOptions extends ObjectTreeOptions {
-  /** Name of the table. Required with a client; a URL contains it. */
+  /** Name of the table. Required with a client. Not allowed with a URL, which contains it. */
   readonly table?: string | undefined;
   /**
    * Name of the filesystem; a table holds any number of them. 1 to 100 characters of `a-z`, `0-9`, `-`, `_` and `.`,
-   * beginning with a letter or digit. Default `default`.
+   * beginning with a letter or digit. Not allowed with a URL, which contains it. Default `default`.
    */
   readonly name?: string | undefined;
 }
@@ -27,12 +27,12 @@ export interface Settings {
   readonly tree: ObjectTreeOptions;
 }
 
-/** Names that DynamoDB takes for tables. */
+/** Names that DynamoDB accepts for tables. */
 const TABLE_NAME = /^[a-zA-Z0-9_.-]{3,255}$/;
 
 /**
- * Checks what a caller has given; own properties only.
- * @throws TypeError for a wrong type, an unknown option, a name that is not possible, or a URL of a wrong kind
+ * Checks a caller's arguments; own properties of the options only.
+ * @throws TypeError for a wrong type, an unknown option, an invalid name or URL
  */
 export function parseOptions(target: DynamoDBClient | string, options: DynamoDbStorageOptions | undefined): Settings {
   const known = ['table', 'name', ...OBJECT_TREE_OPTIONS];
@@ -45,7 +45,7 @@ export function parseOptions(target: DynamoDBClient | string, options: DynamoDbS
   return { table: url.table, name: checkFileSystemName(url.name), tree };
 }
 
-/** Checks the arguments of a method about a table. @throws TypeError */
+/** Checks the arguments of a static method, which needs a table only. @throws TypeError as {@link parseOptions} does */
 export function parseTarget(
   target: DynamoDBClient | string,
   options: { readonly table?: string } | undefined,

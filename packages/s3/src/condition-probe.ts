@@ -1,6 +1,6 @@
 import { type BackendCall, StorageError } from '@scratchfs/core';
 
-/** Puts the probe object under a condition. Resolves to true if the store has written it. */
+/** Puts the probe object under a condition. Resolves to true if the store wrote it, false if it refused. */
 export type PutProbe = (
   condition: { readonly IfNoneMatch?: string; readonly IfMatch?: string },
   call: BackendCall | undefined,
@@ -10,8 +10,8 @@ export type PutProbe = (
 const NONEXISTENT_TAG = '"00000000000000000000000000000000"';
 
 /**
- * Tests before the first read of the head whether the store honours conditions. Some stores accept the header and write
- * anyway, which would lose commits silently.
+ * Tests, before the first read of the head, whether the store honours conditions. Some stores ignore the header and
+ * write, which would lose commits silently.
  */
 export class ConditionProbe {
   readonly #put: PutProbe;
@@ -21,7 +21,7 @@ export class ConditionProbe {
     this.#put = put;
   }
 
-  /** @throws StorageError `unsupported` if the store overwrites in spite of a condition */
+  /** Runs the test, unless it has passed before. @throws StorageError `unsupported` if the store ignores a condition */
   passed(call: BackendCall | undefined): Promise<void> {
     this.#passed ??= this.#run(call).catch((error: unknown) => {
       this.#passed = undefined;

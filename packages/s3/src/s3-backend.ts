@@ -6,7 +6,7 @@ import { type S3Location, S3ObjectStore } from './s3-object-store.js';
 import { loadSdk } from './sdk.js';
 
 /**
- * Returns the backend of a filesystem in a bucket. Users take `S3Storage`.
+ * Returns the backend of a filesystem in a bucket, for tools that need one. `S3Storage` is the storage for users.
  * @throws TypeError, RangeError for options or a URL of a wrong kind
  */
 export function s3Backend(target: S3Client | string, options?: S3StorageOptions): ObjectTreeBackend {
@@ -37,7 +37,7 @@ function locationOf(
     return new Client({
       ...(region === undefined ? {} : { region }),
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-      // Older stores fail on the SDK's default trailers; reads are verified by our own hashes.
+      // Older stores fail on the checksum trailers that the SDK sends by default. Reads are verified by our own hashes.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     });

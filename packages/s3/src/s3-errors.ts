@@ -12,8 +12,8 @@ const TRANSIENT_STATUSES = [408, 429];
 const TRANSIENT_NAMES = ['SlowDown', 'RequestTimeout'];
 
 /**
- * Names of errors for a full store: QuotaExceeded of Ceph, XMinioStorageFull and XMinioAdminBucketQuotaExceeded of MinIO,
- * InsufficientCapacity of others.
+ * Names of errors for a full store: QuotaExceeded of Ceph, XMinioStorageFull and XMinioAdminBucketQuotaExceeded of
+ * MinIO, InsufficientCapacity of others.
  */
 const FULL_NAMES = /QuotaExceeded|StorageFull|InsufficientStorage|InsufficientCapacity/;
 
@@ -36,7 +36,7 @@ export function isLostRace(error: unknown): boolean {
   return status !== undefined && LOST_RACE_STATUSES.includes(status) && name !== 'NoSuchBucket';
 }
 
-/** Reports a lost race that the request cannot have lost against itself, because the SDK sent it only once. */
+/** Reports a race lost to another request: the SDK sent this one only once, so it cannot have lost to itself. */
 export function isSurelyLostRace(error: unknown): boolean {
   return isLostRace(error) && !wasSentAgain(error);
 }

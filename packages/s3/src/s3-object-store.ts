@@ -117,7 +117,7 @@ export class S3ObjectStore implements ObjectStore {
     return this.#location.close();
   }
 
-  /** Reads, then writes: correct only as long as no other process writes. */
+  /** Reads the head, then replaces it: not atomic, so correct only as long as no other process writes. */
   async #replaceHead(
     single: SingleWriter,
     bytes: Uint8Array,
@@ -139,7 +139,7 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  /** Puts an object under a condition. Resolves to true if the store has written it. */
+  /** Puts the probe under a condition. Resolves to true if the store wrote it, false if it refused. */
   async #putProbe(condition: Partial<PutObjectCommandInput>, call: BackendCall | undefined): Promise<boolean> {
     try {
       await this.#put('probe', new TextEncoder().encode('scratchfs'), condition, call);

@@ -19,7 +19,7 @@ export class SingleWriter {
   #sent: readonly Uint8Array[] = [];
   #isFirst = true;
   #isForeign = false;
-  /** Number of own heads known to be stored. */
+  /** Number of own heads that are known to have been stored. */
   #own = 0;
 
   /**
@@ -68,7 +68,7 @@ export class SingleWriter {
     this.#sent = this.#sent.slice(sent + 1);
   }
 
-  /** @throws StorageError `lost` once another process has written */
+  /** @throws StorageError `lost` once a read has shown the head of another writer */
   check(): void {
     if (!this.#isForeign) return;
     throw new StorageError(

@@ -1,9 +1,9 @@
 import { StorageError } from '@scratchfs/core';
 
-/** Version of the tables. */
+/** Version of the table layout. */
 export const FORMAT_VERSION = 1;
 
-/** @throws StorageError `version` for tables of a newer version, which stay as they are */
+/** @throws StorageError `version` unless tables have the version of this package */
 export function checkFormat(version: unknown): void {
   if (Number(version) === FORMAT_VERSION) return;
   throw new StorageError(

@@ -11,8 +11,8 @@ export interface SqlStorageOptions extends ObjectTreeOptions {
 }
 
 /**
- * Checks what a caller has given; own properties only. An option `name` goes before the name in the URL.
- * @throws TypeError for a wrong type, an unknown option or a name that is not possible
+ * Checks a caller's options; own properties only. The option `name` takes precedence over the name in the URL.
+ * @throws TypeError for a wrong type, an unknown option or an invalid name
  */
 export function parseOptions(
   what: string,
@@ -28,7 +28,10 @@ export function parseOptions(
   return { name: checkFileSystemName(name), tree };
 }
 
-/** Removes the parameter `name` from a URL: it is ours, the rest belongs to the driver. @throws TypeError */
+/**
+ * Removes the parameter `name` from a URL: it is for this package, the rest for the driver.
+ * @throws TypeError if there are several, or the name is not encoded correctly
+ */
 export function takeName(url: string): { readonly url: string; readonly name: string | undefined } {
   const [base = '', ...query] = url.split('?');
   const all = query.join('?').split('&');
@@ -39,7 +42,7 @@ export function takeName(url: string): { readonly url: string; readonly name: st
   return { url: others === '' ? base : `${base}?${others}`, name: decode((names[0] as string).slice('name='.length)) };
 }
 
-/** Decodes a part of a URL. @throws TypeError */
+/** Decodes a part of a URL. @throws TypeError if it is not encoded correctly */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -3,7 +3,7 @@ import { StorageError } from '@scratchfs/core';
 export type Parameter = string | number | Uint8Array | null;
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A connection, pool or database of `pg`, or a database of `@electric-sql/pglite`. */
+/** A connection or pool of `pg`, or a database of `@electric-sql/pglite`. */
 export interface PostgresQueryable {
   query(text: string, parameters?: never[]): Promise<{ readonly rows: unknown[] }>;
 }
@@ -19,7 +19,7 @@ export interface ListenClient extends PostgresQueryable {
   removeListener(event: string, listener: (...what: never[]) => void): unknown;
 }
 
-/** The function of `postgres`. */
+/** The `sql` function of the package `postgres`. */
 export interface TaggedSql {
   unsafe(text: string, parameters?: never[]): PromiseLike<readonly unknown[]>;
   listen(
@@ -32,9 +32,9 @@ export interface TaggedSql {
 export type PostgresClient = PostgresQueryable | PostgresPool | TaggedSql;
 
 /**
- * Calls `notified` for each notification of a channel, and without a payload if some may have been missed. The promise
- * resolves when it listens, to a function that ends it; `ended` is called if the connection is lost and
- * the client does not connect again by itself.
+ * Calls `notified` with the payload of each notification of a channel, and with undefined if some may have been missed.
+ * The promise resolves, once the client listens, to a function that stops listening. `ended` is called if the
+ * connection is lost and the client does not reconnect by itself.
  */
 type Listen = (
   channel: string,
@@ -42,7 +42,7 @@ type Listen = (
   ended: () => void,
 ) => Promise<() => void>;
 
-/** What the store needs of a client. */
+/** The functions that the store needs, the same for every client. */
 export interface Connection {
   query(text: string, parameters: readonly Parameter[]): Promise<readonly Row[]>;
   /** Undefined if the client cannot listen. */
@@ -50,7 +50,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** @throws TypeError if it is none of the known clients */
+/** Returns the connection through a client, which stays open. @throws TypeError if it is none of the known clients */
 export function connectionOf(client: unknown): Connection {
   const has = (name: string): boolean =>
     (typeof client === 'object' || typeof client === 'function') &&
@@ -65,12 +65,12 @@ export function connectionOf(client: unknown): Connection {
   const query: Connection['query'] = async (text, parameters) =>
     (await queryable.query(text, parameters as never[])).rows as Row[];
   const close = async (): Promise<void> => undefined;
-  // pglite has both `listen` and `query`.
+  // Only pglite has both `listen` and `query`.
   if (has('listen')) return { query, listen: listenByCallback(client as PgliteListen), close };
-  // Other clients of `pg` have `connect` too, but it returns no connection of its own.
+  // A connection of `pg` has `connect` too, but only a pool has `totalCount`, and gives a connection.
   if (has('connect') && 'totalCount' in (client as object)) {
     const pool = client as PostgresPool & { readonly options?: { readonly max?: number } };
-    // The only connection of a pool must stay free for statements.
+    // A pool of one connection must keep it for statements.
     return { query, listen: pool.options?.max === 1 ? undefined : shared(pool, listenOnPool(pool)), close };
   }
   const listen = has('on') ? shared(client as object, listenOnClient(client as ListenClient)) : undefined;
@@ -80,7 +80,7 @@ export function connectionOf(client: unknown): Connection {
 function taggedConnection(sql: TaggedSql): Connection {
   return {
     query: async (text, parameters) => (await sql.unsafe(text, parameters as never[])) as readonly Row[],
-    // It connects again by itself.
+    // This client reconnects by itself, and calls the last function each time it listens.
     listen: async (channel, notified) => {
       const { unlisten } = await sql.listen(channel, notified, () => notified(undefined));
       return () => void unlisten().catch(() => undefined);
@@ -112,7 +112,7 @@ interface Listening {
 
 const listenings = new WeakMap<object, Listening>();
 
-/** Lets all storages on one client listen together: each of its own would take a connection from a pool. */
+/** Shares one listening connection among all storages on a client, so that they take only one from a pool. */
 function shared(client: object, listen: Listen): Listen {
   const start = (channel: string): Listening => {
     const listeners = new Set<Listener>();
@@ -150,9 +150,9 @@ function shared(client: object, listen: Listen): Listen {
 function listenOnPool(pool: PostgresPool): Listen {
   return async (channel, notified, ended) => {
     const client = await pool.connect();
-    // Also after the end: without a listener, an error would end the process.
+    // It stays after `listen` has ended: an error event without a listener would end the process.
     client.on('error', ignore);
-    // A connection that listens, or is lost, does not go back to the pool.
+    // The connection still listens or is lost, so it is destroyed instead of going back to the pool.
     return listenOn(client, channel, notified, ended, () => client.release(true));
   };
 }
@@ -166,7 +166,7 @@ function listenOnClient(client: ListenClient): Listen {
 
 const ignore = (): void => undefined;
 
-/** @param stopped called once, when it listens no more */
+/** @param stopped called once, when listening has ended */
 async function listenOn(
   client: ListenClient,
   channel: string,
@@ -206,7 +206,7 @@ async function listenOn(
  */
 export async function openPool(url: string): Promise<Connection> {
   let pg: { readonly Pool: new (options: object) => PostgresPool & { end(): Promise<void>; on: ListenClient['on'] } };
-  // A variable, so that bundlers leave it alone.
+  // A variable, so that bundlers do not look for the package.
   const module = 'pg';
   try {
     const loaded = await import(/* @vite-ignore */ /* webpackIgnore: true */ module);
@@ -215,7 +215,7 @@ export async function openPool(url: string): Promise<Connection> {
     throw new StorageError('unsupported', 'A storage at postgres:// needs a package: npm install pg', { cause: error });
   }
   const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  // An idle connection that the server ends is replaced at the next query.
+  // If the server ends an idle connection, the next query opens another one.
   pool.on('error', () => undefined);
   return { ...connectionOf(pool), close: () => pool.end() };
 }

@@ -7,14 +7,14 @@ import { toStorageError } from './postgres-errors.js';
 
 const NAMES_PER_PAGE = 1_000;
 const CHANNEL = 'scratchfs';
-/** Milliseconds before another attempt to listen, and between two looks at the head of a client that cannot. */
+/** Milliseconds before the next attempt to listen, and between two reports of a change if the client cannot listen. */
 const LOOK_INTERVAL_MS = 500;
 
-/** Key of a lock that only clients that create the tables take. */
+/** Key of the advisory lock that clients take while they create the tables. */
 const CREATION_LOCK = 0x73637261;
-// One statement, so that a client that dies leaves all tables or none, and others see all or none. Without the setting,
-// some clients print a notice for each table that exists. Objects are compressed already where that helps, and parts
-// of them are read.
+// One statement, so that all tables appear in one step, or none if the client dies. Without the setting, some clients
+// print a notice for each table that exists. Storage is EXTERNAL, which does not compress: objects are already
+// compressed if that helps, and parts of them are read.
 const CREATE_TABLES = `DO $$ BEGIN
   PERFORM pg_advisory_xact_lock(${CREATION_LOCK}), set_config('client_min_messages', 'warning', true);
   CREATE TABLE IF NOT EXISTS scratchfs_objects (
@@ -26,9 +26,11 @@ const CREATE_TABLES = `DO $$ BEGIN
   INSERT INTO scratchfs_format SELECT ${FORMAT_VERSION} WHERE NOT EXISTS (SELECT FROM scratchfs_format);
 END $$`;
 
-/** A number would return in a database that is restored from a backup, or created again. */
+/**
+ * SQL of a new tag. A counter would repeat its values in a database that is restored from a backup or created again.
+ */
 const NEW_TAG = 'gen_random_uuid()::text';
-/** Each statement is a transaction of its own, so any connection of a pool can run it. */
+/** Replaces the head. Each statement of this store is its own transaction, so any connection of a pool can run it. */
 const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = ${NEW_TAG}, bytes = $3 WHERE filesystem = $1 AND tag = $2 RETURNING tag`;
 const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES ($1, ${NEW_TAG}, $2) ON CONFLICT (filesystem) DO NOTHING RETURNING tag`;
 
@@ -107,7 +109,7 @@ export class PostgresObjectStore implements ObjectStore {
               listen(CHANNEL, notified, resolve).then((stop) => {
                 if (isStopped) stop();
                 else stopListening = stop;
-                // What happened before it listened.
+                // There may have been changes before it listened.
                 changed();
               }, reject);
             });
@@ -134,7 +136,7 @@ export class PostgresObjectStore implements ObjectStore {
     await this.#swap('DELETE FROM scratchfs_heads WHERE filesystem = $1 RETURNING tag', [], [this.#name]);
   }
 
-  /** Returns the names of the filesystems in the database. */
+  /** Returns the names of the filesystems in the database, sorted. */
   async names(): Promise<string[]> {
     const rows = await this.#query('SELECT filesystem FROM scratchfs_heads', []);
     return rows.map((row) => String(row['filesystem'])).sort();
@@ -145,7 +147,10 @@ export class PostgresObjectStore implements ObjectStore {
     await this.#opened?.then((connection) => connection.close()).catch(() => undefined);
   }
 
-  /** Runs a statement that changes the head and returns its tag; with objects that are stored if it does. */
+  /**
+   * Runs a statement that changes the head and returns its tag. In the same step stores the objects and notifies the
+   * watchers. Returns the tag; undefined if the head did not change, and then nothing is stored.
+   */
   async #swap(
     sql: string,
     objects: readonly StoredObject[],
@@ -198,13 +203,13 @@ export class PostgresObjectStore implements ObjectStore {
 async function prepareTables(connection: Connection): Promise<void> {
   const sql = "SELECT to_regclass('scratchfs_format')::text AS format";
   const [found] = await connection.query(sql, []);
-  // A user without the right to create tables can use existing ones.
+  // Existing tables are not created again: the user may have no right to create any.
   if (found?.['format'] == null) await connection.query(CREATE_TABLES, []);
   const [row] = await connection.query('SELECT version FROM scratchfs_format', []);
   checkFormat(row?.['version']);
 }
 
-/** Returns a value as every client takes it. */
+/** Returns a value in a form that every client accepts: bytes as a Buffer. */
 function parameterOf(value: Parameter): Parameter {
   return value instanceof Uint8Array && !Buffer.isBuffer(value)
     ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)

@@ -7,7 +7,9 @@ export interface SqliteStatement {
   run(...parameters: never[]): unknown;
 }
 
-/** What `node:sqlite`, `better-sqlite3`, `libsql` and `bun:sqlite` have in common. */
+/**
+ * The used methods of a connection, which `node:sqlite`, `better-sqlite3`, `libsql` and `bun:sqlite` have in common.
+ */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
@@ -21,7 +23,10 @@ type Opener = (path: string) => Promise<SqliteDatabase>;
 
 type DatabaseClass = new (path: string) => SqliteDatabase;
 
-/** Ways to open a file, in this order. The names are variables so that bundlers leave them alone. */
+/**
+ * Drivers that can open a file, tried in this order. `import()` gets their names from a variable, so that bundlers do
+ * not look for them.
+ */
 const OPENERS: Readonly<Record<string, Opener>> = {
   'bun:sqlite': async (path) => open('bun:sqlite', 'Database', path),
   'node:sqlite': async (path) => open('node:sqlite', 'DatabaseSync', path),

@@ -1,6 +1,6 @@
 import { isStorageError, StorageError, type StorageErrorKind } from '@scratchfs/core';
 
-/** Texts and codes of the drivers for one kind of failure. */
+/** Kinds of failures, and the codes and messages of the drivers by which they are found. */
 const KINDS: readonly { readonly found: RegExp; readonly kind: StorageErrorKind; readonly text: string }[] = [
   { found: /full/i, kind: 'full', text: 'The disk of the SQLite file is full: free some space and try again' },
   {
@@ -17,19 +17,22 @@ const KINDS: readonly { readonly found: RegExp; readonly kind: StorageErrorKind;
   { found: /not open|closed/i, kind: 'closed', text: 'The SQLite database was closed' },
 ];
 
-/** Reports whether another connection holds the lock, so that the statement did nothing. */
+/** Reports whether a statement did nothing because another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
   if (typeof errcode === 'number') return [5, 6].includes(errcode & 0xff);
   return /^SQLITE_(BUSY|LOCKED)/.test(String(code)) || /database (table )?is locked/i.test(String(error));
 }
 
-/** Converts an error of a driver. All but a failing disk have changed nothing, because the transaction is rolled back. */
+/**
+ * Converts an error of a driver. After a known error nothing has changed, because the transaction was rolled back. Any
+ * other, such as a failing disk, may have come after the commit.
+ */
 export function toStorageError(cause: unknown): unknown {
   if (isStorageError(cause)) return cause;
   if (!(cause instanceof Error)) return cause;
   if (isBusy(cause))
-    // The statement was tried again for as long as anybody should wait.
+    // Not retryable: the object store has already repeated the statement for a while.
     return new StorageError(
       'unavailable',
       'Another process holds the lock of the SQLite file, so nothing was done: end that process, or try again later',

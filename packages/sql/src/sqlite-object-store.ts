@@ -12,7 +12,7 @@ const NAMES_PER_PAGE = 1_000;
  * would block the event loop.
  */
 const LOCK_WAIT_MS = 5_000;
-/** Milliseconds between two looks at a watched head. */
+/** Milliseconds between two reads of a watched head. */
 const LOOK_INTERVAL_MS = 200;
 
 const TABLES = `
@@ -22,18 +22,21 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS scratchfs_heads (filesystem TEXT PRIMARY KEY, tag TEXT NOT NULL, bytes BLOB NOT NULL);`;
 
 const PUT = 'INSERT OR REPLACE INTO scratchfs_objects VALUES (?, ?, ?)';
-// A number would return in a file that is restored from a backup, or deleted and created again.
+// A counter would repeat its values in a file that is restored from a backup, or deleted and created again.
 const NEW_TAG = 'lower(hex(randomblob(16)))';
 const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES (?, ${NEW_TAG}, ?) ON CONFLICT DO NOTHING RETURNING tag`;
 const NEXT_HEAD = `UPDATE scratchfs_heads SET tag = ${NEW_TAG}, bytes = ? WHERE filesystem = ? AND tag = ? RETURNING tag`;
 
 /**
- * Throws if the file of the database is no longer at its path, or if that is unknown.
+ * Throws if the file of the database is no longer at its path, or if that cannot be checked.
  * @param mayHaveHappened whether the caller's work may already be committed
  */
 type FileCheck = (mayHaveHappened: boolean) => void;
 
-/** Connections with a storage that waits for the disk. Another storage on the same connection does not change that. */
+/**
+ * Connections that wait for the disk, because at least one storage on them has the durability `fsync`. Other storages
+ * on the same connection do not turn that off.
+ */
 const flushed = new WeakSet<SqliteDatabase>();
 
 /** Stores the objects of a filesystem, and its head, as rows of a SQLite database. */
@@ -47,7 +50,10 @@ export class SqliteObjectStore implements ObjectStore {
   #isClosed = false;
   #checkFile: FileCheck = () => {};
 
-  /** @param isOwned close the database with the store @param isFlushed wait for the disk after each commit */
+  /**
+   * @param isOwned whether to close the database with the store
+   * @param isFlushed whether a commit waits for the disk
+   */
   constructor(open: () => Promise<SqliteDatabase>, name: string, isOwned: boolean, isFlushed: boolean) {
     this.#open = open;
     this.#name = name;
@@ -145,7 +151,7 @@ export class SqliteObjectStore implements ObjectStore {
     });
   }
 
-  /** Returns the names of the filesystems in the database, and creates no tables. */
+  /** Returns the names of the filesystems in the database, sorted. Creates no tables. */
   names(): Promise<string[]> {
     this.#opened ??= this.#open();
     return this.#attempt(undefined, (db) => {
@@ -196,7 +202,7 @@ export class SqliteObjectStore implements ObjectStore {
     this.#statement(db, sql).run(...(parameters.map(parameterOf) as never[]));
   }
 
-  /** @throws StorageError `lost` if the transaction went into a file that others can no longer open */
+  /** @throws StorageError `lost` if the file was moved, deleted or replaced, so that other processes see no change */
   #transaction<T>(call: BackendCall | undefined, work: (db: SqliteDatabase) => T): Promise<T> {
     return this.#attempt(call, (db) => {
       const result = inTransaction(db, () => {
@@ -204,13 +210,13 @@ export class SqliteObjectStore implements ObjectStore {
         this.#checkFile(false);
         return done;
       });
-      // Others cannot see a write to a file that was moved during the commit.
+      // The file may have been moved during the commit.
       this.#checkFile(true);
       return result;
     });
   }
 
-  /** Runs statements, again if another connection holds the lock. */
+  /** Runs statements. While another connection holds the lock, repeats them for up to `LOCK_WAIT_MS`. */
   async #attempt<T>(call: BackendCall | undefined, work: (db: SqliteDatabase) => T): Promise<T> {
     const until = performance.now() + LOCK_WAIT_MS;
     for (let waitMs = 1; ; waitMs = Math.min(2 * waitMs, 32)) {
@@ -220,7 +226,7 @@ export class SqliteObjectStore implements ObjectStore {
       } catch (error) {
         if (!isBusy(error) || performance.now() > until) throw toStorageError(error);
       }
-      // Not all wait equally long, so that they do not meet again.
+      // A random time, so that waiting clients do not collide again.
       await pause(waitMs * (0.5 + Math.random()));
       call?.signal?.throwIfAborted();
     }
@@ -251,17 +257,17 @@ function prepareDatabase(db: SqliteDatabase): void {
     if (row) checkFormat(row['version']);
     else db.exec(`INSERT INTO scratchfs_format VALUES (${FORMAT_VERSION})`);
   });
-  // Afterwards, because it changes the file. Readers and one writer do not block each other. A database in memory has
-  // no such mode, and needs none.
+  // After the check of the format, because it changes the file. In this mode readers and one writer do not block each
+  // other. A database in memory has no such mode, and needs none.
   db.exec('PRAGMA journal_mode = WAL');
   db.exec(`PRAGMA synchronous = ${flushed.has(db) ? 'FULL' : 'NORMAL'}`);
 }
 
-/** Returns the check of a database's file. It takes a few microseconds. */
+/** Returns a function that checks the file of a database. A check takes a few microseconds. */
 function fileCheck(db: SqliteDatabase): FileCheck {
   const rows = db.prepare('PRAGMA database_list').all() as Row[];
   const path = rows.find(({ name }) => name === 'main')?.['file'];
-  // A database in memory has none.
+  // A database in memory has no file.
   if (typeof path !== 'string' || path === '') return () => {};
   const identity = (mayHaveHappened: boolean): string => {
     try {
@@ -294,20 +300,20 @@ function inTransaction<T>(db: SqliteDatabase, work: () => T): T {
     try {
       db.exec('ROLLBACK');
     } catch {
-      // SQLite has rolled back by itself.
+      // SQLite has already rolled back by itself.
     }
     throw error;
   }
 }
 
-/** Returns a value as every driver takes it. */
+/** Returns a value in a form that every driver accepts: bytes as a Buffer. */
 function parameterOf(value: Value): unknown {
   if (!(value instanceof Uint8Array) || Buffer.isBuffer(value)) return value;
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }
 
 function bytesOf(value: unknown): Uint8Array {
-  // substr() of nothing is empty, and some drivers return it as null.
+  // Some drivers return the empty result of substr() as null.
   if (value === null || value === undefined) return new Uint8Array();
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   if (!(value instanceof Uint8Array)) throw new StorageError('corrupt', 'A row of the filesystem holds no bytes');

@@ -8,8 +8,8 @@ import { SqliteObjectStore } from './sqlite-object-store.js';
 
 export interface SqliteStorageOptions extends SqlStorageOptions {
   /**
-   * Failures that a completed write survives. `fsync`: a power failure. `process`: the end of the process; after a power
-   * failure the newest commits may be missing, and the rest is whole. Default `fsync`.
+   * Failures that a completed write survives. `fsync`: a power failure. `process`: the end of the process; after a
+   * power failure the newest commits may be missing, and the rest is whole. Default `fsync`.
    */
   readonly durability?: 'fsync' | 'process' | undefined;
 }
@@ -17,8 +17,8 @@ export interface SqliteStorageOptions extends SqlStorageOptions {
 /**
  * A filesystem in a SQLite database that several processes share. Give it a connection of `node:sqlite`,
  * `better-sqlite3`, `libsql` or `bun:sqlite` that nothing else uses at the same time, or a path or URL
- * (`sqlite:/path/to/file?name=main`), which the first of these drivers that is installed opens at the first call. The
- * database is set to write-ahead logging. A given connection stays open.
+ * (`sqlite:/path/to/file?name=main`), which is opened at the first call with one of these drivers that is installed.
+ * The database is set to write-ahead logging. A given connection stays open.
  * @throws TypeError, RangeError for options or a URL of a wrong kind
  */
 export class SqliteStorage extends ObjectTreeStorage {
@@ -38,7 +38,7 @@ export class SqliteStorage extends ObjectTreeStorage {
   /** Returns the names of the filesystems in a database, sorted; none if there is no file. @throws StorageError */
   static async list(database: SqliteDatabase | string | URL): Promise<string[]> {
     const { open, path, isOwned } = parseDatabase(database);
-    // Opening a file creates it.
+    // Opening would create a missing file.
     if (path !== undefined && !existsSync(path)) return [];
     const store = new SqliteObjectStore(open, 'default', isOwned, true);
     try {

@@ -2,7 +2,7 @@ import { CliError, ExitCode } from '../errors.js';
 import type { Output } from './output.js';
 
 /**
- * Asks a question that is answered with one key. Returns the key.
+ * Asks a question and waits for one of the allowed keys, without Enter. Returns the key.
  * @param keys the allowed keys with their meaning; any other key, such as `?`, lists them
  * @throws CliError with the exit code `interrupted` after Ctrl-C, Ctrl-D or a signal
  */

@@ -12,7 +12,9 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Returns a text cut to a number of columns, with `…` at the end if something is missing. Text without colours only. */
+/**
+ * Returns a text cut to a number of columns, with `…` at the end if something is missing. Text without colours only.
+ */
 export function cutTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let cut = '';

@@ -11,7 +11,7 @@ export function escapeText(text: string): string {
   return text.replace(UNSAFE_CHARACTERS, escaped);
 }
 
-/** Like {@link escapeText}, but line feeds and tabs stay, as a content needs them. */
+/** Like {@link escapeText}, but line feeds and tabs stay as they are. */
 export function escapeContent(text: string): string {
   return text.replace(UNSAFE_CHARACTERS, (character) =>
     character === '\n' || character === '\t' ? character : escaped(character),

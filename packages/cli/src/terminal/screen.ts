@@ -25,7 +25,9 @@ const TYPED: Readonly<Record<string, string>> = {
   '\u0004': 'interrupt',
 };
 
-/** Names of keys by the escape sequence that a terminal sends, without `ESC [` or `ESC O`. */
+/**
+ * Names of keys by the escape sequence that a terminal sends, without the escape character and the `[` or `O` after it.
+ */
 const SENT: Readonly<Record<string, string>> = {
   A: 'up',
   B: 'down',
