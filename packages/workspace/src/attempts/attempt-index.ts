@@ -6,13 +6,13 @@ import { WorkspaceError } from '../errors.js';
 import { createRecord, encodeRecord, parseRecord, readRecord } from '../store/records.js';
 import { checkAttemptName, isAttemptName, randomAttemptName } from './names.js';
 
-/** What an attempt begins with. */
+/** Facts about the beginning of an attempt. */
 export interface AttemptStart {
   /** The attempt that it was forked from, and the operation. */
   readonly parent?: { readonly attempt: string; readonly operation: number } | undefined;
-  /** What HEAD named in the user's repository. Undefined without one. */
+  /** Value of HEAD in the user's repository when the attempt began. Undefined without a repository. */
   readonly head?: Head | undefined;
-  /** True if each operation is written to the disk at once. */
+  /** True if each operation is written to the disk in the same call. */
   readonly live?: true | undefined;
 }
 
@@ -26,16 +26,16 @@ export interface AttemptRecord extends AttemptStart {
 
 const ATTEMPTS = '/attempts';
 const CURRENT = '/current';
-/** Random names that are tried before a number is added. */
+/** Number of random names that are tried before a number is added. */
 const MAX_TRIES = 20;
 
-/** Stores what belongs to an attempt, in the same step in which it begins to exist. Replaces what a killed process left. */
+/** Stores what belongs to a new attempt, just before its record is created. Replaces what a killed process has left. */
 export type Prepare = (store: FileSystem, name: string) => Promise<void>;
 
 /**
- * The attempts in a store: `/attempts/<name>/attempt` is created exclusively and says that the attempt exists,
- * `/attempts/<name>/discarded` that it has ended, `/current` names the one that calls without a name use. Each step is
- * atomic and conditional, so it is safe with several processes and takes no lock.
+ * The attempts in a store: `/attempts/<name>/attempt` exists if the attempt exists, `/attempts/<name>/discarded` if it
+ * has ended, `/current` names the one that calls without a name use. The first two are created exclusively, so several
+ * processes can create and end attempts without a lock.
  */
 export class AttemptIndex {
   readonly #store: FileSystem;
@@ -136,7 +136,7 @@ export class AttemptIndex {
     return ended;
   }
 
-  /** Stores other facts about how an attempt began, such as another branch after `refresh --onto`. */
+  /** Replaces the stored facts about the beginning of an attempt, such as its branch after `refresh --onto`. */
   async update(name: string, start: AttemptStart, signal?: AbortSignal): Promise<void> {
     const { createdAt, live } = await this.get(name, signal);
     const record = { createdAt, parent: start.parent, head: start.head, live };
@@ -178,8 +178,8 @@ export class AttemptIndex {
   }
 
   /**
-   * Returns a name that no attempt has. All processes that ask for the same key at the same time get the same one, so that
-   * they mean one attempt before it exists.
+   * Returns a name that no attempt has. All processes that call it with the same key get the same name until another
+   * attempt is created, so they mean the same attempt before it exists.
    */
   async nextName(key: string, signal?: AbortSignal): Promise<string> {
     const attempts = await this.list(signal);
@@ -193,8 +193,8 @@ export class AttemptIndex {
   }
 
   /**
-   * Creates an attempt of a name from {@link nextName}, unless another process has, and makes it the current one if
-   * there is none. A live one is only used by name.
+   * Creates an attempt, unless another process has created it, and makes it the current one if there is none. A live
+   * one does not become the current one.
    */
   async ensure(name: string, start: AttemptStart, signal?: AbortSignal, prepare?: Prepare): Promise<void> {
     await this.#begin(name, { createdAt: this.#clock(), ...start }, signal, prepare);
@@ -202,8 +202,8 @@ export class AttemptIndex {
   }
 
   /**
-   * Creates the record of an attempt and what belongs to it, both or nothing. A store without transactions may be left
-   * with a part, which the next creation under the name replaces. Returns false if the attempt exists.
+   * Creates the record of an attempt and what `prepare` stores, both or nothing. A store without transactions may be
+   * left with a part, which the next creation under the name replaces. Returns false if the attempt exists.
    */
   async #begin(
     name: string,

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { quote } from '@scratchfs/core';
 import { ADJECTIVES, NOUNS } from './words.js';
 
-/** Longest name that can be given to an attempt, in characters. */
+/** Maximum length of an attempt's name, in characters. */
 export const MAX_ATTEMPT_NAME = 64;
 
-/** One case only, because some disks and terminals do not distinguish case. */
+/** Lower case only, because some disks do not distinguish case. */
 const NAME = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/;
 
 /** Words that commands take in place of an attempt, and names that Windows gives to devices. */

@@ -36,28 +36,28 @@ export interface AttemptBackendOptions {
   /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly refresher: Refresher;
-  /** Returns a head with its moved directories where accepts of other attempts have put them. */
+  /** Returns a head in which moved directories show their files where accepts of other attempts have put them. */
   readonly follow?: ((head: Head, options: CallOptions) => Promise<Head>) | undefined;
-  /** For what the attempt adds. */
+  /** Limits of what the attempt adds to the directory. */
   readonly limits?: Limits | undefined;
   /**
-   * Completes what a killed process began to accept. Returns true while an accept of another client is at work: then the
-   * disk is between two states.
+   * Completes an accept that a killed process began. Returns true while an accept of another client is at work: then
+   * the disk is between two states.
    */
   readonly settle?: (() => Promise<boolean>) | undefined;
   /**
-   * Called before each commit with writes; throws if the attempt cannot be changed. With `isGuarded` it need not look
-   * into the store, because nothing is stored if one of the guards exists.
+   * Called before each commit with writes; throws if the attempt cannot be changed. With `isGuarded` it need not read
+   * the store for a discard, because nothing is stored if one of the guards exists.
    */
   readonly checkWritable?: ((isGuarded: boolean) => Promise<void>) | undefined;
   /**
-   * Paths of the store that exist if `settle` has something to do, or if the attempt cannot be changed. They are looked
-   * for in the step that stores the operation, which saves two looks at the store before it.
+   * Paths of the store that exist if `settle` has something to do, or if the attempt was discarded. The step that
+   * stores the operation checks that they do not exist, which saves two reads of the store before it.
    */
   readonly guards?: readonly string[] | undefined;
   /**
-   * Writes the operation that leads to a head to the disk, and appends it; undefined if it has to be made again. Only for
-   * a live attempt: otherwise the operation is appended with the head.
+   * For a live attempt: writes the operation that leads to a head to the disk, and appends it. Returns undefined if it
+   * has to be made again. Without this, the operation is appended with the head.
    */
   readonly writeThrough?: ((next: Head, operation: AttemptOperation) => Promise<Operation | undefined>) | undefined;
 }
@@ -65,7 +65,9 @@ export interface AttemptBackendOptions {
 /** An operation made from the state after the operation number `after`. */
 export type AttemptOperation = NewOperation & { readonly after: number };
 
-/** Number of times that an operation of a live attempt is made again because other processes change its paths. */
+/**
+ * Maximum number of tries of an operation of a live attempt, which other processes that change its paths can make fail.
+ */
 const MAX_WRITES = 50;
 
 /** An attempt as a backend of the engine: its changes over the lower directory. Each batch of writes is one operation. */
@@ -102,7 +104,10 @@ export class AttemptBackend implements Backend {
     return results;
   }
 
-  /** Looks at the log, except for the further steps of a single call. */
+  /**
+   * Returns the state of the log. Reads new operations first, in a single call (see `isSingleCall`) only the first
+   * time.
+   */
   async #newest(call: BackendCall | undefined): Promise<LogState> {
     const { log } = this.#options;
     const looked = operationContext.getStore()?.looked;
@@ -121,12 +126,12 @@ export class AttemptBackend implements Backend {
     return new View(head, lower, contents, this.#ids);
   }
 
-  /** Runs commits of this process one after the other. */
+  /** Commits a batch as one operation. The commits of this object run one after the other. */
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     return this.inTurn(() => this.#commit(batch, call));
   }
 
-  /** Runs work that appends to the log after the commits that have begun. */
+  /** Runs work that appends to the log, after the commits and the other work that were queued before. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#queue.then(work);
     this.#queue = result.catch(() => undefined);
@@ -154,13 +159,14 @@ export class AttemptBackend implements Backend {
   async #commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
     const { log, contents, lower, name, clock, checkWritable, writeThrough, guards = [] } = this.#options;
     const { operationId, checks, writes } = batch;
-    // What is written through is on the disk before it is in the store, so the guards are looked for before.
+    // A live attempt writes to the disk before the store, so the guards must be checked earlier.
     let isGuarded = writeThrough === undefined;
     for (let tries = 0; ; tries++, isGuarded = false) {
       this.#enter(call);
       if (writeThrough !== undefined && tries === MAX_WRITES)
         throw new FsError('EBUSY', { path: firstPath(batch), hint: BUSY });
-      // An operation of another client that is not known yet takes the number of this one, which then runs again.
+      // If another client has appended an operation that is not known yet, this one's number is taken and it runs
+      // again.
       const { head: known, last } = writes.length > 0 ? log.state : await this.#newest(call);
       const done = log.operationOf(operationId);
       if (done !== undefined) return { kind: 'ok', version: versionFor(name, done) };
@@ -189,7 +195,7 @@ export class AttemptBackend implements Backend {
         const next = settledHead(head, writer.head, settled, version);
         const exceeded = this.#exceeded(head, next, batch.limits);
         if (exceeded !== undefined) return exceeded;
-        // What was read to begin a change from must be what the checks were about.
+        // Files that were read since the checks must still be the ones that were checked.
         const changed = await this.view(head).failed(checks, call);
         if (changed.length > 0) return { kind: 'conflict', checks: changed };
         const { actor = 'user', tool = 'edit', summary, ok } = context?.label ?? {};
@@ -217,8 +223,9 @@ export class AttemptBackend implements Backend {
   }
 
   /**
-   * Compares paths with the disk before they are changed. What the person changed there is an operation of its own:
-   * then undefined is returned, and the caller begins again from the new state, without `isGuarded`.
+   * Compares paths with the disk before they are changed. Changes of the person that are found become an operation of
+   * their own: then returns undefined, and the caller begins again from the new state, without `isGuarded`.
+   * @param paths undefined for all that the attempt has changed
    */
   async refresh(
     head: Head,
@@ -245,7 +252,7 @@ export class AttemptBackend implements Backend {
     const refreshed = await refresher.refresh(head, paths, version, call);
     try {
       const { merged, conflicts, hashes, isNew } = refreshed;
-      // What was seen may be half of an accept, which may be undone.
+      // The differences may be one half of an accept, which may be taken back.
       if (isNew && (await settle?.()) === true) return log.state.head === head ? head : undefined;
       const context = operationContext.getStore();
       for (const path of merged) context?.merged.add(path);
@@ -285,7 +292,10 @@ function firstPath(batch: Batch): string {
   return [...touchedBy(batch)][0] ?? '/';
 }
 
-/** Returns the written paths whose conflict the caller knew before the call began. Calls of which no result tells settle nothing. */
+/**
+ * Returns the written paths whose conflict the caller knew before its call of `operation` or `labelled`; none outside
+ * of these.
+ */
 function settledBy({ writes }: Batch, head: Head, context: OperationContext | undefined): string[] {
   if (context === undefined) return [];
   const paths = new Set<string>();

@@ -32,18 +32,20 @@ import { type Captured, Captures, missingBase, stateOfRecord } from '../refresh/
 import { keyOf, type Lower } from './lower.js';
 import { View } from './view.js';
 
-/** A name, with the node of the directory that holds it. */
+/** A name in a head, with its entry. */
 interface Place {
   readonly names: readonly string[];
   readonly entry: DeltaEntry | undefined;
-  /** Undefined if the directory has no lower one. */
+  /** Lower path of the name. Undefined if no lower directory shows through the directory. */
   readonly lowerPath: string | undefined;
 }
 
 /** Largest content of a file in bytes. Contents are held in memory while they are written. */
 export const MAX_CONTENT = 2 ** 30;
 
-/** Applies the writes of a batch to a head. What the writes change for the first time is read from the lower directory. */
+/**
+ * Applies the writes of a batch to a head. Entries that change for the first time are read from the lower directory.
+ */
 export class BatchWriter {
   readonly #draft: Draft;
   /** Head before the batch. */
@@ -65,7 +67,7 @@ export class BatchWriter {
     this.#captures = new Captures(lower, contents, call);
   }
 
-  /** Contents to store before the head counts. */
+  /** Contents to store before the head is stored. */
   get hashes(): ReadonlySet<string> {
     return this.#captures.hashes;
   }
@@ -138,7 +140,7 @@ export class BatchWriter {
     dropDangling(this.#draft, gone);
   }
 
-  /** Leaves a name empty. */
+  /** Makes a name lead to nothing. */
   async #free({ names, entry, lowerPath }: Place, isMoved = false): Promise<void> {
     const base = await this.#withHeld(
       entry === undefined ? await this.#captures.baseOf(lowerPath as string) : entry.base,
@@ -148,7 +150,7 @@ export class BatchWriter {
     this.#draft.setEntry(names, wasThere ? { node: null, base, ...(isMoved && { isMoved }) } : undefined);
   }
 
-  /** Adds what a directory holds that showed at its own path until now. */
+  /** Adds to the base of a lower directory that is about to be hidden the list of what it holds. */
   async #withHeld(base: Base | undefined, entry: DeltaEntry | undefined): Promise<Base | undefined> {
     const isShown = entry === undefined || entry.node?.from?.path === base?.path;
     if (base?.state?.kind !== 'directory' || base.key === undefined || !isShown) return base;
@@ -157,7 +159,10 @@ export class BatchWriter {
     return { ...base, held: this.#captures.add(held).hash };
   }
 
-  /** Counts the names of files that disappear with an entry. @param gone receives the ids of files without a name */
+  /**
+   * Lowers the link counts of files whose names disappear with an entry.
+   * @param gone receives the ids of files without a name
+   */
   #unlink({ node, link }: DeltaEntry, time: number, gone: Set<NodeId>): void {
     if (link !== undefined) {
       const inode = this.#draft.current.inodes.get(link) as DeltaNode;
@@ -269,7 +274,7 @@ export class BatchWriter {
     return captured.content;
   }
 
-  /** Gives a path a node of the attempt, with metadata and content of its own. */
+  /** Gives a path a node of the attempt, if it has none, with metadata and content of its own. */
   async #own(path: string): Promise<void> {
     const place = await this.#place(path);
     const { names, entry } = place;
@@ -300,7 +305,7 @@ export class BatchWriter {
     this.#change(path, (node) => ({ ...node, meta, touched: undefined }));
   }
 
-  /** Gives an unused name of a file that the attempt has changed under another name an entry of its own. */
+  /** Adds an entry for a name of the disk whose file the attempt has changed under another name. */
   async addName(path: string): Promise<void> {
     const { names, entry, lowerPath } = await this.#place(path);
     const captured = entry === undefined ? await this.#captures.capture(lowerPath as string) : undefined;
@@ -308,7 +313,7 @@ export class BatchWriter {
     this.#addName(names, captured.record.id, captured.base);
   }
 
-  /** @param now state of the name on the disk: the change of the file may have begun from an older one */
+  /** @param now base of the name as the disk is now: the change of the file may have begun from an older state */
   #addName(names: readonly string[], link: NodeId, now: Base): void {
     const began = baseOfLink(this.#draft.current, link) ?? now;
     const isSame = began.state?.hash === now.state?.hash && began.state?.mode === now.state?.mode;
@@ -340,7 +345,10 @@ export class BatchWriter {
     this.#draft.update(names, (entry) => ({ ...entry, node: next(entry.node as DeltaNode) }));
   }
 
-  /** Returns a name, after giving each directory above it a node of the attempt. */
+  /**
+   * Returns a name, after giving each directory above it a node of the attempt.
+   * @throws StorageError `conflict` if one is gone
+   */
   async #place(path: string): Promise<Place> {
     const names = pathSegments(path);
     if (names.length === 0) return { names, entry: { node: this.#draft.current.root }, lowerPath: '/' };

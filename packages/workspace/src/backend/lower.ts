@@ -4,11 +4,12 @@ import { UNKNOWN_VERSION } from '@scratchfs/core';
 const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
 
 /**
- * The lower directory of an attempt. Its ids contain the time of birth: a disk gives the number of a removed file to the
- * next new one, while an attempt may still hold the removed file.
+ * The lower directory of an attempt: the user's directory on the disk. Its ids contain the time of birth, because a
+ * disk gives the inode number of a removed file to a new one, while an attempt may still have changes of the removed
+ * file.
  */
 export class Lower {
-  /** @param settle called before each look */
+  /** @param settle called before each read */
   constructor(
     readonly backend: Backend,
     readonly settle?: () => Promise<void>,

@@ -24,11 +24,13 @@ const NOBODY = { mode: 0o755, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birt
 
 /** The part of a path that an attempt's head determines. */
 interface Resolved {
-  /** Nodes of the head along the path, from the root on. */
+  /** Nodes of the head along the path, from the root on, as far as it has any. */
   readonly nodes: readonly DeltaNode[];
-  /** Lower path of the whole path, if its remaining names are those of the lower directory. */
+  /** Lower path of the whole path, if the lower directory decides about the names after those nodes. */
   readonly lowerPath: string | undefined;
-  /** True if the head has removed a name, or hides the lower directory. */
+  /**
+   * True if the path does not exist by the head alone: a name is removed or hidden, or a node above is not a directory.
+   */
   readonly isMissing: boolean;
 }
 
@@ -101,7 +103,7 @@ export class View {
     return list.kind === 'list' && list.names.length === 0;
   }
 
-  /** Returns the lower path that a path has if the head does not determine it. */
+  /** Returns the lower path of a path that the attempt has not changed; undefined for others. */
   lowerPathOf(path: string): string | undefined {
     return this.#resolve(path).lowerPath;
   }
@@ -205,8 +207,9 @@ export class View {
   }
 
   /**
-   * Returns the record of a lower node at a path that the attempt has not changed. A file that it changed under another
-   * name is the changed one here too, also if the person has removed that name since, so that the file has one name left.
+   * Returns the record that shows for a lower node at a path that the attempt has not changed. A file with several
+   * names that it changed under another name is the changed one here too, also if the person has removed that name
+   * since.
    */
   #shown(record: NodeRecord): NodeRecord {
     const node = this.head.inodes.get(record.id);
@@ -258,7 +261,7 @@ export class View {
     };
   }
 
-  /** Passes a request for a node of the lower directory on. */
+  /** Forwards a request for a node of the lower directory. */
   async #lowerResult(
     request: Exclude<LoadRequest, { kind: 'path' }>,
     at: NodeAddress,
@@ -310,7 +313,7 @@ export class View {
     const lowerRecords: LowerRecords = new Map();
     let record = lower;
     let next = 0;
-    /** Adds the changed names before a lower one. */
+    /** Adds the changed names up to a lower one; all if that is undefined. */
     const addChanged = (before: string | undefined): void => {
       for (; next < changed.length && names.length < limit; next++) {
         const name = changed[next] as string;
@@ -328,7 +331,7 @@ export class View {
       const from = directory.from as NonNullable<DeltaNode['from']>;
       const at = { path: from.path, id: (lower as NodeRecord).id };
       const [page] = await this.lower.load([{ kind: 'list', at, after: cursor, limit }], call);
-      // The directory vanished meanwhile: the next check of its record fails.
+      // The directory has vanished since its record was read: the next check of that record fails.
       if (page?.kind !== 'list') break;
       record = page.directory;
       isComplete = page.complete;
@@ -436,9 +439,9 @@ const counts = new WeakMap<object, number>();
 let count = 0;
 
 /**
- * Returns the version of the listing of a directory that no lower one shows through. If there was one, its names can change
- * without a change of `listing`: those that lead to what is in the lower one leave it when the attempt takes back what it
- * has changed below them.
+ * Returns the version of the listing of a directory through which no lower one shows. If it had one that is gone,
+ * entries can leave `names` without a change of `listing`: those of unchanged lower directories, when changes in these
+ * are undone. So a number for the map of names is added.
  */
 function ownListing({ listing, from, names = NO_NAMES }: DeltaNode): Version {
   const own = joined(listing, undefined);
@@ -468,12 +471,15 @@ function sizeOf({ names, contents }: Listing): number {
   return size;
 }
 
-/** Reports whether the lower directory of a changed directory shows: a moved one only as long as it is the same. */
+/**
+ * Reports whether a lower directory shows through a directory of the head: through a moved one only if it is the same
+ * one.
+ */
 function isThere({ from }: DeltaNode, record: NodeRecord | null | undefined): boolean {
   return record?.kind === 'directory' && (from?.isMoved !== true || from.id === record.id);
 }
 
-/** @throws FsError EBUSY if a moved directory has lost the directory that it shows, instead of showing it empty */
+/** @throws FsError EBUSY for a moved directory: its lower directory is gone, and it must not show as an empty one */
 function checkSource({ from }: DeltaNode, path: string): void {
   if (from?.isMoved !== true) return;
   throw new FsError('EBUSY', {
@@ -492,7 +498,7 @@ function addPrefixes(path: string, prefixes: Set<string>): void {
   }
 }
 
-/** Adds the records along a path. */
+/** Adds the lower records along a path. */
 function addRecords(known: LowerRecords, path: string, records: readonly (NodeRecord | null)[]): void {
   let current = '/';
   const names = pathSegments(path);

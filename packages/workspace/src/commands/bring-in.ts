@@ -21,7 +21,7 @@ export interface BroughtIn {
 }
 
 export interface BringInOptions {
-  /** Real path of the directory that the files are those of. */
+  /** Real path of the user's directory. */
   readonly directory: string;
   /** Returns the content that the command was given; undefined if it was not kept. */
   readonly contentOf: (given: GivenEntry) => Uint8Array | undefined;
@@ -33,10 +33,10 @@ export interface BringInOptions {
 }
 
 /**
- * Applies the changes of a command three-way: what the command was given, what it left, and what the filesystem has now.
- * A path that somebody else changed meanwhile is merged by lines, or keeps its state and is a conflict.
+ * Merges the changes of a command three-way: what the command was given, what it left, and what the filesystem has now.
+ * A file that another writer has changed since is merged by lines, or keeps its state and is a conflict.
  *
- * @param changes removed entries first, the deepest first of all; then the others, parents first
+ * @param changes removed entries first, what is in a directory before it; then the others, parents first
  */
 export async function bringIn(
   fileSystem: FileSystem,
@@ -51,7 +51,7 @@ export async function bringIn(
   return run;
 }
 
-/** Returns the directories that a command removed, the outermost ones, each with all that it was given of it. */
+/** Returns the outermost directories that a command removed, each with the entries at and under it, by path. */
 function removedDirectories(changes: readonly CopyChange[]): Map<string, Map<string, GivenEntry>> {
   const directories = new Map<string, Map<string, GivenEntry>>();
   // From the end of the removed entries: parents first.
@@ -84,7 +84,10 @@ class BringIn implements BroughtIn {
     readonly options: BringInOptions,
   ) {}
 
-  /** Removes a directory in one step, which is faster by far. Returns false if that could take more than it should. */
+  /**
+   * Removes a directory in one step, which is much faster. Returns false if it is small, or not as the command was
+   * given it.
+   */
   async removeWhole(path: string, given: ReadonlyMap<string, GivenEntry>): Promise<boolean> {
     const place = `/${path}`;
     if (given.size < MIN_REMOVED_WHOLE || !(await this.#isReached(parentPath(place)))) return false;
@@ -161,7 +164,7 @@ class BringIn implements BroughtIn {
     return undefined;
   }
 
-  /** Returns the content to write; undefined if the file has it already. */
+  /** Returns the content to write, undefined if the file has it already, or the code of a conflict. */
   async #mergeContents(
     path: string,
     now: Stats,
@@ -202,7 +205,7 @@ class BringIn implements BroughtIn {
     );
   }
 
-  /** Removes an entry. Returns false for a directory in which somebody else has put something; it stays. */
+  /** Removes an entry. Returns false for a directory that is not empty, because of another writer; it stays. */
   async #remove(path: string, now: Stats): Promise<boolean> {
     if (!now.isDirectory()) {
       await this.fileSystem.unlink(path);
@@ -219,7 +222,7 @@ class BringIn implements BroughtIn {
 
   async #create(path: string, left: LeftEntry): Promise<void> {
     const { fileSystem } = this;
-    // Somebody else may have removed it meanwhile.
+    // Another writer may have removed the parent since.
     await fileSystem.mkdir(parentPath(path), { recursive: true });
     if (left.kind === 'directory') {
       await fileSystem.mkdir(path, { mode: left.mode });
@@ -239,14 +242,16 @@ class BringIn implements BroughtIn {
     }
   }
 
-  /** Reports whether a directory is reached without links: one that replaced a directory meanwhile is not followed. */
+  /**
+   * Reports whether a directory is reached without links: a link that has replaced a directory since is not followed.
+   */
   #isReached(directory: string): Promise<boolean> {
     const known = this.#reached.get(directory);
     if (known !== undefined) return known;
     const found = this.fileSystem.realpath(directory).then(
       (real) => real === directory,
       (error: unknown) => {
-        // Removed, perhaps by an earlier step. The next step finds nothing there, or fails.
+        // It was removed, perhaps by an earlier step. The next step finds nothing there, or fails.
         if (isFsError(error)) return true;
         throw error;
       },
@@ -291,7 +296,7 @@ function stateOf(
   return { ...state, hash: createHash('sha256').update(body).digest('hex') };
 }
 
-/** Returns the mode that three sides lead to; undefined if both changed it, each in its own way. */
+/** Merges modes. Returns undefined if both sides changed the mode in different ways. */
 function mergeModes(base: number, ours: number, theirs: number): number | undefined {
   if (ours === base || ours === theirs) return theirs;
   return theirs === base ? ours : undefined;
@@ -308,7 +313,9 @@ function targetOf(path: string, { body }: LeftEntry): string {
   return `${up}${target.slice(INSIDE.length + 1)}` || '.';
 }
 
-/** Reports whether size, mode and times are still those of what was copied, unless they could not show a change. */
+/**
+ * Reports whether stats prove that an entry is the one that was copied. False if they could be equal after a change.
+ */
 function isSameStat(now: Stats, given: GivenEntry): boolean {
   if (given.source === '' && given.at !== undefined) return false;
   return given.stat !== '' && statText(now) === given.stat;

@@ -5,7 +5,7 @@ import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 /** Decides what a command sees of a directory and what it may leave there, by the rules of its workspace. */
 export interface CommandVisibility {
   readonly visibilityOf: CopySource['visibilityOf'];
-  /** Reports whether commands can only read a path: a secret that is shown by way of exception. */
+  /** Reports whether commands can only read a path, because it is a secret that `allowSecrets` shows. */
   readonly isReadOnly: (path: string) => boolean;
 }
 

@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { WorkspaceError } from '../errors.js';
 
-/** A copy that no command has used for this long is removed. */
+/** Time in milliseconds without use after which a copy is removed: 30 days. */
 const MAX_IDLE_MS = 30 * 86_400_000;
 
 /**
@@ -23,7 +23,7 @@ function cacheDirectory(): string {
     const shared = join(tmpdir(), 'scratchfs-root');
     mkdirSync(shared, { recursive: true, mode: 0o711 });
     const { mode, uid } = lstatSync(shared);
-    // Anybody may create names there.
+    // Every user may create names in that directory.
     if ((mode & 0o170_022) !== 0o040_000 || uid !== 0)
       throw new WorkspaceError('refused', `${shared} belongs to another user, or others may write to it: remove it`);
     return shared;

@@ -4,9 +4,11 @@ import { type Binding, gitMounts, INSIDE, isOpenToAll, type Scratch, toolchainOf
 
 type Mount = Binding | Scratch;
 
-/** Most entries of dependency directories that are mounted one by one: mounting takes the square of their number. */
+/**
+ * Maximum number of entries that are mounted one by one: the time for mounting grows with the square of their number.
+ */
 const MAX_SINGLE_MOUNTS = 500;
-/** Bytes that a command can write beside the dependencies, such as caches. */
+/** Maximum bytes that a command can write in each dependency directory beside its entries, such as caches. */
 const SCRATCH_BYTES = 2 ** 29;
 
 /** Account files for programs that look up the name of their user. */
@@ -15,12 +17,12 @@ const ACCOUNTS = {
   group: 'nogroup:x:65534:\n',
 };
 
-/** What a command sees beside its files, and where. */
+/** Paths that a command sees, its files and others, with their places in the sandbox. */
 export interface CommandMounts {
   readonly mounts: readonly Mount[];
   /** Value of PATH. */
   readonly path: string;
-  /** Paths of the directory that this user's commands cannot be shown, because another user has to reach them. */
+  /** Dependencies and repositories that are left out, because commands of root run as a user who cannot reach them. */
   readonly unreachable: readonly string[];
 }
 
@@ -30,8 +32,9 @@ export interface MountedPaths {
 }
 
 /**
- * Returns the mounts of a command. Of a dependency directory each entry is read-only, and new ones, such as
- * `node_modules/.cache`, last until the command ends. Of directories with very many entries all is read-only.
+ * Returns the mounts of a command. In a dependency directory existing entries are read-only, and new ones, such as
+ * `node_modules/.cache`, last until the command ends. If there are too many entries to mount one by one, the directory
+ * is read-only as a whole.
  *
  * @param directory the user's directory
  * @param files the copy of its files

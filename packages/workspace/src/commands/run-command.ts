@@ -34,7 +34,7 @@ export interface CommandFiles extends Pick<CopySource, 'directory' | 'fileSystem
     work: (fileSystem: FileSystem) => Promise<T>,
     options: CallOptions,
   ) => Promise<Pick<OperationResult<T>, 'value' | 'operation'>>;
-  /** Directory for the copies of this attempt's files, of no other attempt that ever was. */
+  /** Directory for the copies of this attempt's files, which no other attempt uses or has used. */
   readonly copies: string;
   /** Epoch milliseconds. */
   readonly clock: () => number;
@@ -43,7 +43,7 @@ export interface CommandFiles extends Pick<CopySource, 'directory' | 'fileSystem
 const DEFAULT_TIMEOUT_MS = 600_000;
 const MIB = 2 ** 20;
 
-/** Commands of a project need more than those on a few files. */
+/** Higher than the defaults of the sandbox, because commands of a project need more than those on a few files. */
 const DEFAULT_LIMITS = {
   memoryBytes: 4_096 * MIB,
   processes: 1_024,
@@ -72,15 +72,15 @@ const RUN_OPTIONS = [
 /** Variables that tell programs about the terminal. */
 const TERMINAL_VARIABLES = ['TERM', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR'];
 
-/** Settings of git that fit a copy: its files have other times and numbers than those in the index. */
+/** Settings of git that suit a copy, whose files have other change times and inode numbers than those in the index. */
 const GIT_SETTINGS = { 'core.checkStat': 'minimal', 'core.trustctime': 'false', 'safe.directory': '*' };
 
 /**
  * Runs a command on an attempt's files, confined by the operating system, and brings its changes in as one operation.
- * A command that is killed leaves nothing.
+ * The changes of a command that is killed are discarded.
  *
- * @throws OsSandboxUnavailableError if nothing can hold a command here; FsError ENOENT or ENOTDIR for a `cwd` that is not
- *   a directory, EFBIG for more than the limits allow; the reason of the signal
+ * @throws OsSandboxUnavailableError if commands cannot be confined on this system; FsError ENOENT or ENOTDIR for a
+ *   `cwd` that is not a directory, EFBIG for more than the limits allow; the reason of the signal
  */
 export async function runCommand(
   files: CommandFiles,
@@ -177,7 +177,7 @@ async function dropAll(copy: PersistentCopy, source: CopySource): Promise<void> 
   dropChanges(copy, await changesOf(copy, source));
 }
 
-/** Returns a path of a directory without links. */
+/** Returns the real path of a directory. */
 async function directoryIn(fileSystem: FileSystem, path: Path, signal: AbortSignal | undefined): Promise<string> {
   const real = await fileSystem.realpath(path, { signal });
   const stat = await fileSystem.stat(real, { signal });
@@ -212,7 +212,7 @@ function summaryOf(command: string | readonly string[]): string {
 
 const MAX_SUMMARY = 200;
 
-/** Returns what to do about an error that commands cannot know about. */
+/** Returns advice for failures that a command cannot explain. */
 function hintFor(stderr: string, unreachable: readonly string[]): string | undefined {
   if (/\.git\b.*: Read-only file system/.test(stderr))
     return 'Commands cannot change the repository. To commit, accept the attempt as a branch: accept({ as: "branch", branch, message }).';

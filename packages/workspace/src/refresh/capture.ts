@@ -56,13 +56,13 @@ export class Captures {
     throw new StorageError('conflict', 'Another process keeps changing a file while it is read');
   }
 
-  /** Returns the base for a lower path: its state, or that nothing is there. */
+  /** Returns the base of a lower path as the disk is now. */
   async baseOf(path: string): Promise<Base> {
     return (await this.capture(path))?.base ?? missingBase(path);
   }
 }
 
-/** Returns the base of a lower path at which nothing is. */
+/** Returns the base of a lower path that does not exist. */
 export function missingBase(path: string): Base {
   return { path, key: undefined, state: null, at: systemClock() };
 }

@@ -22,15 +22,15 @@ import { Captures, missingBase, stateOfRecord } from './capture.js';
 import { isRacy } from './racy.js';
 import { mergeContents, mergeWhole } from './three-way.js';
 
-/** Result of a comparison of changed paths with the disk. */
+/** Result of comparing changed paths with the disk. */
 export interface Refreshed {
   readonly head: Head;
-  /** Paths whose state in the attempt changed. Sorted. */
+  /** Paths at which changes of the disk were taken over, or are now equal to those of the attempt. Sorted. */
   readonly merged: readonly string[];
   readonly conflicts: readonly Conflict[];
-  /** True if something was merged, or there is a conflict that was not known. */
+  /** True if `merged` is not empty, or a conflict was not known. */
   readonly isNew: boolean;
-  /** Contents to store before the head counts. */
+  /** Contents to store before the head is stored. */
   readonly hashes: ReadonlySet<string>;
 }
 
@@ -45,7 +45,7 @@ interface Candidate {
 export class Refresher {
   readonly #lower: Lower;
   readonly #contents: Contents;
-  /** Keys of lower files that were compared by content late enough, by lower path. */
+  /** Keys of lower files, by lower path, that were compared by content long enough after their last modification. */
   readonly #verified = new Map<string, Version>();
 
   constructor(lower: Lower, contents: Contents) {
@@ -53,7 +53,10 @@ export class Refresher {
     this.#contents = contents;
   }
 
-  /** @param paths paths to look at; undefined: all @param version version of what changes */
+  /**
+   * @param paths paths to compare; undefined for all that the attempt has changed
+   * @param version version of changed nodes
+   */
   async refresh(
     head: Head,
     paths: Iterable<string> | undefined,
@@ -61,7 +64,7 @@ export class Refresher {
     call: BackendCall | undefined,
   ): Promise<Refreshed> {
     const candidates = paths === undefined ? allOf(head) : candidatesAt(head, paths);
-    // A moved node takes over what the person did at its old path before that name begins from it.
+    // Old names of moved nodes come last: the node first takes over what the person did at its old path.
     candidates.sort((a, b) => Number(a.entry.isMoved === true) - Number(b.entry.isMoved === true));
     const records = await this.#lower.paths(
       candidates.map(({ base }) => base.path),
@@ -85,7 +88,9 @@ export class Refresher {
     return { head: draft.head, merged: merged.sort(compareNames), conflicts, isNew, hashes: captures.hashes };
   }
 
-  /** Reports whether a lower node is certainly what it was: by its key, and by content if the clock is too coarse. */
+  /**
+   * Reports whether a lower node is certainly unchanged: by its key, and by content if it was modified too recently.
+   */
   async isSame(base: Base, record: NodeRecord | undefined, captures: Captures): Promise<boolean> {
     if (record === undefined || base.key === undefined) return record === undefined && base.key === undefined;
     if (base.key !== keyOf(record)) return false;
@@ -126,7 +131,7 @@ function allOf(head: Head): Candidate[] {
   return [...found.values()];
 }
 
-/** Returns the file that an attempt has moved away from a lower path, under one of its names. */
+/** Returns a name of the entry that an attempt has moved away from a lower path; undefined if there is none. */
 function movedFrom(head: Head, lowerPath: string): { readonly path: string; readonly entry: DeltaEntry } | undefined {
   const find = (above: string, directory: DeltaNode): ReturnType<typeof movedFrom> => {
     for (const [name, entry] of directory.names ?? NO_NAMES) {
@@ -163,7 +168,7 @@ class Comparison {
   async run(merged: string[]): Promise<Conflict | undefined> {
     const { path, entry, base } = this.candidate;
     const node = nodeOf(this.draft.current, entry);
-    // The entry may have left the head with a directory above it.
+    // An earlier comparison may have changed the entry, or a directory above it.
     if (entryAt(this.draft.current, pathSegments(path)) !== entry) return undefined;
     if (node !== undefined && isLive(node)) return this.#live(node);
     if (node?.kind === 'directory' && node.from?.isMoved === true) {
@@ -190,8 +195,8 @@ class Comparison {
   }
 
   /**
-   * Merges with the disk. A change that the disk was equal to begins from what was there before, so that it stays if the
-   * disk goes back; if the person went on from it, it begins from what both had.
+   * Merges a change with the disk. If the disk had become equal to the change, the base before that is tried first, so
+   * that the change stays if the disk went back; then the equal state, for further changes by the person.
    */
   async #compare(
     node: DeltaNode | undefined,
@@ -225,13 +230,13 @@ class Comparison {
       if (entry.isMoved !== true) return 'removed';
       const moved = movedFrom(this.draft.current, base.path);
       if (moved === undefined) return 'removed';
-      // What was moved away takes the person's changes along. If it could not, they are still to be merged.
+      // The moved node takes the person's changes along. If it could not, the conflict is found at its new path.
       const origin = nodeOf(this.draft.current, moved.entry)?.origin?.state ?? null;
       return isSameState(origin, theirs) ? this.#rebase(disk) : undefined;
     }
     const ours = stateOf(node);
     if (theirs === null) {
-      // What was moved or created here does not depend on what was here before.
+      // A node that was moved or created here does not depend on what was here before.
       if (before === null || node.origin !== undefined) return this.#rebase(disk);
       return isSameState(before, ours) && node.kind !== 'directory' ? this.#drop(merged) : 'removed';
     }
@@ -279,7 +284,7 @@ class Comparison {
     return result.value instanceof Uint8Array ? this.captures.add(result.value) : result.value;
   }
 
-  /** A directory with changes in it, which shows the lower one. */
+  /** Compares a directory that shows the lower one: a conflict if that is gone and the attempt has changes in it. */
   #live(node: DeltaNode): Conflict | undefined {
     const { base } = this.candidate;
     const isThere = this.record?.kind === 'directory';
@@ -288,7 +293,7 @@ class Comparison {
     return this.#value(state === null ? 'removed' : 'kind', state, base.state);
   }
 
-  /** A directory that was moved: what is in it comes from its old path, as long as the same directory lies there. */
+  /** Compares a moved directory: a conflict if the one at its old path, which it shows, is gone or another one. */
   async #moved(node: DeltaNode): Promise<Conflict | undefined> {
     const { path, id } = node.from as NonNullable<DeltaNode['from']>;
     const [along] = await this.captures.lower.paths([path], this.captures.call);
@@ -297,7 +302,7 @@ class Comparison {
     return this.#value('directory', record === undefined ? null : stateOfRecord(record), node.origin?.state ?? null);
   }
 
-  /** Joins a directory that both sides created. */
+  /** Joins the contents of a directory that both sides created. */
   #join(node: DeltaNode, disk: Base): undefined {
     const record = this.record as NodeRecord;
     const names = new Map<string, DeltaEntry>();
@@ -308,8 +313,8 @@ class Comparison {
   }
 
   /**
-   * The attempt and the disk are equal now. The change stays, without a difference: what the attempt wrote last is what it
-   * shows, also if the disk goes back.
+   * Records that the attempt and the disk are equal now. The change stays in the head, so that the attempt still shows
+   * what it wrote last if the disk goes back.
    */
   #agree(node: DeltaNode | undefined, disk: Base, merged: string[]): undefined {
     const { path, entry } = this.candidate;
@@ -323,7 +328,7 @@ class Comparison {
     this.draft.update(pathSegments(path), ({ conflict: _, ...now }) => ({ ...now, base: disk, earlier }));
   }
 
-  /** The attempt has nothing of its own here any more: its change ends. */
+  /** Removes the change from the head, because the attempt has nothing of its own at the path any more. */
   #drop(merged: string[]): undefined {
     const { path, entry } = this.candidate;
     // Another name may lead to the same file.
@@ -368,7 +373,8 @@ class Comparison {
     const names = pathSegments(this.candidate.path);
     this.hasNewConflict = true;
     this.draft.update(names, (entry) => ({ ...entry, conflict }));
-    // A new version: who has read the file before must read it again before a write can settle the conflict.
+    // A new version, so that a caller who read the file before must read it again before a write can settle the
+    // conflict.
     const node = nodeOf(this.draft.current, entryAt(this.draft.current, names) as DeltaEntry);
     if (node !== undefined) this.#set({ ...node, version: this.version });
   }

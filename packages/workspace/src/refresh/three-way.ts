@@ -14,7 +14,7 @@ export type Merged<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly code: Conflict['code'] };
 
-/** Merges values that cannot be merged in parts. */
+/** Merges values that cannot be merged in parts. @param code code of the result if both sides changed the value */
 export function mergeWhole<T>(base: T, ours: T, theirs: T, code: Conflict['code']): Merged<T> {
   if (ours === theirs || theirs === base) return { ok: true, value: ours };
   return ours === base ? { ok: true, value: theirs } : { ok: false, code };

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-/** What tells a directory from another one that lies at its path later. */
+/** Identity of a directory, which another one that lies at its path later does not have. */
 export interface DirectoryIdentity {
   readonly dev: string;
   readonly ino: string;
@@ -16,9 +16,9 @@ export function identityOf(path: string): DirectoryIdentity | undefined {
 }
 
 /**
- * Reports whether two identities are of one directory. A disk gives the number of an inode to another directory as soon
- * as the first is removed, so the time of birth decides; and a device may have another number after a restart, so that
- * number counts only for disks without times of birth.
+ * Reports whether two identities are of one directory. A disk reuses the inode number of a removed directory, so the
+ * time of birth is compared too. A device may have another number after a restart, so that is compared only if the disk
+ * does not keep times of birth.
  */
 export function isSameDirectory(a: DirectoryIdentity, b: DirectoryIdentity): boolean {
   if (a.ino !== b.ino) return false;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Where a store lies on the disk. */
 export interface StoreLocation {
-  /** Directory of all stores, that of `DiskStorage`. */
+  /** Directory that holds stores, as `DiskStorage` takes it. */
   readonly parent: string;
   /** Name of this one in it. */
   readonly id: string;
@@ -38,7 +38,7 @@ export function locationOfUrl(text: string): StoreLocation | undefined {
   return { parent, id, path: join(parent, id) };
 }
 
-/** Reports whether a store exists, or cannot be looked at. */
+/** Reports whether a store exists. True if that cannot be found out, for want of permission for example. */
 export function exists({ path }: StoreLocation): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -52,13 +52,13 @@ export function withoutPassword(url: string): string {
   return url.replace(/^([a-z0-9+.-]+:\/\/[^/@:]*:)[^/]*@/i, '$1***@');
 }
 
-/** Reports whether one of two directories of the disk, which need not exist, lies in the other. */
+/** Reports whether two directories of the disk, which need not exist, are the same or one lies in the other. */
 export function overlaps(a: string, b: string): boolean {
   const [first, second] = [realPathOf(a), realPathOf(b)];
   return lies(first, second) || lies(second, first);
 }
 
-/** Returns the real path of the part that exists, with the rest behind it. */
+/** Returns the real path of the part of a path that exists, with the rest appended. */
 function realPathOf(path: string): string {
   const full = resolve(path);
   try {

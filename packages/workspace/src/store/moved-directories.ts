@@ -12,8 +12,8 @@ export interface DiskDirectory {
 export const MOVED = '/moved';
 
 /**
- * Notes in the store about directories that accepts have moved. An accept creates directories anew, so the disk does not
- * tell where one has gone, while other attempts may show it at another path.
+ * Notes in the store about directories that accepts have moved. An accept creates directories anew, so the disk does
+ * not show where one has gone, and other attempts may still show its files.
  */
 export class MovedDirectories {
   readonly #store: FileSystem;
@@ -27,7 +27,7 @@ export class MovedDirectories {
     await this.#store.writeFile(noteOf(from), encodeRecord({ path, id }));
   }
 
-  /** Returns where a directory was moved to, if it was. */
+  /** Returns the directory that another one was moved to; undefined if there is no note. */
   find(from: DiskDirectory, { signal }: CallOptions = {}): Promise<DiskDirectory | undefined> {
     return readRecord<DiskDirectory>(this.#store, noteOf(from), signal);
   }

@@ -56,7 +56,6 @@ function parsed(text: string): { readonly format: number } | undefined {
   }
 }
 
-/** Encodes a record. */
 export function encodeRecord(record: object): string {
   return `${JSON.stringify({ format: STORE_FORMAT, ...record })}\n`;
 }

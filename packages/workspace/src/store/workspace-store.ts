@@ -26,13 +26,16 @@ interface WorkspaceRecord extends DirectoryIdentity {
 export type StoreOptions = Pick<WorkspaceOptions, 'store' | 'durability' | 'adopt' | 'clock'>;
 
 /**
- * The store beside a directory, and the check that both belong together. Opening it writes nothing, neither in the
- * store nor in the directory; {@link WorkspaceStore.claim} comes before the first write.
+ * The store of a directory, and the check that both belong together. Opening it writes nothing, except with `adopt` the
+ * record of another directory; {@link WorkspaceStore.claim} comes before the first write.
  */
 export class WorkspaceStore {
   /** Real path of the directory. */
   readonly directory: string;
-  /** Empty and read-only until the store exists. */
+  /**
+   * Files of the store. One on the disk that does not exist yet is empty and read-only until {@link
+   * WorkspaceStore.claim}.
+   */
   readonly fileSystem: FileSystem;
   /** Path or URL for a message. */
   readonly location: string;
@@ -52,8 +55,8 @@ export class WorkspaceStore {
 
   /**
    * Opens the store of a directory.
-   * @throws WorkspaceError `refused` if the directory does not exist, or the store would lie in it; `foreign-store`,
-   *   `replaced`; StorageError, TypeError of the storage
+   * @throws WorkspaceError `refused` if the directory does not exist, or the store would lie in it or it in the store;
+   *   `foreign-store`, `replaced`; StorageError, TypeError of the storage
    */
   static async open(directory: string, options: StoreOptions = {}): Promise<WorkspaceStore> {
     const { path, identity } = realDirectory(directory);
@@ -84,7 +87,10 @@ export class WorkspaceStore {
     );
   }
 
-  /** Stores which directory the store belongs to, unless that is stored; before the first write. */
+  /**
+   * Records which directory the store belongs to, unless that is recorded already. Must be called before the first
+   * write.
+   */
   claim(): Promise<void> {
     this.#claimed ??= this.#claim().catch((error: unknown) => {
       this.#claimed = undefined;
@@ -135,7 +141,7 @@ export class WorkspaceStore {
 interface Opened {
   readonly fileSystem: FileSystem;
   readonly location: string;
-  /** Lets the store come into being with the next write. */
+  /** Lets the next write create the store. */
   readonly create?: () => void;
   readonly close: () => Promise<void>;
 }
@@ -199,7 +205,7 @@ async function emptyFileSystem(): Promise<FileSystem> {
   return readonly(createFileSystem());
 }
 
-/** Refuses a store in the directory: the agent could change it, and its changes would be changes of the attempt. */
+/** Refuses a store that overlaps with the directory: the agent could change it, and attempts would show its files. */
 function checkApart(directory: string, store: string): void {
   if (!overlaps(directory, store)) return;
   throw new WorkspaceError(

@@ -16,15 +16,15 @@ export interface HiddenPathOptions {
 const MAX_CACHED_NAMES = 20_000;
 
 /**
- * The paths that an attempt neither shows nor creates: secrets, git's own directories, and what the options name, each
- * with everything under it. The options are given by the person who opens the workspace; no file of an attempt changes
- * them. Upper and lower case are the same, because they are on some disks.
+ * The paths that an attempt neither shows nor creates: secrets, git's own directories, and what `deny` names, each with
+ * everything under it. The options are given by the person who opens the workspace; no file of an attempt changes them.
+ * Case is ignored, because some disks ignore it.
  */
 export class HiddenPaths {
   readonly #secrets: RuleList;
   readonly #denied: RuleList;
 
-  /** @throws TypeError, RangeError for patterns of a wrong kind, and exceptions in `allowSecrets` */
+  /** @throws TypeError, RangeError for invalid patterns, and for exceptions (`!…`) in `allowSecrets` */
   constructor({ deny = [], allowSecrets = [] }: HiddenPathOptions = {}) {
     const allowed = denyRules(allowSecrets, 'allowSecrets');
     if (allowed.some(({ isException }) => isException))
@@ -37,7 +37,10 @@ export class HiddenPaths {
     this.#denied = new RuleList(denyRules(deny, 'deny'));
   }
 
-  /** Reports whether a name is hidden in a directory that is shown. @param names all names of the path, it is the last */
+  /**
+   * Reports whether the last name of a path is hidden, in a directory that is shown.
+   * @param names all names of the path
+   */
   hidesLast(names: readonly string[]): boolean {
     return isDotGit(names.at(-1) as string) || this.#secrets.matches(names) || this.#denied.matches(names);
   }
@@ -55,9 +58,9 @@ export class HiddenPaths {
   }
 }
 
-/** Patterns of which the last one that matches decides. */
+/** A list of patterns. The last one that matches decides. */
 class RuleList {
-  /** The last rule first. */
+  /** In reverse order: the last rule first. */
   readonly #rules: readonly DenyRule[];
   /** By name: the rules that may match a path that ends with it. */
   readonly #byName = new Map<string, readonly DenyRule[]>();
@@ -79,7 +82,7 @@ class RuleList {
     return false;
   }
 
-  /** Most names match no rule, so they are decided by one look. */
+  /** Returns the rules that may match a path that ends with a name: for most names none, so one look-up decides. */
   #rulesFor(name: string): readonly DenyRule[] {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;

@@ -17,8 +17,8 @@ interface CachedFile {
 }
 
 /**
- * Tells which directories git ignores, by the rule files that are on the disk now; an attempt cannot change that. Rules
- * are evaluated only along the path that is asked about, and a file is read again when its stat has changed.
+ * Finds the directories that git ignores, by the rule files that are on the disk now; an attempt cannot change them.
+ * Rules are evaluated only along the given path, and a file is read again when its stat has changed.
  */
 export class IgnoredDirectories {
   readonly #directory: string;
@@ -50,7 +50,7 @@ export class IgnoredDirectories {
     const names = [...this.#above, ...below];
     const first = this.#above.length;
     const last = isDirectory ? names.length : names.length - 1;
-    /** Directories whose files of rules apply: `at` is the number of names above. */
+    /** Rules of the directories above, the deepest first; `at` is the number of names that lead to the directory. */
     let levels: { readonly at: number; readonly rules: IgnoreFile }[] = [];
     let host = this.#sources.top ?? this.#directory;
     let base = 0;
@@ -69,7 +69,10 @@ export class IgnoredDirectories {
     return undefined;
   }
 
-  /** Returns whether rules ignore the directory of the first `depth` names. The deepest file that says something decides. */
+  /**
+   * Reports whether rules ignore the directory of the first `depth` names. The deepest file with a matching rule
+   * decides.
+   */
   #ignores(
     names: readonly string[],
     depth: number,

@@ -14,19 +14,19 @@ import type { HiddenPaths } from './hidden-paths.js';
 
 type ListRequest = Extract<LoadRequest, { kind: 'list' }>;
 
-/** Tells that a path cannot be changed because it lies in a directory that git ignores. */
+/** Finds the paths that cannot be changed because they lie in a directory that git ignores. */
 export interface ReadOnlyPaths {
   /**
-   * Returns the ignored directory on a path; undefined if the path can be changed.
+   * Returns the ignored directory that a path lies in or is; undefined if the path can be changed.
    * @param isDirectory reports whether the path itself is a directory; called only if that matters
    */
   ignoredOn(path: string, isDirectory: () => Promise<boolean>): Promise<string | undefined>;
 }
 
 /**
- * A backend without its hidden paths: they are missing in everything that is loaded, and cannot be created. It lies both
- * under an attempt, in front of the disk, and over it: a path is shown only if the name that it has in the attempt and
- * the one that it has on the disk are. So a secret that is hidden by its path stays hidden in a directory that was moved.
+ * A backend without its hidden paths: they are missing in everything that is loaded, and cannot be created. An attempt
+ * has two, one under it in front of the disk and one over it: a path is shown only if neither its path in the attempt
+ * nor that on the disk is hidden. So a secret that is hidden by its path stays hidden in a directory that was moved.
  */
 export class VisibleBackend implements Backend {
   readonly #backend: Backend;

@@ -1,11 +1,11 @@
-/** Matches a text as git's `wildmatch` does. Each character stands for one byte (see {@link byteText}). */
+/** Reports whether a text matches. Each character stands for one byte (see {@link byteText}). */
 export type Matcher = (text: string) => boolean;
 
 type Step =
   | { readonly kind: 'byte'; readonly is: (byte: number) => boolean }
   /** Any number of bytes, of slashes too if `crosses`. */
   | { readonly kind: 'any'; readonly crosses: boolean }
-  /** Also continues after this many further steps. */
+  /** Continues both with the next step and after this many further ones. */
   | { readonly kind: 'skip'; readonly steps: number };
 
 const SLASH = 0x2f;
@@ -67,7 +67,7 @@ export function wildmatch(pattern: string): Matcher | undefined {
   return (text) => run(steps, text);
 }
 
-/** Runs all ways through the steps side by side. */
+/** Follows all possible ways through the steps at the same time. */
 function run(steps: readonly Step[], text: string): boolean {
   let now = new Set<number>();
   enter(steps, now, 0);
@@ -93,7 +93,10 @@ function enter(steps: readonly Step[], states: Set<number>, first: number): void
   }
 }
 
-/** Parses a class whose content starts at `start`; `end` is the position of its `]`. Undefined if it has none. */
+/**
+ * Parses a class whose content starts at `start`; `end` is the position of its `]`. Returns undefined if it is not
+ * valid.
+ */
 function parseClass(
   pattern: string,
   start: number,
@@ -101,7 +104,7 @@ function parseClass(
   const isNegated = pattern[start] === '!' || pattern[start] === '^';
   const first = isNegated ? start + 1 : start;
   const tests: ((byte: number) => boolean)[] = [];
-  /** Byte that a `-` continues to a range. */
+  /** Byte that begins a range if a `-` follows. */
   let previous: number | undefined;
   for (let i = first; ; i++) {
     let character = pattern[i];
