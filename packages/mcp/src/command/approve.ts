@@ -2,14 +2,14 @@ import { type Approval, type Attempt, type Workspace, WorkspaceError } from '@sc
 import { diffText, nameOf, printable } from '../tools/format.js';
 import { isConfirmed } from './terminal.js';
 
-/** An approval that can be settled. */
+/** A pending approval, with its attempt. */
 export interface PendingApproval {
   readonly approval: Approval;
   readonly attempt: Attempt;
 }
 
 /**
- * Returns an approval that waits for a yes.
+ * Returns an approval that is still pending.
  * @throws WorkspaceError `not-found`; `settled`; `moved` if the attempt has changed since; `closed` if it was discarded
  */
 export async function pendingApproval(workspace: Workspace, id: number): Promise<PendingApproval> {
@@ -21,7 +21,7 @@ export async function pendingApproval(workspace: Workspace, id: number): Promise
 }
 
 /**
- * Shows what is to be done, reads the yes from the terminal itself and approves. Resolves to undefined without a yes.
+ * Shows the action, reads the yes from the terminal itself and approves. Returns undefined without a yes.
  * @throws WorkspaceError `refused` without a terminal; `settled`; `moved` if the attempt has changed since
  */
 export async function approveInTerminal(

@@ -4,13 +4,13 @@ import type { WorkspaceOptions } from '@scratchfs/workspace';
 import type { HttpOptions } from '../http/serve-http.js';
 import type { McpServerOptions } from '../server/options.js';
 
-/** Thrown for a command line that makes no sense. Its message is for the person who typed it. */
+/** Error for an invalid command line. Its message is for the person who typed it. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 const HOSTS = ['claude', 'codex', 'cursor', 'vscode', 'zed'] as const;
-/** A program that starts MCP servers. */
+/** Name of a program that starts MCP servers. */
 export type HostName = (typeof HOSTS)[number];
 
 export interface ServeArguments {
@@ -19,7 +19,7 @@ export interface ServeArguments {
   readonly attempt: string | undefined;
   readonly workspace: WorkspaceOptions;
   readonly server: McpServerOptions;
-  /** True for the tools of the reference filesystem server, whose directories may be several. */
+  /** True for the tools of the reference filesystem server, which can serve several directories. */
   readonly isFilesystem: boolean;
   readonly http: (Pick<HttpOptions, 'port' | 'allowedHosts'> & { readonly tokenFile: string | undefined }) | undefined;
 }
@@ -37,7 +37,7 @@ export type Arguments =
       readonly host: HostName;
       readonly directory: string | undefined;
       readonly isPrint: boolean;
-      /** Options for the server, as they were given. */
+      /** Options for the server, as they were given, except that the path of a store is absolute. */
       readonly rest: readonly string[];
     }
   | { readonly command: 'help' | 'version' };
@@ -134,7 +134,7 @@ function parsed(args: readonly string[]) {
   }
 }
 
-/** Returns the options among arguments, with their values. */
+/** Returns the options among arguments, with their values, except `--print`. */
 function optionsIn(args: readonly string[]): string[] {
   const { tokens } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, tokens: true });
   return tokens.flatMap((token) => {
@@ -152,7 +152,7 @@ function absoluteStore(store: string): string {
   return isElsewhere || path.startsWith('/') || path === '' ? store : `${scheme}${resolve(path)}`;
 }
 
-/** Refuses what the reference server has no place for. */
+/** Refuses options that the profile of the reference server does not support. @throws UsageError */
 function checkFilesystem(values: ReturnType<typeof parsed>['values']): void {
   for (const name of ['approve', 'allow-run', 'http'] as const)
     if (values[name] !== undefined)

@@ -2,12 +2,12 @@ import module from 'node:module';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-/** The function of Node 22.8 and later, as far as it is used here. */
+/** `module.enableCompileCache` of Node 22.8 and later, as far as it is used here. */
 type EnableCompileCache = (directory: string) => unknown;
 
 /**
- * Lets Node keep the compiled code of the modules that are imported from now on, in a directory of the user: that of
- * Node's default, in the directory for temporary files, belongs to whoever creates it first. Does nothing on older
+ * Lets Node keep the compiled code of the modules that are imported from now on, in a directory of the user. Node's
+ * default lies in the directory for temporary files, where another user could create it first. Does nothing on older
  * versions of Node.
  */
 export function keepCompiledCode(): void {
@@ -18,6 +18,6 @@ export function keepCompiledCode(): void {
     const cache = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.cache');
     enableCompileCache(join(cache, 'scratchfs', 'compiled'));
   } catch {
-    // A user without a home directory: the program only starts more slowly.
+    // The user has no home directory, for example. Without the cache the program only starts more slowly.
   }
 }

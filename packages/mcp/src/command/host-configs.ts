@@ -2,28 +2,31 @@ import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { HostName } from './arguments.js';
 
-/** How a host starts a server. */
+/** Command with which a host, a program that starts MCP servers, starts one. */
 export interface ServerEntry {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** Thrown for a configuration that this program does not understand. Its message is for a person. */
+/** Error for a configuration that this program does not understand. Its message is for a person. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /** The configuration of a host, as its manual describes it. */
 export interface HostConfig {
-  /** Path of the file for a directory. */
+  /** Returns the path of the configuration file for a directory. */
   file(directory: string): string;
-  /** Name of the server in the file. Files of a person, not of a directory, may have several. */
+  /**
+   * Returns the name of the server in the file. A file of the user has one for each directory, so the name contains
+   * that.
+   */
   nameFor(directory: string): string;
-  /** Text to add by hand. */
+  /** Returns the text to add by hand. */
   snippet(name: string, entry: ServerEntry): string;
   /** Returns the text of the file with the server in it; undefined if it is there already. @throws ConfigError */
   add(text: string, name: string, entry: ServerEntry): string | undefined;
-  /** What a person does next. */
+  /** Sentence that says what to do next. */
   readonly next: string;
 }
 
@@ -67,7 +70,7 @@ export const HOST_CONFIGS: Readonly<Record<HostName, HostConfig>> = {
   },
 };
 
-/** A JSON file whose member `key` has a member for each server. */
+/** Returns the methods for a JSON file whose member `key` has a member for each server. */
 function json(key: string, shape: (entry: ServerEntry) => object): Pick<HostConfig, 'snippet' | 'add'> {
   return {
     snippet: (name, entry) => JSON.stringify({ [key]: { [name]: shape(entry) } }, undefined, 2),
@@ -106,7 +109,7 @@ function indentOf(text: string): string {
 }
 
 function tomlTable(name: string, { command, args }: ServerEntry): string {
-  // A JSON string is a basic string of TOML, but for characters that JSON leaves as they are and TOML forbids.
+  // A JSON string is a basic string of TOML, except for U+007F, which JSON leaves as it is and TOML forbids.
   const text = (value: string): string => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
   return `[mcp_servers.${name}]\ncommand = ${text(command)}\nargs = [${args.map(text).join(', ')}]`;
 }
@@ -116,7 +119,7 @@ function addToml(text: string, name: string, entry: ServerEntry): string | undef
   if (text.includes(`${table}\n`)) return undefined;
   const hasTable = text.split('\n').some((line) => line.replace(/[\s"']/g, '').startsWith(`[mcp_servers.${name}`));
   if (hasTable) throw new ConfigError(`it has a server ${name} already, with other settings: remove that first`);
-  // A table at the end of the file is understood wherever the others are, unless the servers are written in one line.
+  // A table at the end of the file is valid wherever the others are, unless the servers are written as an inline table.
   if (/^\s*["']?mcp_servers["']?\s*[.=]/m.test(text))
     throw new ConfigError('its mcp_servers are not tables of their own');
   if (/"""|'''/.test(text)) throw new ConfigError('it has texts of several lines, in which a table could begin');

@@ -22,7 +22,7 @@ export interface InstallOptions {
   readonly host: HostName;
   readonly directory: string;
   readonly isPrint: boolean;
-  /** What comes before the arguments if this is a command of another program. Default: nothing. */
+  /** Words before the arguments, if this is a command of another program. Default: none. */
   readonly words?: readonly string[];
   /** Options for the server. */
   readonly rest: readonly string[];
@@ -76,7 +76,7 @@ export async function install(options: InstallOptions): Promise<ExitCode> {
 
 /** Reads a configuration. Returns undefined if there is none. */
 function textOf(path: string, directory: string): string | undefined {
-  // A repository can hold links: what it leads to is not a file of the host's.
+  // A repository can hold links to anywhere, so a file in the directory is not read or written through one.
   const parent = dirname(path);
   if (isIn(path, directory) && existsSync(parent) && !isIn(`${realpathSync(parent)}/x`, directory))
     throw new Error(`${parent} leads out of the directory`);
@@ -92,7 +92,7 @@ function isIn(path: string, directory: string): boolean {
   return from !== '' && !from.startsWith('..') && !isAbsolute(from);
 }
 
-/** Replaces a file at once. Returns the path of the copy of what it held. */
+/** Creates a file; or replaces it atomically, and returns the path of a copy of the old one. */
 function write(path: string, text: string, isThere: boolean): string | undefined {
   if (!isThere) {
     mkdirSync(dirname(path), { recursive: true });

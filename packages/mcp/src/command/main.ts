@@ -13,8 +13,8 @@ import { program, shellCommand } from './program.js';
 import { USAGE } from './usage.js';
 
 /**
- * Runs the program. Resolves when a command has ended; a server runs on.
- * @param words how another program calls it, such as `mcp`
+ * Runs the program. Resolves when a command has ended, or when a server has started.
+ * @param words words before the arguments, if this is a command of another program, such as `mcp`
  */
 export async function main(args: readonly string[], words: readonly string[] = []): Promise<ExitCode> {
   try {
@@ -97,13 +97,16 @@ async function serve(
   if (tokenFile === undefined) process.stderr.write(`Authorization: Bearer ${token}\n`);
 }
 
-/** @throws WorkspaceError `refused` if the attempt exists and is not a live one. An attempt that is not there is made live. */
+/**
+ * @throws WorkspaceError `refused` if the attempt exists and is not live. One that does not exist is created live,
+ *   later.
+ */
 async function checkLiveAttempt(directory: string, name: string, options: WorkspaceOptions): Promise<void> {
   await using opened = await openWorkspace(directory, options);
   checkLive(name, await namedAttempt(opened, name));
 }
 
-/** Returns a function that closes a server and ends the process. Signals call it too. */
+/** Returns a function that closes a server and ends the process. SIGINT and SIGTERM call it too. */
 function endOf(server: { close(): Promise<void> }): () => void {
   const end = (): void => {
     void server.close().finally(() => process.exit(0));
@@ -116,7 +119,10 @@ function onerror(error: Error): void {
   process.stderr.write(`${nameOf(error.message)}\n`);
 }
 
-/** Returns the real path of a directory. @throws UsageError if it is none, or if none is named where one must be */
+/**
+ * Returns the real path of a directory, by default the current one.
+ * @throws UsageError if it does not exist, or by default would be the root or the home directory
+ */
 function directoryOf(given: string | undefined): string {
   const path = resolve(given ?? '.');
   const isTooMuch = path === parse(path).root || path === homedir();

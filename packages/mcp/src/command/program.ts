@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs';
 
 /**
- * Returns the command and arguments that start this program again, with absolute paths: it is not published yet.
- * @param words what comes first if it is a command of another program
+ * Returns the command and arguments that start this program again. They have absolute paths, because the package is not
+ * published yet and cannot be started by its name.
+ * @param words words before the arguments, if it is a command of another program
  */
 export function program(words: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
   const script = process.env['SCRATCHFS_MCP_SCRIPT'] ?? realpathSync(process.argv[1] ?? '');

@@ -10,8 +10,8 @@ export interface SettleOptions {
 }
 
 /**
- * Settles an approval. `approve` shows what is to be done and reads the yes from the terminal itself, not from stdin,
- * which an agent could feed. @throws WorkspaceError `not-found`, `settled`, `moved`, `refused`
+ * Settles an approval. `approve` shows the action and reads the yes from the terminal itself, not from stdin, which an
+ * agent could write to. @throws WorkspaceError `not-found`, `settled`; for `approve` also `moved`, `closed`, `refused`
  */
 export async function settle({ command, id, directory, workspace: options }: SettleOptions): Promise<ExitCode> {
   const workspace = await openWorkspace(directory, options);

@@ -5,7 +5,8 @@ import { ReadStream } from 'node:tty';
 import { WorkspaceError } from '@scratchfs/workspace';
 
 /**
- * Shows a text and asks on the terminal itself, not on stdin, which an agent could feed. Only `yes` is a yes.
+ * Shows a text and asks on the terminal itself, not on stdin, which an agent could write to. True if the answer is
+ * `yes`.
  * @throws WorkspaceError `refused` if there is no terminal
  */
 export async function isConfirmed(question: string, text?: string): Promise<boolean> {

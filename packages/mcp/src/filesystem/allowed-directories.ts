@@ -12,14 +12,14 @@ export interface ServedDirectory {
   readonly shared: SharedWorkspace;
 }
 
-/** A path in a directory. */
+/** A path in a served directory. */
 export interface Place {
   readonly served: ServedDirectory;
   /** Path in the attempt. */
   readonly path: string;
 }
 
-/** The directories that a client may use: those that the server was started with, or less if the client has roots. */
+/** The directories that a client may use: those that the server was started with, or the parts of them in its roots. */
 export class AllowedDirectories {
   #allowed: readonly string[];
 
@@ -31,7 +31,7 @@ export class AllowedDirectories {
     return this.#allowed;
   }
 
-  /** Keeps what also lies in one of the client's roots. @param roots real paths */
+  /** Allows only what lies both in a served directory and in one of the client's roots. @param roots real paths */
   narrow(roots: readonly string[]): void {
     const allowed = this.served.flatMap(({ given, path }) => {
       const isWhole = roots.some((root) => isIn(path, root));
@@ -66,9 +66,9 @@ export class AllowedDirectories {
   }
 
   /**
-   * Follows the links of a path, as far as it exists.
-   * @param fs a view that refuses what is not allowed, also as the target of a link that does not exist
-   * @throws InputError if they lead out of the allowed directories
+   * Returns a path in the attempt with its links followed, as far as it exists.
+   * @param fs a view that refuses paths that are not allowed, also as the missing target of a link
+   * @throws InputError if links lead out of the allowed directories
    */
   async real(fs: FileSystem, { served, path }: Place, options: CallOptions): Promise<string> {
     for (let at = path, rest = ''; ; rest = join(at.slice(dirname(at).length), rest), at = dirname(at)) {

@@ -1,6 +1,6 @@
 import { MAX_RESULT_LENGTH } from '../server/results.js';
 
-/** Room for the line that says how to go on. */
+/** Maximum length of the line that says how to go on, in UTF-16 units. */
 const LINE_LENGTH = 200;
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -12,9 +12,9 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Cuts a text that is too long at the end of a line, and says how to go on. The rest of a file are its last lines, which
- * `tail` returns from their first on.
- * @param hasHead true if the lines were counted from the start, so that the rest is not known
+ * Cuts a text that is too long at the end of a line, and says how to go on. For a file it names the value of `tail`
+ * that returns the rest.
+ * @param hasHead true if the call had `head`, so that the text does not end at the end of the file
  */
 export function cutForProfile(text: string, tool: string, hasHead: boolean): string {
   if (text.length <= MAX_RESULT_LENGTH) return text;

@@ -30,7 +30,7 @@ import { restrictTo } from './restrict-to.js';
 export interface FilesystemDirectory {
   /** Absolute path. */
   readonly path: string;
-  /** Opens it, with `live: true`. */
+  /** Opens its workspace. Must pass `live: true` to `openWorkspace`. */
   readonly open: () => Promise<Workspace>;
 }
 
@@ -43,8 +43,9 @@ export type FilesystemServerOptions = Pick<
 const LOG_TOOLS: readonly ServerTool[] = [undo, redo, log];
 
 /**
- * An MCP server with the tools of the reference server `@modelcontextprotocol/server-filesystem`, on live workspaces: each
- * call writes to the disk at once, and `undo` takes it back. Its paths are those of the disk.
+ * An MCP server with the tools of the reference server `@modelcontextprotocol/server-filesystem`, on live workspaces: a
+ * call that changes something writes to the disk before it returns, and `undo` takes it back. Paths are those of the
+ * disk.
  *
  * @throws TypeError for unknown options and tools
  */
@@ -218,7 +219,7 @@ function chosen(directories: AllowedDirectories, directory: unknown): ServedDire
   throw new InputError(`directory is needed, because each has a log of its own: ${names}`);
 }
 
-/** Returns what `registerTool` takes. */
+/** Returns the configuration of a tool for `registerTool`. */
 function described({ title, description, properties, required, output, annotations }: ReferenceTool) {
   const content = output === 'text' ? { type: 'string' } : { type: 'array', items: { type: 'object' } };
   const outputSchema = { type: 'object', properties: { content }, required: ['content'] };
@@ -253,8 +254,9 @@ function withDiskPaths(
 }
 
 /**
- * Allows less if the client says which directories it works in; a root that does not exist allows nothing. A client
- * that names none, or does not reply, changes nothing. Says on stderr what applies, unless each root allows something.
+ * Asks the client for its roots, the directories that it works in, and allows only what lies in them; a root that does
+ * not exist allows nothing. If the client has none, or does not reply, nothing changes. Writes the allowed directories
+ * to stderr unless all roots exist and something is allowed.
  */
 async function narrow({ server }: McpServer, directories: AllowedDirectories): Promise<void> {
   const report = (reason: string): void => {
@@ -278,5 +280,5 @@ async function narrow({ server }: McpServer, directories: AllowedDirectories): P
   }
 }
 
-/** Time in milliseconds for a client to tell its roots. Calls wait for it. */
+/** Time in milliseconds for a client to send its roots. Calls wait for it. */
 const ROOTS_MS = 5_000;

@@ -7,8 +7,9 @@ export interface LineEdit {
 }
 
 /**
- * Makes edits one after the other, each at the first place where its text occurs, or else where its lines do when white
- * space around them is left out of account. Text has LF only.
+ * Makes edits one after the other, each at the first place where its text occurs, or else where its lines occur apart
+ * from white space around them.
+ * @param text text whose line ends are LF
  * @throws InputError if a text does not occur
  */
 export function editLines(text: string, edits: readonly LineEdit[]): string {
@@ -48,9 +49,9 @@ export function withoutReturns(text: string): string {
 }
 
 /**
- * Returns an edited text with the line ends of the file that it was made from. Lines that stay have their own, others that
- * of the line that they replace or follow.
- * @param edited has LF only
+ * Returns an edited text with the line ends of the file that it was made from. Lines that stay keep their own, others
+ * get that of the line that they replace or follow.
+ * @param edited text whose line ends are LF
  */
 export function withLineEnds(edited: string, original: string): string {
   const ends: readonly string[] = original.match(/\r?\n/g) ?? [];
@@ -60,7 +61,7 @@ export function withLineEnds(edited: string, original: string): string {
   const lines: string[] = [];
   let end = ends[0] ?? '\n';
   const put = (line: string | undefined, own: string | undefined): void => {
-    // The last line of a file has none.
+    // The last line of a file has no line end.
     end = own ?? end;
     lines.push(`${line}${end}`);
   };
@@ -78,7 +79,7 @@ export function withLineEnds(edited: string, original: string): string {
 export function fencedDiff(path: string, before: string, after: string): string {
   const unified = formatUnified({ path: '/file', before, after }, { context: 4 });
   const from = unified.search(/^@@ /m);
-  // The count of lines is always given.
+  // The reference server gives the number of lines also if it is 1.
   const hunks = (from < 0 ? '' : unified.slice(from)).replace(/^@@ -(\S+) \+(\S+) @@.*$/gm, (_, old, now) => {
     const [a, b] = [old, now].map((range: string) => (range.includes(',') ? range : `${range},1`));
     return `@@ -${a} +${b} @@`;

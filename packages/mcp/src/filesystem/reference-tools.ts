@@ -10,16 +10,17 @@ import { editLines, fencedDiff, type LineEdit, withLineEnds, withoutReturns } fr
 /** A path of a call, with links followed. */
 export interface Located {
   readonly fs: FileSystem;
-  /** Path in the attempt, and on the disk. */
+  /** Path in the attempt. */
   readonly path: string;
+  /** Path on the disk. */
   readonly absolute: string;
-  /** Identifies the directory. */
+  /** Real path of the served directory. */
   readonly directory: string;
   /** Makes changes as one operation. */
   change<T>(work: (fs: FileSystem) => Promise<T>): Promise<T>;
 }
 
-/** What a tool works with. */
+/** Context of a call of a tool. */
 export interface ReferenceCall {
   readonly allowed: readonly string[];
   readonly options: CallOptions;
@@ -428,7 +429,7 @@ async function treeOf(
   return nodes;
 }
 
-/** Compiles a pattern. `!` in front turns it around, and `#` in front makes it match nothing. */
+/** Compiles a pattern. `!` in front negates it; an empty one, and one with `#` in front, match nothing. */
 function matcher(pattern: string): (path: string, isDirectory: boolean) => boolean {
   if (pattern === '' || pattern.startsWith('#')) return () => false;
   if (pattern.startsWith('!')) {

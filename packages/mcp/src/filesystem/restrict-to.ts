@@ -2,8 +2,8 @@ import { type FileSystem, FsError, isWithin } from '@scratchfs/core';
 import { type Guard, restrict } from '@scratchfs/core/layers';
 
 /**
- * Returns a view of a filesystem that reaches only what lies in some directories, by whatever link. Every use of a path
- * is checked, so a link that changes after a path was judged leads nowhere else.
+ * Returns a view of a filesystem that reaches only what lies in some directories, also through links. Every use of a
+ * path is checked, so a link that changes after an earlier check does not lead outside.
  * @param directories normalized paths; with `/` the filesystem itself is returned
  */
 export function restrictTo(fs: FileSystem, directories: readonly string[]): FileSystem {

@@ -13,7 +13,7 @@ import { SESSION_HEADER, Sessions } from './sessions.js';
 /** What can be served over HTTP, such as a `McpWorkspaceServer`. */
 export interface HttpSource {
   readonly factory: McpServerFactory;
-  /** Calls a function with the URI of each resource that changes. Returns a function that ends it. */
+  /** Calls a function with the URI of each resource that changes. Returns a function that stops this. */
   onResourceChange(listener: (uri: string) => void): () => void;
 }
 
@@ -27,8 +27,8 @@ export interface HttpOptions {
   /** Maximum bytes of a request's body. Default 4 MiB. */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * Milliseconds within which a request must have arrived whole; slower ones are closed, at most a quarter of that later.
-   * Default 30,000.
+   * Milliseconds within which a request must have arrived completely. The connection of a slower one is closed, up to a
+   * quarter of that time later. Default 30,000.
    */
   readonly requestTimeoutMs?: number | undefined;
 }
@@ -44,20 +44,20 @@ export interface HttpServer {
 const PATH = '/mcp';
 const MIB = 2 ** 20;
 /**
- * Requests with the right token that are open at the same time, streams and those that wait for a form included. Those
- * beyond are refused, and clients try them again.
+ * Maximum number of requests with the right token that are open at the same time, including streams and those that wait
+ * for a form. Others are refused with status 503, and the client should try again.
  */
 export const MAX_RUNNING = 256;
 const BUSY: Refusal = { status: 503, text: 'Too many requests at the same time.', headers: { 'Retry-After': '1' } };
 const MAX_SUBSCRIPTIONS = 64;
-/** Connections that wait to be accepted; Linux has 4,096 by default. Those beyond may be reset. */
+/** Maximum number of connections that wait to be accepted; Linux allows 4,096 by default. Others may be reset. */
 const BACKLOG = 4_096;
-/** Bytes of a refused request that are read. */
+/** Maximum length in bytes of a refused request's body that is read before the response. */
 const MAX_DRAINED_BYTES = 64 * 1024;
 
 /**
  * Serves MCP over HTTP on 127.0.0.1. Each request is checked before the protocol's handler sees it: Host, Origin, path,
- * method, token, then the length of its body. Pages of other origins get no CORS header.
+ * token, method, then the length of its body. Pages of other origins get no CORS header.
  * @throws TypeError, RangeError for invalid options; Error EADDRINUSE if the port is taken
  */
 export async function serveHttp(server: HttpSource, options: HttpOptions): Promise<HttpServer> {
@@ -88,7 +88,7 @@ export async function serveHttp(server: HttpSource, options: HttpOptions): Promi
     const served = serve(request, response, maxBodyBytes, async (made, body) => {
       return (await sessions.serve(made, body)) ?? handler.fetch(made);
     });
-    // A call of a session goes on without its client.
+    // A call in a session goes on if its client disconnects.
     const done = isCallOfSession(request) ? Promise.all([closed, served]) : closed;
     void done.then(() => {
       running--;
@@ -130,16 +130,16 @@ interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns why a request is refused, judged by its head alone. */
+/** Returns the refusal of a request, judged by its head alone; undefined if it is allowed. */
 function refusalOf(
   { headers, url = '', method }: IncomingMessage,
   hosts: readonly string[],
   isToken: (given: string) => boolean,
 ): Refusal | undefined {
   const { host = '', origin, authorization = '' } = headers;
-  // A page whose name was bound to this address sends its own name as Host.
+  // A page that reaches this address by DNS rebinding sends its own name as Host.
   if (!validateHostHeader(host, [...hosts]).ok) return { status: 403, text: 'This Host is not allowed.' };
-  // Only a browser sends Origin, and no page is served here.
+  // Only browsers send Origin, and no page is served here.
   if (origin !== undefined && origin !== `http://${host}`) return { status: 403, text: 'This Origin is not allowed.' };
   if (url !== PATH) {
     const text = url.startsWith(`${PATH}?`) ? 'The address takes no query: send the token as a header.' : 'Not found.';
@@ -158,7 +158,7 @@ function refusalOf(
   return undefined;
 }
 
-/** Compares hashes, so that the time tells neither the token nor its length. */
+/** Returns a function that compares a token by its hash, so that the time reveals neither the token nor its length. */
 function tokenCheck(token: string): (given: string) => boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   const wanted = hash(token);
@@ -192,7 +192,7 @@ async function serve(
     if (body === undefined)
       return refuse(request, response, { status: 413, text: `The body is longer than ${maxBodyBytes} bytes.` });
     const headers = new Headers();
-    // The token stops here.
+    // The protocol's handler does not get the token.
     for (const [name, value] of Object.entries(request.headers))
       if (typeof value === 'string' && name !== 'authorization') headers.set(name, value);
     const sent = method === 'POST' ? body : undefined;
@@ -223,10 +223,12 @@ function isCallOfSession({ method, headers }: IncomingMessage): boolean {
   return method === 'POST' && headers[SESSION_HEADER] !== undefined;
 }
 
-/** @param readsToEnd whether the result is also read to its end if the client is gone: it ends with the call */
+/** @param readsToEnd true if the result is read to its end even if the client is gone, because it ends with the call */
 async function send(result: Response, response: ServerResponse, method: string, readsToEnd: boolean): Promise<void> {
   response.writeHead(result.status, Object.fromEntries(result.headers));
-  // A stream of events may have nothing to say for long. Heads of waiting pipelined responses would stop the connection.
+  // A stream of events may have nothing to send for long, so its head is sent now. For other responses that is harmful:
+  // the
+  // head of one that waits behind another, by pipelining, would stop the connection.
   if (method === 'GET') response.flushHeaders();
   if (result.body !== null) {
     const reader = result.body.getReader();

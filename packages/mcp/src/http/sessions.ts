@@ -17,8 +17,9 @@ interface Session {
 }
 
 /**
- * Sessions of clients of revisions with a handshake: only with one can a server ask such a client for a form, and tell it
- * of changes. A client whose session has ended gets 404, as the protocol says, and begins another one.
+ * Sessions of clients that use a revision of the protocol with a handshake. Only in a session can the server ask such a
+ * client to show a form, and notify it of changes. A client whose session has ended gets 404, as the protocol says, and
+ * begins another one.
  */
 export class Sessions {
   readonly #factory: McpServerFactory;
@@ -75,7 +76,7 @@ export class Sessions {
 
 /** Reports whether a request is the handshake of a revision that has one. */
 async function beginsSession(request: Request, body: Uint8Array | undefined): Promise<boolean> {
-  // Most requests are others, and are not parsed a second time.
+  // Most requests are not a handshake, and are not parsed a second time.
   if (body === undefined || !Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"initialize"'))
     return false;
   try {

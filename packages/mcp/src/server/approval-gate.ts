@@ -24,14 +24,14 @@ export interface GatedCall {
   readonly workspace: Workspace;
   readonly client: Client;
   readonly context: ServerContext;
-  /** What the call will do, for tools that know it before. */
+  /** Plan of the call, for tools that make one. */
   readonly plan: Plan | undefined;
 }
 
 /** The result to return instead of running the call. Undefined if it is approved. */
 export type Decision = CallToolResult | InputRequiredResult | undefined;
 
-/** Sealed in `requestState`: what a form was shown for. */
+/** Content of the sealed `requestState`: the call that a form was shown for. */
 interface Question {
   /** HMAC over the tool, its input, the attempt and its head. */
   readonly call: string;
@@ -40,7 +40,7 @@ interface Question {
 }
 
 const KEY = 'approval';
-/** Seconds within which a form counts. */
+/** Time in seconds within which the reply to a form counts. */
 const FORM_SECONDS = 600;
 /** Maximum number of approvals of an attempt that wait at the same time. */
 const MAX_PENDING = 20;
@@ -54,7 +54,7 @@ const MAX_SHOWN_LENGTH = 4_000;
 export class ApprovalGate {
   readonly #settings: ServerSettings;
   readonly #key = randomBytes(32);
-  /** Ids of the forms that were settled, with the time in milliseconds until which they would count. */
+  /** Ids of the forms that were replied to, with the time in epoch milliseconds until which a reply would count. */
   readonly #settled = new Map<string, number>();
   readonly codec: RequestStateCodec<Question> = createRequestStateCodec<Question>({
     key: this.#key,
@@ -130,7 +130,7 @@ export class ApprovalGate {
     );
   }
 
-  /** Reports whether an attempt may have another approval that waits. Denies those that no longer count first. */
+  /** Reports whether an attempt may have another pending approval. If not, denies those for earlier heads first. */
   async #hasRoom({ attempt, workspace, context }: GatedCall, head: number): Promise<boolean> {
     const { signal } = context.mcpReq;
     const all = await workspace.approvals.list({ state: 'pending', signal });
@@ -182,7 +182,7 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Returns JSON that is the same for the same data, whatever the order of its keys. */
+/** Returns JSON with sorted keys, so that equal data give equal text. */
 function canonical(value: unknown): string {
   const sorted = (each: unknown): unknown => {
     if (Array.isArray(each)) return each.map(sorted);

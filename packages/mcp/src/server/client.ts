@@ -7,7 +7,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 
-/** The client of a call, as far as it has told about itself. */
+/** The client of a call, as it describes itself. */
 export interface Client {
   /** Its name, such as `claude-code`, cut and without control characters. It is not verified. */
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Client {
   readonly hasForms: boolean;
 }
 
-/** Reads the client from the request; from the handshake in revisions that have one. */
+/** Returns the client of a request: as the request describes it, or in revisions with a handshake as that did. */
 export function clientOf({ server }: McpServer, { mcpReq: { envelope } }: ServerContext): Client {
   const sent = envelope as Readonly<Record<string, unknown>> | undefined;
   const info = (sent?.[CLIENT_INFO_META_KEY] as Implementation | undefined) ?? server.getClientVersion();

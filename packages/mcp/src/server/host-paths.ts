@@ -1,4 +1,4 @@
-/** Returns the path in an attempt of a path of the disk in its directory; any other path as it is. */
+/** Turns a path of the disk at or under the directory into a path of the attempt. Returns any other path unchanged. */
 export function attemptPath(path: string, directory: string): string {
   if (path === directory) return '/';
   return path.startsWith(`${directory}/`) ? path.slice(directory.length) : path;

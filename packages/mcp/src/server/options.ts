@@ -1,6 +1,9 @@
 import { checkOptions } from '@scratchfs/core/internal';
 
-/** Calls that need a person's yes: accepting, also every change, or every call. */
+/**
+ * Calls that need a person's yes. `accept`: accepting, undo and redo of an accept, and undo and redo in a live attempt
+ * if the server is not live; `writes`: also all other calls that can change something; `all`: every call.
+ */
 export type ApprovalLevel = 'accept' | 'writes' | 'all';
 
 export type Profile = 'scratchfs' | 'claude';
@@ -20,11 +23,15 @@ export interface McpServerOptions {
   readonly deny?: readonly string[] | undefined;
   /** Patterns of secrets to show. */
   readonly allowSecrets?: readonly string[] | undefined;
-  /** Names of the file tools: ours, or `Read`, `Edit`, `Write`, `Glob`, `Grep` as in Claude Code. Default `scratchfs`. */
+  /**
+   * Names of the file tools: those of `@scratchfs/tools`, or `Read`, `Edit` … as in Claude Code. Default `scratchfs`.
+   */
   readonly profile?: Profile | undefined;
   /** Names of the tools to offer. Default: all. */
   readonly tools?: readonly string[] | undefined;
-  /** Name of the attempt to work in where a call names none; made if there is none. Default: the current one. */
+  /**
+   * Name of the attempt for calls that name none; created if it does not exist. Default: the current or the live one.
+   */
   readonly attempt?: string | undefined;
   /** Returns the command by which a person settles an approval, shown to clients without forms. */
   readonly approvalCommand?: ((id: number) => string) | undefined;

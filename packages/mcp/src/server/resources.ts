@@ -11,7 +11,7 @@ const MAX_BYTES = 4_000_000;
 const MAX_LISTED = 100;
 const MAX_COMPLETIONS = 100;
 
-/** Offers the files of attempts as resources, with completion of attempts and paths. */
+/** Registers the files of attempts as resources, with completion of attempts and paths. */
 export function registerResources(server: McpServer, shared: SharedWorkspace): void {
   const template = new ResourceTemplate('scratchfs://{attempt}/{+path}', {
     list: async () => ({ resources: await changedFiles(shared) }),
@@ -28,7 +28,7 @@ export function registerResources(server: McpServer, shared: SharedWorkspace): v
 }
 
 async function changedFiles(shared: SharedWorkspace): Promise<{ uri: string; name: string }[]> {
-  // Clients ask for the list when they start: nothing is opened for that.
+  // Clients ask for the list when they start. The workspace is not opened for that.
   if (!shared.isOpen) return [];
   const { attempt, sandbox } = await shared.attempt(undefined);
   const { paths } = await attempt.diff();

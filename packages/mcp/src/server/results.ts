@@ -8,7 +8,7 @@ import { uriOf } from './uri.js';
 /** Maximum length of a result's text in UTF-16 units. */
 export const MAX_RESULT_LENGTH = 40_000;
 
-/** Maximum number of resource links in a result: some hosts show each of them to the model. */
+/** A result with more links than this has none: some hosts show each of them to the model. */
 const MAX_LINKS = 10;
 
 /** JSON Schema of the `structuredContent` of a call that changes something. */
@@ -17,7 +17,7 @@ export const CHANGES_SCHEMA = {
   properties: { attempt: { type: 'string' }, operation: { type: 'integer' }, changes: { type: 'array' } },
 };
 
-/** What a call has done in an attempt. */
+/** Effect of a call on an attempt. */
 export interface Effect {
   readonly attempt: string;
   readonly operations: readonly Operation[];

@@ -4,7 +4,7 @@ import type { McpServerFactory, RequestId } from '@modelcontextprotocol/server';
 import { type ServeStdioOptions, StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 
 export interface StdioOptions extends Pick<ServeStdioOptions, 'onerror'> {
-  /** Called when stdin has ended and the requests that it held are done, or after 30 seconds. */
+  /** Called when stdin has ended and its requests are replied to, at most 30 seconds later. */
   readonly onend?: (() => void) | undefined;
 }
 
@@ -20,7 +20,7 @@ export function serveOnStdio(
   const open = openRequests(transport);
   process.stdin.once('end', () => {
     void untilDone(() => input.readableLength === 0 && open.size === 0).then(() => {
-      // What was written before has left the process then.
+      // When this callback runs, everything that was written before has left the process.
       process.stdout.write('', () => {
         input.end();
         onend?.();
@@ -41,7 +41,7 @@ export function serveOnStdio(
 /** Maximum time in milliseconds for requests to end after the input has. */
 const MAX_END_MS = 30_000;
 
-/** Returns the ids of the requests that a transport has not replied to yet. The caller adds those that come. */
+/** Returns a set from which ids of requests are removed when a transport replies to them. The caller adds them. */
 function openRequests(transport: StdioServerTransport): Set<RequestId> {
   const open = new Set<RequestId>();
   const send = transport.send.bind(transport);

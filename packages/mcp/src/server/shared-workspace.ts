@@ -2,7 +2,7 @@ import { Sandbox, SECRET_FILES } from '@scratchfs/sandbox';
 import { createFileTools, type FileTools, type OnError } from '@scratchfs/tools';
 import { type Attempt, type Workspace, WorkspaceError, type WorkspaceErrorCode } from '@scratchfs/workspace';
 
-/** Maximum number of attempts whose tools are kept, with the versions of the files that their model has read. */
+/** Maximum number of attempts whose file tools are kept, with the versions of the files that models have read. */
 const MAX_ATTEMPTS = 32;
 
 /** An attempt with the file tools on it. */
@@ -11,25 +11,30 @@ export interface OpenAttempt {
   readonly files: FileTools;
   /** The attempt's files as the tools show them. */
   readonly sandbox: Sandbox;
-  /** True if undo and redo in the attempt write to the disk although this server was not started with `live`. */
+  /**
+   * True if undo and redo in the attempt write to the disk, as it is live, but this server was not started with `live`.
+   */
   readonly asksForDisk: boolean;
 }
 
 export interface SharedWorkspaceOptions {
   readonly isReadOnly: boolean;
-  /** The workspace is opened with `live: true`, so that calls that name no attempt write to the disk. */
+  /** True if the workspace is opened with `live: true`, so that calls that name no attempt write to the disk. */
   readonly isLive: boolean;
-  /** Name of the attempt of calls that name none, made if there is none. Undefined: the current one. */
+  /**
+   * Name of the attempt for calls that name none; created if it does not exist. Undefined for the workspace's default.
+   */
   readonly name: string | undefined;
-  /** Patterns of paths to hide besides secrets, and of secrets to show. */
+  /** Patterns of paths to hide besides secrets. */
   readonly deny: readonly string[];
+  /** Patterns of secrets to show. */
   readonly allowSecrets: readonly string[];
   readonly onError: OnError;
 }
 
 /**
- * The workspace of one process, shared by all connections. It is opened by the first call that needs it: clients start
- * servers only to ask what they offer.
+ * The workspace of one process, shared by all connections. It is opened by the first call that needs it, because
+ * clients also start servers only to list their tools.
  */
 export class SharedWorkspace {
   readonly #open: () => Promise<Workspace>;
@@ -54,7 +59,7 @@ export class SharedWorkspace {
     return this.#workspace;
   }
 
-  /** @throws WorkspaceError `not-found` */
+  /** @param name undefined for the default attempt @throws WorkspaceError `not-found`, `closed`, `refused` */
   async attempt(name: string | undefined): Promise<OpenAttempt> {
     const workspace = await this.open();
     const attempt = await (name === undefined ? this.#default(workspace) : workspace.attempt(name));
@@ -94,8 +99,8 @@ export class SharedWorkspace {
 }
 
 /**
- * Throws if a live server cannot use an attempt for the calls that name none: its changes would not reach the disk.
- * @throws WorkspaceError `refused`
+ * Checks that a live server can use an attempt, if it exists, for the calls that name none.
+ * @throws WorkspaceError `refused` if it is not live, so that changes would not reach the disk
  */
 export function checkLive(name: string, found: Attempt | undefined): void {
   if (found === undefined || found.isLive === true) return;

@@ -9,19 +9,19 @@ const MAX_SUBSCRIBED = 1000;
 export type ResourceListener = (uri: string) => void;
 
 /**
- * Tells connections which resources the operations of a workspace have changed, also those of other processes. Its
- * events are followed only while a client listens, because that means to look at the store again and again.
+ * Notifies connections of the resources that operations of a workspace have changed, also those of other processes. The
+ * workspace's events are followed only while a client listens, because that reads the store again and again.
  */
 export class Subscriptions {
   readonly #events: (signal: AbortSignal) => Promise<AsyncIterable<WorkspaceEvent>>;
   readonly #isShown: (attempt: string, path: string) => Promise<boolean>;
   readonly #listeners = new Set<ResourceListener>();
-  /** Functions that begin to serve connections of stdio without a handshake. */
+  /** Functions that begin the notifications of stdio connections without a handshake. */
   readonly #beginnings = new Set<() => void>();
   #isListenedTo = false;
   #following: AbortController | undefined;
 
-  /** @param isShown reports whether the server shows a path of an attempt: of others a client hears nothing */
+  /** @param isShown reports whether the server shows a path of an attempt: clients are not notified of others */
   constructor(
     events: (signal: AbortSignal) => Promise<AsyncIterable<WorkspaceEvent>>,
     isShown: (attempt: string, path: string) => Promise<boolean>,
@@ -30,7 +30,7 @@ export class Subscriptions {
     this.#isShown = isShown;
   }
 
-  /** Returns a function that ends it. */
+  /** Calls a listener for each change. Returns a function that stops this. */
   listen(listener: ResourceListener): () => void {
     this.#listeners.add(listener);
     if (this.#following === undefined) void this.#follow();
@@ -63,12 +63,12 @@ export class Subscriptions {
           for (const listener of this.#listeners) listener(uriOf(attempt, changed));
   }
 
-  /** Serves the subscriptions of a lasting connection. */
+  /** Serves the subscriptions of a connection that lasts for more than one request. */
   serve({ server }: McpServer, era: 'legacy' | 'modern'): void {
     const subscribed = new Set<string>();
     let stop: (() => void) | undefined;
     const begin = (): void => {
-      // In later revisions the entry point of the SDK passes on only what a client listens to.
+      // In revisions without a handshake the entry point of the SDK passes on only what a client listens to.
       stop ??= this.listen((uri) => {
         if (era === 'modern' || subscribed.has(uri)) void server.sendResourceUpdated({ uri }).catch(() => undefined);
       });
@@ -98,7 +98,7 @@ export class Subscriptions {
     };
   }
 
-  /** Says that a client listens on stdio. In revisions without a handshake only the SDK's entry point knows that. */
+  /** Called when a client listens on stdio. In revisions without a handshake only the SDK's entry point knows that. */
   begin(): void {
     this.#isListenedTo = true;
     for (const begin of this.#beginnings) begin();

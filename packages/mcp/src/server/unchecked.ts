@@ -1,6 +1,6 @@
 import type { jsonSchemaValidator } from '@modelcontextprotocol/server';
 
-/** The tools check their input themselves: their messages tell the model what to do. */
+/** A validator that accepts everything: the tools check their input themselves, and tell the model what to do. */
 export const UNCHECKED: jsonSchemaValidator = {
   getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 };

@@ -27,11 +27,13 @@ import { type ResourceListener, Subscriptions } from './subscriptions.js';
 import { UNCHECKED } from './unchecked.js';
 
 /**
- * An MCP server on a workspace, for any number of connections. `factory` makes the protocol's part of each, for
- * the stdio and HTTP entries of `@modelcontextprotocol/server`, in all revisions that these speak.
+ * An MCP server on a workspace, for any number of connections. `factory` creates the SDK's server for each, to be
+ * passed to the stdio and HTTP entry points of `@modelcontextprotocol/server`; all revisions of the protocol that these
+ * support work.
  *
- * The workspace is opened by the first call that needs it. All connections share it, and what a model has read counts
- * for all of them: a file that one has read is not protected from a change by another.
+ * The workspace is opened by the first call that needs it. All connections share it, and also the record of which
+ * versions of files were read. So the file tools do not notice that another connection has changed a file after this
+ * one read it.
  *
  * @throws TypeError for unknown options, values and tools
  */
@@ -50,7 +52,7 @@ export class McpWorkspaceServer {
     this.#subscriptions = new Subscriptions(
       async (signal) => (await this.#shared.open()).events({ signal }),
       async (attempt, path) => {
-        // An attempt that is gone has no resources.
+        // An attempt that was discarded has no resources.
         const open = await this.#shared.attempt(attempt).catch(() => undefined);
         return open !== undefined && isVisible(path, open, undefined);
       },
@@ -66,12 +68,12 @@ export class McpWorkspaceServer {
       {
         capabilities: {
           tools: { listChanged: false },
-          // A request of an earlier revision over HTTP has no connection that could tell it of changes.
+          // In an earlier revision, a request over HTTP without a session has no connection for notifications.
           ...(hasResources
             ? { resources: { subscribe: era === 'modern' || requestInfo === undefined, listChanged: false } }
             : {}),
           prompts: { listChanged: false },
-          // Clients of earlier revisions set a level without asking whether anything is logged.
+          // Clients of earlier revisions set a log level without checking this capability.
           ...(era === 'legacy' ? { logging: {} } : {}),
         },
         instructions: this.#settings.live ? LIVE_INSTRUCTIONS : INSTRUCTIONS,
@@ -81,28 +83,28 @@ export class McpWorkspaceServer {
     for (const tool of this.#tools) this.#register(server, tool);
     if (hasResources) registerResources(server, this.#shared);
     registerPrompts(server);
-    // Over HTTP there is an instance for each request.
+    // With `requestInfo` the instance is for a single HTTP request.
     if (hasResources && requestInfo === undefined) this.#subscriptions.serve(server, era);
     return server;
   };
 
   /**
-   * Calls a function with the URI of each resource that changes, also by other processes. Opens the workspace. Returns a
-   * function that ends it.
+   * Calls a function with the URI of each resource that changes, also by other processes. Opens the workspace. Returns
+   * a function that stops this.
    */
   onResourceChange(listener: ResourceListener): () => void {
     return this.#subscriptions.listen(listener);
   }
 
   /**
-   * Serves one client over stdin and stdout. @param options.onend called when stdin has ended and the requests that it
-   * held are done, or after 30 seconds
+   * Serves one client over stdin and stdout.
+   * @param options.onend called when stdin has ended and its requests are replied to, at most 30 seconds later
    */
   serveStdio(options: StdioOptions = {}): void {
     serveOnStdio(this.factory, options, () => this.#subscriptions.begin());
   }
 
-  /** Reports whether files are offered as resources: a host reads them without a tool, so only if that needs no yes. */
+  /** Reports whether files are offered as resources: only if a tool reads files, and that needs no yes. */
   get #hasResources(): boolean {
     const { approve, profile } = this.#settings;
     const reader = profile === 'claude' ? 'Read' : 'read_file';
@@ -133,7 +135,10 @@ export class McpWorkspaceServer {
     );
   }
 
-  /** Says what the protocol's defaults do not: a tool is taken to destroy and to reach the world unless it says otherwise. */
+  /**
+   * Returns the hints that differ from the protocol's defaults, by which a tool is destructive and reaches the open
+   * world.
+   */
   #annotations({ effect, changesFiles = true, isOpenWorld = false }: ServerTool): ToolAnnotations {
     const isApart = effect === 'attempt' && !(this.#settings.live && changesFiles);
     return {
@@ -159,7 +164,7 @@ export class McpWorkspaceServer {
       const workspace = await this.#shared.open();
       open = { ...(await this.#shared.attempt(name)), actor: client.name };
       const input = inAttempt(rest, tool, workspace.directory);
-      // First, because it can make an operation, and a yes counts for a head.
+      // Comes first, because it can add an operation, and a yes counts only for one head.
       const found = tool.effect === 'none' ? NOTHING_FOUND : await refreshed(open, signal);
       const needsYes = this.#needsApproval(tool);
       if (needsYes || tool.plan !== undefined) tool.check(input);
@@ -185,7 +190,9 @@ export class McpWorkspaceServer {
     }
   }
 
-  /** Reports whether each call of a tool needs a yes. What is outside the attempt needs one always. */
+  /**
+   * Reports whether each call of a tool needs a yes. A call whose plan is outside the attempt needs one in any case.
+   */
   #needsApproval({ effect }: ServerTool): boolean {
     const { approve } = this.#settings;
     return approve === 'all' || (approve === 'writes' && effect !== 'none');
@@ -204,11 +211,11 @@ const MAX_NAMED = 5;
 const NOTHING_FOUND: RefreshResult = { merged: [], conflicts: [] };
 
 /**
- * Takes over what the person has changed on the disk meanwhile. Returns what this client may see of it, and only the
- * conflicts that its result can name: only those count as told of, once the result names them.
+ * Takes over what the person has changed on the disk. Returns what this client may see of it, with at most
+ * {@link MAX_NAMED} conflicts: those that the result can name, and that the caller then marks as told.
  */
 async function refreshed(open: OpenAttempt, signal: AbortSignal): Promise<RefreshResult> {
-  // If the attempt cannot be changed now, the change itself says why.
+  // If the attempt cannot be changed now, the tool's own change fails and says why.
   const found = await open.attempt.refresh({ isTold: false, signal }).catch((error: unknown) => {
     if (error instanceof WorkspaceError) return NOTHING_FOUND;
     throw error;
@@ -226,7 +233,9 @@ function notesOf({ merged, conflicts }: RefreshResult): string[] {
   return [`${counted(merged.length, 'file')} changed on disk: ${names}${rest}`, ...conflictLines(conflicts)];
 }
 
-/** Makes paths of the disk in the directory paths of the attempt: agents know their directory and send whole paths. */
+/**
+ * Turns paths of the disk in the input into paths of the attempt: agents know their directory and may send full paths.
+ */
 function inAttempt(
   input: Readonly<Record<string, unknown>>,
   { paths }: ServerTool,

@@ -5,7 +5,9 @@ import { conflictLines, counted, diffText, nameOf, statText } from './format.js'
 import type { Plan } from './server-tool.js';
 import { visibleOnly } from './visible.js';
 
-/** Maximum lengths of what a form shows, in UTF-16 units: options with paths, and the differences of all files together. */
+/**
+ * Maximum lengths of what a form shows, in UTF-16 units: options with paths; differences of all files; commit message.
+ */
 const MAX_SHOWN_LENGTH = 8_000;
 const MAX_DIFF_LENGTH = 8_000;
 const MAX_MESSAGE_LENGTH = 2_000;
@@ -20,8 +22,8 @@ export interface AcceptInput {
 }
 
 /**
- * Plans an accept: all that a person needs to see. @throws InputError if it would contain changes that the person
- * would not see
+ * Plans an accept, with all that a person needs to see before a yes.
+ * @throws InputError if it would contain changes that the person would not see, or would fail
  */
 export async function planAccept(
   { dry_run: isDry, ...input }: Partial<AcceptInput>,
@@ -58,7 +60,7 @@ export async function planAccept(
   return { head, isOutside, shown, diff: sharedDiff(visible) };
 }
 
-/** Lines for what a unified diff does not show: targets of links and modes. */
+/** Returns lines for what a unified diff does not show: targets of links, and modes. */
 function detailsOf({ path, before, after }: PathDiff): string[] {
   const lines: string[] = [];
   if (after?.kind === 'symlink') lines.push(`  ${nameOf(path)} links to ${nameOf(after.target ?? '')}`);
@@ -76,7 +78,9 @@ function usualMode(state: EntryState | null): string {
   return state?.kind === 'directory' ? '755' : '644';
 }
 
-/** Formats differences, each file with the same share: what short ones leave goes to the longer ones. */
+/**
+ * Formats differences, with the same share of the length for each file; what short ones do not use goes to longer ones.
+ */
 function sharedDiff(diffs: readonly PathDiff[]): string {
   const texts = diffs.filter(({ hunks }) => hunks.length > 0).map((diff) => diffText([diff]));
   const bySize = [...texts.keys()].sort((a, b) => (texts[a] as string).length - (texts[b] as string).length);

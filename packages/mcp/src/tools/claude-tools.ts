@@ -9,7 +9,7 @@ interface Renamed<I> {
   readonly required: readonly string[];
   readonly effect: 'none' | 'attempt';
   readonly path: string;
-  /** The file tool that does it, and its input. */
+  /** Returns the file tool that does the work, and its input. */
   readonly call: (input: I) => readonly [tool: string, input: object];
   /** Returns the text for the model. Default: that of the file tool. */
   readonly text?: (result: ToolResult, input: I) => string;
@@ -133,7 +133,7 @@ const TOOLS: readonly Renamed<never>[] = [
   } as Renamed<never>,
 ];
 
-/** Names that explanations of the file tools use, by what the model knows them as. */
+/** Names that the model knows, by the names that error texts of the file tools use. */
 const WORDS: Readonly<Record<string, string>> = {
   read_file: 'Read',
   write_file: 'Write',

@@ -6,12 +6,14 @@ import type { ServerTool } from './server-tool.js';
 interface Offer {
   readonly effect: 'none' | 'attempt';
   readonly paths: readonly string[];
-  /** Parameters that are not shown, because every client loads all schemas into the model's context. Calls may have them. */
+  /** Parameters that the schema leaves out, to save space in the model's context. Calls may still have them. */
   readonly without?: readonly string[];
   readonly required?: readonly string[];
 }
 
-/** Descriptions of parameters that several tools have, shorter than those of a library whose schemas are not always loaded. */
+/**
+ * Schemas of parameters that several tools have, shorter than those of the library: they all take space in the context.
+ */
 const SHORT: Readonly<Record<string, PropertySchema>> = {
   exclude: { type: 'string', description: 'Names to leave out: node_modules or {dist,*.min.js}.' },
   offset: { type: 'integer', description: 'Number to skip, to continue a result.', minimum: 0 },
@@ -76,9 +78,9 @@ function fileTool({ name, description, inputSchema }: Tool): ServerTool {
   };
 }
 
-/** Leaves out what the description says too. */
+/** Returns a shorter schema: one of `SHORT`, or the given one without what its description says too. */
 function shortened(name: string, schema: PropertySchema): PropertySchema {
-  // A line is an `offset` too, which the text of read_file explains.
+  // The `offset` of read_file is a line, and keeps its own description.
   if (SHORT[name] !== undefined && !/^Line/.test(schema.description ?? '')) return SHORT[name];
   const { pattern: _, minLength: __, default: ___, ...rest } = schema as Partial<Record<string, unknown>>;
   return rest as PropertySchema;

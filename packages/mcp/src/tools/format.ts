@@ -2,14 +2,14 @@ import { escapeCharacter, UNSAFE_CHARACTERS } from '@scratchfs/core/internal';
 import type { Conflict, Operation, PathDiff } from '@scratchfs/workspace';
 import { changeOf } from '../server/changes.js';
 
-/** Makes text safe to show: characters that hide or reorder text are escaped, but for tabs and line ends. */
+/** Makes text safe to show: characters that hide or reorder text are escaped, except tabs and line feeds. */
 export function printable(text: string): string {
   return text.replace(UNSAFE_CHARACTERS, (character) =>
     character === '\n' || character === '\t' ? character : escapeCharacter(character),
   );
 }
 
-/** Formats a path for a line of its own. */
+/** Formats a path or name so that it stays on one line. */
 export function nameOf(path: string): string {
   return printable(path).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
@@ -23,7 +23,7 @@ export function diffText(paths: readonly PathDiff[]): string {
   return paths.map(pathText).join('\n');
 }
 
-/** Formats differences with a line each. */
+/** Formats differences with one line for each path. */
 export function statText(paths: readonly PathDiff[]): string {
   return paths.map((diff) => `${signOf(diff)} ${named(diff)}${sizes(diff)}`).join('\n');
 }
@@ -78,7 +78,7 @@ export function conflictLines(conflicts: readonly Conflict[]): string[] {
   return lines;
 }
 
-/** Maximum number of paths shown of an operation. */
+/** Maximum number of paths that are shown for an operation. */
 const MAX_PATHS = 5;
 
 /** Formats an operation with a line for it and one for each of its first paths. */

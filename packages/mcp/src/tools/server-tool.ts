@@ -14,18 +14,18 @@ import type { OpenAttempt } from '../server/shared-workspace.js';
 import { type Caller, withoutHidden } from './visible.js';
 
 /**
- * The most that a tool can change: nothing, the attempt, or what no undo in the attempt takes back: the user's disk,
- * and what a command reaches over the network.
+ * The most that a tool can change. `none`: nothing; `attempt`: the attempt, or in a live one the disk through it;
+ * `outside`: also the disk or git of the user by an accept or its undo, or what a command reaches over the network.
  */
 export type ToolEffect = 'none' | 'attempt' | 'outside';
 
-/** What a call will do, found out before a person is asked. The call then acts on just that, or fails. */
+/** Description of what a call will do, made before a person is asked. If that is no longer true, the call fails. */
 export interface Plan {
   /** Number of the last operation that the plan was made for. */
   readonly head: number;
   /** True if the call would change something outside the attempt, so that a person is always asked. */
   readonly isOutside: boolean;
-  /** What to show to the person, at most 8,000 UTF-16 units. */
+  /** Text to show to the person. */
   readonly shown: string;
   /** Differences to show after it, shortened. */
   readonly diff?: string | undefined;
@@ -33,11 +33,11 @@ export interface Plan {
   readonly target?: Operation | undefined;
 }
 
-/** What a tool works with. */
+/** Context of a call of a tool. */
 export interface ToolContext extends Caller {
   readonly workspace: Workspace;
   readonly settings: ServerSettings;
-  /** What `plan` of the tool returned. */
+  /** Result of the tool's `plan`. */
   readonly plan: Plan | undefined;
   readonly signal: AbortSignal;
 }
@@ -56,13 +56,13 @@ export interface ServerTool {
   readonly effect: ToolEffect;
   /** False for a tool that leaves all files as they are, also those of a live attempt. */
   readonly changesFiles?: boolean;
-  /** True if it can reach systems that this program does not know. */
+  /** True if it can reach systems outside this program, such as the network. */
   readonly isOpenWorld?: boolean;
   /** Names of the parameters that are paths in the attempt, and of lists of them. */
   readonly paths: readonly string[];
   /** @throws InputError if a call would refuse the input */
   check(input: unknown): void;
-  /** Finds out what a call will do. Only for tools that can change something outside the attempt. */
+  /** Plans a call, and changes nothing. Only for tools that can change something outside the attempt. */
   readonly plan?: (input: Readonly<Record<string, unknown>>, open: Caller, signal: AbortSignal) => Promise<Plan>;
   call(input: unknown, context: ToolContext): Promise<ToolOutcome>;
 }
@@ -76,7 +76,7 @@ export interface WorkspaceToolDefinition<I> extends Omit<ServerTool, 'call' | 'c
   ) => Promise<string | (ToolOutput & { readonly operations?: readonly Operation[] | undefined })>;
 }
 
-/** Creates a tool of the workspace. Its input is checked and its failures are explained as those of the file tools. */
+/** Creates a tool of the workspace. Its input is checked, and its failures are explained, as for the file tools. */
 export function workspaceTool<I>({ run, ...definition }: WorkspaceToolDefinition<I>): ServerTool {
   const { properties, required = [], paths = [] } = definition;
   const schema: InputSchema = { type: 'object', properties, required: [...required], additionalProperties: false };
@@ -107,11 +107,14 @@ export function workspaceTool<I>({ run, ...definition }: WorkspaceToolDefinition
   };
 }
 
-/** Messages that JavaScript itself makes, which say that the program has a fault. */
+/** Messages of errors that JavaScript itself throws: they mean a fault of the program. */
 const OF_THE_LANGUAGE =
   /^(Cannot |Maximum call stack|Invalid (array|string) length)|is not (a function|iterable|defined|a constructor)/;
 
-/** Turns an error whose message is for the model, such as one for a wrong value, into one that tools show. */
+/**
+ * Turns an error whose message helps the model, such as one for a wrong value, into an InputError. Returns others as
+ * is.
+ */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const isOfValue = (error instanceof RangeError || error instanceof TypeError) && !OF_THE_LANGUAGE.test(error.message);
@@ -119,7 +122,7 @@ export function explained(error: unknown): unknown {
   return isOfValue || isForModel ? new InputError(error.message) : error;
 }
 
-/** Like `explained`, without the hidden names in the message: an error names paths that stand in the way. */
+/** Like `explained`, but replaces hidden names in the message, because an error may name other paths than the input. */
 export async function explainedTo(
   error: unknown,
   open: OpenAttempt | undefined,

@@ -11,7 +11,9 @@ async function done(verb: string, made: RefreshedOperation, open: Caller, signal
   return { text, operations: [operation] };
 }
 
-/** Plans an undo or redo. Those of an accept write to the disk and to git, and those of a live operation to the disk. */
+/**
+ * Plans an undo or redo. For an accept it writes to the disk or to git, for an operation of a live attempt to the disk.
+ */
 async function planOf(tool: 'undo' | 'redo', open: Caller, signal: AbortSignal): Promise<Plan> {
   const { attempt, asksForDisk } = open;
   const target = await attempt.next(tool, { signal });
@@ -24,7 +26,7 @@ async function planOf(tool: 'undo' | 'redo', open: Caller, signal: AbortSignal):
   return { head, isOutside: true, shown: `${verb} ${place}:\n${text}`, target };
 }
 
-/** Plans to bring back the state after an operation, which is on the disk if the attempt is live. */
+/** Plans a return to the state after an operation. In a live attempt that writes to the disk. */
 async function planOfState(to: number, path: string | undefined, open: Caller, signal: AbortSignal): Promise<Plan> {
   const { attempt, asksForDisk } = open;
   const head = await attempt.head({ signal });

@@ -39,14 +39,14 @@ export async function visibleOnly<T extends Changed>(
   return { shown, hidden: changes.length - shown.length };
 }
 
-/** A line for the number of hidden paths. */
+/** Returns a line for the number of hidden paths; no line if there are none. */
 export function hiddenLines(count: number): string[] {
   return count === 0 ? [] : [`[${counted(count, 'changed path')} hidden.]`];
 }
 
 /**
- * Pieces of a text that may be a path, with the names to try in each: quoted texts and parts of a list, because a name
- * may have blanks, and the words of everything between blanks. No shell is parsed.
+ * Patterns for pieces of a text that may be a path, with a function that returns the names to try in each: quoted texts
+ * and parts of a list, because a name may have blanks, and the words between blanks. Shell syntax is not parsed.
  */
 const PIECES: readonly (readonly [RegExp, (piece: string) => readonly string[]])[] = [
   [/'[^'\n]*'|"[^"\n]*"|`[^`\n]*`/g, (quoted) => [quoted.slice(1, -1).trim()]],
@@ -61,8 +61,8 @@ const MAX_NAMES = 400;
 const HIDDEN = '[hidden]';
 
 /**
- * Replaces the parts of a text that name hidden paths, or paths under one. A text with too many names is left out. Not
- * for commands of others: a name in them may be relative to any directory.
+ * Replaces the parts of a text that name hidden paths, or paths under one; the whole text if it has too many names. Not
+ * for command lines: a name in them may be relative to any directory.
  */
 export async function withoutHidden(text: string, open: Visibility, signal: AbortSignal | undefined): Promise<string> {
   const known = new Map<string, boolean>([['', true]]);
@@ -79,8 +79,8 @@ export async function withoutHidden(text: string, open: Visibility, signal: Abor
 }
 
 /**
- * Returns an operation without what is hidden. Its summary may name a path, so it is left out if a change is hidden or
- * if it is the command of another actor, and has no hidden names otherwise.
+ * Returns an operation without hidden paths. Its summary may name a path, so it is replaced if a change is hidden, or
+ * if it is the command of another actor or an undo or redo; otherwise hidden names in it are replaced.
  */
 export async function visibleOperation(operation: Operation, open: Caller, signal: AbortSignal): Promise<Operation> {
   const { shown, hidden } = await visibleOnly(operation.changes, open, signal);
