@@ -131,6 +131,13 @@ async function measure(): Promise<void> {
   report('a read (median of 300)', ...(await medianOf(client, 300, (i) => read(i + 100))), 'at most 5');
   const write = (i: number): Promise<unknown> => client.call('write_file', { path: `bench-${i}`, content: 'x' });
   report('a write (median of 100)', ...(await medianOf(client, 100, write)), 'at most 5');
+  let changed = 0;
+  for (const files of [50, 800]) {
+    for (; changed < files; changed++) await client.call('write_file', { path: path(changed), content: `x${changed}` });
+    const again = (i: number): Promise<unknown> =>
+      client.call('write_file', { path: path(i), content: `y${files} ${i}` });
+    report(`a write with ${files} changed files (median of 50)`, ...(await medianOf(client, 50, again)), 'at most 5');
+  }
   report(
     'grep through all',
     ...(await timed(client, () => client.call('grep', { pattern: 'compute(2499, 19)', literal: true }))),

@@ -28,24 +28,69 @@ async function started({ directory, read } = grounds({ a: before, b: 'b\n' }), s
 }
 
 describe('an agent beside a person', () => {
-  it('is told what the person changed, and has both changes', async () => {
+  it.each([
+    ['edit_file', { edits: [{ old_text: 'line 5', new_text: 'agent 5' }] }],
+    ['read_file', {}],
+    ['write_file', { content: 'all new\n' }],
+    ['edit_file', { edits: [{ old_text: 'line 12', new_text: 'agent 12' }] }],
+  ])('is told by %s what the person changed at its path, also if it is refused', async (tool, input) => {
     const { text, edit, person } = await started();
     await edit('line 1\n', 'agent 1\n');
+    if (tool === 'write_file') await text('read_file', { path: '/a' });
     person(before.replace('line 12', 'person 12'));
-    expect(await text('write_file', { path: '/c', content: 'c' })).toContain('1 file changed on disk: /a');
+    const told = await text(tool, { path: '/a', ...input });
+    expect(told).toContain('1 file changed on disk: /a');
+    if (tool === 'write_file') expect(told).toContain('changed since');
     const merged = await text('read_file', { path: '/a' });
     expect(merged).toContain('agent 1');
     expect(merged).toContain('person 12');
+    expect(merged).not.toContain('changed on disk');
   });
 
-  it('is told of a conflict, and keeps its own version', async () => {
+  it('edits at once what the person wrote', async () => {
+    const { text, edit, person } = await started();
+    await edit('line 1\n', 'agent 1\n');
+    person(before.replace('line 12', 'person 12'));
+    await edit('person 12', 'both 12');
+    expect(await text('read_file', { path: '/a' })).toContain('both 12');
+  });
+
+  it.each(['diff', 'accept'])('is told by %s what the person changed at any other path', async (tool) => {
+    const { text, edit, person } = await started();
+    await edit('line 1\n', 'agent 1\n');
+    person(before.replace('line 12', 'person 12'));
+    for (const [name, input] of [
+      ['write_file', { path: '/c', content: 'c' }],
+      ['read_file', { path: '/b' }],
+      ['undo', {}],
+      ['redo', {}],
+    ] as const)
+      expect(await text(name, input)).not.toContain('changed on disk');
+    const told = await text(tool, tool === 'accept' ? { dry_run: true } : {});
+    expect(told).toContain('1 file changed on disk: /a');
+    if (tool === 'diff') expect(told).not.toContain('12');
+  });
+
+  it('is told of a conflict by the call that touches it, and keeps its own version', async () => {
     const { text, edit, person } = await started();
     await edit('line 5', 'agent 5');
     person(before.replace('line 5', 'person 5'));
-    expect(await text('write_file', { path: '/c', content: 'c' })).toContain(
-      'conflict /a: both changed the same lines',
-    );
+    expect(await text('write_file', { path: '/c', content: 'c' })).not.toContain('conflict');
+    expect(await edit('line 1\n', 'agent 1\n')).toContain('conflict /a: both changed the same lines');
     expect(await text('read_file', { path: '/a' })).toContain('agent 5');
+    expect(await edit('agent 5', 'both 5')).not.toContain('conflict');
+    expect(await text('accept', { dry_run: true })).not.toContain('conflict');
+  });
+
+  it('settles no conflict that its results have not named', async () => {
+    const { text, edit, person } = await started();
+    await edit('line 5', 'agent 5');
+    await text('write_file', { path: '/b', content: 'agent\n' });
+    person(before.replace('line 5', 'person 5'));
+    await text('write_file', { path: '/b', content: 'agent 2\n' });
+    // The conflict begins before this call, which is the first to name it.
+    expect(await text('write_file', { path: '/a', content: before })).toContain('conflict /a');
+    expect(await text('accept', { dry_run: true })).toContain('conflict /a');
   });
 
   it('settles no conflict of which only another client was told', async () => {
@@ -54,14 +99,20 @@ describe('an agent beside a person', () => {
     const other = await started(ground, store);
     await other.edit('line 5', 'agent 5');
     other.person(before.replace('line 5', 'person 5'));
-    expect(await other.text('write_file', { path: '/c', content: 'c' })).toContain('conflict /a');
-    const { text } = await started(ground, store);
-    const both = before.replace('line 5', 'both 5');
-    await text('read_file', { path: '/a' });
-    expect(await text('write_file', { path: '/a', content: both })).toContain('conflict /a');
+    expect(await other.text('diff', {})).toContain('conflict /a');
+    const { text, edit } = await started(ground, store);
+    expect(await edit('agent 5', 'both 5')).toContain('conflict /a');
     expect(await text('accept', { dry_run: true })).toContain('conflict /a');
-    await text('write_file', { path: '/a', content: both });
+    await edit('both 5', 'settled 5');
     expect(await text('accept', { dry_run: true })).not.toContain('conflict /a');
+  });
+
+  it.each(['accept', 'diff'])('is told of a conflict once by %s', async (tool) => {
+    const { text, edit, person } = await started();
+    await edit('line 5', 'agent 5');
+    person(before.replace('line 5', 'person 5'));
+    for (const input of tool === 'accept' ? [{}, { dry_run: true }] : [{}])
+      expect((await text(tool, input)).match(/conflict \/a/g)).toHaveLength(1);
   });
 
   it('is told of a conflict by the undo that brings it about', async () => {

@@ -15,6 +15,30 @@ export interface OperationResult<T> {
   readonly refreshed: RefreshResult;
 }
 
+export interface LabelledOptions extends CallOptions {
+  /**
+   * The work is one short call, such as that of a tool. Its reads then look for operations of other clients only once, so
+   * it may not see those that come after its beginning. The disk, and the conditions of its writes, are checked as always.
+   * Default false.
+   */
+  readonly isSingleCall?: boolean | undefined;
+  /**
+   * Paths to compare with the disk before the work begins, so that it sees what the person changed there. If they cannot
+   * be compared now, the work runs all the same. What is under them is not compared. Default: none.
+   */
+  readonly paths?: readonly string[] | undefined;
+}
+
+export interface LabelledResult<T> {
+  readonly value: T;
+  readonly operations: readonly Operation[];
+  /**
+   * What the person changed among `paths` and the paths that the work wrote to. Its conflicts count as told of only after
+   * {@link Attempt.markTold}.
+   */
+  readonly refreshed: RefreshResult;
+}
+
 /** An operation, and the result of comparing its paths with the disk after it. */
 export interface RefreshedOperation extends Operation {
   readonly refreshed: RefreshResult;
@@ -228,15 +252,8 @@ export interface Attempt {
    * Runs work in which each change to `fileSystem` is an operation with this label, such as a tool that changes files
    * by itself. If the attempt refused the writes and there was no operation, rejects with that WorkspaceError, which a
    * sandbox may have hidden from the work.
-   * @param options.isSingleCall true if the work is one short call, such as that of a tool. Its reads then look for
-   *   operations of other clients only once, so it may not see those that come after its beginning. The disk, and the
-   *   conditions of its writes, are checked as always. Default false
    */
-  labelled<T>(
-    label: OperationLabel,
-    work: () => Promise<T>,
-    options?: { readonly isSingleCall?: boolean | undefined },
-  ): Promise<{ readonly value: T; readonly operations: readonly Operation[] }>;
+  labelled<T>(label: OperationLabel, work: () => Promise<T>, options?: LabelledOptions): Promise<LabelledResult<T>>;
   /**
    * Takes back the last operation that is not taken back yet; that is an operation too.
    * @param options.expect the operation to be taken back: fails with `moved` if it is not the next one

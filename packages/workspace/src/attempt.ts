@@ -7,6 +7,7 @@ import {
   isWithin,
   type Limits,
   normalizePath,
+  pathSegments,
   quote,
 } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
@@ -22,6 +23,8 @@ import type {
   Attempt,
   AttemptDiff,
   AttemptDiffOptions,
+  LabelledOptions,
+  LabelledResult,
   LogOptions,
   LogPage,
   OperationRef,
@@ -181,13 +184,31 @@ export class WorkspaceAttempt implements Attempt {
   async labelled<T>(
     label: OperationLabel,
     work: () => Promise<T>,
-    options: { readonly isSingleCall?: boolean | undefined } = {},
-  ): Promise<{ readonly value: T; readonly operations: readonly Operation[] }> {
-    const { isSingleCall = false } = checkOptions(options, ['isSingleCall'], 'labelled');
+    options: LabelledOptions = {},
+  ): Promise<LabelledResult<T>> {
+    const { isSingleCall = false, paths = [], signal } = checkOptions(options, ['isSingleCall', 'paths'], 'labelled');
+    const touched = paths.map((path) => normalizePath(path));
     const context = { ...this.#contextOf(label), ...(isSingleCall && { looked: new Set<object>() }) };
-    const value = await operationContext.run(context, work);
+    const value = await operationContext.run(context, async () => {
+      if (touched.length > 0) await this.#refreshedBefore(touched, { signal });
+      return work();
+    });
     if (context.refusal !== undefined && context.operations.length === 0) throw context.refusal;
-    return { value, operations: context.operations };
+    return { value, operations: context.operations, refreshed: refreshedIn(context) };
+  }
+
+  /** Compares paths with the disk before a call. If that fails, the call itself meets the reason. */
+  async #refreshedBefore(paths: readonly string[], options: CallOptions): Promise<void> {
+    const { log } = this.#parts;
+    try {
+      const { head } = await log.catchUp(options);
+      operationContext.getStore()?.looked?.add(log);
+      // Most paths have not been changed: their call does not wait for commits that are at work.
+      const isChanged = (path: string): boolean => head.root.names?.has(pathSegments(path)[0] ?? '') === true;
+      if (paths.some(isChanged)) await this.#refreshed(paths, options);
+    } catch {
+      options.signal?.throwIfAborted();
+    }
   }
 
   #contextOf(label: OperationLabel, told = this.#told): OperationContext {

@@ -21,16 +21,21 @@ export const CHANGES_SCHEMA = {
 export interface Effect {
   readonly attempt: string;
   readonly operations: readonly Operation[];
-  /** Sentences to add to the text. */
-  readonly notes: readonly string[];
 }
 
 /**
  * Builds the result of a call. Only calls that can change something have `structuredContent`, and its `text` repeats
  * the text: several hosts show the model nothing else if it is present (claude-code#79944, vscode#290063).
+ * @param notes lines to add to the text, which is cut before them
  */
-export function resultOf(result: ToolResult, attempt: string, effect?: Effect): CallToolResult {
-  const text = cut([result.text, ...(effect?.notes ?? [])].join('\n'));
+export function resultOf(
+  result: ToolResult,
+  attempt: string,
+  notes: readonly string[] = [],
+  effect?: Effect,
+): CallToolResult {
+  const end = notes.map((note) => `\n${note}`).join('');
+  const text = cut(cut(result.text, MAX_RESULT_LENGTH - end.length) + end);
   const content: CallToolResult['content'] = [{ type: 'text', text }];
   for (const { type, data } of result.media ?? []) content.push({ type: 'image', data, mimeType: type });
   if (result.isError) return { content, isError: true };
@@ -54,8 +59,8 @@ function absolute(path: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-function cut(text: string): string {
-  if (text.length <= MAX_RESULT_LENGTH) return text;
+function cut(text: string, length = MAX_RESULT_LENGTH): string {
+  if (text.length <= length) return text;
   const end = '\n[The rest was cut. Ask for less.]';
-  return text.slice(0, MAX_RESULT_LENGTH - end.length).toWellFormed() + end;
+  return text.slice(0, Math.max(0, length - end.length)).toWellFormed() + end;
 }

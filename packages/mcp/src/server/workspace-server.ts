@@ -8,8 +8,8 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
 import { InputError } from '@scratchfs/tools';
-import { type RefreshResult, type Workspace, WorkspaceError } from '@scratchfs/workspace';
-import { conflictLines, counted, nameOf } from '../tools/format.js';
+import { type Attempt, type RefreshResult, type Workspace, WorkspaceError } from '@scratchfs/workspace';
+import { conflictLines, counted, firstNamed, mergedLines } from '../tools/format.js';
 import { explainedTo, type ServerTool } from '../tools/server-tool.js';
 import { toolList } from '../tools/tool-list.js';
 import { type Caller, isVisible, visibleOnly } from '../tools/visible.js';
@@ -156,6 +156,7 @@ export class McpWorkspaceServer {
   ): Promise<CallToolResult | InputRequiredResult> {
     const { signal } = context.mcpReq;
     let open: Caller | undefined;
+    let found = NOTHING_FOUND;
     try {
       const { attempt: name, ...rest } = given;
       if (name !== undefined && (typeof name !== 'string' || name === ''))
@@ -164,9 +165,10 @@ export class McpWorkspaceServer {
       const workspace = await this.#shared.open();
       open = { ...(await this.#shared.attempt(name)), actor: client.name };
       const input = inAttempt(rest, tool, workspace.directory);
-      // Comes first, because it can add an operation, and a yes counts only for one head.
-      const found = tool.effect === 'none' ? NOTHING_FOUND : await refreshed(open, signal);
       const needsYes = this.#needsApproval(tool);
+      // Comes first, because it can add an operation, and a yes counts only for one head.
+      if ((needsYes || tool.isAboutAll === true) && !this.#settings.readOnly)
+        found = await shownOf(await allRefreshed(open.attempt, signal), open, signal);
       if (needsYes || tool.plan !== undefined) tool.check(input);
       const plan = await tool.plan?.(input, open, signal);
       if (needsYes || plan?.isOutside === true) {
@@ -175,17 +177,26 @@ export class McpWorkspaceServer {
         if (decision !== undefined) return decision;
       }
       const call = { ...open, workspace, settings: this.#settings, plan, signal };
-      const { operations = [], ...result } = await tool.call(input, call);
+      const { operations = [], refreshed, conflicts: named = [], ...result } = await tool.call(input, call);
       const attempt = open.attempt.name;
-      if (tool.effect === 'none') return resultOf(result, attempt);
-      const notes = notesOf(found);
-      open.attempt.markTold(found.conflicts);
+      if (refreshed !== undefined) found = joined(found, await shownOf(refreshed, open, signal));
+      const isNamed = ({ path }: { readonly path: string }): boolean => named.some((one) => one.path === path);
+      const unnamed = found.conflicts.filter((one) => !isNamed(one));
+      const conflicts = firstNamed(unnamed);
+      const notes = [...mergedLines(found), ...conflictLines(conflicts)];
+      const more = unnamed.length - conflicts.length;
+      if (more > 0)
+        notes.push(
+          `There ${more === 1 ? 'is' : 'are'} ${counted(more, 'more conflict')}: accept with dry_run names all.`,
+        );
+      open.attempt.markTold(conflicts);
+      if (tool.effect === 'none') return resultOf(result, attempt, notes);
       const last = operations.at(-1);
       if (last !== undefined) notes.push(`[Operation ${last.id} of the attempt ${attempt}.]`);
-      return resultOf(result, attempt, { attempt, operations, notes });
+      return resultOf(result, attempt, notes, { attempt, operations });
     } catch (thrown) {
       const error = await explainedTo(thrown, open, signal);
-      if (error instanceof InputError) return errorResult(error.message);
+      if (error instanceof InputError) return errorResult([error.message, ...mergedLines(found)].join('\n'));
       throw error;
     }
   }
@@ -205,32 +216,34 @@ const INSTRUCTIONS =
 const LIVE_INSTRUCTIONS =
   "The files are the user's project on the disk. Paths begin at the project: /src/a.ts. Each call that changes something writes to the disk at once and is an operation; undo takes the last one back there, unless the user has changed its files since.";
 
-/** Maximum number of paths that a note names. */
-const MAX_NAMED = 5;
-
 const NOTHING_FOUND: RefreshResult = { merged: [], conflicts: [] };
 
-/**
- * Takes over what the person has changed on the disk. Returns what this client may see of it, with at most
- * {@link MAX_NAMED} conflicts: those that the result can name, and that the caller then marks as told.
- */
-async function refreshed(open: OpenAttempt, signal: AbortSignal): Promise<RefreshResult> {
-  // If the attempt cannot be changed now, the tool's own change fails and says why.
-  const found = await open.attempt.refresh({ isTold: false, signal }).catch((error: unknown) => {
+/** Compares all that an attempt has changed with the disk. */
+async function allRefreshed(attempt: Attempt, signal: AbortSignal): Promise<RefreshResult> {
+  return attempt.refresh({ isTold: false, signal }).catch((error: unknown) => {
+    // If the attempt cannot be changed now, the tool's own change fails and says why.
     if (error instanceof WorkspaceError) return NOTHING_FOUND;
     throw error;
   });
-  const asChanges = found.merged.map((path) => ({ path }));
-  const merged = (await visibleOnly(asChanges, open, signal)).shown.map(({ path }) => path);
-  const conflicts = (await visibleOnly(found.conflicts, open, signal)).shown;
-  return { merged, conflicts: conflicts.slice(0, MAX_NAMED) };
 }
 
-function notesOf({ merged, conflicts }: RefreshResult): string[] {
-  if (merged.length === 0) return conflictLines(conflicts);
-  const names = merged.slice(0, MAX_NAMED).map(nameOf).join(', ');
-  const rest = merged.length > MAX_NAMED ? ', …' : '';
-  return [`${counted(merged.length, 'file')} changed on disk: ${names}${rest}`, ...conflictLines(conflicts)];
+/** Returns what this client may see of it. */
+async function shownOf(
+  { merged, conflicts }: RefreshResult,
+  open: OpenAttempt,
+  signal: AbortSignal,
+): Promise<RefreshResult> {
+  const asChanges = merged.map((path) => ({ path }));
+  const shown = await visibleOnly(asChanges, open, signal);
+  return {
+    merged: shown.shown.map(({ path }) => path),
+    conflicts: (await visibleOnly(conflicts, open, signal)).shown,
+  };
+}
+
+function joined(first: RefreshResult, second: RefreshResult): RefreshResult {
+  const conflicts = new Map([...first.conflicts, ...second.conflicts].map((conflict) => [conflict.path, conflict]));
+  return { merged: [...new Set([...first.merged, ...second.merged])], conflicts: [...conflicts.values()] };
 }
 
 /**

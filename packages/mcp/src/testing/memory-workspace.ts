@@ -148,7 +148,7 @@ function attemptOn(name: string, fileSystem: FileSystem, workspace: MemoryWorksp
       const before = await filesOf(fileSystem);
       const value = await work();
       const made = await record(before, label.tool ?? 'edit', label.actor);
-      return { value, operations: made === undefined ? [] : [made] };
+      return { value, operations: made === undefined ? [] : [made], refreshed: { merged: [], conflicts: [] } };
     },
     undo: async ({ expect, actor }: { expect?: number; actor?: string } = {}) => {
       const last = operations.findLast(({ tool }) => tool !== 'undo');

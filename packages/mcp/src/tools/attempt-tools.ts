@@ -30,6 +30,7 @@ export const diff: ServerTool = workspaceTool<DiffInput>({
   },
   paths: ['paths'],
   effect: 'none',
+  isAboutAll: true,
   async run({ from, to, paths: only, stat }, { attempt, sandbox, signal }) {
     const { paths: found } = await attempt.diff({ from, to, paths: only, hunks: !stat, signal });
     if (found.length === 0) return 'There is no difference.';
@@ -92,10 +93,15 @@ export const accept: ServerTool = workspaceTool<AcceptInput>({
   },
   paths: ['paths'],
   effect: 'outside',
+  isAboutAll: true,
   plan: (input, open, signal) => planAccept(input as Partial<AcceptInput>, open, signal),
   async run(input, context) {
     const result = await context.attempt.accept({ ...acceptOptions(input), ...acceptCall(context) });
-    return { text: acceptText(result, input, context.attempt), operations: operationsOf(result) };
+    return {
+      text: acceptText(result, input, context.attempt),
+      operations: operationsOf(result),
+      conflicts: result.conflicts,
+    };
   },
 });
 

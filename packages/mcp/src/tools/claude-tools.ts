@@ -1,5 +1,6 @@
 import { nameInList } from '@scratchfs/core/internal';
 import { type InputSchema, type PropertySchema, readInput, type ToolResult } from '@scratchfs/tools';
+import { asOperation } from './as-operation.js';
 import type { ServerTool } from './server-tool.js';
 
 interface Renamed<I> {
@@ -157,17 +158,17 @@ function claudeTool({ path, call, text: present, ...tool }: Renamed<never>): Ser
     ...tool,
     paths: [path],
     check: (input) => void readInput(schema, input),
-    call: async (given, { attempt, files, actor, signal }) => {
+    call: async (given, context) => {
       const input = readInput(schema, given) as never;
       const [file, translated] = call(input);
+      const { files, signal } = context;
       const work = async (): Promise<ToolResult> => {
         // Models of Claude Code expect text alone.
         const { links: _, ...result } = await files.call(file, translated, { signal });
         if (!result.isError) return present === undefined ? result : { ...result, text: present(result, input) };
         return { ...result, text: result.text.replace(/\b[a-z]+(_[a-z]+)?\b/g, (word) => WORDS[word] ?? word) };
       };
-      const { value, operations } = await attempt.labelled({ actor, tool: name }, work, { isSingleCall: true });
-      return effect === 'none' ? value : { ...value, operations };
+      return asOperation({ name, effect, paths: [path] }, given, context, work);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { MemoryStorage, openFileSystem } from '@scratchfs/core';
 import { Sandbox } from '@scratchfs/sandbox';
 import { createFileTools, type PropertySchema, readInput, type Tool } from '@scratchfs/tools';
+import { asOperation } from './as-operation.js';
 import type { ServerTool } from './server-tool.js';
 
 interface Offer {
@@ -70,10 +71,9 @@ function fileTool({ name, description, inputSchema }: Tool): ServerTool {
     effect,
     paths,
     check: (input) => void readInput(inputSchema, input),
-    call: async (input, { attempt, files, actor, signal }) => {
-      const work = () => files.call(name, input, { signal });
-      const { value, operations } = await attempt.labelled({ actor, tool: name }, work, { isSingleCall: true });
-      return effect === 'none' ? value : { ...value, operations };
+    call: (input, context) => {
+      const { files, signal } = context;
+      return asOperation({ name, effect, paths }, input, context, () => files.call(name, input, { signal }));
     },
   };
 }

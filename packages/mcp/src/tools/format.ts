@@ -1,5 +1,5 @@
 import { escapeCharacter, UNSAFE_CHARACTERS } from '@scratchfs/core/internal';
-import type { Conflict, Operation, PathDiff } from '@scratchfs/workspace';
+import type { Conflict, Operation, PathDiff, RefreshResult } from '@scratchfs/workspace';
 import { changeOf } from '../server/changes.js';
 
 /** Makes text safe to show: characters that hide or reorder text are escaped, except tabs and line feeds. */
@@ -76,6 +76,29 @@ export function conflictLines(conflicts: readonly Conflict[]): string[] {
   if (conflicts.some(({ code }) => SETTLED_BY_WRITING.has(code)))
     lines.push('diff shows what the disk has. To settle a conflict, read the file and write it again.');
   return lines;
+}
+
+/** Maximum number of paths that a note names, and of the characters of these together. */
+const MAX_NAMED = 5;
+const MAX_NAMED_LENGTH = 8_000;
+
+/** Returns the first entries, as many as a note names. */
+export function firstNamed<T extends { readonly path: string }>(entries: readonly T[]): T[] {
+  let room = MAX_NAMED_LENGTH;
+  const isOver = ({ path }: T, index: number): boolean => {
+    room -= nameOf(path).length;
+    return index === MAX_NAMED || room < 0;
+  };
+  const end = entries.findIndex(isOver);
+  return entries.slice(0, end < 0 ? entries.length : end);
+}
+
+/** A line for what the person changed and the attempt has taken over. */
+export function mergedLines({ merged }: Pick<RefreshResult, 'merged'>): string[] {
+  if (merged.length === 0) return [];
+  const names = firstNamed(merged.map((path) => ({ path }))).map(({ path }) => nameOf(path));
+  if (names.length < merged.length) names.push('…');
+  return [`${counted(merged.length, 'file')} changed on disk: ${names.join(', ')}`];
 }
 
 /** Maximum number of paths that are shown for an operation. */

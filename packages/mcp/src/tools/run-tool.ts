@@ -28,6 +28,7 @@ export function runTool(network: boolean): ServerTool {
     },
     required: ['command'],
     paths: ['cwd'],
+    isAboutAll: true,
     effect: network ? 'outside' : 'attempt',
     isOpenWorld: network,
     async run({ command, cwd, timeout_s }, context) {

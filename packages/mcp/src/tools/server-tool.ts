@@ -8,7 +8,13 @@ import {
   type ToolOutput,
   type ToolResult,
 } from '@scratchfs/tools';
-import { type Operation, type Workspace, WorkspaceError } from '@scratchfs/workspace';
+import {
+  type Conflict,
+  type Operation,
+  type RefreshResult,
+  type Workspace,
+  WorkspaceError,
+} from '@scratchfs/workspace';
 import type { ServerSettings } from '../server/options.js';
 import type { OpenAttempt } from '../server/shared-workspace.js';
 import { type Caller, withoutHidden } from './visible.js';
@@ -45,6 +51,10 @@ export interface ToolContext extends Caller {
 export interface ToolOutcome extends ToolResult {
   /** The operations that the call has made. */
   readonly operations?: readonly Operation[] | undefined;
+  /** What the person changed at the paths of the call. The server adds it to the text. */
+  readonly refreshed?: RefreshResult | undefined;
+  /** Conflicts that the text names already. */
+  readonly conflicts?: readonly Conflict[] | undefined;
 }
 
 /** A tool of the server. */
@@ -58,6 +68,8 @@ export interface ServerTool {
   readonly changesFiles?: boolean;
   /** True if it can reach systems outside this program, such as the network. */
   readonly isOpenWorld?: boolean;
+  /** True if a call is about all that the attempt has changed, so that all of it is compared with the disk before. */
+  readonly isAboutAll?: boolean;
   /** Names of the parameters that are paths in the attempt, and of lists of them. */
   readonly paths: readonly string[];
   /** @throws InputError if a call would refuse the input */
@@ -73,7 +85,7 @@ export interface WorkspaceToolDefinition<I> extends Omit<ServerTool, 'call' | 'c
   readonly run: (
     input: I,
     context: ToolContext,
-  ) => Promise<string | (ToolOutput & { readonly operations?: readonly Operation[] | undefined })>;
+  ) => Promise<string | (ToolOutput & Pick<ToolOutcome, 'operations' | 'conflicts'>)>;
 }
 
 /** Creates a tool of the workspace. Its input is checked, and its failures are explained, as for the file tools. */
@@ -86,7 +98,7 @@ export function workspaceTool<I>({ run, ...definition }: WorkspaceToolDefinition
     paths,
     check: (input) => void readInput(schema, input),
     call: async (input, context) => {
-      let operations: readonly Operation[] = [];
+      let made: Pick<ToolOutcome, 'operations' | 'conflicts'> = {};
       const tool = defineTool(
         {
           ...definition,
@@ -95,14 +107,15 @@ export function workspaceTool<I>({ run, ...definition }: WorkspaceToolDefinition
               throw await explainedTo(error, context, context.signal);
             });
             if (typeof output === 'string') return output;
-            operations = output.operations ?? [];
-            return output;
+            const { operations, conflicts, ...rest } = output;
+            made = { operations, conflicts };
+            return rest;
           },
         },
         { onError: context.settings.onError },
       );
       const result = await tool.run(input, { signal: context.signal });
-      return { ...result, operations };
+      return { ...result, ...made };
     },
   };
 }

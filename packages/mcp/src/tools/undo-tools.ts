@@ -1,14 +1,20 @@
 import { InputError } from '@scratchfs/tools';
 import type { Operation, RefreshedOperation } from '@scratchfs/workspace';
-import { conflictLines, nameOf, operationText, statText } from './format.js';
+import { conflictLines, mergedLines, nameOf, operationText, statText } from './format.js';
 import { type Plan, type ServerTool, workspaceTool } from './server-tool.js';
 import { type Caller, hiddenLines, isVisible, visibleOnly, visibleOperation } from './visible.js';
 
 async function done(verb: string, made: RefreshedOperation, open: Caller, signal: AbortSignal) {
   const operation = await visibleOperation(made, open, signal);
-  const { shown } = await visibleOnly(made.refreshed.conflicts, open, signal);
-  const text = [`${verb}:\n${operationText(operation)}`, ...conflictLines(shown)].join('\n');
-  return { text, operations: [operation] };
+  const { merged, conflicts } = made.refreshed;
+  const { shown } = await visibleOnly(conflicts, open, signal);
+  const taken = await visibleOnly(
+    merged.map((path) => ({ path })),
+    open,
+    signal,
+  );
+  const lines = [...mergedLines({ merged: taken.shown.map(({ path }) => path) }), ...conflictLines(shown)];
+  return { text: [`${verb}:\n${operationText(operation)}`, ...lines].join('\n'), operations: [operation], conflicts };
 }
 
 /**

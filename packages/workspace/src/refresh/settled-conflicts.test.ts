@@ -97,6 +97,22 @@ describe('a conflict', () => {
     expect(onDisk()).toBe('PERSON 2\n');
   });
 
+  it('is found by labelled() at the paths of the call, and settled once it was told of', async () => {
+    await write('AGENT\n');
+    await attempt.fileSystem.writeFile('/b', 'AGENT\n');
+    person('PERSON\n');
+    const call = (path: string, content: string) =>
+      attempt.labelled({}, () => attempt.fileSystem.writeFile(path, content), { isSingleCall: true, paths: [path] });
+    expect((await call('/b', 'AGENT 2\n')).refreshed).toEqual({ merged: [], conflicts: [] });
+    const read = await attempt.labelled({}, () => attempt.fileSystem.readText('/a'), { paths: ['a'] });
+    expect(read.refreshed.conflicts).toMatchObject([{ path: '/a' }]);
+    await call('/a', 'AGENT 3\n');
+    expect(await codes()).toEqual(['content']);
+    attempt.markTold(read.refreshed.conflicts);
+    await call('/a', 'AGENT 4\n');
+    expect(await codes()).toEqual([]);
+  });
+
   it('of which another process was told is reported by the next write of this one', async () => {
     const directory = directories.directory({ a: 'old\n' });
     const store = `file://${directories.directory()}`;
