@@ -10,7 +10,7 @@ const ROOT = 'scratchfs/';
 const HEAD = 'head';
 /** Deletions at the same time. Each listens to the signal, and Node warns of more than ten listeners. */
 const PARALLEL_DELETIONS = 8;
-/** Deletions of 256 blobs take some seconds at 100 ms each. */
+/** At 100 ms each, and eight at a time, 256 deletions take about 3 s. */
 const MAX_DELETE_NAMES = 256;
 /** Options of a download that fails if its body ends early. The object tree repeats the request. */
 const ONE_ATTEMPT = { maxRetryRequests: 0 };

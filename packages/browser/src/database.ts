@@ -78,9 +78,7 @@ export class Database {
     return opened;
   }
 
-  /**
-   * Opens a connection. A database that does not exist is created if `create` is true, otherwise resolves to undefined.
-   */
+  /** Opens a connection. If the database does not exist, creates it if `create` is true, or resolves to undefined. */
   async #connect(create: boolean): Promise<IDBDatabase | undefined> {
     if (typeof indexedDB === 'undefined')
       throw new StorageError('unsupported', 'There is no IndexedDB here: use this storage in a browser');

@@ -35,7 +35,7 @@ export async function toStorageError(cause: unknown): Promise<unknown> {
   return new StorageError(kind, text, { mayHaveHappened: false, cause });
 }
 
-/** Returns the end of an error message: used and granted bytes of the origin; empty if the browser does not tell. */
+/** Returns the end of an error message, with the used and granted bytes; empty if the browser does not tell them. */
 async function usedSpace(): Promise<string> {
   try {
     const { usage, quota } = await navigator.storage.estimate();

@@ -183,7 +183,7 @@ function rangeOf(value: unknown, offset: number, length: number): Uint8Array {
   if (!(value instanceof ArrayBuffer))
     throw new StorageError('corrupt', 'A value in the database of the filesystem holds no bytes');
   const end = Math.min(value.byteLength, offset + length);
-  // A view would keep the whole value in memory, so less than half of it is copied.
+  // A view would keep the whole value in memory, so a range of less than half is copied.
   if (end - offset < value.byteLength / 2) return new Uint8Array(value.slice(Math.min(offset, end), end));
   return new Uint8Array(value, offset, end - offset);
 }

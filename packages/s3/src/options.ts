@@ -2,7 +2,7 @@ import { checkOptions } from '@scratchfs/core/internal';
 import { OBJECT_TREE_OPTIONS, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
 
 export interface S3StorageOptions extends ObjectTreeOptions {
-  /** Bucket of the filesystem. Required with a client; a URL contains it. */
+  /** Bucket of the filesystem. Required with a client. Not allowed with a URL, which contains it. */
   readonly bucket?: string | undefined;
   /**
    * Prefix of every key: any number of filesystems can share a bucket. A slash is appended unless it ends in one. Not
@@ -16,7 +16,7 @@ export interface S3StorageOptions extends ObjectTreeOptions {
   readonly singleWriter?: boolean | undefined;
 }
 
-/** Checked options with their defaults; those of the object tree are checked there. */
+/** Checked options with their defaults. The object tree checks its own options, `tree`, later. */
 export interface Settings {
   readonly bucket: string | undefined;
   readonly prefix: string;

@@ -7,7 +7,7 @@ import { causeOf, readFailure, wasSentAgain, wasUnsent } from '@scratchfs/core/i
  */
 const LOST_RACE_STATUSES = [404, 409, 412];
 
-/** Statuses and names of failures that may pass: S3 calls a body that came too slowly a bad request (400). */
+/** Statuses and names of failures that may pass. S3 sends `RequestTimeout` with 400 if a body came too slowly. */
 const TRANSIENT_STATUSES = [408, 429];
 const TRANSIENT_NAMES = ['SlowDown', 'RequestTimeout'];
 

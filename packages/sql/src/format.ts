@@ -3,7 +3,7 @@ import { StorageError } from '@scratchfs/core';
 /** Version of the table layout. */
 export const FORMAT_VERSION = 1;
 
-/** @throws StorageError `version` unless tables have the version of this package */
+/** @throws StorageError `version` unless the tables have the version that this package knows */
 export function checkFormat(version: unknown): void {
   if (Number(version) === FORMAT_VERSION) return;
   throw new StorageError(

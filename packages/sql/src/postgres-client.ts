@@ -80,7 +80,7 @@ export function connectionOf(client: unknown): Connection {
 function taggedConnection(sql: TaggedSql): Connection {
   return {
     query: async (text, parameters) => (await sql.unsafe(text, parameters as never[])) as readonly Row[],
-    // This client reconnects by itself, and calls the last function each time it listens.
+    // This client reconnects by itself, and calls the third function each time it listens.
     listen: async (channel, notified) => {
       const { unlisten } = await sql.listen(channel, notified, () => notified(undefined));
       return () => void unlisten().catch(() => undefined);

@@ -15,7 +15,7 @@ export async function editInEditor(
   try {
     const file = join(folder, basename(name).replaceAll(/[^\w.-]/g, '_'));
     await writeFile(file, content, { mode: 0o600 });
-    // The variable may contain arguments, as in `code --wait`, so a shell splits it; the file is an argument of its
+    // VISUAL or EDITOR may contain arguments, as in `code --wait`, so a shell splits it; the file is an argument of its
     // own.
     const code = await new Promise<number | null>((resolve, reject) => {
       const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });

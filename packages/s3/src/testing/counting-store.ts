@@ -1,6 +1,6 @@
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 
-/** Counts requests by class. */
+/** Counts the requests to a store by method. */
 export class CountingStore implements ObjectStore {
   readonly counts = { get: 0, put: 0, delete: 0, list: 0, readHead: 0, swapHead: 0 };
   readonly #store: ObjectStore;
@@ -13,7 +13,7 @@ export class CountingStore implements ObjectStore {
     return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Returns the number of requests of `work`. */
+  /** Runs `work` and returns the number of requests that were sent meanwhile. */
   async costOf(work: () => Promise<unknown>): Promise<number> {
     const before = this.total;
     await work();

@@ -14,9 +14,9 @@ const FILES = ['/a', '/b', '/d/c'];
 
 export interface ModelRun {
   readonly problems: readonly string[];
-  /** Objects that collectors deleted. */
+  /** Number of objects that collectors deleted. */
   readonly deleted: number;
-  /** Acknowledged writes. */
+  /** Number of acknowledged writes. */
   readonly written: number;
 }
 
@@ -65,12 +65,12 @@ export async function runGarbageModel(seed: number): Promise<ModelRun> {
           // Another client may have been faster.
           if (first !== undefined) await fs.drop(first).catch(unlessMissing);
         } else if (kind === 2) {
-          // Copies of copies too, whose pages are those of the source.
+          // Also copies of copies, which share the pages of the source.
           const [from, to] = random.pick(COPIES);
           await fs.rm(to, { recursive: true, force: true });
           await fs.cp(from, to, { recursive: true }).catch(unlessMissing);
         } else if (kind === 3) {
-          // Rewrites its pages; those beside them are reached through the copying.
+          // Rewrites pages of the copy; its other pages stay shared with the source.
           const [, copy] = random.pick(COPIES);
           await fs.writeFile(`${copy}/changed`, token).catch(unlessMissing);
         } else {

@@ -57,12 +57,12 @@ function isBeneath(path: string, top: string): boolean {
   return path === top || path.startsWith(`${top}/`);
 }
 
-/** Returns the paths under a directory, with the directory itself. */
+/** Returns a path and all paths under it. */
 function beneath(state: State, top: string): string[] {
   return [...state.keys()].filter((path) => isBeneath(path, top));
 }
 
-/** Returns the part of a state under a directory, without that one. */
+/** Returns the part of a state under a directory, without the directory itself. */
 export function partOf(state: State, top: string): State {
   return new Map([...state].filter(([path]) => path !== top && isBeneath(path, top)));
 }

@@ -3,17 +3,17 @@ import { MemoryObjectStore } from '@scratchfs/testkit';
 
 const BLOCK = 65_536;
 
-/** A block of an object; a number stands for a block of that byte. */
+/** A block of an object. A number stands for a block in which every byte has that value. */
 type Block = Uint8Array | number;
 
-/** A store in memory in which runs of one byte take no space: large files fit into it. */
+/** A store in memory in which blocks of one repeated byte take no space, so that very large files fit into it. */
 export class SparseStore implements ObjectStore {
   readonly objects = new Map<string, { readonly length: number; readonly blocks: readonly Block[] }>();
-  /** Number of bytes in the last response. */
+  /** Number of bytes that the last `get` returned. */
   answered = 0;
   readonly #heads = new MemoryObjectStore();
 
-  /** Returns the number of bytes that take memory: all but the runs of one byte. */
+  /** Returns the number of bytes that take memory: those of all other blocks. */
   get held(): number {
     let bytes = 0;
     for (const { blocks } of this.objects.values())

@@ -17,9 +17,9 @@ const COLLECTIONS = 4;
 const MOST_FORKS = 4;
 const MISHAP_RATE = 0.15;
 const ABORT_RATE = 0.1;
-/** Milliseconds within which aborted work must end. */
+/** Milliseconds of simulated time within which work is aborted, if it is. */
 const MOST_MS = 60;
-/** Milliseconds within which a garbage collection must end. */
+/** Milliseconds of simulated time within which a garbage collection is aborted, if it is. */
 const MOST_COLLECTING_MS = 200;
 const TRIES = 200;
 
@@ -28,7 +28,7 @@ export interface TreeRun {
   readonly changes: number;
   readonly forks: number;
   readonly rollbacks: number;
-  /** Objects that collectors deleted. */
+  /** Number of objects that collectors deleted. */
   readonly deleted: number;
 }
 
@@ -49,7 +49,7 @@ interface Line {
 
 interface Kept {
   readonly checkpoint: Checkpoint;
-  /** Possible contents: for each directory, all states of its line while it was made. */
+  /** Possible contents: for each line, its directory and all states that it had while the checkpoint was made. */
   possible: readonly Possible[];
 }
 
@@ -63,7 +63,7 @@ type Told<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: '
 /**
  * Clients with their own caches change, checkpoint, roll back and fork a filesystem and its forks, others collect
  * garbage, over requests that are refused, get lost, come late or twice, in an order determined by the seed. Every
- * result must be true immediately; in the end everything equals the model, read by a new client. `spoil` alters the
+ * result must agree with the model immediately, and in the end everything that a new client reads. `spoil` alters the
  * collectors' store.
  */
 export async function runTreeModel(
@@ -111,7 +111,7 @@ export async function runTreeModel(
     return forgettings.some(({ ms, by }) => by !== backend && forkedAt + ms <= scheduler.now);
   }
 
-  /** Runs something that may be aborted within a time or fail as a store does; throws any other failure. */
+  /** Runs work that may be aborted or fail as a store does, and returns its outcome. Throws any other failure. */
   async function attempt<T>(work: (options: CallOptions) => Promise<T>, withinMs = MOST_MS): Promise<Told<T>> {
     const controller = new AbortController();
     const ended = new AbortController();
@@ -139,7 +139,7 @@ export async function runTreeModel(
     }
   }
 
-  /** Waits until no earlier request of the client can take effect any more. */
+  /** Waits until no earlier request of the client can take effect any more. Returns the state under `whole`. */
   async function settled({ fs, top }: Line, whole = top): Promise<State> {
     await persist(() => fs.utimes(top === '' ? '/' : top, 0, ++count));
     return persist(() => stateOf(fs, whole));
@@ -157,7 +157,7 @@ export async function runTreeModel(
     line.pending = undefined;
   }
 
-  /** Watches the states of lines; the returned function reports them. */
+  /** Returns a function that returns the states that a line, or all lines of its filesystem, have had since. */
   function watch(line: Line): () => Possible[] {
     const begun = (line.forkedAt === undefined ? mains : [line]).map((one) => ({ one, from: one.states.length - 1 }));
     return () =>
@@ -347,7 +347,7 @@ export async function runTreeModel(
     const last = backendOn(spoil(network));
     await last.collectGarbage();
     for (const forks of open) for (const line of forks) await checkFork(line);
-    // The others are abandoned.
+    // Forks that are not closed here are abandoned.
     for (const forks of open) for (const line of forks) if (random.chance(0.5)) await line.fs.close();
     await last.collectGarbage();
     await checkMain();
@@ -357,7 +357,7 @@ export async function runTreeModel(
     if (live !== left) problems.push(`${left} objects are left where ${live} live`);
   }
 
-  // Otherwise the age of a head would depend on the machine.
+  // Simulated time, so that the age of a head does not depend on the machine.
   const real = { performance: performance.now, Date: Date.now };
   performance.now = clock;
   Date.now = clock;
