@@ -8,7 +8,7 @@ import type { Container } from './options.js';
 /** Prefix of the name of every blob. */
 const ROOT = 'scratchfs/';
 const HEAD = 'head';
-/** Deletions at the same time. Each listens to the signal, and Node warns of more than ten listeners. */
+/** Deletions that run at the same time. Each listens to the signal, and Node warns of more than ten listeners. */
 const PARALLEL_DELETIONS = 8;
 /** At 100 ms each, and eight at a time, 256 deletions take about 3 s. */
 const MAX_DELETE_NAMES = 256;

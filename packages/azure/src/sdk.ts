@@ -1,9 +1,9 @@
 import { sdkLoader } from '@scratchfs/core/internal';
 
-/** The client's package. */
+/** The module `@azure/storage-blob`. */
 export type Sdk = typeof import('@azure/storage-blob');
 
-/** @throws StorageError `unsupported` if it is not installed */
+/** Imports the SDK. @throws StorageError `unsupported` if it is not installed */
 export const loadSdk = sdkLoader<Sdk>(
   () => import('@azure/storage-blob'),
   'An AzureBlobStorage at a URL',

@@ -5,7 +5,7 @@ interface Failure {
   readonly text: string;
 }
 
-/** Failures by the name of the `DOMException`, as the IndexedDB specification and browsers use the names. */
+/** Failures by the name of the `DOMException`. */
 const FAILURES: Readonly<Record<string, Failure>> = {
   VersionError: {
     kind: 'version',

@@ -1,9 +1,9 @@
 import { sdkLoader } from '@scratchfs/core/internal';
 
-/** The client's package. */
+/** The module `@aws-sdk/client-dynamodb`. */
 export type Sdk = typeof import('@aws-sdk/client-dynamodb');
 
-/** @throws StorageError `unsupported` if it is not installed */
+/** Imports the SDK. @throws StorageError `unsupported` if it is not installed */
 export const loadSdk = sdkLoader<Sdk>(
   () => import('@aws-sdk/client-dynamodb'),
   'A DynamoDbStorage',

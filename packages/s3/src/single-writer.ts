@@ -1,6 +1,6 @@
 import { StorageError } from '@scratchfs/core';
 
-/** The head, undefined if there is none. */
+/** The head that a read found; undefined if there was none. */
 type Seen = { readonly tag: string; readonly bytes: Uint8Array } | undefined;
 
 /**

@@ -27,7 +27,8 @@ const CREATE_TABLES = `DO $$ BEGIN
 END $$`;
 
 /**
- * SQL of a new tag. A counter would repeat its values in a database that is restored from a backup or created again.
+ * SQL expression for a new tag. A counter would repeat its values in a database that is restored from a backup or
+ * created again.
  */
 const NEW_TAG = 'gen_random_uuid()::text';
 /** Replaces the head. Each statement of this store is its own transaction, so any connection of a pool can run it. */

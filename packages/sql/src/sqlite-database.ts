@@ -1,6 +1,5 @@
 import { StorageError } from '@scratchfs/core';
 
-/** A prepared statement. */
 export interface SqliteStatement {
   get(...parameters: never[]): unknown;
   all(...parameters: never[]): unknown[];

@@ -9,7 +9,7 @@ import { approvalNumbers, settled } from '../workspace/settle.js';
 export function run(call: Call): Promise<Result> {
   const ids = approvalNumbers(call);
   return withWorkspace(call, async (workspace) => {
-    // All must be pending before the first is settled.
+    // All requests must be pending before the first is settled.
     const pending = [];
     for (const id of ids) pending.push(await pendingApproval(workspace, id));
     const approved: Approval[] = [];

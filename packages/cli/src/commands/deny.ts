@@ -7,7 +7,7 @@ export function run(call: Call): Promise<Result> {
   const { signal } = call;
   const ids = approvalNumbers(call);
   return withWorkspace(call, async ({ approvals }) => {
-    // All must be pending before the first is settled.
+    // All requests must be pending before the first is settled.
     for (const id of ids) {
       const { state } = await approvals.get(id, { signal });
       if (state !== 'pending') throw new WorkspaceError('settled', `Approval ${id} is ${state}`);

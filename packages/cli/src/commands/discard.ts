@@ -6,7 +6,7 @@ import { withWorkspace } from '../workspace/open.js';
 export function run(call: Call): Promise<Result> {
   const { args: names, options, output, signal } = call;
   return withWorkspace(call, async (workspace) => {
-    // All must exist before the first is ended.
+    // All attempts must exist before the first is discarded.
     const attempts = [];
     for (const name of names) attempts.push(await workspace.attempt(name, { signal }));
     if (!options.flag('yes')) await confirm(call, names);

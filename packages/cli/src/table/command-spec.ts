@@ -42,7 +42,7 @@ export interface CommandSpec {
   readonly group: Group;
   /** One line without a full stop. */
   readonly summary: string;
-  /** Paragraphs. */
+  /** Paragraphs of the manual, under the usage line. */
   readonly details?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];

@@ -12,9 +12,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/**
- * Returns a text cut to a number of columns, with `…` at the end if something is missing. Text without colours only.
- */
+/** Returns a text, without colours, cut to a number of columns, with `…` at the end if something was cut off. */
 export function cutTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let cut = '';
@@ -25,7 +23,7 @@ export function cutTo(text: string, columns: number): string {
   return `${cut}…`;
 }
 
-/** Returns rows as lines with aligned columns. `right` names the columns, from 0, that hold numbers. */
+/** Returns rows as lines with aligned columns. `right` has the indexes of those to align to the right. */
 export function alignColumns(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
   const widths: number[] = [];
   for (const row of rows)

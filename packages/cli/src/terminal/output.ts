@@ -24,7 +24,6 @@ export interface Progress {
   readonly stop: () => void;
 }
 
-/** Milliseconds after which progress is shown. */
 const PROGRESS_DELAY_MS = 1_000;
 const PROGRESS_INTERVAL_MS = 200;
 const DEFAULT_COLUMNS = 80;

@@ -13,7 +13,7 @@ export function runOptions({ options }: Call): RunOptions {
 
 /**
  * Returns the exit code of a command; as in a shell, 128 plus the number of the signal that ended it; `failed` if the
- * workspace stopped it.
+ * sandbox stopped it.
  */
 export function exitCodeOf({ exitCode, signal, stopped }: Pick<RunResult, 'exitCode' | 'signal' | 'stopped'>): number {
   if (stopped !== undefined) return ExitCode.failed;
