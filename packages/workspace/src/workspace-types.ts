@@ -4,8 +4,8 @@ import type { Operation } from './operation.js';
 
 export interface WorkspaceOptions {
   /**
-   * Where attempts are kept: `memory:`, a URL that `createFileSystem({ storage })` takes, or a filesystem. Default: a
-   * directory of the disk, `$XDG_STATE_HOME/scratchfs/<id>`.
+   * Where attempts are kept: `memory:`, a URL that `createFileSystem({ storage })` takes, or a filesystem. Default: the
+   * directory `$XDG_STATE_HOME/scratchfs/<id>` of the disk, in `~/.local/state` if the variable is not set.
    */
   readonly store?: string | FileSystem | undefined;
   /**
@@ -15,7 +15,7 @@ export interface WorkspaceOptions {
   readonly durability?: 'process' | 'fsync' | undefined;
   /** Patterns of paths to hide in addition to secrets such as `.env` and private keys. */
   readonly deny?: readonly string[] | undefined;
-  /** Patterns of secrets to show all the same. */
+  /** Patterns of secrets that are not hidden. */
   readonly allowSecrets?: readonly string[] | undefined;
   /** Limits of what each attempt adds to the directory. */
   readonly limits?: Limits | undefined;

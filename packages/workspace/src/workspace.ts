@@ -249,7 +249,7 @@ class DirectoryWorkspace implements Workspace {
       try {
         checkBranch(name, start.head, this.directory);
       } catch {
-        // Another process may have taken the attempt along to another branch.
+        // Another process may have assigned the attempt to another branch.
         start = await this.#index.get(name, signal);
         checkBranch(name, start.head, this.directory);
       }

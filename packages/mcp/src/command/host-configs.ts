@@ -18,8 +18,8 @@ export interface HostConfig {
   /** Returns the path of the configuration file for a directory. */
   file(directory: string): string;
   /**
-   * Returns the name of the server in the file. A file of the user has one for each directory, so the name contains
-   * that.
+   * Returns the name of the server in the file. A file for all directories can have several, named after their
+   * directory.
    */
   nameFor(directory: string): string;
   /** Returns the text to add by hand. */

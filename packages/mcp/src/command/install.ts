@@ -33,8 +33,8 @@ export interface InstallOptions {
 }
 
 /**
- * Adds the server to the configuration of a host: shows the change, asks, and keeps the file as it was under another
- * name. @throws Error if the file is not understood; it is then as it was
+ * Adds the server to the configuration of a host: shows the change, asks for a yes, and keeps a copy of the old file.
+ * @throws Error if the file cannot be understood; it is not changed then
  */
 export async function install(options: InstallOptions): Promise<ExitCode> {
   const { host, directory, isPrint, rest, words = [], confirm = isConfirmed } = options;

@@ -10,7 +10,7 @@ import {
 import { checkOptions } from '@scratchfs/core/internal';
 import { SESSION_HEADER, Sessions } from './sessions.js';
 
-/** What can be served over HTTP, such as a `McpWorkspaceServer`. */
+/** A source of MCP servers for HTTP, such as a `McpWorkspaceServer`. */
 export interface HttpSource {
   readonly factory: McpServerFactory;
   /** Calls a function with the URI of each resource that changes. Returns a function that stops this. */

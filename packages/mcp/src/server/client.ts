@@ -9,7 +9,9 @@ import {
 
 /** The client of a call, as it describes itself. */
 export interface Client {
-  /** Its name, such as `claude-code`, cut and without control characters. It is not verified. */
+  /**
+   * Its name, such as `claude-code`: at most 64 characters of `\w .@/-`, or `mcp` if it has none. It is not verified.
+   */
   readonly name: string;
   /** True if it can show a form to a person. */
   readonly hasForms: boolean;

@@ -11,7 +11,10 @@ export type Profile = 'scratchfs' | 'claude';
 export interface McpServerOptions {
   /** Offer no tool that changes anything. Default false. */
   readonly readOnly?: boolean | undefined;
-  /** The workspace was opened with `live: true`, so that the tools say that they write to the disk. Default false. */
+  /**
+   * Must be true if the workspace is opened with `live: true`: the tools then say that they write to the disk. Default
+   * false.
+   */
   readonly live?: boolean | undefined;
   /** Default `accept`. */
   readonly approve?: ApprovalLevel | undefined;

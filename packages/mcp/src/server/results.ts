@@ -24,8 +24,8 @@ export interface Effect {
 }
 
 /**
- * Builds the result of a call. Only calls that can change something have `structuredContent`, and its `text` repeats
- * the text: several hosts show the model nothing else if it is present (claude-code#79944, vscode#290063).
+ * Builds the result of a call. Only successful calls that can change something have `structuredContent`, and its `text`
+ * repeats the text: several hosts show the model nothing else if it is present (claude-code#79944, vscode#290063).
  * @param notes lines to add to the text, which is cut before them
  */
 export function resultOf(

@@ -55,7 +55,7 @@ export function checkAcceptOptions(options: AcceptOptions | undefined): KnownAcc
   return { ...given, as, onConflict, dryRun, actor };
 }
 
-/** Changes of an attempt that are accepted, or will be. */
+/** An accept in progress: all changes of the attempt, and those that were selected. */
 interface Request {
   /** Head that has the changes. */
   readonly head: Head;

@@ -85,7 +85,9 @@ class Collector {
   /** Hashes of what hidden directories held, and by lower directory the keys of its names. */
   readonly #hashes = new Set<string>();
   readonly #held = new Map<string, ReadonlyMap<string, Version>>();
-  /** Decisions by lower path whether it is left out: the old and the new path of a move must have the same one. */
+  /**
+   * Decisions to leave an entry out, by lower path. Made once, so that a move treats its old and its new path alike.
+   */
   readonly #left = new Map<string, boolean>();
   /**
    * Newest states of lower paths that changes began from: at a removed path the disk may hold something else by now.

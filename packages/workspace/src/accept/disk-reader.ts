@@ -3,7 +3,7 @@ import { hostFileSystem } from '@scratchfs/host';
 import type { EntryState } from '../operation.js';
 import { hashOf, MODE_BITS } from './attempt-change.js';
 
-/** What the disk holds at a path. */
+/** State of the disk at a path. */
 export interface DiskEntry {
   readonly state: EntryState | null;
   /** Content of a file. */

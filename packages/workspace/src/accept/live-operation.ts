@@ -29,9 +29,9 @@ type Described = Omit<NewOperation, 'accept' | 'changes' | 'summary'> & {
  * @param next head with the changes of the operation
  * @returns undefined if another process has changed the attempt, or a path of the operation on the disk: nothing was
  *   written, and the caller reads the disk again
- * @throws FsError ENOTEMPTY if a directory to be removed holds hidden or ignored entries, ENOTDIR if a directory above
- *   a path is not one, EPERM if the disk has something other than a file, directory or link at a path, EFBIG if the
- *   contents before and after are more than 256 MiB together; whatever `applyChanges` throws
+ * @throws FsError ENOTEMPTY if a directory to be removed holds hidden or ignored entries, ENOTDIR if a file or link is
+ *   in place of a directory above a path, EPERM if a path is a pipe, a socket or a device, EFBIG if the contents before
+ *   and after are more than 256 MiB together; whatever `applyChanges` throws
  */
 export async function writeThrough(
   parts: AcceptParts,

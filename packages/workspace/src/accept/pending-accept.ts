@@ -26,7 +26,7 @@ export interface PendingAccept {
   /** For undo and redo: the operation that they take back or repeat. */
   readonly target?: number | undefined;
   readonly writes: readonly DiskWrite[];
-  /** For an operation of a live attempt. */
+  /** The operation, if it is one of a live attempt. */
   readonly operation?: LiveOperation['operation'] | undefined;
   /** Number of the last operation when it began. */
   readonly after: number;
@@ -48,7 +48,7 @@ export interface FoundNote {
   readonly id: string;
   readonly owner: Owner;
   readonly pending: PendingAccept;
-  /** True while the call that made the note is at work. */
+  /** True while the call that made the note is at work; for a note of another host, until it is 10 minutes old. */
   readonly isLive: boolean;
   /** Version of the file. */
   readonly version: string;

@@ -65,9 +65,7 @@ export interface AttemptBackendOptions {
 /** An operation made from the state after the operation number `after`. */
 export type AttemptOperation = NewOperation & { readonly after: number };
 
-/**
- * Maximum number of tries of an operation of a live attempt, which other processes that change its paths can make fail.
- */
+/** Maximum number of tries of an operation of a live attempt, if other processes keep changing its paths. */
 const MAX_WRITES = 50;
 
 /** An attempt as a backend of the engine: its changes over the lower directory. Each batch of writes is one operation. */

@@ -54,7 +54,7 @@ export async function bringIn(
 /** Returns the outermost directories that a command removed, each with the entries at and under it, by path. */
 function removedDirectories(changes: readonly CopyChange[]): Map<string, Map<string, GivenEntry>> {
   const directories = new Map<string, Map<string, GivenEntry>>();
-  // From the end of the removed entries: parents first.
+  // In reverse order: parents first.
   for (const { path, before, after } of changes.filter((change) => change.after === undefined).reverse()) {
     if (before === undefined || after !== undefined) continue;
     let top = path.length;

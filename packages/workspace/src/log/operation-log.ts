@@ -166,7 +166,10 @@ export class OperationLog {
     return id === undefined ? undefined : this.#records.get(id)?.operation;
   }
 
-  /** Returns the operation of a batch; `absent` if it is certainly not in the log, `unknown` if it may still arrive. */
+  /**
+   * Returns the operation of a batch; `absent` if no recent operation has it and none will, `unknown` if it may still
+   * arrive.
+   */
   async outcomeOf(batch: string): Promise<Operation | 'absent' | 'unknown'> {
     await this.catchUp({});
     const done = this.operationOf(batch);

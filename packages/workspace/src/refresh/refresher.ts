@@ -328,7 +328,7 @@ class Comparison {
     this.draft.update(pathSegments(path), ({ conflict: _, ...now }) => ({ ...now, base: disk, earlier }));
   }
 
-  /** Removes the change from the head, because the attempt has nothing of its own at the path any more. */
+  /** Removes a change that has become void from the head, unless it is that of a file with several names. */
   #drop(merged: string[]): undefined {
     const { path, entry } = this.candidate;
     // Another name may lead to the same file.

@@ -4,11 +4,11 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where a store lies on the disk. */
+/** Location of a store on the disk. */
 export interface StoreLocation {
   /** Directory that holds stores, as `DiskStorage` takes it. */
   readonly parent: string;
-  /** Name of this one in it. */
+  /** Name of the store in `parent`. */
   readonly id: string;
   readonly path: string;
 }

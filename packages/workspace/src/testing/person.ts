@@ -94,7 +94,7 @@ export class Person {
     return path === undefined ? undefined : this.directory + path;
   }
 
-  /** Does one thing. Returns its name, undefined if that was impossible. */
+  /** Performs a random action, if that is possible. Returns a description of it, or undefined. */
   act(): string | undefined {
     const { directory, random } = this;
     const entries = [...scan(directory)].map(([path, { kind }]): [string, string] => [path, kind]);
@@ -107,7 +107,7 @@ export class Person {
       edit: () => file && this.#edit(file),
       append: () => file && writeFileSync(file, this.line(), { flag: 'a' }),
       rewrite: () => file && writeFileSync(file, `${this.line()}same 1\n`),
-      // As editors do it.
+      // Editors replace a file by renaming another one.
       replace: () => file && this.#replace(file),
       create: () => isFree && writeFileSync(fresh, `same 1\n${this.line()}`),
       mkdir: () => isFree && this.#directory(fresh),

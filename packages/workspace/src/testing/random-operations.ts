@@ -22,7 +22,9 @@ export function fillDirectory(directory: string): void {
   linkSync(join(directory, 'a/y'), join(directory, 'c/linked'));
 }
 
-/** Returns everything that a filesystem shows, one line for each path. Times of directories are the disk's business. */
+/**
+ * Returns everything that a filesystem shows, one line for each path, except times of directories, which the disk sets.
+ */
 export async function dump(fs: FileSystem): Promise<string[]> {
   const lines: string[] = [];
   const pending = ['/'];

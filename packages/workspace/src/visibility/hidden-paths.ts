@@ -8,7 +8,7 @@ const SECRETS = [...SECRET_FILES, '.env*', '!.env.{example,sample,template,dist,
 export interface HiddenPathOptions {
   /** Patterns of paths to hide in addition to secrets. */
   readonly deny?: readonly string[] | undefined;
-  /** Patterns of secrets to show all the same. */
+  /** Patterns of secrets that are not hidden. */
   readonly allowSecrets?: readonly string[] | undefined;
 }
 

@@ -26,7 +26,7 @@ export class IgnoreFile {
   }
 
   /**
-   * Returns whether the rules ignore a directory; undefined if none of them matches.
+   * Reports whether the rules ignore a directory; undefined if none of them matches.
    * @param path relative to the directory of the file, without a slash at its ends
    */
   ignoresDirectory(path: string): boolean | undefined {
