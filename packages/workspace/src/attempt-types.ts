@@ -17,14 +17,14 @@ export interface OperationResult<T> {
 
 export interface LabelledOptions extends CallOptions {
   /**
-   * The work is one short call, such as that of a tool. Its reads then look for operations of other clients only once, so
-   * it may not see those that come after its beginning. The disk, and the conditions of its writes, are checked as always.
-   * Default false.
+   * True if the work is one short call, such as that of a tool. Its reads then look for operations of other clients
+   * only once, so it may not see those that come after its beginning. The disk, and the conditions of its writes, are
+   * checked as always. Default false.
    */
   readonly isSingleCall?: boolean | undefined;
   /**
-   * Paths to compare with the disk before the work begins, so that it sees what the person changed there. If they cannot
-   * be compared now, the work runs all the same. What is under them is not compared. Default: none.
+   * Paths to compare with the disk before the work begins, so that it sees what the person changed there. Paths under
+   * them are not compared. If the comparison fails, the work runs nevertheless. Default: none.
    */
   readonly paths?: readonly string[] | undefined;
 }
@@ -33,8 +33,8 @@ export interface LabelledResult<T> {
   readonly value: T;
   readonly operations: readonly Operation[];
   /**
-   * What the person changed among `paths` and the paths that the work wrote to. Its conflicts count as told of only after
-   * {@link Attempt.markTold}.
+   * Changes by the person that were found at `paths` and at the paths that the work wrote to. A write may settle the
+   * conflicts only after {@link Attempt.markTold}.
    */
   readonly refreshed: RefreshResult;
 }

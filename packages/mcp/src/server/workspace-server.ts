@@ -227,7 +227,7 @@ async function allRefreshed(attempt: Attempt, signal: AbortSignal): Promise<Refr
   });
 }
 
-/** Returns what this client may see of it. */
+/** Returns the part of a result that this client may see. */
 async function shownOf(
   { merged, conflicts }: RefreshResult,
   open: OpenAttempt,

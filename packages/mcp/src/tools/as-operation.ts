@@ -3,8 +3,8 @@ import type { ToolResult } from '@scratchfs/tools';
 import type { ServerTool, ToolContext, ToolOutcome } from './server-tool.js';
 
 /**
- * Runs a file tool: its commits are operations with its name. What the person changed at its paths is taken over first,
- * so that it reads and edits that.
+ * Runs a file tool, whose changes become operations with its name. Changes that the person made at its paths are taken
+ * over first, so that the tool reads and edits these.
  */
 export async function asOperation(
   { name: tool, effect, paths }: Pick<ServerTool, 'name' | 'effect' | 'paths'>,
@@ -22,7 +22,7 @@ export async function asOperation(
   return { ...value, refreshed, ...(effect === 'none' ? {} : { operations }) };
 }
 
-/** The tool itself says what is wrong with another value. */
+/** Reports whether a value can be a path. The tool itself says what is wrong with others. */
 function isPath(value: unknown): value is string {
   try {
     return normalizePath(value as string) !== '';

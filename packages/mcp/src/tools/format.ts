@@ -93,7 +93,7 @@ export function firstNamed<T extends { readonly path: string }>(entries: readonl
   return entries.slice(0, end < 0 ? entries.length : end);
 }
 
-/** A line for what the person changed and the attempt has taken over. */
+/** Returns a line for changes by the person that the attempt has taken over; no line if there are none. */
 export function mergedLines({ merged }: Pick<RefreshResult, 'merged'>): string[] {
   if (merged.length === 0) return [];
   const names = firstNamed(merged.map((path) => ({ path }))).map(({ path }) => nameOf(path));

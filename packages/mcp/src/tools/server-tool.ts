@@ -51,7 +51,7 @@ export interface ToolContext extends Caller {
 export interface ToolOutcome extends ToolResult {
   /** The operations that the call has made. */
   readonly operations?: readonly Operation[] | undefined;
-  /** What the person changed at the paths of the call. The server adds it to the text. */
+  /** Changes by the person at the paths of the call. The server adds them to the text. */
   readonly refreshed?: RefreshResult | undefined;
   /** Conflicts that the text names already. */
   readonly conflicts?: readonly Conflict[] | undefined;
@@ -68,7 +68,7 @@ export interface ServerTool {
   readonly changesFiles?: boolean;
   /** True if it can reach systems outside this program, such as the network. */
   readonly isOpenWorld?: boolean;
-  /** True if a call is about all that the attempt has changed, so that all of it is compared with the disk before. */
+  /** True if a call is about all changes of the attempt. Unless the server is read-only, it first compares them with the disk. */
   readonly isAboutAll?: boolean;
   /** Names of the parameters that are paths in the attempt, and of lists of them. */
   readonly paths: readonly string[];

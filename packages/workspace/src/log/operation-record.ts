@@ -27,7 +27,7 @@ export function seal(value: object): string {
 
 /**
  * Returns the value of a sealed text. @param what name for errors
- * @throws StorageError `corrupt` if it is damaged; WorkspaceError `foreign-store` if a newer version wrote it
+ * @throws StorageError `corrupt` if it is damaged; WorkspaceError `foreign-store` if its format is of another version
  */
 export function unseal(text: string, what: string): Record<string, unknown> {
   const end = text.indexOf('\n');
