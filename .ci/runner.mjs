@@ -69,7 +69,7 @@ function problemsOf(step, code, counts) {
 }
 
 async function runStep(step, title, quiet) {
-  if (!quiet) console.log(`\n${title}`);
+  console.log(quiet ? `${title} …` : `\n${title}`);
   const file = join(cache, 'results', `${step.name.replaceAll(/[^a-z0-9]+/g, '-')}.json`);
   rmSync(file, { force: true });
   const started = performance.now();
@@ -90,17 +90,22 @@ async function runStep(step, title, quiet) {
   return { step, counts, problems, taken };
 }
 
-/** Runs steps, `lanes` at a time, each after those it needs. Returns the results in the order of the list. */
+/**
+ * Runs steps, `lanes` at a time, each after those it needs, and steps with `isAlone` while nothing else runs. Returns
+ * the results in the order of the list.
+ */
 async function runAll(steps, lanes) {
   const results = new Map();
   const waiting = steps.map((step, index) => ({ step, title: `[${index + 1}/${steps.length}] ${step.name}` }));
   const isReady = ({ step }) =>
     (step.needs ?? []).every((name) => results.has(name) || !steps.some((other) => other.name === name));
-  const running = new Set();
+  const running = new Map();
+  const mayStart = (one) => isReady(one) && (running.size === 0 || !one.step.isAlone);
+  const isFree = () => running.size < lanes && ![...running.values()].some((step) => step.isAlone);
   while (waiting.length > 0 || running.size > 0) {
-    const next = running.size < lanes ? waiting.findIndex(isReady) : -1;
+    const next = isFree() ? waiting.findIndex(mayStart) : -1;
     if (next < 0) {
-      await Promise.race(running);
+      await Promise.race(running.keys());
       continue;
     }
     const [{ step, title }] = waiting.splice(next, 1);
@@ -108,9 +113,19 @@ async function runAll(steps, lanes) {
       results.set(step.name, result);
       running.delete(done);
     });
-    running.add(done);
+    running.set(done, step);
   }
   return steps.map(({ name }) => results.get(name));
+}
+
+/**
+ * Has vitest keep transformed modules in files for the steps of one run, since each step loads the same sources. The
+ * files are removed before the run: the cache does not notice that an import resolves to another file.
+ */
+function startModuleCache() {
+  const modules = join(cache, 'modules');
+  rmSync(modules, { recursive: true, force: true });
+  process.env.SCRATCHFS_MODULE_CACHE = modules;
 }
 
 /**
@@ -119,6 +134,8 @@ async function runAll(steps, lanes) {
  */
 export async function runSteps(steps, { totals, lanes = 1 }) {
   mkdirSync(join(cache, 'results'), { recursive: true });
+  // A test of this file runs within a run.
+  if (process.env.SCRATCHFS_MODULE_CACHE === undefined) startModuleCache();
   const started = performance.now();
   const results = await runAll(steps, lanes);
 

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const moduleCache = process.env['SCRATCHFS_MODULE_CACHE'];
 const conditions = ['@scratchfs/source'];
 
 const resolve = {
@@ -48,6 +49,8 @@ export default defineConfig({
   root,
   test: {
     maxWorkers: '100%',
+    // Set by `.ci/runner.mjs`.
+    experimental: moduleCache === undefined ? {} : { fsModuleCache: true, fsModuleCachePath: moduleCache },
     projects: [
       shared(project('unit', 'packages/*/src/**/*.test.ts', LONG)),
       project('long', LONG),

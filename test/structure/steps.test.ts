@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { root } from './sources.js';
 
 const runner = pathToFileURL(join(root, '.ci', 'runner.mjs')).href;
@@ -12,6 +13,8 @@ interface FakeStep {
   readonly run?: readonly string[];
   readonly report?: readonly string[];
   readonly timeoutMs?: number;
+  readonly needs?: readonly string[];
+  readonly isAlone?: boolean;
 }
 
 const node = (code: string) => ['node', '-e', code];
@@ -21,9 +24,13 @@ const writes = (counts: object, exit = 0) =>
   );
 
 /** Runs steps as `npm test` does. Returns the last line of the output and the exit code. */
-function runFake(steps: readonly FakeStep[], ci = ''): { last: string | undefined; code: number | null } {
-  const named = steps.map((step) => ({ ...step, name: `fake ${step.name}` }));
-  const script = `import { runSteps } from '${runner}'; process.exit(await runSteps(${JSON.stringify(named)}, { totals: true }));`;
+function runFake(steps: readonly FakeStep[], ci = '', lanes = 1): { last: string | undefined; code: number | null } {
+  const named = steps.map((step) => ({
+    ...step,
+    name: `fake ${step.name}`,
+    needs: step.needs?.map((name) => `fake ${name}`),
+  }));
+  const script = `import { runSteps } from '${runner}'; process.exit(await runSteps(${JSON.stringify(named)}, { totals: true, lanes: ${lanes} }));`;
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
     env: { ...process.env, CI: ci },
@@ -68,6 +75,30 @@ describe('npm test', () => {
   it('ends a step that takes too long', () => {
     const steps = [{ name: 'a', run: node('setInterval(() => {}, 1000)'), timeoutMs: 300 }];
     expect(runFake(steps)).toEqual({ last: '0 passed, 1 failed, 0 skipped', code: 1 });
+  });
+
+  it('runs two steps at a time, a step after those it needs, and one that is alone while no other runs', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'scratchfs-steps-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const log = JSON.stringify(join(folder, 'log'));
+    const step = (name: string, more: Partial<FakeStep> = {}, until = 'true'): FakeStep => ({
+      name,
+      run: node(
+        `const fs = require('fs'); const say = (what) => fs.appendFileSync(${log}, what + ' '); say('${name}');
+        const at = setInterval(() => { if (!(${until})) return; clearInterval(at); say('/${name}'); }, 5);`,
+      ),
+      ...more,
+    });
+    const sees = (what: string) => `fs.readFileSync(${log}, 'utf8').includes('${what}')`;
+    // The first two each end only after the other has begun.
+    const steps = [
+      step('a', {}, sees('b ')),
+      step('alone', { isAlone: true }),
+      step('b', {}, sees('/a ')),
+      step('c', { needs: ['b'] }),
+    ];
+    expect(runFake(steps, '', 2).code).toBe(0);
+    expect(readFileSync(join(folder, 'log'), 'utf8')).toMatch(/^(a b|b a) \/a \/b alone \/alone c \/c $/);
   });
 
   it('accepts a missing runtime on a desk and not on a build server', () => {
