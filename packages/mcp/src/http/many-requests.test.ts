@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { MAX_RUNNING, serveHttp } from './serve-http.js';
+import { MAX_BACKLOG_BYTES, MAX_RUNNING, serveHttp } from './serve-http.js';
+import { MAX_SESSIONS } from './sessions.js';
 
 const TOKEN = 'a-token-of-some-length';
 const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait', arguments: {} } });
@@ -17,8 +18,10 @@ async function gated(requestTimeoutMs?: number) {
     open = resolve;
   });
   const calls = { waiting: 0 };
+  const servers: McpServer[] = [];
   const factory = () => {
-    const server = new McpServer({ name: 'gated', version: '1' });
+    const server = new McpServer({ name: 'gated', version: '1' }, { capabilities: { logging: {} } });
+    servers.push(server);
     const inputSchema = fromJsonSchema<object>({ type: 'object' });
     server.registerTool('wait', { inputSchema }, async () => {
       calls.waiting++;
@@ -30,7 +33,7 @@ async function gated(requestTimeoutMs?: number) {
   const source = { factory, onResourceChange: () => () => undefined };
   const server = await serveHttp(source, { port: 0, token: TOKEN, requestTimeoutMs });
   onTestFinished(() => server.close());
-  return { port: Number(new URL(server.url).port), open, calls };
+  return { port: Number(new URL(server.url).port), open, calls, servers };
 }
 
 /** Sends bytes on a connection of their own. Collects the status codes of the responses. */
@@ -78,11 +81,13 @@ describe('a session', () => {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
   };
-  const begin = async (url: string): Promise<Record<string, string>> => {
+  const initialize = (): string => {
     const clientInfo = { name: 'tester', version: '1' };
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
-    const response = await fetch(url, { method: 'POST', headers, body });
+    return JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
+  };
+  const begin = async (url: string): Promise<Record<string, string>> => {
+    const response = await fetch(url, { method: 'POST', headers, body: initialize() });
     await response.text();
     return { ...headers, 'mcp-session-id': String(response.headers.get('mcp-session-id')) };
   };
@@ -108,6 +113,50 @@ describe('a session', () => {
     expect((await call(999)).status).toBe(503);
     open();
     await expect.poll(async () => (await call(1000)).status).toBe(200);
+  }, 30_000);
+
+  it('with an open request stays, and a new one is refused if all have one', async () => {
+    const { port, open, calls } = await gated();
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const sessions = [];
+    for (let i = 0; i < MAX_SESSIONS; i++) sessions.push(await begin(url));
+    const [stream, ...calling] = sessions;
+    const streaming = new AbortController();
+    onTestFinished(() => streaming.abort());
+    await fetch(url, { headers: stream as Record<string, string>, signal: streaming.signal });
+    const called = calling.map((session) => fetch(url, { method: 'POST', headers: session, body: BODY }));
+    await expect.poll(() => calls.waiting, { timeout: 10_000 }).toBe(MAX_SESSIONS - 1);
+    const refused = await fetch(url, { method: 'POST', headers, body: initialize() });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    open();
+    expect((await Promise.all(called)).map(({ status }) => status)).toEqual(calling.map(() => 200));
+    await expect.poll(async () => (await begin(url))['mcp-session-id']).not.toBe('null');
+  }, 30_000);
+
+  it('whose client reads nothing is closed at a bounded backlog', async () => {
+    const { port, servers } = await gated();
+    const { 'mcp-session-id': id } = await begin(`http://127.0.0.1:${port}/mcp`);
+    const line = (text: string): string => `${text}\r\n`;
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    let received = 0;
+    socket.on('data', (chunk) => {
+      received += chunk.length;
+    });
+    const get = ['GET /mcp HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${TOKEN}`, `mcp-session-id: ${id}`];
+    socket.write([...get, 'Accept: text/event-stream', ''].map(line).join(''));
+    await expect.poll(() => received).toBeGreaterThan(0);
+    socket.pause();
+    const data = 'x'.repeat(MAX_BACKLOG_BYTES / 8);
+    // What the system holds for both ends is at most some 10 MiB.
+    for (let i = 0; i < 30 * 8; i++) {
+      await servers.at(-1)?.server.sendLoggingMessage({ level: 'info', data });
+      if (i % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    const closed = new Promise((resolve) => socket.once('close', resolve).on('error', () => undefined));
+    socket.resume();
+    await closed;
+    expect(received).toBeLessThan(20 * MAX_BACKLOG_BYTES);
   }, 30_000);
 
   it('has a stream whose head arrives before any event', async () => {

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { McpWorkspaceServer } from '../server/workspace-server.js';
 import { MemoryWorkspace } from '../testing/memory-workspace.js';
 import { type HttpServer, serveHttp } from './serve-http.js';
@@ -122,6 +122,17 @@ describe('a session', () => {
   const ping = async (id: string, method = 'POST'): Promise<number> =>
     (await send({ method, headers: { 'mcp-session-id': id }, body: method === 'POST' ? PING : '' })).status;
 
+  it('takes no subscription with a longer URI than a resource has', async () => {
+    const headers = { 'mcp-session-id': await begin() };
+    const subscribe = async (length: number): Promise<string> => {
+      const uri = 'scratchfs://a/'.padEnd(length, 'x');
+      const message = { jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri } };
+      return (await send({ headers, body: JSON.stringify(message) })).text;
+    };
+    expect(await subscribe(4096)).toContain('"result":{}');
+    expect(await subscribe(4097)).toContain('at most 4096');
+  });
+
   it('ends when its client says so', async () => {
     const id = await begin();
     expect(await ping(id)).toBe(200);
@@ -147,6 +158,20 @@ describe('a session', () => {
 });
 
 describe('serveHttp()', () => {
+  it('refuses a long request that subscribes to resources', async () => {
+    const large = await serveHttp(mcp, { port: 0, token: TOKEN });
+    onTestFinished(() => large.close());
+    const params = { notifications: { resourceSubscriptions: ['x'.repeat(300_000)] } };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params });
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+    const response = await fetch(large.url, { method: 'POST', headers, body });
+    expect([response.status, await response.text()]).toEqual([413, expect.stringContaining('262144 bytes')]);
+  });
+
   it('refuses a token that can be guessed, and options that it does not know', async () => {
     await expect(serveHttp(mcp, { port: 0, token: 'short' })).rejects.toThrow('16');
     await expect(serveHttp(mcp, { port: 0, token: `${TOKEN} ${TOKEN}` })).rejects.toThrow('without spaces');

@@ -50,6 +50,9 @@ const MIB = 2 ** 20;
 export const MAX_RUNNING = 256;
 const BUSY: Refusal = { status: 503, text: 'Too many requests at the same time.', headers: { 'Retry-After': '1' } };
 const MAX_SUBSCRIPTIONS = 64;
+const MAX_SUBSCRIPTION_BYTES = 256 * 1024;
+/** Bytes that a client may leave unread. The connection of one that leaves more is closed at the next event. */
+export const MAX_BACKLOG_BYTES = MIB;
 /** Maximum number of connections that wait to be accepted; Linux allows 4,096 by default. Others may be reset. */
 const BACKLOG = 4_096;
 /** Maximum length in bytes of a refused request's body that is read before the response. */
@@ -85,13 +88,19 @@ export async function serveHttp(server: HttpSource, options: HttpOptions): Promi
     if (running >= MAX_RUNNING) return refuse(request, response, BUSY);
     running++;
     const closed = new Promise((resolve) => response.once('close', resolve));
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
     const served = serve(request, response, maxBodyBytes, async (made, body) => {
-      return (await sessions.serve(made, body)) ?? handler.fetch(made);
+      if (isLongSubscription(body)) return tooLongSubscription();
+      return (await sessions.serve(made, body, ended)) ?? handler.fetch(made);
     });
     // A call in a session goes on if its client disconnects.
     const done = isCallOfSession(request) ? Promise.all([closed, served]) : closed;
     void done.then(() => {
       running--;
+      end();
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -223,12 +232,27 @@ function isCallOfSession({ method, headers }: IncomingMessage): boolean {
   return method === 'POST' && headers[SESSION_HEADER] !== undefined;
 }
 
+/** Reports whether a request subscribes to so many resources that their names would take much memory for long. */
+function isLongSubscription(body: Uint8Array | undefined): boolean {
+  if (body === undefined || body.byteLength <= MAX_SUBSCRIPTION_BYTES) return false;
+  try {
+    const message: unknown = JSON.parse(new TextDecoder().decode(body));
+    return [message].flat().some((one) => Object(one).method === 'subscriptions/listen');
+  } catch {
+    return false;
+  }
+}
+
+function tooLongSubscription(): Response {
+  const text = `A request that subscribes to resources may have ${MAX_SUBSCRIPTION_BYTES} bytes: name fewer.\n`;
+  return new Response(text, { status: 413, headers: { 'Content-Type': 'text/plain' } });
+}
+
 /** @param readsToEnd true if the result is read to its end even if the client is gone, because it ends with the call */
 async function send(result: Response, response: ServerResponse, method: string, readsToEnd: boolean): Promise<void> {
   response.writeHead(result.status, Object.fromEntries(result.headers));
   // A stream of events may have nothing to send for long, so its head is sent now. For other responses that is harmful:
-  // the
-  // head of one that waits behind another, by pipelining, would stop the connection.
+  // the head of one that waits behind another, by pipelining, would stop the connection.
   if (method === 'GET') response.flushHeaders();
   if (result.body !== null) {
     const reader = result.body.getReader();
@@ -236,8 +260,10 @@ async function send(result: Response, response: ServerResponse, method: string, 
     for (;;) {
       const { done, value } = await reader.read();
       if (done || (response.destroyed && !readsToEnd)) break;
-      if (!response.destroyed && !response.write(value))
-        await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+      if (response.destroyed) continue;
+      // Events are not held back for a slow client: the SDK would keep them without a limit.
+      if (response.writableLength > MAX_BACKLOG_BYTES) response.destroy();
+      else response.write(value);
     }
   }
   response.end();

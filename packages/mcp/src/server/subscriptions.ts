@@ -1,9 +1,11 @@
-import type { McpServer } from '@modelcontextprotocol/server';
+import { type McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Operation, WorkspaceEvent } from '@scratchfs/workspace';
 import { uriOf } from './uri.js';
 
 /** Maximum number of resources that a client of a revision with a handshake can subscribe to. */
 const MAX_SUBSCRIBED = 1000;
+/** Maximum length in UTF-16 units of the URI of such a resource. */
+const MAX_URI_LENGTH = 4096;
 
 /** Receives the URI of a resource that has changed. */
 export type ResourceListener = (uri: string) => void;
@@ -79,7 +81,18 @@ export class Subscriptions {
     };
     if (era === 'legacy') {
       server.setRequestHandler('resources/subscribe', ({ params }) => {
-        if (subscribed.size < MAX_SUBSCRIBED) subscribed.add(params.uri);
+        const { uri } = params;
+        if (uri.length > MAX_URI_LENGTH)
+          throw new ProtocolError(
+            ProtocolErrorCode.InvalidParams,
+            `The URI has ${uri.length} characters: a subscription takes at most ${MAX_URI_LENGTH}.`,
+          );
+        if (subscribed.size >= MAX_SUBSCRIBED && !subscribed.has(uri))
+          throw new ProtocolError(
+            ProtocolErrorCode.InvalidParams,
+            `A connection has at most ${MAX_SUBSCRIBED} subscriptions: unsubscribe from some.`,
+          );
+        subscribed.add(uri);
         begin();
         return {};
       });
