@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { bundleProgram } from './bundle-program.mjs';
 import { bin, cache, root, run, seconds } from './lib.mjs';
 
 const packages = readdirSync(join(root, 'packages'))
@@ -14,7 +15,13 @@ const settingsOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.jso
 
 // One hash over all sources: a declaration may name types of lower packages.
 function sourceHash() {
-  const files = ['tsconfig.json', 'pnpm-lock.yaml', '.ci/build.mjs', '.ci/tsconfig.declarations.json'];
+  const files = [
+    'tsconfig.json',
+    'pnpm-lock.yaml',
+    '.ci/build.mjs',
+    '.ci/bundle-program.mjs',
+    '.ci/tsconfig.declarations.json',
+  ];
   for (const folder of packages) {
     const sources = readdirSync(join(folder, 'src'), { recursive: true }).filter((file) =>
       /(?<!\.test)\.ts$/.test(file),
@@ -36,6 +43,7 @@ async function writeModules() {
     await tsup({ ...settingsOf(folder), config: false, silent: true, esbuildOptions });
   }
   process.chdir(root);
+  await bundleProgram(join(root, 'packages', 'cli', 'dist'));
 }
 
 /** Compiles the declarations of all packages in one run. */

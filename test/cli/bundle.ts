@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { bundleProgram } from '../../.ci/bundle-program.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -28,5 +29,6 @@ export default async function setup(): Promise<void> {
     external: ['ioredis', '@aws-sdk/*', '@azure/*', '@clack/prompts'],
     logLevel: 'error',
   });
+  await bundleProgram(dirname(PROGRAM));
   if (!existsSync(PROGRAM)) throw new Error('The program was not bundled');
 }

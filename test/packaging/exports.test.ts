@@ -87,8 +87,10 @@ describe('the tarball of', () => {
       .filter((entry) => entry.isFile())
       .map((entry) => relative(packed, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
     for (const file of ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']) expect(files).toContain(file);
+    const bundle = folder === 'cli' ? ['dist/program.cjs', 'dist/program.notices.txt'] : [];
     const others = files.filter(
-      (file) => !/^(CHANGELOG\.md|LICENSE|README\.md|package\.json|dist\/.+\.(js|d\.ts))$/.test(file),
+      (file) =>
+        !bundle.includes(file) && !/^(CHANGELOG\.md|LICENSE|README\.md|package\.json|dist\/.+\.(js|d\.ts))$/.test(file),
     );
     expect(others).toEqual([]);
     const published = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8'));
@@ -183,10 +185,20 @@ describe('a user who installs the tarballs', () => {
       "import { writeSync } from 'node:fs'; export async function load(url, context, next) { writeSync(2, url + '\\n'); return next(url, context); }";
     // A URL may contain ', but no ".
     const hook = `import { register } from 'node:module'; register("data:text/javascript,${encodeURIComponent(list)}");`;
+    const hooked = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
+    const start = join(home, 'start.mjs');
+    const code = `import { Interrupts, main } from '@scratchfs/cli';
+      const { argv, env, stdin, stdout, stderr } = process;
+      await main(argv.slice(2), { stdin, stdout, stderr, environment: env, directory: process.cwd(), interrupts: new Interrupts() });`;
+    writeFileSync(start, code);
     for (const command of ['status', 'log']) {
-      const args = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, bin, command];
-      const { stderr } = await execute(process.execPath, args, { cwd: project, env });
-      const loaded = stderr.split('\n').filter((url) => url.startsWith('file:'));
+      const loadedBy = async (program: string): Promise<string[]> => {
+        const { stderr } = await execute(process.execPath, [...hooked, program, command], { cwd: project, env });
+        return stderr.split('\n').filter((url) => url.startsWith('file:'));
+      };
+      // The program is one file, which is not loaded as a module.
+      expect((await loadedBy(bin)).filter((url) => !url.includes('/cli/dist/'))).toEqual([]);
+      const loaded = await loadedBy(start);
       expect(loaded.some((url) => url.includes('/workspace/dist/index.js'))).toBe(true);
       const large =
         /\/(history|host|sandbox|mcp)\/dist\/index\.js|host\/dist\/internal\.js|core\/dist\/(snapshot|layers|search)\.js|msgpackr|fflate|clack/;

@@ -6,18 +6,25 @@ import { isAbsolute, join } from 'node:path';
 type EnableCompileCache = (directory: string) => unknown;
 
 /**
- * Lets Node cache the compiled code of the modules that are imported from now on, in a directory of the user. Node's
- * default is a directory among the temporary files, which another user could create first. Does nothing on older
- * versions of Node.
+ * Returns the directory for compiled code, which belongs to the user. Node's default is a directory among the temporary
+ * files, which another user could create first. Undefined for a user without a home directory.
  */
-export function keepCompiledCode(): void {
-  const { enableCompileCache } = module as { enableCompileCache?: EnableCompileCache };
-  if (enableCompileCache === undefined) return;
+export function compiledCodeDirectory(): string | undefined {
   try {
     const given = process.env['XDG_CACHE_HOME'];
     const cache = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.cache');
-    enableCompileCache(join(cache, 'scratchfs', 'compiled'));
+    return join(cache, 'scratchfs', 'compiled');
   } catch {
-    // A user without a home directory: the program only starts more slowly.
+    return undefined;
   }
+}
+
+/**
+ * Lets Node keep the compiled code of the modules that are imported from now on. Does nothing on older versions of Node,
+ * or without a directory: the program only starts more slowly.
+ */
+export function keepCompiledCode(): void {
+  const { enableCompileCache } = module as { enableCompileCache?: EnableCompileCache };
+  const directory = compiledCodeDirectory();
+  if (directory !== undefined) enableCompileCache?.(directory);
 }

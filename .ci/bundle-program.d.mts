@@ -1,0 +1,1 @@
+export function bundleProgram(folder: string): Promise<void>;

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Script, constants as vmConstants } from 'node:vm';
+
+/** Function that the bundle evaluates to; `.ci/bundle-program.mjs` names its parameters. */
+type Program = (require: NodeJS.Require, url: string) => void;
+
+/** Commands that the bundle lacks: they need packages that are loaded from where they are installed. */
+const NOT_BUNDLED: ReadonlySet<string> = new Set(['copy', 'import', 'export', 'mcp']);
+
+const HASH_BYTES = 32;
+
+/** Reports whether the bundle has everything that a command line needs. A word that only looks like a command is a no. */
+export function isBundled(argv: readonly string[]): boolean {
+  return !argv.some((argument) => NOT_BUNDLED.has(argument) || argument.startsWith('--store'));
+}
+
+/**
+ * Runs the program from one file, with compiled code that an earlier run of the same command has kept in a directory.
+ * Finding 67 files and compiling them takes as long as Node's own start. Returns false if the file does not exist, as in
+ * the sources.
+ *
+ * Compiled code is not checked by V8, so only a file is used that belongs to this user, that no other user can write, and
+ * whose hash is right for its content, the bundle and this version of Node. Everything else is as if it did not exist.
+ */
+export function runBundle(file: string, argv: readonly string[], directory: string | undefined): boolean {
+  let source: Buffer;
+  try {
+    source = readFileSync(file);
+  } catch {
+    return false;
+  }
+  const name = [...commandWords(argv), process.version, process.arch].join('-');
+  const cache = directory === undefined ? undefined : join(directory, name);
+  const cachedData = cache === undefined ? undefined : readCode(cache, source);
+  const script = new Script(source.toString(), {
+    filename: file,
+    importModuleDynamically: vmConstants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    ...(cachedData === undefined ? {} : { cachedData }),
+  });
+  if (cache !== undefined && (cachedData === undefined || script.cachedDataRejected === true))
+    // The code has the functions that the run has used. A command line that failed may not be that of a command.
+    process.once('exit', (code) => {
+      if (code === 0) writeCode(cache, source, () => script.createCachedData());
+    });
+  (script.runInThisContext() as Program)(createRequire(file), pathToFileURL(file).href);
+  return true;
+}
+
+/** Returns the words that name the command, of those that come first. */
+function commandWords([first = '', second = '']: readonly string[]): string[] {
+  return [first, ...(first === 'fs' ? [second] : [])].filter((word) => /^[a-z]+$/.test(word));
+}
+
+function readCode(path: string, source: Uint8Array): Buffer | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() || !isOwn(stats)) return undefined;
+    const bytes = readFileSync(descriptor);
+    const code = bytes.subarray(HASH_BYTES);
+    return bytes.subarray(0, HASH_BYTES).equals(hashOf(source, code)) ? code : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** Keeps compiled code, if that is possible. */
+function writeCode(path: string, source: Uint8Array, compile: () => Buffer): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const directory = dirname(path);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const stats = lstatSync(directory);
+    if (!stats.isDirectory() || !isOwn(stats)) return;
+    const code = compile();
+    try {
+      writeFileSync(temporary, Buffer.concat([hashOf(source, code), code]), { flag: 'wx', mode: 0o600 });
+      renameSync(temporary, path);
+    } catch {
+      // A full disk, or what a process with the same id has left when it was killed.
+      rmSync(temporary, { force: true });
+    }
+  } catch {
+    // A directory that cannot be written: the next start compiles again.
+  }
+}
+
+/** Reports whether something belongs to this user, and only this user can write it. */
+function isOwn({ uid, mode }: Stats): boolean {
+  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+}
+
+function hashOf(source: Uint8Array, code: Uint8Array): Buffer {
+  return createHash('sha256').update(`${process.version} ${source.length}\n`).update(source).update(code).digest();
+}
