@@ -335,7 +335,7 @@ export interface AttemptInfo {
   readonly changedAt: number;
   /** Number of the last operation. */
   readonly head: number;
-  /** Number of paths that differ from what the attempt began from. A removed or moved directory counts as one. */
+  /** Number of paths that differ from what the attempt began from. A removed directory counts once, a move twice. */
   readonly changedPaths: number;
   /** The attempt that it was forked from, and the operation. */
   readonly parent?: { readonly attempt: string; readonly operation: number } | undefined;

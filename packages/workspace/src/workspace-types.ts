@@ -94,7 +94,10 @@ export interface Workspace extends AsyncDisposable {
   readonly directory: string;
   /** True if the directory is in a git work tree. */
   readonly isRepository: boolean;
-  /** Returns facts about all attempts, discarded ones too, oldest first. @param options.name only about this one, if it exists */
+  /**
+   * Returns facts about all attempts, discarded ones too, oldest first.
+   * @param options.name only about this attempt; none if it does not exist
+   */
   attempts(options?: CallOptions & { readonly name?: string | undefined }): Promise<readonly AttemptInfo[]>;
   /**
    * Creates an attempt, and makes it the current one if there is none and it is not live.

@@ -68,7 +68,10 @@ export interface ServerTool {
   readonly changesFiles?: boolean;
   /** True if it can reach systems outside this program, such as the network. */
   readonly isOpenWorld?: boolean;
-  /** True if a call is about all changes of the attempt. Unless the server is read-only, it first compares them with the disk. */
+  /**
+   * True if a call is about all changes of the attempt: a server that is not read-only first compares them with the
+   * disk.
+   */
   readonly isAboutAll?: boolean;
   /** Names of the parameters that are paths in the attempt, and of lists of them. */
   readonly paths: readonly string[];

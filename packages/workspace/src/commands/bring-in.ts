@@ -85,8 +85,8 @@ class BringIn implements BroughtIn {
   ) {}
 
   /**
-   * Removes a directory in one step, which is much faster. Returns false if it is small, or not as the command was
-   * given it.
+   * Removes a directory in one step, which is much faster. Returns false if it is small, is not as the command was
+   * given it, or cannot be removed.
    */
   async removeWhole(path: string, given: ReadonlyMap<string, GivenEntry>): Promise<boolean> {
     const place = `/${path}`;

@@ -1,6 +1,9 @@
 import { type DeltaEntry, type DeltaNode, type Head, isEqualChange, NO_NAMES, nodeOf } from './delta-node.js';
 
-/** Returns the paths at and under which a head may differ from the disk, parents first. A removed or moved directory counts once. */
+/**
+ * Returns the paths at and under which a head may differ from the disk, parents first. For a removed directory that is
+ * only its path, and for a moved one its old and its new path.
+ */
 export function changedPaths(head: Head): string[] {
   return pathsOf(head, () => true);
 }

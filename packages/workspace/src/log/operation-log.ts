@@ -78,7 +78,12 @@ export class OperationLog {
     this.#tell = tell;
   }
 
-  /** @param folder folder of the attempt in the store @param tell called for each operation that was not known before */
+  /**
+   * Opens the log of an attempt, which need not exist yet.
+   * @param folder folder of the attempt in the store
+   * @param empty head of an attempt that does not exist yet
+   * @param tell called for each operation that becomes known later
+   */
   static async open(
     store: FileSystem,
     folder: string,

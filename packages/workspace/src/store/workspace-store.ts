@@ -33,8 +33,8 @@ export class WorkspaceStore {
   /** Real path of the directory. */
   readonly directory: string;
   /**
-   * Files of the store. One on the disk that does not exist yet is empty and read-only until {@link
-   * WorkspaceStore.claim}.
+   * Files of the store. A store on the disk that does not exist yet is empty and read-only until `claim` is called, or
+   * another process creates it.
    */
   readonly fileSystem: FileSystem;
   /** Path or URL for a message. */

@@ -5,9 +5,9 @@ import type { IgnoreFacts } from '@scratchfs/host/internal';
 import { gitDirectoryAt } from '../branch.js';
 import { IgnoreFile } from './ignore-file.js';
 
-/** Larger files of rules count as empty, in bytes. */
+/** Maximum size of a file of rules in bytes. A larger one counts as empty. */
 const MAX_FILE_BYTES = 16 * 2 ** 20;
-/** A file that was changed so shortly before it was read may have changed again with the same times. In milliseconds. */
+/** Time in milliseconds after a change of a file within which it may change again without a change of its times. */
 const RACY_MS = 2_000;
 const MAX_CACHED_FILES = 10_000;
 
