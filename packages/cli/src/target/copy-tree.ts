@@ -15,8 +15,6 @@ export interface CopyCount {
 export interface CopyOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (copied: CopyCount) => void;
-  /** Store everything in one atomic step. Default false: in batches, so that a tree of any size can be copied. */
-  readonly isAtomic?: boolean;
 }
 
 /**
@@ -29,7 +27,7 @@ export async function copyTree(
   path: string,
   to: FileSystem,
   target: string,
-  { signal, onProgress, isAtomic = false }: CopyOptions = {},
+  { signal, onProgress }: CopyOptions = {},
 ): Promise<CopyCount> {
   const copied: CopyCount = { files: 0, directories: 0, symlinks: 0, bytes: 0 };
   let batch: NewEntry[] = [];
@@ -56,7 +54,7 @@ export async function copyTree(
       bytes += content.length;
       batch.push({ ...entry, content });
     }
-    if (!isAtomic && (batch.length >= BATCH_ENTRIES || bytes >= BATCH_BYTES)) await store();
+    if (batch.length >= BATCH_ENTRIES || bytes >= BATCH_BYTES) await store();
   };
   const { kind } = await from.lstat(path, { signal });
   if (target !== '/') await to.mkdir(parentOf(target), { recursive: true, signal });

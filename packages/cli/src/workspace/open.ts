@@ -76,8 +76,12 @@ async function storeOf(
 function lies(path: string, directory: string): boolean {
   let existing = path;
   while (!existsSync(existing)) existing = dirname(existing);
-  const rest = relative(directory, join(realpathSync(existing), relative(existing, path)));
-  return rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
+  return leadsInside(relative(directory, join(realpathSync(existing), relative(existing, path))));
+}
+
+/** Reports whether a path as `relative` returns it leads to the directory that it starts from, or into it. */
+function leadsInside(path: string): boolean {
+  return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
 }
 
 /**
@@ -90,10 +94,10 @@ export function attemptPath(call: Call, workspace: Pick<Workspace, 'directory'>,
   const place = here === workspace.directory ? '/' : `/${relative(workspace.directory, here).split(sep).join('/')}`;
   if (isAbsolute(argument)) {
     const inside = relative(workspace.directory, argument);
-    if (!inside.startsWith('..') && !isAbsolute(inside)) return storedPath(`/${inside.split(sep).join('/')}`);
+    if (leadsInside(inside)) return storedPath(`/${inside.split(sep).join('/')}`);
     return storedPath(argument);
   }
-  if (relative(workspace.directory, resolve(here, argument)).startsWith('..'))
+  if (!leadsInside(relative(workspace.directory, resolve(here, argument))))
     throw new CliError(
       ExitCode.notFound,
       `${argument} is outside the workspace.`,

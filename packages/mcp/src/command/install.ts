@@ -11,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, isAbsolute, relative } from 'node:path';
+import { dirname, isAbsolute, relative, sep } from 'node:path';
 import type { HostName } from './arguments.js';
 import type { ExitCode } from './exit-code.js';
 import { ConfigError, HOST_CONFIGS, type ServerEntry } from './host-configs.js';
@@ -89,7 +89,7 @@ function textOf(path: string, directory: string): string | undefined {
 
 function isIn(path: string, directory: string): boolean {
   const from = relative(directory, path);
-  return from !== '' && !from.startsWith('..') && !isAbsolute(from);
+  return from !== '' && from !== '..' && !from.startsWith(`..${sep}`) && !isAbsolute(from);
 }
 
 /** Creates a file; or replaces it atomically, and returns the path of a copy of the old one. */
