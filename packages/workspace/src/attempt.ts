@@ -124,7 +124,7 @@ export class WorkspaceAttempt implements Attempt {
       clock,
       refresher: new Refresher(lower, contents),
       limits: parts.limits,
-      follow: (head, options) => followedHead(head, lower, parts.moves, options),
+      follow: (head, options, isWanted) => followedHead(head, lower, parts.moves, options, isWanted),
       settle: async () => (await accepting()).settleAccepts(this.#acceptParts, headAfterMove),
       checkWritable: async (isGuarded) => {
         try {

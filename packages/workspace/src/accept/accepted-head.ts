@@ -31,7 +31,7 @@ export async function headAfterAccept(
   isPlanned: boolean,
   options: CallOptions = {},
 ): Promise<Head> {
-  const rebase = new Rebase(head, contents, version, isPlanned, options);
+  const rebase = new Rebase(head, contents, version, isPlanned, options, remaining);
   // Entries come before the directory that holds them.
   for (const path of [...accepted].reverse()) await rebase.accept(path, remaining);
   return rebase.finish();
@@ -45,13 +45,15 @@ export async function headWithChanges(
   version: string,
   options: CallOptions = {},
 ): Promise<Head> {
-  const rebase = new Rebase(head, contents, version, false, options);
+  const rebase = new Rebase(head, contents, version, false, options, changes);
   for (const change of changes) await rebase.show(change);
   return rebase.finish();
 }
 
 class Rebase {
   readonly #draft: Draft;
+  /** Old paths of what is moved. */
+  readonly #sources: ReadonlySet<string | undefined>;
   #copies = 0;
 
   constructor(
@@ -60,8 +62,10 @@ class Rebase {
     readonly version: string,
     readonly isPlanned: boolean,
     readonly options: CallOptions,
+    changes: readonly AttemptChange[],
   ) {
     this.#draft = new Draft(head, version);
+    this.#sources = new Set(changes.map(({ from }) => from));
   }
 
   finish(): Head {
@@ -127,7 +131,14 @@ class Rebase {
         children.set(name, { ...child, base: child.base ?? this.#absent(`${path}/${name}`) });
     }
     const from = { path, id: record.id, meta: record.meta };
-    const shown: DeltaNode = { id: record.id, kind: 'directory', version: '', from, names: children };
+    const shown: DeltaNode = {
+      id: record.id,
+      kind: 'directory',
+      version: '',
+      from,
+      names: children,
+      listing: this.version,
+    };
     const base = {
       path,
       key: keyOf(record),
@@ -150,11 +161,22 @@ class Rebase {
       if (now === null) return;
       await this.#materializeParents(parentPath(path));
     }
-    const origin = (await readLower(this.contents.lower, from ?? path, this.options))?.record;
+    const record = (await readLower(this.contents.lower, from ?? path, this.options))?.record;
     const entryBase: Base =
-      base === null ? this.#absent(path) : { path, key: origin && keyOf(origin), state: base, at: systemClock() };
+      base === null ? this.#absent(path) : { path, key: record && keyOf(record), state: base, at: systemClock() };
     if (now?.kind === 'file' && now.hash !== undefined) await this.contents.write(await this.contents.read(now.hash));
-    this.#draft.setEntry(names, { node: now && this.#node(now, origin?.meta), base: entryBase });
+    const origin = now !== null && now.kind !== 'directory' && from !== undefined && this.#originOf(path, from, now);
+    const node = now && { ...this.#node(now, record?.meta), ...(origin && { origin }) };
+    const isMoved = now === null && this.#sources.has(path);
+    this.#draft.setEntry(names, { node, base: entryBase, ...(isMoved && { isMoved }) });
+  }
+
+  /** Returns what a moved file began from: its old path is then accepted with it, and the person's edits there come along. */
+  #originOf(path: string, from: string, now: EntryState): Base {
+    const entry = entryAt(this.head, pathSegments(path));
+    for (const began of [entry?.node?.origin, entry?.base]) if (began?.path === from) return began;
+    // An empty key matches no version of the disk, so the next refresh compares by content.
+    return { path: from, key: '', state: now, at: systemClock() };
   }
 
   async #materializeParents(path: string): Promise<void> {

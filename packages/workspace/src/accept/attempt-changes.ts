@@ -1,5 +1,5 @@
 import { type CallOptions, joinPath, type NodeId, type NodeRecord, pathSegments, type Version } from '@scratchfs/core';
-import { keyOf, type Lower } from '../backend/lower.js';
+import { idOf, keyOf, type Lower } from '../backend/lower.js';
 import {
   type Base,
   type DeltaEntry,
@@ -80,8 +80,8 @@ class Collector {
   readonly #movedFrom = new Map<string, DeltaNode>();
   /** Those of them that are gone or replaced, with what is there now. */
   readonly #lost = new Map<string, EntryState | null>();
-  /** Keys of lower nodes that count as older than the hiding of their directory, although their times are newer. */
-  readonly #known = new Set<Version>();
+  /** Keys and ids of lower nodes that count as older than the hiding of their directory, although their times are newer. */
+  readonly #known = new Set<Version | NodeId>();
   /** Hashes of what hidden directories held, and by lower directory the keys of its names. */
   readonly #hashes = new Set<string>();
   readonly #held = new Map<string, ReadonlyMap<string, Version>>();
@@ -130,7 +130,7 @@ class Collector {
     const { from, names = NO_NAMES } = directory;
     if (from?.isMoved === true) this.#movedFrom.set(from.path, directory);
     for (const { node, base } of names.values()) {
-      for (const key of base?.known ?? []) this.#known.add(key);
+      for (const key of base?.known ?? []) this.#known.add(key).add(idOf(key));
       if (base?.held !== undefined) this.#hashes.add(base.held);
       for (const began of [base, node?.origin]) {
         const isFile = began?.state && began.state.kind !== 'directory';
@@ -206,9 +206,9 @@ class Collector {
   }
 
   /**
-   * Reports whether an entry of a hidden directory is left out, because it is not what the attempt has hidden: it is
-   * another file or directory, or, if it would be removed, has other content. Without a list of what was there its
-   * times decide.
+   * Reports whether an entry of a hidden directory is left out, because it is not what the attempt has hidden: it has a
+   * new name, is another directory, or, if it would be removed, another file or of other content. Without a list of what
+   * was there its times decide.
    */
   #isLeft(directory: string, name: string, record: NodeRecord, isMoved: boolean, at: number): boolean {
     const path = joinPath(directory, name);
@@ -219,11 +219,13 @@ class Collector {
 
   #isNew(directory: string, name: string, record: NodeRecord, isMoved: boolean, at: number): boolean {
     const key = keyOf(record);
-    if (this.#known.has(key)) return false;
+    if (this.#known.has(isMoved ? record.id : key)) return false;
     const names = this.#held.get(directory);
     if (names !== undefined) {
       const held = names.get(name);
-      return held !== key && !(isMoved && String(held).startsWith(`${record.id} `));
+      if (!isMoved || held === undefined || record.kind === 'directory') return held !== key;
+      // A file that took the place of one, as editors save: the person's edit moves along.
+      return idOf(held) === held;
     }
     const { birthtime, ctime, mtime } = record.meta;
     if (isMoved) return (record.kind === 'directory' ? ctime : birthtime) > at;

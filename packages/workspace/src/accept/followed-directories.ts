@@ -20,16 +20,19 @@ interface Followed {
 /**
  * Returns a head in which moved directories show their files where accepts, also those of other attempts, have put
  * them. Returns the head itself if there are none.
+ * @param isWanted tells which moved directories to look at; default: all
  */
 export async function followedHead(
   head: Head,
   lower: Lower,
   moves: MovedDirectories,
   options: CallOptions = {},
+  isWanted: (path: string) => boolean = () => true,
 ): Promise<Head> {
   const draft = new Draft(head, '');
   let isFollowed = false;
   for (const { path, from } of movedIn(head)) {
+    if (!isWanted(path)) continue;
     let [at, record] = [from, await directoryAt(lower, from.path, options)];
     for (let step = 0; step < MAX_STEPS && record?.id !== at.id; step++) {
       const next = await moves.find(at, options);

@@ -119,6 +119,13 @@ describe('what the person puts into a directory that the attempt has hidden', ()
 });
 
 describe('an earlier state with a directory that the attempt moved', () => {
+  const contentsIn = async (fs: FileSystem): Promise<Record<string, string>> => {
+    const found: Record<string, string> = {};
+    for (const directory of ['/e', '/e/s'])
+      for (const { path, kind, content } of await fs.entries(directory, { content: true }))
+        if (kind === 'file') found[path] = Buffer.from(content).toString();
+    return found;
+  };
   const namesIn = async (fs: FileSystem): Promise<string[]> => {
     const names: string[] = [];
     for await (const { path, kind } of fs.walk('/')) if (kind === 'file') names.push(path);
@@ -162,6 +169,7 @@ describe('an earlier state with a directory that the attempt moved', () => {
     await attempt.accept();
     expect(await namesIn(reader.fileSystem)).toEqual(['/e/f', '/e/s/g']);
     expect(await fork.fileSystem.readText('/e/s/g')).toBe('g');
+    expect(await contentsIn(reader.fileSystem)).toEqual({ '/e/f': OLD, '/e/s/g': 'g' });
     expect((await fork.refresh()).conflicts).toEqual([]);
     expect((await fork.diff()).paths.map(({ path }) => path)).toEqual(['/e/f']);
     await attempt.undo();
@@ -217,5 +225,67 @@ describe('an earlier state with a directory that the attempt moved', () => {
     await attempt.accept({ onConflict: 'skip' });
     const names = ['d', 'e'].flatMap((name) => (existsSync(join(disk, name)) ? readdirSync(join(disk, name)) : []));
     expect(names.sort()).toEqual(['f', 'g']);
+  });
+});
+
+describe('a directory that the attempt moved, with an edit by the person', () => {
+  const replace = (path: string): void => {
+    writeFileSync(`${path}~`, PERSON);
+    renameSync(`${path}~`, path);
+  };
+  const list = (disk: string): string[] => readdirSync(disk, { recursive: true, encoding: 'utf8' }).sort();
+
+  it.each([
+    ['in place', (path: string) => writeFileSync(path, PERSON)],
+    ['by a new file in its place, as editors save', replace],
+  ])('takes the edit along: %s', async (_, edit) => {
+    const disk = directories.directory({ 'd/f': OLD });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/d', '/e');
+    edit(join(disk, 'd/f'));
+    expect((await attempt.accept()).success).toBe(true);
+    expect([list(disk), readFileSync(join(disk, 'e/f'), 'utf8')]).toEqual([['e', 'e/f'], PERSON]);
+  });
+
+  it('takes it along if an undone accept has made the file anew', async () => {
+    const disk = directories.directory({ 'd/f': OLD, 'd/s/g': 'g' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/d', '/e');
+    await attempt.accept();
+    await attempt.undo();
+    writeFileSync(join(disk, 'd/f'), PERSON);
+    expect((await attempt.accept()).success).toBe(true);
+    expect([list(disk), readFileSync(join(disk, 'e/f'), 'utf8')]).toEqual([['e', 'e/f', 'e/s', 'e/s/g'], PERSON]);
+  });
+
+  it('keeps the old file as long as another one is in the way at the new path', async () => {
+    const disk = directories.directory({ 'd/f': OLD, 'd/g': 'g' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/d', '/e');
+    fill(disk, { 'e/f': 'other', 'd/f': PERSON });
+    expect((await attempt.accept({ onConflict: 'skip' })).conflicts).toMatchObject([{ path: '/e/f', code: 'exists' }]);
+    expect(list(disk)).toEqual(['d', 'd/f', 'e', 'e/f', 'e/g']);
+    const { success, conflicts } = await attempt.accept({ paths: ['/d/f'] });
+    expect([success, conflicts.map(({ path }) => path)]).toEqual([false, ['/e/f']]);
+    expect(readFileSync(join(disk, 'd/f'), 'utf8')).toBe(PERSON);
+  });
+});
+
+describe('a directory that the attempt moved and that also exists on the disk', () => {
+  it('keeps what it holds at a refresh', async () => {
+    const disk = directories.directory({ 'd/f': OLD });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/d', '/e');
+    fill(disk, { 'e/new': 'PERSON' });
+    await attempt.refresh();
+    expect(await attempt.fileSystem.readText('/e/f')).toBe(OLD);
+    await attempt.accept({ onConflict: 'skip' });
+    const found = ['d/f', 'e/f'].flatMap((name) => (existsSync(join(disk, name)) ? [name] : []));
+    expect(found).toHaveLength(1);
+    expect(readFileSync(join(disk, 'e/new'), 'utf8')).toBe('PERSON');
   });
 });

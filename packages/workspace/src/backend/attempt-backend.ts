@@ -5,10 +5,11 @@ import {
   type CallOptions,
   type CommitResult,
   FsError,
-  isFsError,
+  isWithin,
   type Limits,
   type LoadRequest,
   type LoadResult,
+  parentPath,
   pathSegments,
   quote,
   StorageError,
@@ -36,8 +37,10 @@ export interface AttemptBackendOptions {
   /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly refresher: Refresher;
-  /** Returns a head in which moved directories show their files where accepts of other attempts have put them. */
-  readonly follow?: ((head: Head, options: CallOptions) => Promise<Head>) | undefined;
+  /** Returns a head in which moved directories, all or the wanted ones, show their files where accepts have put them. */
+  readonly follow?:
+    | ((head: Head, options: CallOptions, isWanted?: (path: string) => boolean) => Promise<Head>)
+    | undefined;
   /** Limits of what the attempt adds to the directory. */
   readonly limits?: Limits | undefined;
   /**
@@ -85,18 +88,7 @@ export class AttemptBackend implements Backend {
   async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#enter(call);
     const { head } = await this.#newest(call);
-    try {
-      return await this.#loadFrom(head, requests, call);
-    } catch (error) {
-      if (!isFsError(error, 'EBUSY')) throw error;
-      const followed = await this.#followed(head, call);
-      if (followed === head) throw error;
-      return this.#loadFrom(followed, requests, call);
-    }
-  }
-
-  async #loadFrom(head: Head, requests: readonly LoadRequest[], call: BackendCall | undefined): Promise<LoadResult[]> {
-    const view = this.view(head);
+    const view = this.view(await this.#followed(head, call, shownBy(requests)));
     const results: LoadResult[] = [];
     for (const request of requests) results.push(await view.load(request, call));
     return results;
@@ -115,8 +107,8 @@ export class AttemptBackend implements Backend {
     return state;
   }
 
-  async #followed(head: Head, call: BackendCall | undefined): Promise<Head> {
-    return (await this.#options.follow?.(head, signalOf(call))) ?? head;
+  async #followed(head: Head, call: BackendCall | undefined, isWanted?: (path: string) => boolean): Promise<Head> {
+    return (await this.#options.follow?.(head, signalOf(call), isWanted)) ?? head;
   }
 
   view(head: Head): View {
@@ -282,6 +274,17 @@ export class AttemptBackend implements Backend {
   #exceeded(before: Head, after: Head, limits: Limits): CommitResult | undefined {
     return exceededLimit(before, after, limits) ?? exceededLimit(before, after, this.#options.limits ?? {});
   }
+}
+
+/** Returns whether the results of requests depend on where the files of a moved directory lie. */
+function shownBy(requests: readonly LoadRequest[]): (path: string) => boolean {
+  return (moved) =>
+    requests.some((request) => {
+      const path = request.kind === 'path' ? request.path : request.at.path;
+      return (
+        isWithin(path, moved) || (isWithin(moved, path) && (request.kind === 'tree' || parentPath(moved) === path))
+      );
+    });
 }
 
 const BUSY = 'Other processes keep changing the paths. Nothing was written: try again';

@@ -375,7 +375,7 @@ export class BatchWriter {
       const from = { path, id: record.id, meta: record.meta };
       const base: Base = { path, key: keyOf(record), state: stateOfRecord(record), at: systemClock() };
       node = { id: shownId(this.#before, record.id), kind: 'directory', version: '', from, names: NO_NAMES };
-      this.#draft.setEntry(names.slice(0, i + 1), { node, base }, true);
+      this.#draft.setEntry(names.slice(0, i + 1), { node, base });
     }
     return node;
   }

@@ -1,4 +1,13 @@
-import type { Backend, BackendCall, LoadRequest, LoadResult, NodeAddress, NodeId, NodeRecord } from '@scratchfs/core';
+import type {
+  Backend,
+  BackendCall,
+  LoadRequest,
+  LoadResult,
+  NodeAddress,
+  NodeId,
+  NodeRecord,
+  Version,
+} from '@scratchfs/core';
 import { UNKNOWN_VERSION } from '@scratchfs/core';
 
 const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
@@ -71,4 +80,9 @@ function upperResult(result: LoadResult, request: LoadRequest): LoadResult {
 /** Returns a key that changes with a node; of a directory only with its identity. */
 export function keyOf({ id, kind, version }: NodeRecord): string {
   return kind === 'directory' ? String(id) : `${id} ${version}`;
+}
+
+/** Returns the id of the node that a key is of. The key of a directory is its id. */
+export function idOf(key: Version): NodeId {
+  return String(key).split(' ', 1)[0] as string;
 }

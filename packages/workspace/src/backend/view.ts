@@ -196,8 +196,7 @@ export class View {
       size: 0,
       links: 1,
       directory: {
-        listing:
-          shown === undefined ? ownListing(node) : joined(node.listing, this.#withSuffix(shown).directory?.listing),
+        listing: joined(node.listing, shown && this.#withSuffix(shown).directory?.listing),
         tree: UNKNOWN_VERSION,
         count: 0,
         totals: NOTHING,
@@ -433,22 +432,6 @@ export class View {
     }
     return { kind: 'tree', directory: directory as NodeRecord, listings };
   }
-}
-
-const counts = new WeakMap<object, number>();
-let count = 0;
-
-/**
- * Returns the version of the listing of a directory through which no lower one shows. If it had one that is gone,
- * entries can leave `names` without a change of `listing`: those of unchanged lower directories, when changes in these
- * are undone. So a number for the map of names is added.
- */
-function ownListing({ listing, from, names = NO_NAMES }: DeltaNode): Version {
-  const own = joined(listing, undefined);
-  if (from === undefined) return own;
-  let known = counts.get(names);
-  if (known === undefined) counts.set(names, (known = ++count));
-  return `${own}!${known}`;
 }
 
 function isUnchanged({ root, inodes }: Head): boolean {

@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, renameSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -62,5 +62,18 @@ describe('what the attempt has changed and the person', () => {
     expect([tree['/a/p'], tree['/a/y'], more, conflicts]).toEqual(['one\n', 'agent\n', 'one\nmore\n', []]);
     const read = (name: string) => readFileSync(join(disk, name), 'utf8');
     expect([read('a/p'), read('a/y')]).toEqual(['one\nmore\n', 'agent\n']);
+  });
+});
+
+describe('a directory that the person has removed and the attempt has changed', () => {
+  it('leaves the listing above it when the change is undone', async () => {
+    const disk = directories.directory({ 'a/y': 'one\n', 'a/s/z': 'z\n' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.writeFile('/a/s/z', 'agent\n');
+    rmSync(join(disk, 'a/s'), { recursive: true });
+    expect(Object.keys(await shown(attempt.fileSystem))).toEqual(['/a', '/a/s', '/a/y', '/a/s/z']);
+    await attempt.undo();
+    expect(Object.keys(await shown(attempt.fileSystem))).toEqual(['/a', '/a/y']);
   });
 });
