@@ -92,6 +92,27 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     await Promise.all(all.map((fs) => fs.close()));
   });
 
+  it('creates no tables for a listing, nor if create is false, and refuses newer ones in both', async () => {
+    const database = await PGlite.create();
+    const client = database as unknown as PostgresClient;
+    const tables = async () => (await database.query("SELECT 1 FROM pg_tables WHERE tablename LIKE 'scratchfs%'")).rows;
+    expect(await PostgresStorage.list(client)).toEqual([]);
+    const opening = openFileSystem(new PostgresStorage(client, { create: false }));
+    await expect(opening).rejects.toMatchObject({
+      kind: 'lost',
+      message: /no tables of scratchfs, and create is false/,
+    });
+    expect(await tables()).toEqual([]);
+    const fs = await openFileSystem(new PostgresStorage(client, { name: 'one' }));
+    expect([await PostgresStorage.list(client), (await tables()).length]).toEqual([['one'], 3]);
+    await fs.close();
+    await database.query('UPDATE scratchfs_format SET version = 2');
+    for (const create of [true, false])
+      await expect(openFileSystem(new PostgresStorage(client, { create }))).rejects.toMatchObject({ kind: 'version' });
+    await expect(PostgresStorage.list(client)).rejects.toMatchObject({ kind: 'version' });
+    await database.close();
+  });
+
   it('creates the tables of an empty database from several clients at the same time', async () => {
     for (let round = 0; round < 3; round++) {
       const database = newName();

@@ -39,12 +39,15 @@ const FIRST_HEAD = `INSERT INTO scratchfs_heads VALUES ($1, ${NEW_TAG}, $2) ON C
 export class PostgresObjectStore implements ObjectStore {
   readonly #open: () => Promise<Connection>;
   readonly #name: string;
+  readonly #create: boolean;
   #opened: Promise<Connection> | undefined;
   #isClosed = false;
 
-  constructor(open: () => Promise<Connection>, name: string) {
+  /** @param create create missing tables */
+  constructor(open: () => Promise<Connection>, name: string, create = true) {
     this.#open = open;
     this.#name = name;
+    this.#create = create;
   }
 
   async get(name: string, offset: number, length: number): Promise<Uint8Array | undefined> {
@@ -137,8 +140,14 @@ export class PostgresObjectStore implements ObjectStore {
     await this.#swap('DELETE FROM scratchfs_heads WHERE filesystem = $1 RETURNING tag', [], [this.#name]);
   }
 
-  /** Returns the names of the filesystems in the database, sorted. */
+  /** Returns the names of the filesystems in the database, sorted. Creates no tables. */
   async names(): Promise<string[]> {
+    this.#opened ??= this.#open();
+    try {
+      if (!(await hasTables(await this.#opened))) return [];
+    } catch (error) {
+      throw toStorageError(error);
+    }
     const rows = await this.#query('SELECT filesystem FROM scratchfs_heads', []);
     return rows.map((row) => String(row['filesystem'])).sort();
   }
@@ -190,7 +199,7 @@ export class PostgresObjectStore implements ObjectStore {
     let connection: Connection | undefined;
     try {
       if (!this.#isClosed) connection = await this.#open();
-      if (connection !== undefined) await prepareTables(connection);
+      if (connection !== undefined) await prepareTables(connection, this.#create);
       if (connection === undefined || this.#isClosed) throw new StorageError('closed', 'The storage was closed');
       return connection;
     } catch (error) {
@@ -201,11 +210,24 @@ export class PostgresObjectStore implements ObjectStore {
   }
 }
 
-async function prepareTables(connection: Connection): Promise<void> {
+async function prepareTables(connection: Connection, create: boolean): Promise<void> {
+  // Existing tables are not created again: the user may have no right to create any.
+  if (await hasTables(connection)) return;
+  if (!create) throw new StorageError('lost', 'The database has no tables of scratchfs, and create is false');
+  await connection.query(CREATE_TABLES, []);
+  await checkTables(connection);
+}
+
+/** @throws StorageError `version` for tables of a newer version */
+async function hasTables(connection: Connection): Promise<boolean> {
   const sql = "SELECT to_regclass('scratchfs_format')::text AS format";
   const [found] = await connection.query(sql, []);
-  // Existing tables are not created again: the user may have no right to create any.
-  if (found?.['format'] == null) await connection.query(CREATE_TABLES, []);
+  if (found?.['format'] == null) return false;
+  await checkTables(connection);
+  return true;
+}
+
+async function checkTables(connection: Connection): Promise<void> {
   const [row] = await connection.query('SELECT version FROM scratchfs_format', []);
   checkFormat(row?.['version']);
 }

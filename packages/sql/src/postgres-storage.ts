@@ -6,18 +6,18 @@ import { PostgresObjectStore } from './postgres-object-store.js';
 /**
  * A filesystem in a PostgreSQL database that several processes share. Give it a pool or connection of `pg`, the `sql`
  * function of `postgres`, a database of `@electric-sql/pglite`, or a URL: `postgres://user@host/database?name=main`,
- * for which it opens a pool of `pg` at the first call. The tables are created if they are missing. A given client stays
- * open.
+ * for which it opens a pool of `pg` at the first call. Missing tables are created, unless `create` is false. A given
+ * client stays open.
  * @throws TypeError, RangeError for options or a URL of a wrong kind
  */
 export class PostgresStorage extends ObjectTreeStorage {
   constructor(client: PostgresClient | string | URL, options: SqlStorageOptions = {}) {
     const { open, name: nameInUrl } = parseClient(client);
     const { name, tree } = parseOptions('PostgresStorage', options, nameInUrl);
-    super(new PostgresObjectStore(open, name), tree);
+    super(new PostgresObjectStore(open, name, tree.create !== false), tree);
   }
 
-  /** Returns the names of the filesystems in a database, sorted. Creates missing tables. @throws StorageError */
+  /** Returns the names of the filesystems in a database, sorted. Creates no tables. @throws StorageError */
   static async list(client: PostgresClient | string | URL): Promise<string[]> {
     const store = new PostgresObjectStore(parseClient(client).open, 'default');
     try {
