@@ -3,13 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileSystem, type Storage } from '@scratchfs/core';
 import { PostgresStorage, SqliteStorage } from '@scratchfs/sql';
+import { type Connector, createDatabase } from 'db0';
+import sqliteConnector from 'db0/connectors/better-sqlite3';
+import postgresConnector from 'db0/connectors/postgresql';
 import Libsql from 'libsql';
 import pg from 'pg';
+import { createStorage } from 'unstorage';
+import db0Driver from 'unstorage/drivers/db0';
 import { findPostgres, PostgresServer } from './servers/postgres-server.js';
 
 /**
  * `npm run bench -- sql`: milliseconds of a write, a read and a list in SQLite and PostgreSQL, each waiting for the one
- * before, beside one row for each file in a transaction of its own. Argument: the number of operations.
+ * before, beside one row for each file in a transaction of its own, and beside unstorage. Argument: the number of operations.
  */
 interface Client {
   write(key: string, bytes: Uint8Array): unknown;
@@ -53,6 +58,26 @@ async function postgresRows(url: string): Promise<Client> {
   };
 }
 
+/** The driver of unstorage for SQL. */
+async function unstorage(connector: Connector, ...settings: string[]): Promise<Client> {
+  const database = createDatabase(connector);
+  for (const setting of settings) await database.exec(setting);
+  const storage = createStorage({ driver: db0Driver({ database }) });
+  return {
+    write: (key, bytes) => storage.setItemRaw(key, Buffer.from(bytes)),
+    read: (key) => storage.getItemRaw(key),
+    list: () => storage.getKeys(),
+    close: () => database.dispose(),
+  };
+}
+
+const unstorageInSqlite = (path: string, synchronous: 'NORMAL' | 'FULL'): Promise<Client> =>
+  unstorage(
+    sqliteConnector({ path, lib: () => Libsql } as never),
+    'PRAGMA journal_mode = WAL',
+    `PRAGMA synchronous = ${synchronous}`,
+  );
+
 async function fileSystem(storage: Storage): Promise<Client> {
   const fs = await openFileSystem(storage);
   return {
@@ -70,13 +95,16 @@ try {
   const file = (name: string): string => join(folder, `${name}.db`);
   const clients: [string, Client][] = [
     ['SQLite, a row', sqliteRows(file('row'), 'NORMAL')],
+    ['unstorage, SQLite', await unstorageInSqlite(file('unstorage'), 'NORMAL')],
     ['`SqliteStorage`', await fileSystem(new SqliteStorage(file('tree'), { durability: 'process' }))],
     ['SQLite, a row, flushed', sqliteRows(file('flushed-row'), 'FULL')],
+    ['unstorage, SQLite, flushed', await unstorageInSqlite(file('flushed-unstorage'), 'FULL')],
     ['`SqliteStorage`, flushed', await fileSystem(new SqliteStorage(file('flushed-tree')))],
   ];
   if (server !== undefined)
     clients.push(
       ['PostgreSQL, a row', await postgresRows(server.url)],
+      ['unstorage, PostgreSQL', await unstorage(postgresConnector({ url: server.url, lib: () => pg } as never))],
       ['`PostgresStorage`', await fileSystem(new PostgresStorage(server.url))],
     );
   const least = new Map<string, number[]>();
