@@ -4,6 +4,7 @@ import {
   backendSuite,
   collectTests,
   fileSystemSuite,
+  type OptionalMethod,
   objectStoreFaults,
   objectStoreSuite,
   storageSuite,
@@ -17,6 +18,8 @@ export interface Subject {
   store(name: string): ObjectStore;
   /** Opens the storage of the filesystem with this name. */
   storage(name: string, options?: ObjectTreeOptions): AsyncStorage;
+  /** Optional methods of the object store. */
+  readonly methods: readonly OptionalMethod[];
   /** Number of objects in the test of long listings. */
   readonly listedObjects: number;
 }
@@ -32,7 +35,7 @@ let made = 0;
 const newName = (): string => `f${made++}`;
 
 const SUITES: Readonly<Record<string, (test: TestRunner, subject: Subject, everyFault: number) => void>> = {
-  objects: (test, { store, listedObjects }) => objectStoreSuite({ test, listedObjects, open: store }),
+  objects: (test, { store, methods, listedObjects }) => objectStoreSuite({ test, methods, listedObjects, open: store }),
   backend: (test, { store }) => backendSuite({ test, create: () => new ObjectTreeBackend(store(newName())) }),
   storage: (test, { storage }) => storageSuite({ test, create: ({ clock }) => storage(newName(), { clock }) }),
   files: (test, { storage }) =>

@@ -22,12 +22,14 @@ const inBucket = (bucket: R2BucketBinding): Subject => ({
   // Pages of 100 names, so that a long listing is tested with few objects.
   store: (name) => new R2ObjectStore(smallPages(bucket), name),
   storage: (name, options) => new R2Storage(bucket, { ...options, name }),
+  methods: ['deleteHead'],
   listedObjects: 150,
 });
 
 const inObject = (state: SqlObjectState): Subject => ({
   store: (name) => new DurableObjectStore(state, name),
   storage: (name, options) => new DurableObjectStorage(state, { ...options, name }),
+  methods: ['commit', 'watch', 'deleteHead'],
   listedObjects: 1_100,
 });
 

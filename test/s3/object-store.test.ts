@@ -10,6 +10,7 @@ describe.skipIf(!hasBucket)('S3Storage', () => {
   objectStoreSuite({
     // Each test mostly waits for the store, and has its own place.
     test: { describe, it: (name, body) => it.concurrent(name, body, 120_000) },
+    methods: ['deleteHead'],
     name: 'as an object store',
     open: (place) =>
       new S3ObjectStore({

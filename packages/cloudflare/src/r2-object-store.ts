@@ -5,6 +5,8 @@ import { toStorageError } from './r2-errors.js';
 
 /** Prefix of every key. */
 const ROOT = 'scratchfs/';
+/** Names beside the objects, which no listing contains. An `S3Storage` may have left a probe. */
+const HEAD_NAMES: readonly string[] = ['probe', 'head'];
 
 /**
  * Stores the objects of a filesystem, and its head, as objects of a bucket. The keys are those of an `S3Storage` with
@@ -42,7 +44,8 @@ export class R2ObjectStore implements ObjectStore {
 
   async list(prefix: string, cursor: string | undefined): Promise<NamePage> {
     const page = await listPage(this.#bucket, { prefix: this.#key(prefix) }, cursor);
-    return { names: page.objects.map(({ key }) => key.slice(this.#prefix.length)), cursor: cursorOf(page) };
+    const names = page.objects.map(({ key }) => key.slice(this.#prefix.length));
+    return { names: names.filter((name) => !HEAD_NAMES.includes(name)), cursor: cursorOf(page) };
   }
 
   async readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
@@ -61,8 +64,7 @@ export class R2ObjectStore implements ObjectStore {
   }
 
   deleteHead(): Promise<void> {
-    // An S3Storage may have left a probe.
-    return this.delete(['probe', 'head']);
+    return this.delete(HEAD_NAMES);
   }
 
   #key(name: string): string {

@@ -28,6 +28,7 @@ describe('DiskStorage', () => {
   const test = { describe, it: (name: string, body: () => Promise<void>) => it(name, body) };
   objectStoreSuite({
     test,
+    methods: ['watch', 'deleteHead'],
     open: (place) => new DiskObjectStore(root, place.toLowerCase().replaceAll('/', '-'), false),
     listedObjects: 200,
   });

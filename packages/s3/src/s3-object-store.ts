@@ -7,6 +7,9 @@ import { isLostRace, isMissing, isNotModified, isPastEnd, isSurelyLostRace, toSt
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
 
+/** Names beside the objects, which no listing contains. */
+const HEAD_NAMES: readonly string[] = ['probe', 'head'];
+
 export interface S3Location {
   readonly client: () => Promise<S3Client>;
   readonly bucket: string;
@@ -72,7 +75,10 @@ export class S3ObjectStore implements ObjectStore {
         cursor === undefined ? place : { ...place, ContinuationToken: cursor },
       );
       const { Contents = [], IsTruncated, NextContinuationToken } = await client.send(command, sendOptions(call));
-      const names = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(this.#location.prefix.length)]));
+      const names = Contents.flatMap(({ Key }) => {
+        const name = Key?.slice(this.#location.prefix.length);
+        return name === undefined || HEAD_NAMES.includes(name) ? [] : [name];
+      });
       if (IsTruncated === true && NextContinuationToken === undefined)
         throw new StorageError('unavailable', 'The store says that a listing goes on, but not how', {
           retryable: false,
@@ -110,7 +116,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   deleteHead(call?: BackendCall): Promise<void> {
-    return this.delete(['probe', 'head'], call);
+    return this.delete(HEAD_NAMES, call);
   }
 
   close(): Promise<void> {

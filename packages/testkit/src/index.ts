@@ -32,7 +32,7 @@ export type { CreateOptions, ManualClock } from './suite/context.js';
 export { manualClock } from './suite/context.js';
 export type { FileSystemSection, FileSystemSuiteOptions } from './suite/file-system-suite.js';
 export { fileSystemSuite } from './suite/file-system-suite.js';
-export type { ObjectStoreSuiteOptions } from './suite/object-store-suite.js';
+export type { ObjectStoreSuiteOptions, OptionalMethod } from './suite/object-store-suite.js';
 export { objectStoreSuite } from './suite/object-store-suite.js';
 export type { TestResult, TestRunner } from './suite/runner.js';
 export { collectTests } from './suite/runner.js';

@@ -28,12 +28,13 @@ export interface StoredObject {
  *
  * **Names** have at most 200 characters of `a-z`, `0-9`, `-`, `.` and `/`. An object is put once: a name never gets
  * other bytes, not even after its deletion, and a request that is sent again carries the same bytes. The one exception
- * is the object `turn`, which is put repeatedly and may be read stale. The head has no name: the store chooses its
- * place, so that no listing contains it.
+ * is the object `turn`, which is put repeatedly and may be read stale. All other names begin with `objects/`, `forks/`
+ * or `trash/`. The head has no name. The store chooses its place: a table of its own, or a name beside the objects such
+ * as `head`, which it leaves out of listings.
  *
  * **Sizes**: most objects have some kilobytes; no object is larger than `maxObjectBytes`. A head has some kilobytes,
- * and 0.5 KB more for each checkpoint and fork: some 100 KB with 200 checkpoints. A head that would be larger than
- * `maxObjectBytes` is a `StorageError` of kind `full`, and nothing is changed.
+ * and 0.5 KB more for each checkpoint and fork: some 100 KB with 200 checkpoints. The caller checks both sizes, so a
+ * store need not: a commit whose head would be larger fails with a `StorageError` of kind `full` and changes nothing.
  *
  * **Consistency**: once `put` has resolved, every client reads the object; once `swapHead` has resolved, every
  * `readHead` that begins later returns that head or a later one. Objects whose deletion has begun may still be read.
@@ -69,7 +70,8 @@ export interface ObjectStore {
   readonly maxDeleteNames?: number | undefined;
   /**
    * Reads `length` bytes from `offset` on: fewer if the object ends before, none if `offset` is at or past its end.
-   * It must not return more. Returns undefined if there is no such object.
+   * It must not return more. Returns undefined if there is no such object. A range of HTTP cannot have the length 0: a
+   * store with such ranges returns no bytes then, whether there is an object or not.
    *
    * The caller keeps the bytes without copying them, so they must never change afterwards: a store must not reuse their
    * buffer. They may be a view on a larger buffer, which then stays in memory as long as they do.
@@ -87,7 +89,7 @@ export interface ObjectStore {
    */
   delete(names: readonly string[], call?: BackendCall): Promise<void>;
   /**
-   * Lists names that begin with `prefix`, in any order. `cursor` is that of the previous page, undefined for the first
+   * Lists names that begin with `prefix`, in any order; all of them if that is empty. `cursor` is that of the previous page, undefined for the first
    * one: an opaque text for the caller, who may send it again. Other clients put and delete objects during a listing:
    * it contains every object that exists from its beginning to its end at least once; those put or deleted during it
    * may be missing.
@@ -97,8 +99,9 @@ export interface ObjectStore {
    */
   list(prefix: string, cursor: string | undefined, call?: BackendCall): Promise<NamePage>;
   /**
-   * Reads the head; undefined if there is none. If it still has the tag `known`, a store may return `unchanged`, which
-   * saves the transfer.
+   * Reads the head; undefined if there is none. Tag and bytes belong to one head: a store that reads them by two
+   * requests reads the bytes of exactly that tag, or both again. If it still has the tag `known`, a store may return
+   * `unchanged`, which saves the transfer.
    */
   readHead(known: string | undefined, call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined>;
   /**
@@ -135,7 +138,10 @@ export interface ObjectStore {
    * hear of the changes of other clients, as the event `overflow`; without, only of those of their own client.
    */
   watch?(changed: () => void, fail: (error: unknown) => void): () => void;
-  /** Deletes the head; does nothing if there is none. A store without this method cannot delete its filesystem. */
+  /**
+   * Deletes the head, whatever its tag; does nothing if there is none. The caller has read it immediately before. A
+   * store without this method cannot delete its filesystem.
+   */
   deleteHead?(call?: BackendCall): Promise<void>;
   /**
    * Releases what the store holds: connections, locks, timers. Called once, after the storage and all its forks have

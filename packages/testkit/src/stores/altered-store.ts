@@ -2,9 +2,10 @@ import type { ObjectStore } from '@scratchfs/core/object-tree';
 
 /** Returns a store with some of its requests replaced. */
 export function alteredStore(store: ObjectStore, others: Partial<ObjectStore>): ObjectStore {
-  const { maxObjectBytes, commit, watch, deleteHead, close } = store;
+  const { maxObjectBytes, maxDeleteNames, commit, watch, deleteHead, close } = store;
   return {
     ...(maxObjectBytes === undefined ? {} : { maxObjectBytes }),
+    ...(maxDeleteNames === undefined ? {} : { maxDeleteNames }),
     get: (...what) => store.get(...what),
     put: (...what) => store.put(...what),
     delete: (...what) => store.delete(...what),

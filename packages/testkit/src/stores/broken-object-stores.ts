@@ -163,6 +163,11 @@ const MISTAKES: Readonly<Record<string, Spoil>> = {
     }),
   'lists all names': (store) => alteredStore(store, { list: (_prefix, cursor, call) => store.list('', cursor, call) }),
   'lists the head': (store) => onList(store, (page) => ({ ...page, names: [...page.names, 'objects/head'] })),
+  'lists the head among all names': (store) =>
+    onList(store, async (page, prefix) => {
+      const isListed = prefix === '' && (await store.readHead(undefined)) !== undefined;
+      return isListed ? { ...page, names: [...page.names, 'head'] } : page;
+    }),
   'lists one page only': (store) => onList(store, (page) => ({ ...page, cursor: undefined })),
   'loses the first name of each further page': (store) =>
     onList(store, (page, _prefix, cursor) => (cursor === undefined ? page : { ...page, names: page.names.slice(1) })),
@@ -188,6 +193,10 @@ const MISTAKES: Readonly<Record<string, Spoil>> = {
       if (cursor !== undefined && count(shared, cursor) > 1) throw new StorageError('unavailable', 'unknown cursor');
       return page;
     }),
+  'ends a listing at a cursor that it has seen': (store, shared) =>
+    onList(store, (page, _prefix, cursor) =>
+      cursor !== undefined && count(shared, cursor) > 1 ? { names: [], cursor: undefined } : page,
+    ),
   'lists what it has listed before': (store) => {
     const known = new Map<string, Promise<NamePage>>();
     return alteredStore(store, {
@@ -308,6 +317,20 @@ const MISTAKES: Readonly<Record<string, Spoil>> = {
       },
     });
   },
+  'reads the tag of a head, and then its bytes': (store) =>
+    alteredStore(store, {
+      readHead: async () => {
+        const [first, second] = [await store.readHead(undefined), await store.readHead(undefined)];
+        return typeof first === 'object' && typeof second === 'object' ? { ...second, tag: first.tag } : second;
+      },
+    }),
+  'reads the bytes of a head, and then its tag': (store) =>
+    alteredStore(store, {
+      readHead: async () => {
+        const [first, second] = [await store.readHead(undefined), await store.readHead(undefined)];
+        return typeof first === 'object' && typeof second === 'object' ? { ...first, tag: second.tag } : second;
+      },
+    }),
   'cuts a head at 64 KiB': (store) =>
     alteredStore(store, { swapHead: (bytes, ...rest) => store.swapHead(bytes.subarray(0, 65_536), ...rest) }),
   'returns every head in one buffer': (store) => {
@@ -330,6 +353,31 @@ const MISTAKES: Readonly<Record<string, Spoil>> = {
     }),
   'commits a head without its objects': (store) =>
     alteredStore(store, { commit: (_objects, head, expected, call) => store.swapHead(head, expected, call) }),
+  'commits a head before its objects': (store) =>
+    alteredStore(store, {
+      commit: async (objects, head, expected, call) => {
+        const tag = await store.swapHead(head, expected, call);
+        await nextTurn();
+        if (tag !== undefined) for (const { name, bytes } of objects) await store.put(name, bytes, call);
+        return tag;
+      },
+    }),
+  'tells of no head that a commit has made': (store, shared) =>
+    alteredStore(store, {
+      commit: async (...what) => {
+        count(shared, 'commits');
+        return store.commit?.(...what);
+      },
+      watch: (changed, fail) => {
+        let told = 0;
+        const notify = (): void => {
+          const commits = shared.counts.get('commits') ?? 0;
+          if (commits === told) changed();
+          told = commits;
+        };
+        return store.watch?.(notify, fail) ?? (() => {});
+      },
+    }),
   'tells no other client of a new head': (store) => alteredStore(store, { watch: () => () => {} }),
   'tells of new heads without end': (store) =>
     alteredStore(store, {

@@ -5,10 +5,14 @@ export class SlowStore implements ObjectStore {
   /** Consecutive lost races for the head: now, and at most. */
   lost = 0;
   mostLost = 0;
+  readonly maxObjectBytes: number | undefined;
+  readonly maxDeleteNames: number | undefined;
   readonly #store: ObjectStore;
   readonly #ms: () => number;
 
   constructor(store: ObjectStore, ms: () => number) {
+    this.maxObjectBytes = store.maxObjectBytes;
+    this.maxDeleteNames = store.maxDeleteNames;
     this.#store = store;
     this.#ms = ms;
   }

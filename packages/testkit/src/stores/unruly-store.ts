@@ -24,6 +24,8 @@ const LATE_TURNS = 150;
 /** A store behind a network that loses, delays, repeats and damages, in an order determined by a seed. */
 export class UnrulyStore implements ObjectStore {
   requests = 0;
+  readonly maxObjectBytes: number | undefined;
+  readonly maxDeleteNames: number | undefined;
   /** Present if the store has it. */
   readonly commit?: NonNullable<ObjectStore['commit']>;
   readonly #store: ObjectStore;
@@ -37,7 +39,9 @@ export class UnrulyStore implements ObjectStore {
     this.#scheduler = scheduler;
     this.#plan = plan;
     this.#late = late;
-    const { commit } = store;
+    const { maxObjectBytes, maxDeleteNames, commit } = store;
+    this.maxObjectBytes = maxObjectBytes;
+    this.maxDeleteNames = maxDeleteNames;
     if (commit !== undefined)
       this.commit = (objects, head, expected) =>
         this.#send('commit', () => commit.call(store, objects, head, expected));

@@ -1,5 +1,11 @@
 import { openFileSystem, StorageError } from '@scratchfs/core';
-import { type ObjectStore, objectTreeStorage } from '@scratchfs/core/object-tree';
+import {
+  type NamePage,
+  type ObjectStore,
+  objectTreeStorage,
+  type StoredHead,
+  type StoredObject,
+} from '@scratchfs/core/object-tree';
 import { Random } from '../random.js';
 import { alteredStore } from '../stores/altered-store.js';
 import { equal, fail, ok } from './assert.js';
@@ -14,12 +20,22 @@ export interface ObjectStoreSuiteOptions {
    */
   readonly open: (place: string) => ObjectStore | Promise<ObjectStore>;
   /**
+   * Optional methods that the store has. Their cases are tested; those of other methods are left out. A store that has
+   * other optional methods than these fails. Default: none.
+   */
+  readonly methods?: readonly OptionalMethod[] | undefined;
+  /**
    * Number of objects in the test of long listings. Choose more than the store lists in one page. Default 1,100.
    */
   readonly listedObjects?: number | undefined;
+  /** Milliseconds within which a watcher must hear of a new head. Default 5,000. */
+  readonly watchTimeoutMs?: number | undefined;
   /** Name of the group of tests. Default `ObjectStore`. */
   readonly name?: string | undefined;
 }
+
+/** A method of an object store that `objectStoreSuite` tests if the store has it. */
+export type OptionalMethod = (typeof OPTIONAL_METHODS)[number];
 
 /** A place in the store under test. */
 interface Place {
@@ -29,6 +45,7 @@ interface Place {
 
 type AddStore = (title: string, run: (store: ObjectStore, place: Place) => Promise<void>) => void;
 
+const OPTIONAL_METHODS = ['commit', 'watch', 'deleteHead'] as const;
 const KIB = 1024;
 /** Greatest size in bytes of an object, if the store declares none. */
 const MAX_OBJECT_BYTES = 8 * KIB * KIB;
@@ -36,6 +53,8 @@ const MAX_OBJECT_BYTES = 8 * KIB * KIB;
 const LARGE_HEAD_BYTES = 256 * KIB;
 const RACERS = 6;
 const ROUNDS = 5;
+/** Greatest number of names of one deletion, if the store declares none. */
+const MAX_DELETE_NAMES = 1_000;
 const ID = '0123456789abcdefghij';
 
 let places = 0;
@@ -45,7 +64,8 @@ let places = 0;
  * listings, and a filesystem over it whose garbage is collected while others write.
  */
 export function objectStoreSuite(options: ObjectStoreSuiteOptions): void {
-  const { test, open, listedObjects = 1_100, name = 'ObjectStore' } = options;
+  const { test, open, methods = [], listedObjects = 1_100, watchTimeoutMs = 5_000, name = 'ObjectStore' } = options;
+  const has = (method: OptionalMethod): boolean => methods.includes(method);
   const add: AddStore = (title, run) => {
     test.it(title, async () => {
       places += 1;
@@ -71,13 +91,24 @@ export function objectStoreSuite(options: ObjectStoreSuiteOptions): void {
     });
   };
   test.describe(name, () => {
+    add(`has of the optional methods: ${methods.join(', ') || 'none'}`, async (store) => {
+      const found = OPTIONAL_METHODS.filter((method) => store[method] !== undefined);
+      equal(
+        found,
+        OPTIONAL_METHODS.filter(has),
+        'optional methods of the store, and the option `methods` of the suite',
+      );
+    });
     test.describe('objects', () => objectCases(add));
     test.describe('listings', () => listingCases(add, listedObjects));
     test.describe('deletions', () => deletionCases(add));
     test.describe('the head', () => headCases(add));
-    test.describe('a commit', () => commitCases(add));
+    if (has('deleteHead')) test.describe('the deleted head', () => deletedHeadCases(add));
+    if (has('commit')) test.describe('a commit', () => commitCases(add));
+    if (has('watch')) test.describe('watching', () => watchCases(add, has('commit'), watchTimeoutMs));
     test.describe('races', () => raceCases(add));
     test.describe('a filesystem over it', () => fileSystemCases(add));
+    if (has('deleteHead')) test.describe('a deleted filesystem', () => deletedFileSystemCases(add));
   });
 }
 
@@ -115,6 +146,8 @@ function objectCases(add: AddStore): void {
   add('are read up to their end, and past it there are no bytes', async (store) => {
     await store.put(objectName(1), bytesOf(100));
     equal(await store.get(objectName(1), 90, 1_000), bytesOf(100).subarray(90));
+    for (const offset of [0, 50, 100])
+      equal(await store.get(objectName(1), offset, 0), new Uint8Array(0), `${offset}+0`);
     for (const offset of [100, 101, 5_000_000])
       equal(await store.get(objectName(1), offset, 10), new Uint8Array(0), `at ${offset}`);
   });
@@ -218,9 +251,11 @@ function objectCases(add: AddStore): void {
 function listingCases(add: AddStore, count: number): void {
   add('contain every name with the prefix once or more, and no others', async (store) => {
     const fork = `forks/${ID}/1-1-0-${ID}`;
-    const others = [fork, `trash/${ID}`, 'turn', 'objects', 'objectsx', 'object'];
-    await store.swapHead(bytesOf(20), undefined);
-    for (const name of [objectName(1), objectName(2), ...others]) await store.put(name, bytesOf(5));
+    const names = [objectName(1), objectName(2), fork, `trash/${ID}`, 'turn', 'objects', 'objectsx', 'object'];
+    await swap(store, bytesOf(20), await swap(store, bytesOf(10), undefined));
+    equal(await listAll(store, ''), [], 'names in a place that has only a head');
+    for (const name of names) await store.put(name, bytesOf(5));
+    equal(await listAll(store, ''), names.sort(), 'all names');
     equal(await listAll(store, 'objects/'), [objectName(1), objectName(2)]);
     equal(await listAll(store, 'forks/'), [fork]);
     equal(await listAll(store, 'trash/'), [`trash/${ID}`]);
@@ -235,12 +270,15 @@ function listingCases(add: AddStore, count: number): void {
   });
   add(`of ${count} objects are complete, and so are those that begin again at a cursor`, async (store) => {
     const names = await putMany(store, count);
-    equal(await listAll(store, 'objects/'), names);
-    const first = await store.list('objects/', undefined);
-    if (first.cursor === undefined) return;
-    const again: (readonly string[])[] = [];
-    for (let i = 0; i < 2; i++) again.push([...(await store.list('objects/', first.cursor)).names].sort());
-    equal(again[0], again[1], 'a page that is requested twice');
+    const pages = await pagesOf(store, 'objects/', undefined);
+    equal(namesOf(pages), names);
+    // From the first page on, and from one in the middle; twice, because the caller may send a cursor again.
+    for (const from of [1, 1, pages.length >> 1, pages.length >> 1]) {
+      const cursor = pages[from - 1]?.cursor;
+      if (cursor === undefined) continue;
+      const rest = await pagesOf(store, 'objects/', cursor);
+      equal(namesOf([...pages.slice(0, from), ...rest]), names, 'names up to a cursor, and from it on');
+    }
   });
   add(`of ${count} objects contain all that stay, while others are deleted and put`, async (store, place) => {
     const other = await place.open();
@@ -274,21 +312,14 @@ function deletionCases(add: AddStore): void {
     await store.delete([objectName(1)]);
     await store.delete([objectName(9)]);
   });
-  add('may name 1,000 objects', async (store) => {
-    const names = await putMany(store, 300);
-    const missing = Array.from({ length: 700 }, (_, i) => objectName(10_000 + i));
-    await store.delete([...missing.slice(0, 350), ...names, ...missing.slice(350)]);
+  add('may name as many objects as the store says', async (store) => {
+    const most = store.maxDeleteNames ?? MAX_DELETE_NAMES;
+    const names = await putMany(store, Math.min(300, most));
+    const missing = Array.from({ length: most - names.length }, (_, i) => objectName(10_000 + i));
+    const half = missing.length >> 1;
+    await store.delete([...missing.slice(0, half), ...names, ...missing.slice(half)]);
     equal(await listAll(store, 'objects/'), []);
     equal(await store.get(names.at(-1) as string, 0, 5), undefined);
-  });
-  add('of the head delete the head only, and a head that does not exist', async (store) => {
-    if (store.deleteHead === undefined) return;
-    await store.put(objectName(1), bytesOf(5));
-    await store.deleteHead();
-    await swap(store, bytesOf(20), undefined);
-    await store.deleteHead();
-    equal(await store.readHead(undefined), undefined, 'the deleted head');
-    equal(await store.get(objectName(1), 0, 5), bytesOf(5));
   });
 }
 
@@ -324,14 +355,6 @@ function headCases(add: AddStore): void {
   add('never has a tag for a second time', async (store) => {
     const tags: string[] = [];
     for (let i = 0; i < 12; i++) tags.push(await swap(store, bytesOf(30, i), tags.at(-1)));
-    if (store.deleteHead !== undefined) {
-      for (let i = 12; i < 15; i++) {
-        await store.deleteHead();
-        equal(await store.swapHead(bytesOf(30, 99), tags.at(-1)), undefined, 'a swap of a deleted head');
-        tags.push(await swap(store, bytesOf(30, i), undefined));
-        equal(await store.swapHead(bytesOf(30, 99), tags.at(-2)), undefined, 'a swap that expects a deleted head');
-      }
-    }
     equal(new Set(tags).size, tags.length, 'number of different tags');
   });
   add('may be large', async (store) => {
@@ -351,6 +374,34 @@ function headCases(add: AddStore): void {
     await headOf(store);
     equal(first.bytes, bytesOf(30, 1));
   });
+  add('is read with the tag of its bytes, while another client replaces it', async (store, place) => {
+    const readers = await Promise.all(Array.from({ length: RACERS }, () => place.open()));
+    let tag = await swap(store, bytesOf(40), undefined);
+    const written = new Map([[tag, bytesOf(40)]]);
+    for (let round = 1; round <= 2 * ROUNDS; round++) {
+      let isSwapped = false;
+      // The readers begin one after the other, and the swap falls between any two requests of one of them.
+      const reading = readers.map(async (reader, i) => {
+        const heads: StoredHead[] = [];
+        await steps(i);
+        do {
+          heads.push(await headOf(reader));
+          if (!isSwapped) await nextTurn();
+        } while (!isSwapped);
+        return heads;
+      });
+      const swapping = steps(round)
+        .then(() => swap(store, bytesOf(40, round), tag))
+        .finally(() => {
+          isSwapped = true;
+        });
+      const [next, heads] = await Promise.all([swapping, Promise.all(reading)]);
+      tag = next;
+      written.set(tag, bytesOf(40, round));
+      for (const head of heads.flat())
+        equal(head.bytes, written.get(head.tag), `bytes of the head that was read with the tag ${head.tag}`);
+    }
+  });
   add('is the new one or an error if the same swap is sent again', async (store) => {
     const first = await swap(store, bytesOf(30, 1), undefined);
     const second = await swap(store, bytesOf(30, 2), first);
@@ -363,28 +414,72 @@ function headCases(add: AddStore): void {
   });
 }
 
+function deletedHeadCases(add: AddStore): void {
+  add('leaves the objects, and is deleted again without an error', async (store) => {
+    await store.put(objectName(1), bytesOf(5));
+    await deleteHead(store);
+    await swap(store, bytesOf(20), undefined);
+    for (let i = 0; i < 2; i++) await deleteHead(store);
+    equal(await store.readHead(undefined), undefined, 'the deleted head');
+    equal(await store.get(objectName(1), 0, 5), bytesOf(5));
+  });
+  add('is not replaced, and its tag never returns', async (store) => {
+    const tags = [await swap(store, bytesOf(30), undefined)];
+    for (let i = 1; i < 4; i++) {
+      await deleteHead(store);
+      equal(await store.swapHead(bytesOf(30, 99), tags.at(-1)), undefined, 'a swap of a deleted head');
+      tags.push(await swap(store, bytesOf(30, i), undefined));
+      equal(await store.swapHead(bytesOf(30, 99), tags.at(-2)), undefined, 'a swap that expects a deleted head');
+      tags.push(await swap(store, bytesOf(30, i + 10), tags.at(-1)));
+    }
+    equal(new Set(tags).size, tags.length, 'number of different tags');
+  });
+}
+
 function commitCases(add: AddStore): void {
   add('puts objects and swaps the head, or does neither to the head', async (store, place) => {
-    if (store.commit === undefined) return;
     const other = await place.open();
     const first = await swap(store, bytesOf(30, 1), undefined);
     const objects = [1, 2].map((i) => ({ name: objectName(i), bytes: bytesOf(50, i) }));
-    const tag = await store.commit(objects, bytesOf(30, 2), first);
+    const tag = await commit(store, objects, bytesOf(30, 2), first);
     equal(await headOf(other), { tag, bytes: bytesOf(30, 2) });
     equal(await Promise.all([1, 2].map((i) => other.get(objectName(i), 0, 50))), [bytesOf(50, 1), bytesOf(50, 2)]);
     const late = [{ name: objectName(3), bytes: bytesOf(50, 3) }];
-    equal(await store.commit(late, bytesOf(30, 3), first), undefined, 'a commit that expects an old head');
+    equal(await commit(store, late, bytesOf(30, 3), first), undefined, 'a commit that expects an old head');
     equal(await headOf(store), { tag, bytes: bytesOf(30, 2) });
   });
+  add('shows a head only with its objects', async (store, place) => {
+    const reader = await place.open();
+    let tag = await swap(store, bytesOf(40), undefined);
+    for (let round = 1; round <= ROUNDS; round++) {
+      const object = { name: objectName(round), bytes: bytesOf(50, round) };
+      let isDone = false;
+      const committing = commit(store, [object], bytesOf(40, round), tag).finally(() => {
+        isDone = true;
+      });
+      const reading = async (): Promise<void> => {
+        for (;;) {
+          const wasDone = isDone;
+          if ((await headOf(reader)).tag !== tag) {
+            equal(await reader.get(object.name, 0, 50), object.bytes, 'an object of the head that was read');
+            return;
+          }
+          ok(!wasDone, 'the head is there once the commit has resolved');
+          await nextTurn();
+        }
+      };
+      const [next] = await Promise.all([committing, reading()]);
+      tag = next ?? fail('a commit that expects the head that is there has won');
+    }
+  });
   add(`has one winner among ${RACERS}, whose objects are read`, async (store, place) => {
-    if (store.commit === undefined) return;
     let expected = await swap(store, bytesOf(30, 250), undefined);
     for (let round = 0; round < ROUNDS; round++) {
       const tags = await Promise.all(
         Array.from({ length: RACERS }, async (_, i) => {
           const number = round * RACERS + i;
           const object = { name: objectName(number), bytes: bytesOf(50, number) };
-          return (await place.open()).commit?.([object], bytesOf(40, number), expected);
+          return commit(await place.open(), [object], bytesOf(40, number), expected);
         }),
       );
       const won = tags.flatMap((tag, i) => (tag === undefined ? [] : [i]));
@@ -395,27 +490,37 @@ function commitCases(add: AddStore): void {
       expected = tags[won[0] as number] as string;
     }
   });
-  add('tells watchers of new heads, until they end it', async (store, place) => {
-    if (store.watch === undefined) return;
+}
+
+function watchCases(add: AddStore, hasCommit: boolean, timeoutMs: number): void {
+  add('tells of new heads, until it is ended', async (store, place) => {
     const other = await place.open();
     let changes = 0;
-    const stop = store.watch(
+    const failures: unknown[] = [];
+    const stop = store.watch?.(
       () => {
         changes += 1;
       },
-      (error) => fail(`watching failed: ${String(error)}`),
+      (error) => failures.push(error),
     );
+    ok(typeof stop === 'function', 'watch returns a function');
     try {
-      let tag = await swap(other, bytesOf(30, 1), undefined);
-      await until(() => changes > 0);
-      const before = changes;
-      tag = await swap(other, bytesOf(30, 2), tag);
-      await until(() => changes > before);
+      const first = await swap(other, bytesOf(30, 1), undefined);
+      await until(() => changes > 0, timeoutMs);
+      let before = changes;
+      let tag = await swap(other, bytesOf(30, 2), first);
+      await until(() => changes > before, timeoutMs);
+      if (hasCommit) {
+        before = changes;
+        tag = (await commit(other, [], bytesOf(30, 3), tag)) ?? fail('the commit has won');
+        await until(() => changes > before, timeoutMs);
+      }
       stop();
       const ended = changes;
-      await swap(other, bytesOf(30, 3), tag);
+      await swap(other, bytesOf(30, 4), tag);
       await nextTurn();
       equal(changes, ended, 'number of calls after the end');
+      equal(failures, [], 'failures');
     } finally {
       stop();
     }
@@ -457,10 +562,6 @@ function raceCases(add: AddStore): void {
 }
 
 function fileSystemCases(add: AddStore): void {
-  const openTree = async (store: ObjectStore, maxCacheBytes = 0) => {
-    const storage = objectTreeStorage(store, { maxCacheBytes });
-    return { storage, fs: await openFileSystem(storage) };
-  };
   add('keeps what was written, for other clients too', async (store, place) => {
     const { fs, storage } = await openTree(store);
     await fs.mkdir('/a/b', { recursive: true });
@@ -527,8 +628,10 @@ function fileSystemCases(add: AddStore): void {
     ok(deleted > 0, 'something was deleted');
     await storage.close();
   });
-  add('is deleted with all its objects', async (store, place) => {
-    if (store.deleteHead === undefined) return;
+}
+
+function deletedFileSystemCases(add: AddStore): void {
+  add('has no objects left, and the one beside it is there', async (store, place) => {
     const beside = await openTree(await place.open(true));
     await beside.fs.writeFile('/f', 'stays');
     const { fs, storage } = await openTree(await place.open());
@@ -541,6 +644,12 @@ function fileSystemCases(add: AddStore): void {
     await storage.close();
     await beside.storage.close();
   });
+}
+
+/** Opens a filesystem that keeps nothing in memory. */
+async function openTree(store: ObjectStore) {
+  const storage = objectTreeStorage(store, { maxCacheBytes: 0 });
+  return { storage, fs: await openFileSystem(storage) };
 }
 
 function objectName(number: number): string {
@@ -569,17 +678,37 @@ async function putMany(store: ObjectStore, count: number): Promise<string[]> {
   return names.sort();
 }
 
-/** Returns the names of a listing, sorted, each once. */
+/** Returns all names with a prefix, sorted, each once. */
 async function listAll(store: ObjectStore, prefix: string): Promise<string[]> {
-  const names = new Set<string>();
-  let cursor: string | undefined;
-  for (let page = 0; page < 10_000; page++) {
-    const listed = await store.list(prefix, cursor);
-    for (const name of listed.names) names.add(name);
-    if (listed.cursor === undefined) return [...names].sort();
-    cursor = listed.cursor;
+  return namesOf(await pagesOf(store, prefix, undefined));
+}
+
+async function pagesOf(store: ObjectStore, prefix: string, cursor: string | undefined): Promise<NamePage[]> {
+  const pages: NamePage[] = [];
+  for (let next = cursor; pages.length < 10_000; next = pages.at(-1)?.cursor) {
+    pages.push(await store.list(prefix, next));
+    if (pages.at(-1)?.cursor === undefined) return pages;
   }
   return fail('a listing has no end');
+}
+
+function namesOf(pages: readonly NamePage[]): string[] {
+  return [...new Set(pages.flatMap(({ names }) => names))].sort();
+}
+
+/** Calls the optional method `commit`. */
+async function commit(
+  store: ObjectStore,
+  objects: readonly StoredObject[],
+  head: Uint8Array,
+  expected: string,
+): Promise<string | undefined> {
+  return store.commit === undefined ? fail('the store has no commit') : store.commit(objects, head, expected);
+}
+
+/** Calls the optional method `deleteHead`. */
+async function deleteHead(store: ObjectStore): Promise<void> {
+  await (store.deleteHead === undefined ? fail('the store has no deleteHead') : store.deleteHead());
 }
 
 /** Replaces the head, which must succeed. */
@@ -589,18 +718,23 @@ async function swap(store: ObjectStore, bytes: Uint8Array, expected: string | un
   return tag;
 }
 
-async function headOf(store: ObjectStore): Promise<{ readonly tag: string; readonly bytes: Uint8Array }> {
+async function headOf(store: ObjectStore): Promise<StoredHead> {
   const head = await store.readHead(undefined);
   if (typeof head !== 'object') return fail(`there is a head, not ${head}`);
   return { tag: head.tag, bytes: head.bytes };
 }
 
-/** Waits until a condition holds, and fails after five seconds. */
-async function until(isTrue: () => boolean): Promise<void> {
-  for (const end = performance.now() + 5_000; !isTrue(); ) {
-    if (performance.now() > end) fail('no watcher was called within five seconds');
+/** Waits until a condition holds. */
+async function until(isTrue: () => boolean, timeoutMs: number): Promise<void> {
+  for (const end = performance.now() + timeoutMs; !isTrue(); ) {
+    if (performance.now() > end) fail(`no watcher was called within ${timeoutMs} ms`);
     await nextTurn();
   }
+}
+
+/** Waits until the jobs that are queued now have run, a number of times. */
+async function steps(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await undefined;
 }
 
 function nextTurn(): Promise<void> {
