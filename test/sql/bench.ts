@@ -14,7 +14,8 @@ import { findPostgres, PostgresServer } from './servers/postgres-server.js';
 
 /**
  * `npm run bench -- sql`: milliseconds of a write, a read and a list in SQLite and PostgreSQL, each waiting for the one
- * before, beside one row for each file in a transaction of its own, and beside unstorage. Argument: the number of operations.
+ * before, beside one row for each file in a transaction of its own, and beside unstorage. Both sides wait for the disk
+ * alike: PostgreSQL flushes as it is installed, SQLite in the rows that say so. Argument: the number of operations.
  */
 interface Client {
   write(key: string, bytes: Uint8Array): unknown;
@@ -90,7 +91,7 @@ async function fileSystem(storage: Storage): Promise<Client> {
 
 const folder = mkdtempSync(join(tmpdir(), 'scratchfs-sql-bench-'));
 const program = findPostgres();
-const server = program === undefined ? undefined : await PostgresServer.start(program);
+const server = program === undefined ? undefined : await PostgresServer.start(program, true);
 try {
   const file = (name: string): string => join(folder, `${name}.db`);
   const clients: [string, Client][] = [

@@ -26,9 +26,11 @@ export class PostgresServer {
     readonly folder: string,
     readonly port: number,
     readonly user: { readonly uid?: number; readonly gid?: number },
+    readonly isFlushed: boolean,
   ) {}
 
-  static async start(bin: string): Promise<PostgresServer> {
+  /** @param isFlushed wait for the disk at each commit, as servers do that are not for tests */
+  static async start(bin: string, isFlushed = false): Promise<PostgresServer> {
     const folder = await mkdtemp(join(tmpdir(), 'scratchfs-postgres-'));
     const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     if (user.uid !== undefined) await chown(folder, user.uid, user.gid as number);
@@ -38,7 +40,7 @@ export class PostgresServer {
       cwd: folder,
       env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
     });
-    const server = new PostgresServer(folder, await freePort(), user);
+    const server = new PostgresServer(folder, await freePort(), user, isFlushed);
     await server.launch(bin);
     return server;
   }
@@ -50,7 +52,8 @@ export class PostgresServer {
   async launch(bin: string): Promise<void> {
     const args = ['-D', join(this.folder, 'data'), '-p', String(this.port), '-k', this.folder, '-h', '127.0.0.1'];
     // The tests kill the server, never the machine.
-    this.#server = spawn(join(bin, 'postgres'), [...args, '-c', 'fsync=off', '-c', 'max_connections=60'], {
+    const fsync = `fsync=${this.isFlushed ? 'on' : 'off'}`;
+    this.#server = spawn(join(bin, 'postgres'), [...args, '-c', fsync, '-c', 'max_connections=60'], {
       ...this.user,
       cwd: this.folder,
       stdio: 'ignore',
