@@ -239,6 +239,12 @@ export const campaigns = [
     run: tested('mcp', 'test/mcp/many-clients.test.ts', 10_000, { size: 'MCP_REQUESTS' }),
   },
   {
+    name: 'mcp/races',
+    proves: 'The MCP server reads and changes nothing outside while another process swaps a directory for a link.',
+    minutes: 5,
+    run: tested('mcp', 'test/mcp/races.test.ts', 1000, { size: 'MCP_RACE_ROUNDS' }),
+  },
+  {
     name: 'host/races',
     proves: 'Nothing outside a directory of the host is read or changed while another process swaps names in it.',
     minutes: 180,

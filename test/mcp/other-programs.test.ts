@@ -3,32 +3,52 @@ import { McpWorkspaceServer } from '@scratchfs/mcp';
 import { openWorkspace } from '@scratchfs/workspace';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HAS_NODE_24, programOf, runInNode24, serve, TOKEN } from './other-node.js';
-import { grounds } from './program.js';
+import { type Grounds, grounds } from './program.js';
 
 const inspector = programOf('inspector', 'clients', 'launcher', 'build', 'index.js');
 
+/** Arguments for the first call of each kind, and what its output has. */
+const CALLS = [
+  [
+    ['tools/call', '--tool-name', 'write_file', '--tool-arg', 'path=/new', 'content=from the Inspector'],
+    '"operation": 1',
+  ],
+  [['resources/read', '--uri', 'scratchfs://otter/new'], '"text": "from the Inspector"'],
+  [['prompts/get', '--prompt-name', 'what-happened'], '"role": "user"'],
+] as const;
+
 // The program needs a newer Node than this repository.
 describe.skipIf(!HAS_NODE_24).each(['legacy', 'modern'])('the command line of the Inspector, in the %s era', (era) => {
-  const options = ['--cli', '--protocol-era', era, '--method', 'tools/list', '--strict'];
-
-  it('finds no fault with the tools over stdio', async () => {
-    const { args, env, directory } = grounds({ a: 'a' });
-    const { code, output } = await runInNode24([inspector, ...options, process.execPath, ...args()], {
+  const run = (method: readonly string[], target: readonly string[], { env, directory }: Grounds) =>
+    runInNode24([inspector, '--cli', '--method', ...method, '--protocol-era', era, ...target], {
       cwd: dirname(directory),
       env,
     });
+
+  const findsNoFault = async (target: readonly string[], project: Grounds): Promise<void> => {
+    const { code, output } = await run(['tools/list', '--strict'], target, project);
     expect(output).toContain('"accept"');
     expect(code).toBe(0);
+    for (const [method, expected] of CALLS) {
+      const called = await run(method, target, project);
+      expect(called.output).toContain(expected);
+      expect(called.code).toBe(0);
+    }
+  };
+
+  it('finds no fault with the tools over stdio, calls one, reads a resource and gets a prompt', async () => {
+    const project = grounds({ a: 'a' });
+    await findsNoFault([process.execPath, ...project.args('--attempt', 'otter')], project);
   });
 
-  it('finds no fault with the tools over HTTP', async () => {
-    const { env, directory } = grounds({ a: 'a' });
-    const server = new McpWorkspaceServer(() => openWorkspace(directory, { store: 'memory:' }));
+  it('finds no fault with the tools over HTTP, calls one, reads a resource and gets a prompt', async () => {
+    const project = grounds({ a: 'a' });
+    const server = new McpWorkspaceServer(() => openWorkspace(project.directory, { store: 'memory:' }), {
+      attempt: 'otter',
+    });
     onTestFinished(() => server.close());
     const { url } = await serve(server);
     const over = ['--transport', 'http', '--server-url', url, '--header', `Authorization: Bearer ${TOKEN}`];
-    const { code, output } = await runInNode24([inspector, ...options, ...over], { cwd: dirname(directory), env });
-    expect(output).toContain('"accept"');
-    expect(code).toBe(0);
+    await findsNoFault(over, project);
   });
 });
