@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -7,7 +9,8 @@ import { DiskStorage } from '@scratchfs/disk';
 import { describe, expect, it } from 'vitest';
 import { PendingAccepts } from '../../packages/workspace/src/accept/pending-accept.js';
 import { mountSmallDisk, unmountSmallDisk, whyNoDisk } from '../attacks/small-disk.js';
-import { folder, ok, run } from './program.js';
+import { PROGRAM } from './bundle.js';
+import { ENVIRONMENT, folder, ok, run } from './program.js';
 import { repository } from './repository.js';
 
 const noDisk = whyNoDisk();
@@ -43,6 +46,71 @@ describe('a directory', () => {
       }
     },
   );
+});
+
+describe('a command that fills a new directory or file', () => {
+  it.skipIf(noDisk !== undefined)(
+    `leaves nothing on a full disk, or says what it left (${noDisk ?? 'a disk of 1 MB'})`,
+    async () => {
+      const cwd = folder('source');
+      mkdirSync(join(cwd, 'd'));
+      for (let index = 0; index < 40; index++) writeFileSync(join(cwd, 'd', `f${index}`), randomBytes(50_000));
+      writeFileSync(join(cwd, 'big'), randomBytes(1_500_000));
+      await ok(['copy', '.', 'all.snapshot'], { cwd: join(cwd, 'd') });
+      const archive = join(cwd, 'd', 'all.snapshot');
+      const place = folder('small');
+      mountSmallDisk(place);
+      try {
+        const at = (name: string): string => join(place, name);
+        for (const [args, left, said = 'Nothing was written'] of [
+          [['fs', 'get', 'big', at('big'), '--store', '.'], []],
+          [['fs', 'get', 'd', at('d'), '--store', '.'], []],
+          [['export', 'git', at('d.git'), '--store', '.'], []],
+          [['export', 'tar', at('a.tar'), '--store', '.'], []],
+          [['copy', '.', at('a.snapshot')], []],
+          [['copy', '.', at('copy')], ['copy'], 'Repeat the command: it begins again'],
+          [
+            ['import', 'snapshot', archive, '--store', at('imported')],
+            ['imported'],
+            'Some files may have been written',
+          ],
+        ] as const) {
+          if (args[0] === 'import') mkdirSync(at('imported'));
+          const { code, stderr } = await run(args, { cwd });
+          expect({ args, code, stderr }).toEqual({ args, code: 1, stderr: expect.stringContaining('Free some space') });
+          expect(stderr).toContain(said);
+          expect(readdirSync(place)).toEqual(left);
+          rmSync(join(place, left[0] ?? 'none'), { recursive: true, force: true });
+        }
+        mkdirSync(at('there'));
+        expect(await run(['fs', 'get', '/', at('there'), '--store', '.'], { cwd })).toMatchObject({
+          code: 1,
+          stderr: expect.stringContaining(`No space is left for ${at('there')}. Some files may have been written`),
+        });
+      } finally {
+        unmountSmallDisk(place);
+      }
+    },
+  );
+
+  it.each(['fs get', 'export git'])('leaves nothing when Ctrl-C ends %s', async (command) => {
+    const cwd = folder('source');
+    mkdirSync(join(cwd, 'd'));
+    for (let index = 0; index < 3_000; index++) writeFileSync(join(cwd, 'd', `f${index}`), `${index}\n`.repeat(300));
+    const place = folder('target');
+    const args = command === 'fs get' ? ['d', join(place, 'd')] : [join(place, 'd')];
+    const child = spawn(process.execPath, [PROGRAM, ...command.split(' '), ...args, '--store', '.'], {
+      cwd,
+      env: ENVIRONMENT,
+    });
+    const closed = once(child, 'close');
+    await expect
+      .poll(() => readdirSync(place), { interval: 5, timeout: 20_000 })
+      .toEqual([expect.stringMatching(/^d\.\w{12}\.tmp$/)]);
+    child.kill('SIGINT');
+    expect(await closed).toEqual([130, null]);
+    expect(readdirSync(place)).toEqual([]);
+  });
 });
 
 describe('a store', () => {

@@ -16,7 +16,7 @@ export async function run({ args: [from = '', to = ''], directory, output, signa
           signal,
           checkpoints: target.keepsCheckpoints,
           progress: ({ files }) => report(count(files, 'file')),
-        }).catch(explained),
+        }).catch((error) => explained(error, withoutPassword(to), signal)),
       );
       await target.save();
       const place = withoutPassword(to);
@@ -32,7 +32,17 @@ export async function run({ args: [from = '', to = ''], directory, output, signa
   }
 }
 
-function explained(error: NodeJS.ErrnoException): never {
+function explained(error: NodeJS.ErrnoException, place: string, signal: AbortSignal): never {
+  const again = 'Repeat the command: it begins again and removes that.';
+  if (signal.aborted)
+    throw new CliError(ExitCode.interrupted, `Interrupted. What is at ${place} is not whole.`, again, { cause: error });
+  if (error.code === 'ENOSPC' && !('limit' in error))
+    throw new CliError(
+      ExitCode.failed,
+      `No space is left for ${place}. What is there is not whole.`,
+      `Free some space. ${again}`,
+      { cause: error },
+    );
   if (error.code !== 'ENOTEMPTY') throw error;
   throw new CliError(
     ExitCode.failed,

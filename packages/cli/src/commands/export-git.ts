@@ -1,10 +1,11 @@
-import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { GitDirectory, History } from '@scratchfs/history';
 import { hostFileSystem, nodePrimitives } from '@scratchfs/host';
 import { CliError, ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { withTarget } from '../target/target.js';
+import { fillDirectory } from '../target/unfinished.js';
 import { escapeText } from '../terminal/escape.js';
 
 export async function run(call: Call): Promise<Result> {
@@ -17,43 +18,47 @@ export async function run(call: Call): Promise<Result> {
   } = call;
   const folder = resolve(directory, repository);
   const branch = options.text('branch') ?? 'main';
-  await checkFolder(folder, repository);
+  const isNew = await checkFolder(folder, repository);
   return withTarget(call, 'read', async ({ fileSystem }) => {
-    await mkdir(folder, { recursive: true });
-    const host = hostFileSystem(folder, { git: 'writable' });
-    try {
-      const git = await GitDirectory.init(host, { path: '/', primitives: nodePrimitives, branch });
+    const message = options.text('message') ?? 'Files of scratchfs';
+    const commitIn = async (place: string): Promise<string> => {
+      const host = hostFileSystem(place, { git: 'writable' });
       try {
-        const history = new History({ repository: git, primitives: nodePrimitives });
-        const message = options.text('message') ?? 'Files of scratchfs';
-        const commit = await output.progress('Committing', () =>
-          history.commit(fileSystem, { message, branch, signal }),
-        );
-        const lines = output.isQuiet
-          ? []
-          : [`Committed ${commit.slice(0, 12)} to ${escapeText(branch)} of ${escapeText(repository)}`];
-        return { lines, json: { commit, branch, repository: folder } };
+        const git = await GitDirectory.init(host, { path: '/', primitives: nodePrimitives, branch });
+        try {
+          const history = new History({ repository: git, primitives: nodePrimitives });
+          return await output.progress('Committing', () => history.commit(fileSystem, { message, branch, signal }));
+        } finally {
+          await git.close();
+        }
       } finally {
-        await git.close();
+        await host.close();
       }
-    } finally {
-      await host.close();
-    }
+    };
+    // A branch moves when everything in front of it is stored.
+    const commit = isNew ? await fillDirectory(call, folder, commitIn) : await commitIn(folder);
+    const lines = output.isQuiet
+      ? []
+      : [`Committed ${commit.slice(0, 12)} to ${escapeText(branch)} of ${escapeText(repository)}`];
+    return { lines, json: { commit, branch, repository: folder } };
   });
 }
 
-/** @throws CliError unless the directory is missing, empty or a bare repository */
-async function checkFolder(folder: string, name: string): Promise<void> {
+/**
+ * Reports whether a directory is missing or empty.
+ * @throws CliError unless it is that or a bare repository
+ */
+async function checkFolder(folder: string, name: string): Promise<boolean> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  if (names.length === 0) return;
+  if (names.length === 0) return true;
   const isBare = await lstat(join(folder, 'objects')).then(
     () => names.includes('HEAD') && names.includes('refs'),
     () => false,
   );
-  if (isBare) return;
+  if (isBare) return false;
   throw new CliError(
     ExitCode.refused,
     `${name} is not a bare repository.`,

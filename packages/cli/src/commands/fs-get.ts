@@ -3,8 +3,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { baseName } from '@scratchfs/core';
 import { CliError, ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
-import { copyTree } from '../target/copy-tree.js';
+import { type CopyCount, copyTree } from '../target/copy-tree.js';
 import { withTarget } from '../target/target.js';
+import { fillDirectory, inOneStep, inParts } from '../target/unfinished.js';
 import { escapeText } from '../terminal/escape.js';
 import { bytesText, count } from '../terminal/quantities.js';
 
@@ -33,22 +34,30 @@ export function run(call: Call): Promise<Result> {
     );
     if (exists && !options.flag('force') && !(isInside && source === '/'))
       throw new CliError(ExitCode.conflict, `${place} exists.`, '--force replaces files there; other files stay.');
-    const folder = kind === 'directory' ? place : dirname(place);
-    await mkdir(folder, { recursive: true });
+    const real = await fileSystem.realpath(source, { signal });
     const { hostFileSystem } = await import('@scratchfs/host');
-    const host = hostFileSystem(folder);
-    try {
-      const real = await fileSystem.realpath(source, { signal });
-      const target = kind === 'directory' ? '/' : `/${basename(place)}`;
-      const copied = await output.progress('Copying', (report) =>
-        copyTree(fileSystem, real, host, target, { signal, onProgress: ({ files }) => report(count(files, 'file')) }),
-      );
-      const lines = output.isQuiet
-        ? []
-        : [`Got ${escapeText(place)}: ${count(copied.files, 'file')}, ${bytesText(copied.bytes)}`];
-      return { lines, json: { path: source, target: place, ...copied } };
-    } finally {
-      await host.close();
-    }
+    const copyInto = async (folder: string, target: string): Promise<CopyCount> => {
+      const host = hostFileSystem(folder);
+      try {
+        return await output.progress('Copying', (report) =>
+          copyTree(fileSystem, real, host, target, { signal, onProgress: ({ files }) => report(count(files, 'file')) }),
+        );
+      } finally {
+        await host.close();
+      }
+    };
+    const copy = async (): Promise<CopyCount> => {
+      if (kind === 'directory')
+        return exists
+          ? inParts(call, place, () => copyInto(place, '/'))
+          : fillDirectory(call, place, (temporary) => copyInto(temporary, '/'));
+      await mkdir(dirname(place), { recursive: true });
+      return inOneStep(place, () => copyInto(dirname(place), `/${basename(place)}`));
+    };
+    const copied = await copy();
+    const lines = output.isQuiet
+      ? []
+      : [`Got ${escapeText(place)}: ${count(copied.files, 'file')}, ${bytesText(copied.bytes)}`];
+    return { lines, json: { path: source, target: place, ...copied } };
   });
 }

@@ -23,7 +23,11 @@ export async function checkOutput({ options, directory, output }: Call, file: st
 }
 
 /** Writes bytes to a file of the disk atomically; `-` is standard output. */
-export async function writeOutput({ directory, output }: Call, file: string, bytes: Uint8Array): Promise<void> {
+export async function writeOutput(
+  { directory, interrupts, output, signal }: Call,
+  file: string,
+  bytes: Uint8Array,
+): Promise<void> {
   if (file === '-') await output.bytes(bytes);
-  else await replaceFile(resolve(directory, file), bytes);
+  else await interrupts.orderly(() => replaceFile(resolve(directory, file), bytes, signal));
 }

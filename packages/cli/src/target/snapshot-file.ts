@@ -4,6 +4,7 @@ import { createFileSystem, type FileSystem, isStorageError } from 'scratchfs';
 import { createSnapshot, restoreSnapshot } from 'scratchfs/snapshot';
 import { CliError, ExitCode } from '../errors.js';
 import type { Store } from './store.js';
+import { inOneStep } from './unfinished.js';
 
 /**
  * Opens a snapshot file: its state is loaded into memory, and `save` replaces the file atomically. A file that does not
@@ -46,15 +47,17 @@ export async function fillFrom(fileSystem: FileSystem, bytes: Uint8Array, name: 
 }
 
 /** Writes a file beside the target and renames it, so that readers see the old or the new content. */
-export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+export function replaceFile(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    await writeFile(temporary, bytes, { flag: 'wx' });
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  return inOneStep(path, async () => {
+    try {
+      await writeFile(temporary, bytes, { flag: 'wx', ...(signal === undefined ? {} : { signal }) });
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  });
 }
 
 async function versionOf(path: string): Promise<string | undefined> {

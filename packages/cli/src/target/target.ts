@@ -1,8 +1,9 @@
 import type { Call } from '../table/command-spec.js';
 import { withAttemptTarget } from './attempt-target.js';
-import { type Access, openStore } from './open-store.js';
+import { type Access, openStore, withoutPassword } from './open-store.js';
 import type { Target } from './store.js';
 import { storedPath } from './stored-path.js';
+import { inParts } from './unfinished.js';
 
 /**
  * Opens the target of a call, calls `use` with it, and closes it. It is an attempt if `--attempt` is given or `--store`
@@ -21,7 +22,7 @@ export async function withTarget<T>(call: Call, access: Access, use: (target: Ta
       async change(_, work) {
         const value = fileSystem.capabilities.transactions
           ? await fileSystem.transaction(work, { signal: call.signal })
-          : await work(fileSystem);
+          : await inParts(call, withoutPassword(name), () => work(fileSystem));
         await store.save();
         return value;
       },

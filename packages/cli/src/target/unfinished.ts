@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CliError, ExitCode } from '../errors.js';
+import type { Call } from '../table/command-spec.js';
+import { escapeText } from '../terminal/escape.js';
+
+/**
+ * Fills a directory that does not exist or is empty. It is filled beside its path and renamed, so it is never seen in
+ * part; if that fails or is interrupted, nothing is left.
+ */
+export function fillDirectory<T>(
+  { interrupts, output }: Call,
+  path: string,
+  fill: (temporary: string) => Promise<T>,
+): Promise<T> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const work = async (): Promise<T> => {
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      await mkdir(temporary);
+      const value = await fill(temporary);
+      await rename(temporary, path);
+      return value;
+    } catch (error) {
+      await rm(temporary, { recursive: true, force: true }).catch(() => {
+        output.problem(escapeText(`${temporary} could not be removed.`));
+      });
+      throw error;
+    }
+  };
+  return interrupts.orderly(() => inOneStep(path, work));
+}
+
+/** Runs work that leaves nothing at a path of the disk if it fails. Names the path if the disk is full. */
+export async function inOneStep<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isDiskFull(error) ? diskFull(`No space is left for ${path}. Nothing was written.`, error) : error;
+  }
+}
+
+/** Runs work that may leave some of its files at a place if it fails. Says so if the disk is full or at Ctrl-C. */
+export async function inParts<T>({ signal }: Call, place: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isDiskFull(error))
+      throw diskFull(`No space is left for ${place}. Some files may have been written there.`, error);
+    if (!signal.aborted) throw error;
+    const message = `Interrupted. Some files may have been written to ${place}.`;
+    throw new CliError(ExitCode.interrupted, message, 'Repeat the command to write the rest.', { cause: error });
+  }
+}
+
+function isDiskFull(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+function diskFull(message: string, cause: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { code: 'ENOSPC' });
+}
