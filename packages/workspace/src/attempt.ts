@@ -602,6 +602,7 @@ export class WorkspaceAttempt implements Attempt {
     const { signal } = checkOptions(options, [], 'conflicts');
     const { log, lower, pending, directory, checkOpen, checkStarted } = this.#parts;
     const { head } = await log.catchUp({ signal });
+    if (changedPaths(head).length === 0) return [];
     await checkOpen({ signal });
     await checkStarted({ signal });
     const isAtRest = (await pending.find({ signal })) === undefined;

@@ -131,6 +131,12 @@ describe('conflicts()', () => {
     expect(dry.conflicts.map(({ code }) => code)).toEqual(codes);
   });
 
+  it('creates no attempt', async () => {
+    await using workspace = await openWorkspace(oldDirectory(), { store: 'memory:' });
+    expect(await (await workspace.attempt()).conflicts()).toEqual([]);
+    expect(await workspace.attempts()).toEqual([]);
+  });
+
   it('is refused for a discarded attempt', async () => {
     await using workspace = await openWorkspace(oldDirectory(), { store: 'memory:' });
     const attempt = await workspace.attempt();
