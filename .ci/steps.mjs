@@ -37,6 +37,7 @@ export const steps = [
   { name: 'sql', vitest: ['sql'], needs: ['postgresql'], timeoutMs: 15 * 60_000 },
   { name: 'examples', vitest: ['examples'], needs: ['redis-server'], timeoutMs: 15 * 60_000 },
   { name: 'dynamodb', vitest: ['dynamodb'] },
+  { name: 'faults', vitest: ['faults'], timeoutMs: 20 * 60_000 },
   { name: 'differential', vitest: ['differential'], timeoutMs: 20 * 60_000 },
   { name: 'azure', vitest: ['azure'] },
   { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'], needs: ['build'] },
@@ -49,5 +50,5 @@ export const steps = [
     needs: ['redis-server', 'postgresql', 'tmux', 'bubblewrap', 'zsh', 'fish'],
     isAlone: true,
   },
-  { name: 'faults', vitest: ['faults'], timeoutMs: 20 * 60_000, isAlone: true },
+  { name: 'event loop', vitest: ['slices'], timeoutMs: 20 * 60_000, isAlone: true },
 ];

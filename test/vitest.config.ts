@@ -38,12 +38,13 @@ const shared = <P extends { readonly test: object }>(one: P) => ({ ...one, test:
 const s3 = project('s3', 'test/s3/**/*.test.ts');
 const azure = project('azure', 'test/azure/**/*.test.ts');
 const cli = project('cli', 'test/cli/**/*.test.ts');
-const faults = project('faults', 'test/faults/**/*.test.ts');
+const SLICES = 'test/faults/*slices.test.ts';
+const slices = project('slices', SLICES);
 
 /**
  * One project per kind of test. `pnpm vitest run --project unit` runs the tests beside the sources. `long` has the
  * tests beside the sources that take seconds; `npm run check` leaves them out. Every folder of `test/` with tests for
- * vitest is a project of the same name.
+ * vitest is a project of the same name; the files of `test/faults` that measure the event loop are the project `slices`.
  */
 export default defineConfig({
   root,
@@ -73,8 +74,9 @@ export default defineConfig({
       // One server for all of these tests. The SDK's modules for bundlers do not run in Node unchanged.
       { ...s3, ...plain, test: { ...s3.test, globalSetup: [`${root}test/s3/global-setup.ts`] } },
       project('attacks', 'test/attacks/**/*.test.ts'),
+      project('faults', 'test/faults/**/*.test.ts', SLICES),
       // These tests measure CPU time, which is longer if other work runs on the second core.
-      { ...faults, test: { ...faults.test, maxWorkers: 1 } },
+      { ...slices, test: { ...slices.test, maxWorkers: 1 } },
     ],
   },
 });
