@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as tick } from 'node:timers/promises';
-import { isFsError, isWithin, pathSegments } from '@scratchfs/core';
+import { isFsError, isWithin } from '@scratchfs/core';
 import { createFileSystem } from 'scratchfs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AcceptResult, Attempt } from './attempt-types.js';
@@ -82,14 +82,16 @@ function difference(a: Tree, b: Tree): unknown[] {
     .map((path) => [path, a.get(path), b.get(path)]);
 }
 
-/** Returns what lies at the old path of an ignored entry in a moved directory: an accept leaves it there. */
+/**
+ * Returns what lies at the old path of an entry in a moved directory, if an accept has left it there: an ignored entry, or
+ * what the person has added since the move.
+ */
 function staying(
   path: string,
   moves: readonly { readonly path: string; readonly from?: string | undefined }[],
   before: Tree,
   after: Tree,
 ): Found | undefined {
-  if (!pathSegments(path).includes('build')) return undefined;
   for (const { path: to, from } of moves) {
     const old = from !== undefined && isWithin(path, to) ? from + path.slice(to.length) : undefined;
     if (old !== undefined && same(before.get(old), after.get(old))) return after.get(old);
@@ -214,7 +216,7 @@ class Scene {
     for (const [text, paths] of wanted) {
       const places = there.get(text);
       if (this.copied.has(text)) continue;
-      if ((places?.length ?? 0) > paths.length && !acts) this.copied.add(text);
+      if ((places?.length ?? 0) > paths.length) this.copied.add(text);
       if (places === undefined) {
         const isSeen = paths.some((path) => known.removed.get(text)?.has(path) === true);
         this.check(`${text} of ${paths} is lost`, isSeen, true);

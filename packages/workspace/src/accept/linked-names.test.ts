@@ -56,6 +56,22 @@ describe('a file with several names', () => {
     }),
   );
 
+  it.each([
+    ['', async () => {}],
+    [', and which the person has renamed', async (disk: string) => renameSync(join(disk, 'a'), join(disk, 'moved'))],
+  ])('keeps a later edit by the person if the name that was changed is removed%s', (_, rename) =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.writeFile('/a', NEW);
+      await rename(disk);
+      const edited = OLD.replace('6', 'PERSON');
+      writeFileSync(join(disk, 'd/b'), edited);
+      await attempt.refresh();
+      await attempt.fileSystem.rm('/a');
+      expect((await attempt.accept()).success).toBe(true);
+      expect(readFileSync(join(disk, 'd/b'), 'utf8')).toBe(NEW.replace('6', 'PERSON'));
+    }),
+  );
+
   it('begins from its own state, not from that of a file whose name it has taken', () =>
     withLinks(async (attempt) => {
       const fs = attempt.fileSystem;

@@ -70,18 +70,30 @@ const MAX_CONTENTS = 2 ** 28;
 function checkContents(changes: readonly Pick<DiskWrite, 'path' | 'before' | 'after'>[]): void {
   const hashes = new Set<string>();
   let size = 0;
+  let largest = { path: '/', size: 0 };
   for (const { path, before, after } of changes) {
+    const old = size;
     for (const state of [before, after]) {
       if (state?.hash === undefined || hashes.has(state.hash)) continue;
       hashes.add(state.hash);
       size += state.size;
     }
-    if (size > MAX_CONTENTS)
-      throw new FsError('EFBIG', {
-        path,
-        hint: 'One operation of a live attempt can have 256 MiB of contents, and these are more: do it in parts, or in an attempt that is not live. Nothing was written',
-      });
+    if (size - old > largest.size) largest = { path, size: size - old };
   }
+  if (size <= MAX_CONTENTS) return;
+  const isOne = largest.size > MAX_CONTENTS;
+  const what = isOne ? `this file alone has ${mebibytes(largest.size)}` : `these files have ${mebibytes(size)}`;
+  const next = isOne
+    ? 'use an attempt that is not live'
+    : 'change fewer files in one operation, such as one directory after the other, or use an attempt that is not live';
+  throw new FsError('EFBIG', {
+    path: largest.path,
+    hint: `One operation of a live attempt can have 256 MiB of contents, those before and after it together, and ${what}. Nothing was written: ${next}`,
+  });
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.ceil(bytes / 2 ** 20)} MiB`;
 }
 
 /**

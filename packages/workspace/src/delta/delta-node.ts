@@ -115,14 +115,20 @@ export function entryAt(head: Head, names: readonly string[]): DeltaEntry | unde
   return entry;
 }
 
-/** Returns the state that the change of a file with several names began from: the newest one among its names. */
+/**
+ * Returns the state that the change of a file with several names began from: the newest one among its names, those
+ * included that the attempt has removed since.
+ */
 export function baseOfLink({ root }: Head, id: NodeId): Base | undefined {
   let found: Base | undefined;
   const visit = ({ names = NO_NAMES }: DeltaNode): void => {
-    for (const { node, link, base } of names.values()) {
-      // Before the change, the name may have been that of another file. With an empty key it was not.
-      const isOwn = base?.key === '' || String(base?.key).startsWith(`${id} `);
-      if (link === id && isOwn && base?.state && !(found !== undefined && found.at > base.at)) found = base;
+    for (const { node, link, base, earlier } of names.values()) {
+      for (const one of [base, earlier]) {
+        // Before the change, the name may have been that of another file. With an empty key it was not.
+        const isOwn = (one?.key === '' && link === id) || String(one?.key).startsWith(`${id} `);
+        const isName = link === id || (link === undefined && node === null);
+        if (isName && isOwn && one?.state && !(found !== undefined && found.at > one.at)) found = one;
+      }
       if (node !== null) visit(node);
     }
   };

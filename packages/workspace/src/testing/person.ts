@@ -97,10 +97,13 @@ export class Person {
   /** Performs a random action, if that is possible. Returns a description of it, or undefined. */
   act(): string | undefined {
     const { directory, random } = this;
-    const entries = [...scan(directory)].map(([path, { kind }]): [string, string] => [path, kind]);
+    // Not what an accept at work needs.
+    const entries = [...scan(directory)]
+      .filter(([path]) => !path.startsWith('/.scratchfs'))
+      .map(([path, { kind }]): [string, string] => [path, kind]);
     const file = this.#any('file', entries);
     const folder = this.#any('directory', entries);
-    if (folder === undefined) return void mkdirSync(join(directory, 'a'));
+    if (folder === undefined) return void mkdirSync(join(directory, 'home'));
     const fresh = `${random(3) === 0 ? directory : folder}/p${random(30)}`;
     const isFree = lstatSync(fresh, { throwIfNoEntry: false }) === undefined && existsSync(dirname(fresh));
     const actions: Record<string, () => unknown> = {
