@@ -216,3 +216,23 @@ describe('a workspace', () => {
     expect(await attempt.fileSystem.exists('/n')).toBe(false);
   });
 });
+
+it('concurrent reads with one signal make Node print no warning about listeners', async () => {
+  const paths = Array.from({ length: 30 }, (_, index) => `/src/${index}.txt`);
+  for (const path of paths) writeFileSync(join(directory, path), path);
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', note);
+  try {
+    await using workspace = await openWorkspace(directory, { store: 'memory:' });
+    const { fileSystem } = await workspace.attempt();
+    const { signal } = new AbortController();
+    expect(await Promise.all(paths.map((path) => fileSystem.readFile(path, { encoding: 'utf8', signal })))).toEqual(
+      paths,
+    );
+    await new Promise(setImmediate);
+    expect(warnings).toEqual([]);
+  } finally {
+    process.off('warning', note);
+  }
+});

@@ -1,5 +1,6 @@
 import type { Announcement, Batch, CommitResult } from '../backend.js';
 import { withMayHaveHappened } from '../engine/remote/may-have-happened.js';
+import { onAbort } from '../engine/scheduling/on-abort.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import { isStorageError, StorageError } from '../errors.js';
@@ -173,11 +174,11 @@ export class CommitQueue {
   async edit<R>(work: HeadEdit<R>, signal?: AbortSignal, survivesClose = false): Promise<R> {
     const item = this.#submit({ work, signal, survivesClose });
     const abort = (): void => void (this.#isWaiting(item) && this.#withdraw(item));
-    signal?.addEventListener('abort', abort);
+    const forget = onAbort(signal, abort);
     try {
       return (await item.completed) as R;
     } finally {
-      signal?.removeEventListener('abort', abort);
+      forget();
     }
   }
 

@@ -2,6 +2,7 @@ import type { Backend, BackendCall, Batch, CommitResult } from '../../backend.js
 import { isStorageError, OutcomeUnknownError } from '../../errors.js';
 import { randomId } from '../defaults.js';
 import { bounded, SharedDeadline, type Timer } from '../scheduling/deadline.js';
+import { onAbort } from '../scheduling/on-abort.js';
 import { mayHaveHappened, withMayHaveHappened } from './may-have-happened.js';
 
 export interface BackendClientOptions {
@@ -92,7 +93,7 @@ export class BackendClient {
         .then(() => late.abort())
         .catch(() => {});
     if (signal?.aborted === true) hurry();
-    else signal?.addEventListener('abort', hurry, { once: true });
+    const forget = onAbort(signal, hurry);
     try {
       for (let attempt = 0; attempt < tries; attempt++) {
         try {
@@ -109,7 +110,7 @@ export class BackendClient {
       }
     } finally {
       replied.abort();
-      signal?.removeEventListener('abort', hurry);
+      forget();
     }
     throw new OutcomeUnknownError(operationId, cause);
   }

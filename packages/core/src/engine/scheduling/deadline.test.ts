@@ -101,6 +101,26 @@ describe.each<[string, Timer]>([
   });
 });
 
+it('any number of calls and pauses add one listener to their signal, and each can end by itself', async () => {
+  const { controller, listeners } = counted();
+  const { signal } = controller;
+  const calls = Array.from({ length: 20 }, () => bounded(systemTimer, 1_000, signal, never));
+  let finish = (): void => {};
+  const work = new Promise<void>((resolve) => (finish = resolve));
+  const works = Array.from({ length: 20 }, () => unlessAborted(signal, work));
+  const pauses = Array.from({ length: 20 }, () => systemTimer.sleep(1_000_000, signal));
+  expect(listeners()).toBe(1);
+  expect(await bounded(systemTimer, 1_000, signal, async () => 7)).toBe(7);
+  expect(listeners()).toBe(1);
+  controller.abort('enough');
+  const reason = { status: 'rejected', reason: 'enough' };
+  expect(await Promise.allSettled([...calls, ...works])).toEqual(Array.from({ length: 40 }, () => reason));
+  await Promise.all(pauses);
+  finish();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  expect(listeners()).toBe(0);
+});
+
 describe.each<[string, Timer]>([
   ['with a timer of callbacks', systemTimer],
   ['with a timer that only sleeps', { sleep: systemTimer.sleep }],

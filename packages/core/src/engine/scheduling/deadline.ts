@@ -1,5 +1,6 @@
 import type { BackendCall } from '../../backend.js';
 import { StorageError } from '../../errors.js';
+import { onAbort } from './on-abort.js';
 
 /** Real time, independent of the filesystem's clock, for deadlines and pauses. */
 export interface Timer {
@@ -22,11 +23,11 @@ export const systemTimer: Timer = {
       if (signal.aborted) return resolve();
       const done = (): void => {
         clearTimeout(timeout);
-        signal.removeEventListener('abort', done);
+        forget();
         resolve();
       };
       const timeout = setTimeout(done, ms);
-      signal.addEventListener('abort', done, { once: true });
+      const forget = onAbort(signal, done);
     }),
 };
 
@@ -70,7 +71,7 @@ export async function bounded<T>(
   return new Promise<T>((resolve, reject) => {
     const end = (): void => {
       cancel();
-      signal?.removeEventListener('abort', abort);
+      forget();
     };
     const fail = (error: unknown): void => {
       end();
@@ -87,7 +88,7 @@ export async function bounded<T>(
       }
     };
     let cancel = after(timer, ms, late);
-    signal?.addEventListener('abort', abort, { once: true });
+    const forget = onAbort(signal, abort);
     try {
       begin(call).then((result) => {
         end();
@@ -179,7 +180,6 @@ export async function unlessAborted<T>(signal: AbortSignal | undefined, work: Pr
     const abort = (): void => reject(signal.reason);
     // Aborted while the work started: no abort event will follow.
     if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject);
+    work.finally(onAbort(signal, abort)).then(resolve, reject);
   });
 }
