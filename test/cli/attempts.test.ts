@@ -135,8 +135,10 @@ describe('accept', () => {
     expect(read('src/a.txt')).toBe('one\ntwo\nthree\n');
     expect(await json('accept', ['--skip-conflicts'], { cwd })).toMatchObject({ code: 0, accepted: ['/src/a.txt'] });
     expect([read('src/a.txt'), read('b.txt')]).toEqual(['one\n2\nthree\n', 'mine\n']);
-    await ok(['undo'], { cwd });
+    expect(await ok(['undo'], { cwd })).toMatch(/^Undid \d+: Accept '\/src\/a\.txt' \(1 path on your disk\)\n$/);
     expect([read('src/a.txt'), read('b.txt')]).toEqual(['one\ntwo\nthree\n', 'mine\n']);
+    expect(await ok(['redo'], { cwd })).toContain('(1 path on your disk)');
+    expect(read('src/a.txt')).toBe('one\n2\nthree\n');
     expect((await run(['accept', '--merge', '--branch', 'x'], { cwd })).code).toBe(2);
   });
 

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { folder, ok, run } from './program.js';
@@ -66,6 +66,30 @@ describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
     type('clear; scratchfs discard trial --no-input; echo "code $?"');
     await shows('code 4');
     expect(await ok(['attempts', '--names'], { cwd })).toBe('trial\n');
+  });
+
+  it('undo and redo ask before an accept, which is on the disk, and for nothing else', async () => {
+    const cwd = repository();
+    await ok(['fs', 'write', 'new.txt', 'new'], { cwd });
+    await ok(['fs', 'rm', 'b.txt'], { cwd });
+    await ok(['accept'], { cwd });
+    await ok(['fs', 'write', 'later.txt', 'later'], { cwd });
+    const { type, shows, press } = bound(open(cwd));
+    type('scratchfs undo 3; echo "code $?"');
+    await shows('Take back 3, Accept 2 paths: change 2 paths on your disk? [y,n,?]');
+    press('n');
+    expect(await shows('code 4')).toMatch(/Undid 4: .*\nOnly 1 of 3: you said no\.$/m);
+    expect(readdirSync(cwd)).toEqual(['.git', 'new.txt', 'src']);
+    type('clear; scratchfs undo; echo "code $?"');
+    await shows('on your disk? [y,n,?]');
+    press('y');
+    expect(await shows('code 0')).toMatch(/^Undid 3: .* \(2 paths on your disk\)\n {2}b\.txt\n {2}new\.txt$/m);
+    expect(readdirSync(cwd)).toEqual(['.git', 'b.txt', 'src']);
+    type('clear; scratchfs redo; echo "code $?"');
+    await shows('Make again 3, Accept 2 paths: change 2 paths on your disk? [y,n,?]');
+    press('n');
+    await shows('code 4');
+    expect(readdirSync(cwd)).toEqual(['.git', 'b.txt', 'src']);
   });
 
   it('rewind shows the changes beside the list of states, in any size and without colours', async () => {

@@ -93,8 +93,11 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
   }
   if (decision === 'keep') {
     const lines = [
-      `Kept as attempt ${style.name(fork.name)}.`,
-      style.dim(`scratchfs diff ${fork.name} shows it; accept ${fork.name} writes it, discard ${fork.name} ends it.`),
+      `Kept as attempt ${style.name(fork.name)}. Your disk and the current attempt are as they were: \`undo\` has nothing to do with it.`,
+      style.dim(
+        `scratchfs diff ${fork.name} shows it, accept ${fork.name} writes it, switch ${fork.name} goes on there,`,
+      ),
+      style.dim(`discard ${fork.name} throws it away.`),
     ];
     return { code, lines: output.isQuiet ? [] : lines, json: json('kept', { paths: paths.map(pathJson) }) };
   }

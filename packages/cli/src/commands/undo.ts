@@ -2,5 +2,5 @@ import type { Call, Result } from '../table/command-spec.js';
 import { takeSteps } from '../workspace/step-back.js';
 
 export function run(call: Call): Promise<Result> {
-  return takeSteps(call, 'Undid', 'nothing-to-undo', (attempt, options) => attempt.undo(options));
+  return takeSteps(call, 'undo', (attempt, options) => attempt.undo(options));
 }

@@ -144,6 +144,9 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     name: 'undo',
     group: 'Take back',
     summary: 'Take back the last operations',
+    details: [
+      'Of the current attempt, or of the one that --attempt names. The undo of an accept changes your disk; a terminal asks first.',
+    ],
     arguments: [{ name: 'N', help: 'Number of operations. Default: 1', isOptional: true }],
     options: [ACTOR],
     takes: WORKSPACE,
@@ -154,6 +157,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     name: 'redo',
     group: 'Take back',
     summary: 'Make the last operations that were undone again',
+    details: ['The redo of an accept changes your disk; a terminal asks first.'],
     arguments: [{ name: 'N', help: 'Number of operations. Default: 1', isOptional: true }],
     options: [ACTOR],
     takes: WORKSPACE,

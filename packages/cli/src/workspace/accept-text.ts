@@ -7,6 +7,13 @@ import { operationJson, pathText } from './operation-text.js';
 
 const MAX_PATHS = 20;
 
+/** Returns a line for each of the first paths of an accept. None for a single path, which its message names. */
+export function pathList(paths: readonly string[], { style }: Pick<Call['output'], 'style'>): string[] {
+  if (paths.length < 2) return [];
+  const lines = paths.slice(0, MAX_PATHS).map((path) => `  ${pathText(path)}`);
+  return paths.length > MAX_PATHS ? [...lines, style.dim(`  and ${paths.length - MAX_PATHS} more`)] : lines;
+}
+
 /** Returns the result of an accept, for a person and as JSON. */
 export function acceptResult(
   result: AcceptResult,
@@ -16,10 +23,7 @@ export function acceptResult(
   const { style } = output;
   const { success, message, accepted, conflicts, autoRun, operation, commit } = result;
   const lines = [success ? escapeText(message) : style.error(escapeText(message))];
-  // If there is only one path, the message names it.
-  const listed = accepted.length > 1 ? accepted.slice(0, MAX_PATHS) : [];
-  lines.push(...listed.map((path) => `  ${pathText(path)}`));
-  if (accepted.length > MAX_PATHS) lines.push(style.dim(`  and ${accepted.length - MAX_PATHS} more`));
+  lines.push(...pathList(accepted, output));
   lines.push(...conflictLines(conflicts, output));
   if (autoRun.length > 0)
     lines.push(

@@ -32,10 +32,13 @@ export function operationLines(operations: readonly Operation[], output: Output,
   });
 }
 
-/** Returns one operation on a line: `12: Replace 1 occurrence in /src/a.ts (1 path)`. */
-export function operationText(operation: Operation, output: Output): string {
+/**
+ * Returns one operation on a line: `12: Replace 1 occurrence in /src/a.ts (1 path)`.
+ * @param place where it has changed the paths, if not only in the attempt
+ */
+export function operationText(operation: Operation, output: Output, place?: string): string {
   const { style } = output;
-  const paths = count(operation.changes.length, 'path');
+  const paths = [count(operation.changes.length, 'path'), ...(place === undefined ? [] : [place])].join(' ');
   return `${style.name(String(operation.id))}: ${escapeText(operation.summary)} ${style.dim(`(${paths})`)}`;
 }
 
