@@ -192,6 +192,28 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     expect([new Set(tags).size, tags.includes(undefined)]).toEqual([4, false]);
   });
 
+  it('is denied to a user without rights on its tables, and to one who may only read them', async () => {
+    const named = { name: newName() };
+    const owner = await openFileSystem(new PostgresStorage(client, named));
+    await owner.writeFile('/f', 'kept');
+    const role = newName();
+    await client.query(`CREATE ROLE "${role}" LOGIN`);
+    const address = new URL(url as string);
+    address.username = role;
+    const other = new pg.Pool({ connectionString: address.href });
+    const open = () => openFileSystem(new PostgresStorage(other, named));
+    await expect(open()).rejects.toMatchObject({ kind: 'denied' });
+    await client.query(`GRANT SELECT ON scratchfs_format, scratchfs_heads, scratchfs_objects TO "${role}"`);
+    const reader = await open();
+    expect(await reader.readText('/f')).toBe('kept');
+    const refused = { kind: 'denied', mayHaveHappened: false };
+    await expect(reader.writeFile('/f', 'changed')).rejects.toMatchObject(refused);
+    expect(await owner.readText('/f')).toBe('kept');
+    await Promise.all([owner.close(), reader.close()]);
+    await other.end();
+    await client.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
+  });
+
   it('refuses a newer format, and says where nobody replies', async () => {
     const database = await PGlite.create();
     await database.exec('CREATE TABLE scratchfs_format (version int); INSERT INTO scratchfs_format VALUES (2)');

@@ -189,6 +189,22 @@ describe('SqliteStorage', () => {
     database.close();
   });
 
+  it('says that it is full, keeps what was written, and goes on when there is room', async () => {
+    const db = openFile(newFile());
+    const fs = await openFileSystem(new SqliteStorage(db));
+    await fs.writeFile('/kept', 'text');
+    // The greatest size of the file in pages; a smaller number than it has now sets it to that.
+    db.exec('PRAGMA max_page_count = 1');
+    const refused = { kind: 'full', mayHaveHappened: false, message: /free some space/ };
+    await expect(fs.writeFile('/large', new Uint8Array(1_000_000).fill(1))).rejects.toMatchObject(refused);
+    expect([await fs.readdir('/'), await fs.readText('/kept')]).toEqual([['kept'], 'text']);
+    db.exec('PRAGMA max_page_count = 100000');
+    await fs.writeFile('/large', new Uint8Array(1_000_000).fill(1));
+    expect(await fs.readdir('/')).toEqual(['kept', 'large']);
+    await fs.close();
+    db.close();
+  });
+
   it('waits for the lock of another connection', async () => {
     const path = newFile();
     const fs = await openFileSystem(storageIn(path));
