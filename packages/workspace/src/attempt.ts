@@ -12,7 +12,7 @@ import {
 } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
 import { type AcceptParts, listOf } from './accept/accept-parts.js';
-import { AcceptContents } from './accept/attempt-changes.js';
+import { AcceptContents, type RemovedConflict, removedConflicts } from './accept/attempt-changes.js';
 import { followedHead } from './accept/followed-directories.js';
 import { withLinkedNames } from './accept/linked-names.js';
 import { mayConflict } from './accept/may-conflict.js';
@@ -45,7 +45,7 @@ import { changedPaths } from './delta/changed-paths.js';
 import type { Head } from './delta/delta-node.js';
 import { applyChanges, changesBetween, type HeadChanges, inverse } from './delta/head-changes.js';
 import { restoredPath } from './delta/restored-path.js';
-import { conflictsUnder, isTold, settledHead } from './delta/settled.js';
+import { conflictsUnder, headWithHidden, isTold, settledHead } from './delta/settled.js';
 import { attemptDiff } from './diff/attempt-diff.js';
 import { withText } from './diff/path-diffs.js';
 import { WorkspaceError } from './errors.js';
@@ -498,7 +498,14 @@ export class WorkspaceAttempt implements Attempt {
     if (onto) await this.#parts.takeAlong({ signal });
     await this.#parts.log.catchUp({ signal });
     await operationContext.run(context, () => this.#refreshed(undefined, { signal }));
+    for (const { conflict } of await this.#removedConflicts({ signal })) context.conflicts.set(conflict.path, conflict);
     return isTold ? this.#tell(context) : refreshedIn(context);
+  }
+
+  /** Returns conflicts with what the person has edited in directories that the attempt has removed. */
+  async #removedConflicts(options: CallOptions): Promise<RemovedConflict[]> {
+    const { log, contents, lower, readOnly } = this.#parts;
+    return removedConflicts(log.state.head, new AcceptContents(contents, lower), readOnly, options);
   }
 
   markTold(conflicts: readonly Conflict[]): void {
@@ -515,7 +522,11 @@ export class WorkspaceAttempt implements Attempt {
     await this.#refreshed(undefined, { signal });
     return this.#change({ signal }, async () => {
       const { head } = this.#parts.log.state;
-      const found = conflictsUnder(head, top);
+      const removed = (await this.#removedConflicts({ signal })).filter(({ conflict }) => isWithin(conflict.path, top));
+      const found = [
+        ...conflictsUnder(head, top),
+        ...removed.map(({ conflict: { path, disk } }) => ({ path, disk, canSettle: true })),
+      ];
       if (found.length === 0) throw new WorkspaceError('not-found', `The attempt has no conflict at ${quote(top)}`);
       const kept = found.find(({ canSettle }) => !canSettle);
       if (kept !== undefined)
@@ -530,7 +541,8 @@ export class WorkspaceAttempt implements Attempt {
           'moved',
           `No result has shown what the disk has now at ${listOf(unseen)}. Nothing was settled: look at it with refresh() first`,
         );
-      const next = settledHead(head, head, paths, this.#nextVersion());
+      const version = this.#nextVersion();
+      const next = headWithHidden(settledHead(head, head, paths, version), removed, version);
       const summary = `Keep the attempt's version of ${paths.length === 1 ? quote(paths[0] as string) : `${paths.length} paths`}`;
       return { tool: 'resolve', actor, summary, head: next };
     }) as Promise<RefreshedOperation>;

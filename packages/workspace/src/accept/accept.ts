@@ -139,34 +139,44 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
     await note.end();
     return { ...nothing(`Nothing was accepted: ${conflictText(conflicts)}.`), success, conflicts };
   }
-  const accepted = paths.map(({ path }) => path);
+  const stay = new Set(keptDirectories);
+  const written = paths.filter(({ path }) => !stay.has(path));
+  const accepted = written.map(({ path }) => path);
   const parcel = { accepted, conflicts, autoRun };
   const kept =
     keptDirectories.length === 0
       ? ''
-      : ` Not empty, so they stay: ${listOf(keptDirectories)}. Ignored directories, hidden files, and what the person has put or changed there are left alone.`;
-  if (dryRun) return { ...nothing(`${count(accepted)} would be accepted.${restText(conflicts)}${kept}`), ...parcel };
+      : ` Not empty, so they stay: ${listOf(keptDirectories)}. Ignored directories, hidden files, and what the person has put there are left alone.`;
+  const rest = `.${restText(conflicts)}${kept}`;
+  const isNone = accepted.length === 0;
+  if (dryRun) return { ...nothing(`${isNone ? 'Nothing' : count(accepted)} would be accepted${rest}`), ...parcel };
   const operation = await appendAccept(parts, { head, changes }, contents, {
     paths,
     record: { as: 'apply', writes },
-    summary: summaryOf(paths),
+    summary: summaryOf(written),
     actor,
     startedAt,
     batch: note.id,
   });
   await note.end();
-  return { success, message: `Accepted ${count(accepted)}.${restText(conflicts)}${kept}`, ...parcel, operation };
+  const message = `${isNone ? 'Nothing was accepted' : `Accepted ${count(accepted)}`}${rest}`;
+  return { success, message, ...parcel, operation };
 }
 
 async function acceptAsPatch({ directory }: AcceptParts, request: Request): Promise<AcceptResult> {
-  const { selected, contents, options } = request;
+  const { contents, options } = request;
   const { signal } = options;
+  // Of these removals the attempt has not seen what the disk has.
+  const left = request.selected.filter(({ conflict, target }) => conflict !== undefined && target === null);
+  const selected = request.selected.filter((change) => !left.includes(change));
+  const conflicts = left.flatMap(({ conflict }) => conflict ?? []);
   const format = await checkGitPaths(directory, selected, signal);
   const patch = await patchOf(selected, contents, { format, signal });
   const accepted = selected.flatMap(({ path, target, before }) =>
     (target ?? before)?.kind === 'directory' ? [] : [path],
   );
-  return { ...nothing(`The patch changes ${count(accepted)}.`), accepted, patch };
+  const message = `The patch changes ${count(accepted)}.${restText(conflicts)}`;
+  return { ...nothing(message), accepted, conflicts, patch };
 }
 
 async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<AcceptResult> {
@@ -179,7 +189,15 @@ async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<Acc
   const target = branch === undefined ? 'HEAD' : `the branch ${quote(branch)}`;
   if (conflicts.length > 0 && onConflict === 'fail')
     return { ...nothing(`Nothing was committed: ${conflictText(conflicts)}.`), success: false, conflicts };
-  if (entries.size === 0) return { ...nothing(`Nothing to commit: ${target} has it already.`), accepted, conflicts };
+  if (entries.size === 0) {
+    const reason =
+      accepted.length === 0
+        ? 'git does not record directories'
+        : `${branch !== undefined && draft.tip === undefined ? 'HEAD' : target} has it already`;
+    const noBranch =
+      branch !== undefined && draft.tip === undefined ? `, so no branch ${quote(branch)} was created` : '';
+    return { ...nothing(`Nothing to commit: ${reason}${noBranch}.`), accepted, conflicts };
+  }
   const autoRun = autoRunFiles([...entries.keys()].map((name) => `/${name}`));
   const parcel = { accepted, conflicts, autoRun };
   if (dryRun) return { ...nothing(`${count(accepted)} would be committed.${restText(conflicts)}`), ...parcel };

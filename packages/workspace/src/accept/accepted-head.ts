@@ -149,21 +149,34 @@ class Rebase {
     // Entries that showed through a directory that is gone get nodes of their own.
     if (isLive) return;
     for (const change of inside) {
-      if (change.conflict === undefined) await this.#materialize(change);
-      else this.#draft.setEntry(pathSegments(change.path), entryAt(this.head, pathSegments(change.path)));
+      const entry = entryAt(this.head, pathSegments(change.path));
+      if (change.conflict === undefined || entry === undefined) await this.#materialize(change);
+      else this.#draft.setEntry(pathSegments(change.path), entry);
     }
   }
 
-  async #materialize({ path, from, base, now }: AttemptChange): Promise<void> {
+  async #materialize({ path, from, base, now, conflict }: AttemptChange): Promise<void> {
     const names = pathSegments(path);
     const parent = entryAt(this.#draft.current, names.slice(0, -1))?.node;
     if (parent?.kind !== 'directory') {
-      if (now === null) return;
+      // The directory is still hidden, or was never there. One whose removal was accepted may stay with an edited file.
+      if (now === null && (conflict === undefined || isHidden(this.#draft.current, names))) return;
       await this.#materializeParents(parentPath(path));
     }
     const record = (await readLower(this.contents.lower, from ?? path, this.options))?.record;
+    // An empty key matches no version of the disk, so the next refresh finds the conflict again.
+    const key = conflict === undefined ? record && keyOf(record) : '';
+    const hidden = now === null && base?.kind === 'directory' ? hiddenAbove(this.head, names) : undefined;
     const entryBase: Base =
-      base === null ? this.#absent(path) : { path, key: record && keyOf(record), state: base, at: systemClock() };
+      base === null
+        ? this.#absent(path)
+        : {
+            path,
+            key,
+            state: conflict === undefined ? base : conflict.base,
+            at: hidden?.at ?? systemClock(),
+            ...(hidden !== undefined && { held: hidden.held }),
+          };
     if (now?.kind === 'file' && now.hash !== undefined) await this.contents.write(await this.contents.read(now.hash));
     const origin = now !== null && now.kind !== 'directory' && from !== undefined && this.#originOf(path, from, now);
     const node = now && { ...this.#node(now, record?.meta), ...(origin && { origin }) };
@@ -243,4 +256,23 @@ class Rebase {
     const held = entry.link === undefined ? { node: next } : { node: null, link: entry.link };
     this.#draft.setEntry(names, { ...held, base: { path, key: key ?? '', state: base, at: systemClock() } });
   }
+}
+
+/** Returns the base of the directory above a path that the attempt has hidden; undefined if there is none. */
+function hiddenAbove(head: Head, names: readonly string[]): Base | undefined {
+  for (let depth = names.length; depth > 0; depth--) {
+    const base = entryAt(head, names.slice(0, depth))?.base;
+    if (base?.held !== undefined) return base;
+  }
+  return undefined;
+}
+
+/** Reports whether an attempt has removed a directory above a path. */
+function isHidden(head: Head, names: readonly string[]): boolean {
+  for (let depth = 1; depth < names.length; depth++) {
+    const entry = entryAt(head, names.slice(0, depth));
+    if (entry === undefined) return false;
+    if (entry.node === null) return true;
+  }
+  return false;
 }

@@ -10,7 +10,7 @@ import {
   startOf,
   stateOf,
 } from '../delta/delta-node.js';
-import { readHeld } from '../delta/held.js';
+import { type HeldEntry, readHeld } from '../delta/held.js';
 import type { Contents as StoredContents } from '../log/contents.js';
 import type { Conflict, EntryState } from '../operation.js';
 import { stateOfRecord } from '../refresh/capture.js';
@@ -50,8 +50,8 @@ export class AcceptContents implements Contents {
 /**
  * Returns the difference between an attempt and what it began from, one change for each path. Removed and moved
  * directories, which the attempt keeps as one entry each, are listed as they are on the disk now. Entries that the
- * person has created there since are left out, so that they stay, and so are those edited in a removed directory, and
- * directories that can only be read.
+ * person has created there since are left out, so that they stay, and so are directories that can only be read. What the
+ * person has edited in a removed directory is a conflict.
  */
 export async function attemptChanges(
   head: Head,
@@ -66,6 +66,29 @@ export async function attemptChanges(
   return collector.changes();
 }
 
+/** An entry of a removed directory that is not what the attempt removed. */
+export interface RemovedConflict {
+  readonly conflict: Conflict;
+  /** Key of the lower node. */
+  readonly key: Version;
+  /** Path of the removed directory in the attempt. */
+  readonly directory: string;
+}
+
+/** Returns the conflicts in removed directories. Reads only files that were written since. */
+export async function removedConflicts(
+  head: Head,
+  contents: AcceptContents,
+  readOnly: ReadOnlyPaths,
+  options: CallOptions = {},
+): Promise<RemovedConflict[]> {
+  const collector = new Collector(head, contents, readOnly, options, true);
+  if (!collector.hasHidden) return [];
+  await collector.loadHeld();
+  await collector.visitRemoved('', head.root);
+  return collector.conflicts;
+}
+
 interface FoundChange {
   readonly base: EntryState | null;
   readonly now: EntryState | null;
@@ -75,6 +98,7 @@ interface FoundChange {
 }
 
 class Collector {
+  readonly conflicts: RemovedConflict[] = [];
   readonly #found = new Map<string, FoundChange>();
   /** Lower directories that show at another path, with their nodes. */
   readonly #movedFrom = new Map<string, DeltaNode>();
@@ -82,9 +106,9 @@ class Collector {
   readonly #lost = new Map<string, EntryState | null>();
   /** Keys and ids of lower nodes that count as older than the hiding of their directory, although their times are newer. */
   readonly #known = new Set<Version | NodeId>();
-  /** Hashes of what hidden directories held, and by lower directory the keys of its names. */
+  /** Hashes of what hidden directories held, and by lower directory its entries. */
   readonly #hashes = new Set<string>();
-  readonly #held = new Map<string, ReadonlyMap<string, Version>>();
+  readonly #held = new Map<string, ReadonlyMap<string, HeldEntry>>();
   /**
    * Decisions to leave an entry out, by lower path. Made once, so that a move treats its old and its new path alike.
    */
@@ -99,8 +123,15 @@ class Collector {
     readonly contents: AcceptContents,
     readonly readOnly: ReadOnlyPaths,
     readonly options: CallOptions,
+    /** True to look for conflicts in removed directories alone. */
+    readonly isForConflicts = false,
   ) {
     this.#look(head.root);
+  }
+
+  /** True if the attempt has removed or moved a directory of the disk. */
+  get hasHidden(): boolean {
+    return this.#hashes.size > 0;
   }
 
   changes(): AttemptChange[] {
@@ -114,8 +145,8 @@ class Collector {
 
   async loadHeld(): Promise<void> {
     for (const hash of this.#hashes)
-      for (const [path, names] of await readHeld(this.contents.stored, hash, this.options.signal))
-        this.#held.set(path, new Map(names));
+      for (const [path, entries] of await readHeld(this.contents.stored, hash, this.options.signal))
+        this.#held.set(path, new Map(entries.map((entry) => [entry[0], entry])));
   }
 
   async loadSources(): Promise<void> {
@@ -169,6 +200,15 @@ class Collector {
     await this.visitNames(path, node);
   }
 
+  async visitRemoved(path: string, directory: DeltaNode): Promise<void> {
+    for (const [name, { node, base }] of directory.names ?? NO_NAMES) {
+      const inside = `${path}/${name}`;
+      const isRemoved = base?.path === inside && base.state?.kind === 'directory' && node?.from?.path !== inside;
+      if (isRemoved && !this.#movedFrom.has(inside)) await this.#remove(inside, base, false);
+      if (node !== null) await this.visitRemoved(inside, node);
+    }
+  }
+
   #lostSource(path: string, node: DeltaNode, source: string): Conflict | undefined {
     const disk = this.#lost.get(source);
     if (disk === undefined) return undefined;
@@ -176,15 +216,47 @@ class Collector {
   }
 
   /** Adds the removal of everything under a lower directory that the attempt hides. */
-  async #remove(path: string, base: Base, isMoved: boolean): Promise<void> {
+  async #remove(path: string, base: Base, isMoved: boolean, top = path): Promise<void> {
     for (const { name, record } of await listLower(this.contents.lower, path, this.options)) {
       const inside = joinPath(path, name);
       if (await this.#isReadOnly(inside, record)) continue;
-      if (this.#isLeft(path, name, record, isMoved, base.at)) continue;
-      if (record.kind === 'directory') await this.#remove(inside, base, isMoved);
+      if (isMoved ? this.#isLeft(path, name, record, base.at) : this.#isNew(path, name, record)) continue;
+      const seen = isMoved ? undefined : this.#seenState(path, name, record, base.at);
+      const isSame = seen === undefined || (seen.kind === 'directory' && record.kind === 'directory');
+      if (isSame && record.kind === 'directory') await this.#remove(inside, base, isMoved, top);
+      if (isSame && this.isForConflicts) continue;
       const state = await this.#lowerState(inside, record);
-      if (state !== null) this.#found.set(inside, { base: state, now: null });
+      if (state === null) continue;
+      let conflict: Conflict | undefined;
+      if (!isSame && !sameState(seen, state)) {
+        conflict = { path: inside, code: 'removed', base: seen, disk: state, attempt: null };
+        this.conflicts.push({ conflict, key: keyOf(record), directory: top });
+      }
+      this.#found.set(inside, { base: state, now: null, conflict });
     }
+  }
+
+  /** Reports whether the person has put an entry into a removed directory. */
+  #isNew(directory: string, name: string, record: NodeRecord): boolean {
+    const entries = this.#held.get(directory);
+    return entries !== undefined && !entries.has(name) && !this.#known.has(keyOf(record));
+  }
+
+  /**
+   * Returns the state that an entry of a removed directory had when the attempt removed it, or undefined if it is certainly
+   * the same entry: by its key, or by its times if the directory was not listed. A state that is not known has neither
+   * hash nor target, and so differs from what the disk has.
+   */
+  #seenState(directory: string, name: string, record: NodeRecord, at: number): EntryState | undefined {
+    const { kind, meta, size } = record;
+    const key = keyOf(record);
+    if (this.#known.has(key)) return undefined;
+    const unknown = { kind, mode: meta.mode & MODE_BITS, size };
+    const entries = this.#held.get(directory);
+    if (entries === undefined)
+      return kind === 'directory' || Math.max(meta.ctime, meta.mtime) <= at - RACY_MS ? undefined : unknown;
+    const [, heldKey, heldState] = entries.get(name) ?? [];
+    return heldKey === key ? undefined : (heldState ?? unknown);
   }
 
   /** Adds the entries of a moved directory that the attempt has not changed. */
@@ -198,7 +270,7 @@ class Collector {
       if (node?.names?.has(name) === true) continue;
       const [from, to] = [joinPath(lowerPath, name), joinPath(path, name)];
       if (await this.#isReadOnly(from, record)) continue;
-      if (this.#isLeft(lowerPath, name, record, true, at)) continue;
+      if (this.#isLeft(lowerPath, name, record, at)) continue;
       const state = await this.#lowerState(from, record);
       if (state !== null) this.#found.set(to, { base: null, now: state, from });
       if (record.kind === 'directory') await this.#moveNames(to, from, undefined, at);
@@ -206,30 +278,25 @@ class Collector {
   }
 
   /**
-   * Reports whether an entry of a hidden directory is left out, because it is not what the attempt has hidden: it has a
-   * new name, is another directory, or, if it would be removed, another file or of other content. Without a list of what
-   * was there its times decide.
+   * Reports whether an entry of a moved directory is left out, because it is not what the attempt has moved: it has a new
+   * name, or is another directory. Without a list of what was there its times decide.
    */
-  #isLeft(directory: string, name: string, record: NodeRecord, isMoved: boolean, at: number): boolean {
+  #isLeft(directory: string, name: string, record: NodeRecord, at: number): boolean {
     const path = joinPath(directory, name);
     let isLeft = this.#left.get(path);
-    if (isLeft === undefined) this.#left.set(path, (isLeft = this.#isNew(directory, name, record, isMoved, at)));
+    if (isLeft === undefined) this.#left.set(path, (isLeft = !this.#isMoved(directory, name, record, at)));
     return isLeft;
   }
 
-  #isNew(directory: string, name: string, record: NodeRecord, isMoved: boolean, at: number): boolean {
-    const key = keyOf(record);
-    if (this.#known.has(isMoved ? record.id : key)) return false;
-    const names = this.#held.get(directory);
-    if (names !== undefined) {
-      const held = names.get(name);
-      if (!isMoved || held === undefined || record.kind === 'directory') return held !== key;
-      // A file that took the place of one, as editors save: the person's edit moves along.
-      return idOf(held) === held;
-    }
-    const { birthtime, ctime, mtime } = record.meta;
-    if (isMoved) return (record.kind === 'directory' ? ctime : birthtime) > at;
-    return Math.max(ctime, mtime) > at - RACY_MS;
+  #isMoved(directory: string, name: string, record: NodeRecord, at: number): boolean {
+    if (this.#known.has(record.id)) return true;
+    const entries = this.#held.get(directory);
+    const { birthtime, ctime } = record.meta;
+    if (entries === undefined) return (record.kind === 'directory' ? ctime : birthtime) <= at;
+    const key = entries.get(name)?.[1];
+    if (key === undefined || record.kind === 'directory') return key === keyOf(record);
+    // A file that took the place of one, as editors save: the person's edit moves along.
+    return idOf(key) !== key;
   }
 
   async #isReadOnly(lowerPath: string, { kind }: NodeRecord): Promise<boolean> {

@@ -96,10 +96,10 @@ const CASES: readonly (readonly [title: string, attempt: Change, person: DiskCha
     ['refused'],
   ],
   [
-    'a removed directory in which the person has changed a file, which stays',
+    'a removed directory in which the person has changed a file',
     (fs) => fs.rm('/old', { recursive: true }),
     write('old/d.txt'),
-    [],
+    ['removed'],
   ],
   [
     'a moved file that the person has changed so that both merge',

@@ -113,7 +113,8 @@ describe('what the person puts into a directory that the attempt has hidden', ()
     await attempt.fileSystem.rm('/pkg', { recursive: true });
     clock.mockRestore();
     fill(disk, { 'pkg/a': 'PERSON', 'pkg/new': 'new' });
-    expect((await attempt.accept()).success).toBe(true);
+    const { conflicts } = await attempt.accept({ onConflict: 'skip' });
+    expect(conflicts.map(({ path }) => path)).toEqual(['/pkg/a']);
     expect(readdirSync(join(disk, 'pkg'))).toEqual(['a', 'new']);
   });
 });

@@ -145,18 +145,27 @@ export class BatchWriter {
     const base = await this.#withHeld(
       entry === undefined ? await this.#captures.baseOf(lowerPath as string) : entry.base,
       entry,
+      isMoved,
     );
     const wasThere = base !== undefined && base.state !== null;
     this.#draft.setEntry(names, wasThere ? { node: null, base, ...(isMoved && { isMoved }) } : undefined);
   }
 
-  /** Adds to the base of a lower directory that is about to be hidden the list of what it holds. */
-  async #withHeld(base: Base | undefined, entry: DeltaEntry | undefined): Promise<Base | undefined> {
+  /**
+   * Adds to the base of a lower directory that is about to be hidden the list of what it holds. The directory is the one
+   * that the disk has now: the person may have made it anew since the attempt first changed something in it.
+   */
+  async #withHeld(base: Base | undefined, entry: DeltaEntry | undefined, isMoved: boolean): Promise<Base | undefined> {
     const isShown = entry === undefined || entry.node?.from?.path === base?.path;
     if (base?.state?.kind !== 'directory' || base.key === undefined || !isShown) return base;
-    const top = { path: base.path, id: base.key, node: entry?.node ?? undefined };
-    const held = encodeHeld(await heldIn(this.#lower, this.#contents, top, this.#call));
-    return { ...base, held: this.#captures.add(held).hash };
+    const at = systemClock();
+    const [along] = await this.#lower.paths([base.path], this.#call);
+    const record = along?.length === pathSegments(base.path).length + 1 ? along.at(-1) : undefined;
+    if (record?.kind !== 'directory') return base;
+    const top = { path: base.path, id: record.id, node: entry?.node ?? undefined };
+    const held = encodeHeld(await heldIn(this.#lower, this.#contents, top, !isMoved, this.#call));
+    const state = entry?.node?.meta === undefined ? stateOfRecord(record) : base.state;
+    return { ...base, key: keyOf(record), state, at, held: this.#captures.add(held).hash };
   }
 
   /**

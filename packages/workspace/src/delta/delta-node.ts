@@ -10,7 +10,10 @@ export interface Base {
   readonly state: EntryState | null;
   /** Epoch milliseconds at which the lower path was read. */
   readonly at: number;
-  /** Keys of entries that the undo of an accept has put back into a hidden directory: the person has not added them. */
+  /**
+   * Keys of entries that the attempt hides too, although a hidden directory did not hold them: the undo of an accept has
+   * put them back, or the person's edit was a conflict that was settled.
+   */
   readonly known?: readonly Version[] | undefined;
   /**
    * Hash of the stored list of what a directory held when the attempt hid it: an accept removes or moves nothing else.

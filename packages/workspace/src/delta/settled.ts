@@ -34,6 +34,22 @@ export function settledHead(before: Head, after: Head, paths: Iterable<string>, 
   return draft.head;
 }
 
+/** Returns a head in which removed directories hide more entries of the disk: removing these has been settled. */
+export function headWithHidden(
+  head: Head,
+  entries: readonly { readonly directory: string; readonly key: Version }[],
+  version: Version,
+): Head {
+  const draft = new Draft(head, version);
+  for (const { directory, key } of entries) {
+    draft.update(pathSegments(directory), ({ base, ...entry }) => ({
+      ...entry,
+      base: base && { ...base, known: [...(base.known ?? []), key] },
+    }));
+  }
+  return draft.head;
+}
+
 /**
  * Reports whether a caller knows what the disk has at a path in conflict.
  * @param told the disk's state at each path of a conflict that the caller has received in a result

@@ -344,11 +344,15 @@ class Comparison {
     return this.#rebase(disk, node);
   }
 
-  /** Lets the change begin from the disk as it is now. */
+  /**
+   * Lets the change begin from the disk as it is now. What a hidden directory held stays what it was: all else in a
+   * directory that the person has made anew is theirs.
+   */
   #rebase(disk: Base, node?: DeltaNode): undefined {
-    const { path } = this.candidate;
+    const { path, base: old } = this.candidate;
     const names = pathSegments(path);
-    this.draft.update(names, ({ conflict: _, earlier: __, ...entry }) => ({ ...entry, base: disk }));
+    const base = old.held === undefined ? disk : { ...old, key: disk.key, state: disk.state };
+    this.draft.update(names, ({ conflict: _, earlier: __, ...entry }) => ({ ...entry, base }));
     if (node !== undefined) this.#set({ ...node, version: this.version });
   }
 
