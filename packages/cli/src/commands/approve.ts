@@ -17,7 +17,8 @@ export function run(call: Call): Promise<Result> {
       const approval = await approveInTerminal(workspace, one);
       if (approval !== undefined) approved.push(approval);
     }
-    if (approved.length === 0) throw new CliError(ExitCode.refused, 'Nothing was approved.');
+    if (approved.length === 0)
+      throw new CliError(ExitCode.refused, 'Nothing was approved: only yes, typed in full, approves.');
     const code = approved.length < ids.length ? ExitCode.refused : ExitCode.ok;
     return { ...settled(call, 'Approved', approved), code };
   });

@@ -64,7 +64,7 @@ export async function install(options: InstallOptions): Promise<ExitCode> {
   }
   print(`${before === undefined ? 'Creates' : 'Adds to'} ${path}:\n\n${snippet(name, entry)}\n`);
   if (!(await confirm('Write it? Type yes: '))) {
-    print('Nothing was written.');
+    print('Nothing was written: only yes, typed in full, writes it.');
     return 4;
   }
   if (textOf(path, directory) !== before)

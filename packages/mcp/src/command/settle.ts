@@ -23,7 +23,7 @@ export async function settle({ command, id, directory, workspace: options }: Set
     }
     const pending = await pendingApproval(workspace, id);
     if ((await approveInTerminal(workspace, pending)) === undefined) {
-      process.stdout.write('Nothing was approved.\n');
+      process.stdout.write('Nothing was approved: only yes, typed in full, approves.\n');
       return 4;
     }
     process.stdout.write(`Approved ${id}. Tell the agent to go on.\n`);

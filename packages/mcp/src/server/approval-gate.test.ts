@@ -48,9 +48,10 @@ describe.each<Era>(['legacy', 'modern'])('accept by a client with forms of a %s 
     expect([...workspace.disk]).toEqual([['/a.txt', 'old\n']]);
   });
 
-  it('asks nothing about a call with wrong input, a dry run and a patch', async () => {
+  it('asks nothing about a call with wrong input, a dry run, a patch, and with nothing to accept', async () => {
     const { server } = project();
     const { text, forms } = await connect(server, era, () => YES);
+    expect(await text('accept')).toContain('No changes.');
     await text('write_file', write);
     await text('accept', { as: 'nonsense' });
     await text('accept', { dry_run: true });
@@ -82,6 +83,7 @@ describe('accept by a client without forms', () => {
       expect(await text('accept', { paths: ['/a.txt'] })).toContain('Needs approval 2.');
       await workspace.approvals.approve(1);
       expect(await text('accept')).toContain('Accepted.');
+      await text('write_file', { path: '/b', content: 'b' });
       expect(await text('accept')).toContain('Needs approval 3.');
     },
   );

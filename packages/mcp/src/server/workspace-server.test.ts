@@ -11,6 +11,18 @@ function project(options?: McpServerOptions): { workspace: MemoryWorkspace; serv
   return { workspace, server: new McpWorkspaceServer(workspace.open, options) };
 }
 
+it('attempts marks the one that calls without a name use, and leaves out those that were discarded', async () => {
+  const { server, workspace } = project({ attempt: 'mine' });
+  workspace.make('mine', {});
+  workspace.discarded.add('gone');
+  workspace.make('gone', {});
+  await workspace.attempt();
+  const { text } = await connect(server, 'modern');
+  expect(await text('attempts')).toBe(
+    'mine (current) 0 operations 0 changed paths\ncalm-otter 0 operations 0 changed paths',
+  );
+});
+
 describe.each(ERAS)('a client of a %s revision', (era) => {
   it('reads, writes and undoes, and the disk stays as it is', async () => {
     const { server, workspace } = project();
@@ -26,7 +38,7 @@ describe.each(ERAS)('a client of a %s revision', (era) => {
       operation: 1,
       changes: [{ path: '/src/a.ts', type: 'changed' }],
     });
-    expect(await text('undo')).toContain('Took back');
+    expect(await text('undo')).toMatch(/^Took back operation 1 \(write_file\): \S+\n {4}M \/src\/a\.ts\n/);
     expect(await text('read_file', { path: '/src/a.ts' })).toContain('let x = 1;');
     expect(workspace.disk.get('/src/a.ts')).toBe('let x = 1;\n');
   });

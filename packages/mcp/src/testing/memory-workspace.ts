@@ -24,6 +24,8 @@ export class MemoryWorkspace {
   readonly #attempts = new Map<string, Attempt>();
   readonly #approvals: Approval[] = [];
   readonly #events = new EventTarget();
+  /** Names of attempts that are listed as discarded. */
+  readonly discarded = new Set<string>();
   openings = 0;
 
   constructor(files: Readonly<Record<string, string>>) {
@@ -59,7 +61,7 @@ export class MemoryWorkspace {
   async attempts(): Promise<unknown[]> {
     const infos = [...this.#attempts.values()].map(async ({ name, head }) => ({
       name,
-      state: 'open',
+      state: this.discarded.has(name) ? 'discarded' : 'open',
       head: await head(),
       changedPaths: 0,
       current: name === 'calm-otter',
@@ -158,7 +160,7 @@ function attemptOn(name: string, fileSystem: FileSystem, workspace: MemoryWorksp
       const before = await filesOf(fileSystem);
       await write(states[last.id - 1] as Files);
       const operation = (await record(before, 'undo', actor)) as Operation;
-      return { ...operation, refreshed: { merged: [], conflicts: [] } };
+      return { ...operation, target: last.id, refreshed: { merged: [], conflicts: [] } };
     },
     log: async () => ({ operations: operations.toReversed(), next: undefined }),
     diff: async () => {
@@ -188,7 +190,14 @@ function attemptOn(name: string, fileSystem: FileSystem, workspace: MemoryWorksp
       if (expect !== undefined && expect !== operations.length) throw new WorkspaceError('moved', 'It has moved.');
       const files = await filesOf(fileSystem);
       const accepted = changesBetween(workspace.disk, files).map(({ path }) => path);
-      if (dryRun === true) return { success: true, message: 'Dry.', accepted, conflicts: [], autoRun: [] };
+      if (accepted.length === 0 || dryRun === true)
+        return {
+          success: true,
+          message: accepted.length === 0 ? 'No changes.' : 'Dry.',
+          accepted,
+          conflicts: [],
+          autoRun: [],
+        };
       workspace.disk.clear();
       for (const [path, text] of files) workspace.disk.set(path, text);
       const operation = await record(files, 'accept', actor);

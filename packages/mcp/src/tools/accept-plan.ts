@@ -46,6 +46,7 @@ export async function planAccept(
     throw new InputError(`message may have ${MAX_MESSAGE_LENGTH} characters, so that the user sees it whole.`);
   const dry = await attempt.accept({ as, paths, branch, message, onConflict, dryRun: true, expect: head, signal });
   if (!dry.success) throw new InputError([dry.message, ...conflictLines(dry.conflicts)].join('\n'));
+  if (dry.accepted.length === 0) return { head, isOutside: false, shown: '' };
   const lines: string[] = [];
   // The name of an attempt is the name of its branch if none is given.
   if (as === 'branch') lines.push(`Branch: ${nameOf(branch ?? attempt.name)}`);

@@ -59,7 +59,7 @@ export const attempts: ServerTool = workspaceTool<{ compare_with?: string }>({
   description: 'Lists the attempts, or compares this one with another.',
   properties: { compare_with: { type: 'string', description: 'Name of the other.' } },
   effect: 'none',
-  async run({ compare_with: name }, { attempt, sandbox, workspace, signal }) {
+  async run({ compare_with: name }, { attempt, sandbox, workspace, settings, signal }) {
     if (name !== undefined) {
       const other = await workspace.attempt(name, { signal });
       const { paths: found } = await attempt.diff({ to: other, hunks: true, signal });
@@ -67,11 +67,14 @@ export const attempts: ServerTool = workspaceTool<{ compare_with?: string }>({
       const { shown, hidden } = await visibleOnly(found, { attempt, sandbox }, signal);
       return [diffText(shown), ...hiddenLines(hidden)].join('\n');
     }
-    const all = await workspace.attempts({ signal });
+    const known = await workspace.attempts({ signal });
+    const all = known.filter(({ state }) => state !== 'discarded');
+    // Calls that name no attempt use it.
+    const current = settings.attempt ?? all.find((each) => each.current)?.name;
     if (all.length === 0) return 'There is no attempt yet: the first change makes one.';
     return all
-      .map(({ name: each, state, head, changedPaths, current }) =>
-        [each, current ? '(current)' : '', state, counted(head, 'operation'), counted(changedPaths, 'changed path')]
+      .map(({ name: each, head, changedPaths }) =>
+        [each, each === current ? '(current)' : '', counted(head, 'operation'), counted(changedPaths, 'changed path')]
           .filter((word) => word !== '')
           .join(' '),
       )

@@ -105,13 +105,19 @@ export function mergedLines({ merged }: Pick<RefreshResult, 'merged'>): string[]
 const MAX_PATHS = 5;
 
 /** Formats an operation with a line for it and one for each of its first paths. */
-export function operationText({ id, at, actor, tool, summary, ok, changes }: Operation): string {
+export function operationText(operation: Operation): string {
+  const { id, at, actor, tool, summary, ok } = operation;
+  const head = `${id} ${new Date(at).toISOString()} ${nameOf(actor)} ${nameOf(tool)}: ${nameOf(summary)}`;
+  return [`${head}${ok ? '' : ' (failed)'}`, ...changeLines(operation)].join('\n');
+}
+
+/** Returns a line for each of the first paths that an operation has changed. */
+export function changeLines({ changes }: Operation): string[] {
   const shown = changes.slice(0, MAX_PATHS).map((change) => {
     const { type } = changeOf(change);
     return `    ${signOf({ type })} ${named(change)}`;
   });
   const rest = changes.length - shown.length;
   if (rest > 0) shown.push(`    and ${counted(rest, 'more path')}`);
-  const head = `${id} ${new Date(at).toISOString()} ${nameOf(actor)} ${nameOf(tool)}: ${nameOf(summary)}`;
-  return [`${head}${ok ? '' : ' (failed)'}`, ...shown].join('\n');
+  return shown;
 }

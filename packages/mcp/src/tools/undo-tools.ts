@@ -1,10 +1,10 @@
 import { InputError } from '@scratchfs/tools';
 import type { Operation, RefreshedOperation } from '@scratchfs/workspace';
-import { conflictLines, mergedLines, nameOf, operationText, statText } from './format.js';
+import { changeLines, conflictLines, mergedLines, nameOf, operationText, statText } from './format.js';
 import { type Plan, type ServerTool, workspaceTool } from './server-tool.js';
 import { type Caller, hiddenLines, isVisible, visibleOnly, visibleOperation } from './visible.js';
 
-async function done(verb: string, made: RefreshedOperation, open: Caller, signal: AbortSignal) {
+async function done(what: string, made: RefreshedOperation, open: Caller, signal: AbortSignal) {
   const operation = await visibleOperation(made, open, signal);
   const { merged, conflicts } = made.refreshed;
   const { shown } = await visibleOnly(conflicts, open, signal);
@@ -14,7 +14,14 @@ async function done(verb: string, made: RefreshedOperation, open: Caller, signal
     signal,
   );
   const lines = [...mergedLines({ merged: taken.shown.map(({ path }) => path) }), ...conflictLines(shown)];
-  return { text: [`${verb}:\n${operationText(operation)}`, ...lines].join('\n'), operations: [operation], conflicts };
+  return { text: [what, ...changeLines(operation), ...lines].join('\n'), operations: [operation], conflicts };
+}
+
+/** Names the operation that an undo or redo was about. `target` is undefined for a call without a plan. */
+async function doneTo(verb: string, made: Operation, target: Operation | undefined, open: Caller, signal: AbortSignal) {
+  if (target === undefined) return `${verb} operation ${made.target}:`;
+  const { id, tool, summary } = await visibleOperation(target, open, signal);
+  return `${verb} operation ${id} (${nameOf(tool)}): ${nameOf(summary)}`;
 }
 
 /**
@@ -71,7 +78,7 @@ export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number;
     if (to === undefined) {
       if (path !== undefined) throw new InputError('path needs to: the operation whose state of the path you want.');
       const undone = await attempt.undo({ expect: expect ?? plan?.target?.id, actor, signal });
-      return done('Took back', undone, context, signal);
+      return done(await doneTo('Took back', undone, plan?.target, context, signal), undone, context, signal);
     }
     if (expect !== undefined) throw new InputError('operation and to exclude each other.');
     if (path !== undefined && !(await isVisible(path, context, signal)))
@@ -79,7 +86,7 @@ export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number;
     const expectHead = plan?.isOutside === true ? plan.head : undefined;
     const made = await attempt.restore(to, { path, expect: expectHead, actor, signal });
     if (made === undefined) return 'Nothing differs from that state.';
-    return done('Restored', made, context, signal);
+    return done(`Restored the state after operation ${to}:`, made, context, signal);
   },
 });
 
@@ -92,7 +99,7 @@ export const redo: ServerTool = workspaceTool<object>({
   async run(_, context) {
     const { attempt, actor, plan, signal } = context;
     const redone = await attempt.redo({ expect: plan?.target?.id, actor, signal });
-    return done('Made again', redone, context, signal);
+    return done(await doneTo('Made again', redone, plan?.target, context, signal), redone, context, signal);
   },
 });
 

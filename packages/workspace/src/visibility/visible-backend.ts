@@ -141,7 +141,7 @@ export class VisibleBackend implements Backend {
       if (ignored === undefined) continue;
       throw new FsError('EROFS', {
         path,
-        hint: `git ignores the directory ${ignored}, and ignored directories can only be read in a workspace: write elsewhere, or let a command make it (run)`,
+        hint: 'It is in a directory that git ignores, which a workspace can read but not change: write elsewhere, or let a command make it (run)',
       });
     }
   }
