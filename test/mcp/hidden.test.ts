@@ -150,7 +150,7 @@ describe('what is hidden never appears to a client', () => {
 });
 
 describe.each(['legacy', 'modern'] as const)('what is hidden never appears to a client of a %s revision', (mode) => {
-  it('by errors, which are those of a missing path', async () => {
+  it('by errors, which are the same for what does not exist', async () => {
     const { call, client, attempt } = await scene(mode);
     const neutral = (text: string): string => text.replace(/plan-x|nothing/g, 'P');
     for (const tool of ['read_file', 'read_media', 'delete_file', 'list_files', 'grep', 'search_files']) {

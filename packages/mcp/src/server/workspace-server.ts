@@ -7,6 +7,7 @@ import {
   type ServerContext,
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
+import { quote } from '@scratchfs/core';
 import { InputError } from '@scratchfs/tools';
 import { type Attempt, type RefreshResult, type Workspace, WorkspaceError } from '@scratchfs/workspace';
 import { conflictLines, counted, firstNamed, mergedLines } from '../tools/format.js';
@@ -164,6 +165,7 @@ export class McpWorkspaceServer {
       const client = clientOf(server, context);
       const workspace = await this.#shared.open();
       open = { ...(await this.#shared.attempt(name)), actor: client.name };
+      checkNames(rest, tool);
       const input = inAttempt(rest, tool, workspace.directory);
       const needsYes = this.#needsApproval(tool);
       // Comes first, because it can add an operation, and a yes counts only for one head.
@@ -244,6 +246,15 @@ async function shownOf(
 function joined(first: RefreshResult, second: RefreshResult): RefreshResult {
   const conflicts = new Map([...first.conflicts, ...second.conflicts].map((conflict) => [conflict.path, conflict]));
   return { merged: [...new Set([...first.merged, ...second.merged])], conflicts: [...conflicts.values()] };
+}
+
+/** @throws InputError for a parameter that the tool does not have. It lists those of the published schema. */
+function checkNames(input: Readonly<Record<string, unknown>>, { properties, unpublished = [] }: ServerTool): void {
+  const unknown = Object.keys(input).find((name) => !Object.hasOwn(properties, name) && !unpublished.includes(name));
+  if (unknown !== undefined)
+    throw new InputError(
+      `There is no parameter ${quote(unknown)}. The parameters are ${[...Object.keys(properties), 'attempt'].join(', ')}.`,
+    );
 }
 
 /**

@@ -1,4 +1,4 @@
-import { normalizePath } from '@scratchfs/core';
+import { normalizePath, quote } from '@scratchfs/core';
 import type { ToolResult } from '@scratchfs/tools';
 import type { ServerTool, ToolContext, ToolOutcome } from './server-tool.js';
 
@@ -12,8 +12,16 @@ export async function asOperation(
   { attempt, actor, settings, signal }: ToolContext,
   work: () => Promise<ToolResult>,
 ): Promise<ToolOutcome> {
+  const given = paths.map((parameter) => Object(input)[parameter]).filter(isPath);
+  // The same for each hidden name, whether or not it exists, and for reading and writing.
+  const hidden = given.find((path) => attempt.hides(path));
+  if (hidden !== undefined)
+    return {
+      text: `${quote(hidden)} is hidden here: secrets, git's own files and what the user denies are neither shown nor changed.\nUse another path, or ask the user.`,
+      isError: true,
+    };
   // Taking over a change is an operation, which a read-only server does not make.
-  const compared = settings.readOnly ? [] : paths.map((parameter) => Object(input)[parameter]).filter(isPath);
+  const compared = settings.readOnly ? [] : given;
   const { value, operations, refreshed } = await attempt.labelled({ actor, tool }, work, {
     isSingleCall: true,
     paths: compared,

@@ -70,6 +70,7 @@ function fileTool({ name, description, inputSchema }: Tool): ServerTool {
     required,
     effect,
     paths,
+    unpublished: without,
     check: (input) => void readInput(inputSchema, input),
     call: (input, context) => {
       const { files, signal } = context;

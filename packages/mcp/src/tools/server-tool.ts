@@ -63,6 +63,8 @@ export interface ServerTool {
   readonly description: string;
   readonly properties: Readonly<Record<string, PropertySchema>>;
   readonly required: readonly string[];
+  /** Names of parameters that calls may have though the published schema does not mention them. Default: none. */
+  readonly unpublished?: readonly string[];
   readonly effect: ToolEffect;
   /** False for a tool that leaves all files as they are, also those of a live attempt. */
   readonly changesFiles?: boolean;

@@ -1,4 +1,4 @@
-import { isFsError, type VersionOptions } from '@scratchfs/core';
+import { FsError, isFsError, type VersionOptions } from '@scratchfs/core';
 import { replaceExact } from '@scratchfs/core/internal';
 import type { Authorizer } from '../authorizer.js';
 import { changeDiff } from '../change-diff.js';
@@ -150,8 +150,11 @@ function apply(before: string, edits: readonly Edit[]): Edited {
       after = replaced.text;
       count += replaced.count;
     } catch (error) {
-      if (edits.length === 1 || !isFsError(error, 'EINVAL')) throw error;
-      throw new InputError(`Edit ${i + 1} of ${edits.length} does not fit, so none was made. ${error.hint ?? ''}.`);
+      if (!isFsError(error, 'EINVAL')) throw error;
+      // Names the parameter.
+      const hint = error.hint?.replace(/or replace all$/, 'or set replace_all');
+      if (edits.length === 1) throw new FsError('EINVAL', { syscall: error.syscall, hint });
+      throw new InputError(`Edit ${i + 1} of ${edits.length} does not fit, so none was made. ${hint ?? ''}.`);
     }
   }
   return { before, after, count };
