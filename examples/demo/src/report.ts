@@ -28,7 +28,7 @@ export class Report {
     this.#sections++;
     terminal.line();
     terminal.line(`${terminal.cyan(String(this.#sections).padStart(2))}  ${terminal.bold(title)}`);
-    terminal.line(`    ${terminal.dim(explanation)}`);
+    terminal.prose('    ', explanation, terminal.dim);
     terminal.line();
   }
 
@@ -40,6 +40,12 @@ export class Report {
     terminal.between(left, `${result} ${time}`);
   }
 
+  /** Prints a sentence. */
+  remark(text: string): void {
+    this.terminal.prose('      ', text, this.terminal.dim);
+  }
+
+  /** Prints a line of a file or a diff, cut at the right edge. */
   note(text: string): void {
     this.terminal.line(cutVisible(`      ${text}`, this.terminal.width));
   }
@@ -50,7 +56,8 @@ export class Report {
     if (isTrue) this.#kept++;
     else this.#broken++;
     const mark = isTrue ? terminal.green('✓') : terminal.red('✗');
-    terminal.line(`    ${mark} ${isTrue ? text : terminal.red(`NOT TRUE: ${text}`)}`);
+    if (isTrue) terminal.prose(`    ${mark} `, text);
+    else terminal.prose(`    ${mark} `, `NOT TRUE: ${text}`, terminal.red);
   }
 
   /** Adds a row to the table at the end. */

@@ -50,4 +50,16 @@ describe('The terminal', () => {
   it('sends no control characters of a name to the screen', () => {
     expect(printable('a\x1b]0;title\x07b\n\u202ec')).toBe('a\ufffd]0;title\ufffdb\ufffd\ufffdc');
   });
+
+  it('breaks prose between words, and indents what follows the first line', () => {
+    const narrow = screen(true, 60);
+    const terminal = new Terminal(narrow, { FORCE_COLOR: '1' });
+    const text = Array.from({ length: 30 }, (_, index) => `word${index}`).join(' ');
+    terminal.prose(`    ${terminal.green('✓')} `, text, terminal.dim);
+    const lines = narrow.written.map((line) => line.trimEnd());
+    expect(lines.length).toBeGreaterThan(2);
+    for (const line of lines) expect(visibleLength(line)).toBeLessThanOrEqual(60);
+    for (const line of lines.slice(1)) expect(line).toContain(`      ${terminal.dim('word').slice(0, 8)}`);
+    expect(lines.map((line) => line.slice(line.indexOf('word'), -5)).join(' ')).toBe(text);
+  });
 });

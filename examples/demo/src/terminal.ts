@@ -42,6 +42,14 @@ export class Terminal {
     this.output.write(`${text.trimEnd()}\n`);
   }
 
+  /** Prints prose in as many lines as it needs, each after the first under the start of the text. */
+  prose(start: string, text: string, paint = (line: string): string => line): void {
+    const indent = ' '.repeat(visibleLength(start));
+    wrapped(text, this.width - indent.length).forEach((line, index) => {
+      this.line((index === 0 ? start : indent) + paint(line));
+    });
+  }
+
   /** Prints two texts on one line, the second at the right edge; the first is cut if they would meet. */
   between(left: string, right: string): void {
     const room = this.width - visibleLength(right) - 2;
@@ -84,6 +92,18 @@ const COLOR = /\x1b\[[0-9;]*m/g;
 
 export function visibleLength(text: string): number {
   return [...text.replaceAll(COLOR, '')].length;
+}
+
+/** Breaks a text between words into lines of at most `width` visible characters. A longer word has its own line. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && visibleLength(line) + 1 + visibleLength(word) <= width)
+      lines.push(`${lines.pop()} ${word}`);
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** Returns the text cut to a number of visible characters; colour codes stay whole. */

@@ -41,8 +41,8 @@ export async function arrive(folder: string, report: Report, create: typeof crea
     'what the agent may fill',
     `${bytes(limits.maxTotalSize)}, ${count(limits.maxNodeCount, 'entry', 'entries')}`,
   );
-  for (const one of leftOut.slice(0, 3)) report.note(report.terminal.dim(`left out ${printable(one)}`));
-  if (leftOut.length > 3) report.note(report.terminal.dim(`… and ${leftOut.length - 3} more`));
+  for (const one of leftOut.slice(0, 3)) report.remark(`left out ${printable(one)}`);
+  if (leftOut.length > 3) report.remark(`… and ${leftOut.length - 3} more`);
 
   const isComplete =
     stats.fileCount === files.length && stats.directoryCount === directories && stats.totalSize === size;

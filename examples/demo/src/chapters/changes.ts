@@ -34,7 +34,7 @@ export async function changes(origin: SyncFileSystem, { fs, start, changed }: At
     found.added.length + found.removed.length === 0 && JSON.stringify(paths) === JSON.stringify(expected),
   );
   const applied = appliesWithGit(text, origin, fs, expected);
-  if (applied === undefined) report.note(terminal.dim('without git nobody else can apply the diff here'));
+  if (applied === undefined) report.remark('without git nobody else can apply the diff here');
   else report.claim('git takes the diff as a patch, and makes the same files of it, byte for byte', applied);
 
   const stats = fs.statsSync();

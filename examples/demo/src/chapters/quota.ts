@@ -31,8 +31,8 @@ export async function quota(fs: SyncFileSystem, report: Report): Promise<void> {
 
   report.action('append', LOG, `${count(pieces, 'time')}, ${bytes(pieces * PIECE)}`, ms);
   const [first = '', second = ''] = error.message.split('. ');
-  report.note(`${terminal.red('│')} ${printable(first)}`);
-  if (second !== '') report.note(`${terminal.red('│')} ${terminal.dim(printable(second))}`);
+  terminal.prose(`      ${terminal.red('│')} `, printable(first));
+  if (second !== '') terminal.prose(`      ${terminal.red('│')} `, printable(second), terminal.dim);
   terminal.line();
   for (const key of ['code', 'limit', 'allowed', 'used', 'requested'] as const) {
     const value = error[key];

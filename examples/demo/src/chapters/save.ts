@@ -44,8 +44,8 @@ export async function save(fs: SyncFileSystem, report: Report): Promise<void> {
       restored.restoreMs,
     );
     const mine = fingerprint(fs);
-    report.note(report.terminal.dim(`here   ${mine}`));
-    report.note(report.terminal.dim(`there  ${restored.fingerprint}`));
+    report.remark(`here   ${mine}`);
+    report.remark(`there  ${restored.fingerprint}`);
     report.claim(
       'the other process has the same names, contents, modes, times and links',
       restored.fingerprint === mine && JSON.stringify(restored.stats) === JSON.stringify(fs.statsSync()),

@@ -22,7 +22,7 @@ export async function versions(folder: string, report: Report): Promise<void> {
   const isWhole = gitIn(folder, 'rev-parse', '--show-prefix') === '';
   report.section('Versions, and the way back', 'Ids are git’s own; what is accepted goes back by the user’s git.');
   if (head === undefined || !isWhole) {
-    report.note(report.terminal.dim('this tree is no git repository with a commit, so there is nothing to merge into'));
+    report.remark('this tree is no git repository with a commit, so there is nothing to merge into');
     return;
   }
   const scratch = await mkdtemp(join(tmpdir(), 'scratchfs-demo-'));
@@ -51,7 +51,7 @@ async function work(clone: string, head: string, versions: HostHistory, report: 
     versions.onboardRepo(clone, { skipUnrepresentable: ({ path }) => skipped.push(path) }),
   );
   report.action('onboard', `HEAD ${start.slice(0, 10)}`, 'as a version', onboardMs);
-  for (const path of skipped.slice(0, 3)) report.note(report.terminal.dim(`left out ${printable(path)}`));
+  for (const path of skipped.slice(0, 3)) report.remark(`left out ${printable(path)}`);
   const history = versions.historyOf(start);
   const fs = createFileSystem();
   const [, checkoutMs] = await timed(() => history.checkout(start, fs));
@@ -104,7 +104,7 @@ async function work(clone: string, head: string, versions: HostHistory, report: 
 async function back(clone: string, proven: string, versions: HostHistory, report: Report): Promise<void> {
   const [result, ms] = await timed(() => versions.executeMerge(clone, proven));
   report.action('merge back', 'into a clone of the repository', result.success ? 'done' : 'refused', ms);
-  report.note(report.terminal.dim(printable(result.message)));
+  report.remark(printable(result.message));
   report.claim(
     'git finds the branch at the version, the work tree clean, and nothing wrong',
     result.success &&
@@ -141,7 +141,7 @@ async function conflict(clone: string, head: string, versions: HostHistory, repo
   const before = stateOf(clone);
   const [result, ms] = await timed(() => versions.executeMerge(clone, late));
   report.action('merge back', 'what conflicts with the user’s own', result.conflict ? 'conflict' : 'done', ms);
-  report.note(report.terminal.dim(printable(result.message)));
+  report.remark(printable(result.message));
   report.claim(
     'the conflict is told by its path, and the clone is untouched',
     !result.success && result.conflict && result.conflictingPaths.join() === NOTES && stateOf(clone) === before,

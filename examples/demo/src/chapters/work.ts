@@ -65,17 +65,13 @@ export async function work(stage: Stage): Promise<Workshop> {
   report.action('check', `TypeScript ${compiler.ts.version}`, count(compiler.filesRead, 'file'), startMs + checkMs);
   const packages =
     known.length === 0 ? '' : `; ${count(known.length, 'complaint')} about what this tree lacks, set aside`;
-  report.note(report.terminal.dim(`the compiler reads the sources out of memory${packages}`));
+  report.remark(`the compiler reads the sources out of memory${packages}`);
   report.claim(
     `the compiler has seen ${count(usedIn.length, 'file')} that import ${oldName} and the one that has it`,
     compiler.filesRead >= concerned(task).length,
   );
   report.summarize('Searched', `${count(found.length, 'source')} by name and by text`, findMs + grepMs);
-  report.summarize(
-    'Checked',
-    `${count(compiler.filesRead, 'file')} by the TypeScript compiler, the first time`,
-    startMs + checkMs,
-  );
+  report.summarize('Checked', `${count(compiler.filesRead, 'file')} by TypeScript, the first time`, startMs + checkMs);
   return { ...stage, compiler, task, known };
 }
 
@@ -121,7 +117,7 @@ function ownTask({ fs, report }: Stage): Task {
     `import { makeGreeting } from '../greeting.js';\n\nexport const greeting: string = makeGreeting('${name}');\n`;
   for (const name of ['ada', 'grace', 'karen']) fs.writeFileSync(`/agent-work/people/${name}.ts`, use(name));
   report.action('create', '/agent-work', '4 files');
-  report.note(report.terminal.dim('no function here is imported by a few others, so the agent writes some of its own'));
+  report.remark('no function here is imported by a few others, so the agent writes some of its own');
   const usedIn = ['ada', 'grace', 'karen'].map((name) => `/agent-work/people/${name}.ts`);
   return {
     declaredIn: '/agent-work/greeting.ts',

@@ -73,7 +73,7 @@ export async function workspace(origin: SyncFileSystem, { changed }: Kept, repor
       accepted.success ? 'done' : 'refused',
       acceptMs,
     );
-    report.note(report.terminal.dim(printable(accepted.message)));
+    report.remark(printable(accepted.message));
     report.claim(
       'just these are on the disk, beside the user’s own changes',
       accepted.success && text(NOTES) === notes('ONE', 'two', 'THREE') && text('/draft.txt').startsWith('the user'),
