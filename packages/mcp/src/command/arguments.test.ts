@@ -3,6 +3,21 @@ import { parseArguments, UsageError } from './arguments.js';
 import { main } from './main.js';
 import { USAGE } from './usage.js';
 
+it('wrong usage names the command that prints the help, as the program was started', async () => {
+  const argv = process.argv;
+  let shown = '';
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((shown += String(text))));
+  for (const script of ['/usr/bin/scratchfs-mcp', import.meta.filename]) {
+    process.argv = [process.execPath, script];
+    expect(await main(['--nonsense'])).toBe(2);
+  }
+  process.argv = argv;
+  vi.restoreAllMocks();
+  const error = "scratchfs-mcp: Unknown option '--nonsense'\n";
+  const full = `${process.execPath} ${import.meta.filename}`;
+  expect(shown).toBe(`${error}See \`scratchfs-mcp --help\`.\n${error}See \`${full} --help\`.\n`);
+});
+
 it.each([
   ['--http 80', '--http'],
   ['--approve sometimes', 'accept, writes, all'],
@@ -75,7 +90,9 @@ describe('parseArguments()', () => {
   });
 
   it.each([
-    ['--nonsense', 'nonsense'],
+    ['--nonsense', /^Unknown option '--nonsense'$/],
+    ['--store --http 1', /^Option '--store' argument is ambiguous\.?$/],
+    ['instal claude x', 'Did you mean install?'],
     ['--limit 200MiB', '--limit'],
     ['--limit -1', '--limit'],
     ['--approve sometimes', 'accept, writes, all'],

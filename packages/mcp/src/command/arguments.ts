@@ -42,6 +42,8 @@ export type Arguments =
     }
   | { readonly command: 'help' | 'version' };
 
+const COMMANDS = ['approve', 'deny', 'install'] as const;
+
 const OPTIONS = {
   attempt: { type: 'string' },
   'read-only': { type: 'boolean' },
@@ -112,6 +114,9 @@ export function parseArguments(args: readonly string[]): Arguments {
     tools: values.tools?.split(','),
   });
   if (values.network && !values['allow-run']) throw new UsageError('--network is for commands: add --allow-run');
+  const meant = COMMANDS.find((name) => name.slice(0, 3) === first?.slice(0, 3).toLowerCase());
+  if (positionals.length > 1 && meant !== undefined)
+    throw new UsageError(`There is no command ${first}. Did you mean ${meant}?`);
   if (positionals.length > 1 && !isFilesystem)
     throw new UsageError('A server has one directory: start one for each, or use --profile filesystem');
   const http = httpOf(values);
@@ -130,7 +135,8 @@ function parsed(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    // Node adds advice on other lines, and on values that begin with a dash.
+    throw new UsageError((error as Error).message.split(/\n|\. To /)[0]);
   }
 }
 

@@ -110,7 +110,11 @@ describe.each(HOSTS)('install %s', (host) => {
   });
 
   it('only prints with --print', async () => {
+    let shown = '';
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((shown += String(text))));
     await run(host, { isPrint: true, confirm: () => Promise.reject(new Error('asked')) });
+    vi.restoreAllMocks();
+    expect(shown).toBe(`To be added to ${join(top, FILES[host])}:\n`);
     expect(printed).toContain('/opt/scratchfs/mcp.mjs');
     expect(() => get(FILES[host])).toThrow('ENOENT');
   });

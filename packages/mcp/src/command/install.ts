@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, isAbsolute, relative, sep } from 'node:path';
+import { nameOf } from '../tools/format.js';
 import type { HostName } from './arguments.js';
 import type { ExitCode } from './exit-code.js';
 import { ConfigError, HOST_CONFIGS, type ServerEntry } from './host-configs.js';
@@ -45,6 +46,7 @@ export async function install(options: InstallOptions): Promise<ExitCode> {
   const name = nameFor(directory);
   const path = file(directory);
   if (isPrint) {
+    process.stderr.write(`To be added to ${nameOf(path)}:\n`);
     print(snippet(name, entry));
     return 0;
   }

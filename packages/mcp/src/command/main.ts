@@ -9,7 +9,7 @@ import { nameOf } from '../tools/format.js';
 import { VERSION } from '../version.js';
 import { parseArguments, type ServeArguments, UsageError } from './arguments.js';
 import type { ExitCode } from './exit-code.js';
-import { program, shellCommand } from './program.js';
+import { helpCommand, program, shellCommand } from './program.js';
 import { USAGE } from './usage.js';
 
 /**
@@ -43,7 +43,7 @@ export async function main(args: readonly string[], words: readonly string[] = [
   } catch (error) {
     const isUsage = error instanceof UsageError;
     const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`scratchfs-mcp: ${nameOf(message)}\n${isUsage ? 'See scratchfs-mcp --help.\n' : ''}`);
+    process.stderr.write(`scratchfs-mcp: ${nameOf(message)}\n${isUsage ? `See \`${helpCommand(words)}\`.\n` : ''}`);
     return isUsage ? 2 : 1;
   }
 }
