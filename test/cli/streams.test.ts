@@ -22,6 +22,23 @@ describe('the program', () => {
     expect({ code, text }).toEqual({ code: 0, text: `/${'a'.repeat(100)}0\n` });
   });
 
+  it('ends quietly in every command whose output nobody reads to its end', async () => {
+    const cwd = repository({ 'a.txt': 'line\n'.repeat(200_000) });
+    const env = { XDG_STATE_HOME: folder('state') };
+    await ok(['fs', 'put', '-', 'b.txt'], { cwd, env, input: 'text\n'.repeat(200_000) });
+    const lines = ['fs cat a.txt', 'fs grep line', 'export tar -', 'diff', 'log -p'];
+    const script = lines.map((line) => `"$NODE" "$PROGRAM" ${line} | head -c 1 > printed; echo "\${PIPESTATUS[@]}"`);
+    const child = spawn('/bin/bash', ['-c', script.join('\n')], {
+      cwd,
+      env: { ...ENVIRONMENT, ...env, NODE: process.execPath, PROGRAM },
+    });
+    let [text, problems] = ['', ''];
+    child.stdout.on('data', (chunk) => (text += chunk));
+    child.stderr.on('data', (chunk) => (problems += chunk));
+    await new Promise((resolve) => child.on('close', resolve));
+    expect({ text, problems }).toEqual({ text: lines.map(() => '0 0\n').join(''), problems: '' });
+  });
+
   it('prints names exactly in a pipe, as JSON, and with NUL', async () => {
     const store = folder('names');
     const name = 'a\n\u001b[31m\u202eb';

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { folder, ok, run } from './program.js';
@@ -16,6 +16,42 @@ function open(cwd: string): Terminal {
 }
 
 describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
+  it('what takes longer than a second says so on standard error, and no trace is left', async () => {
+    const store = folder('slow');
+    mkdirSync(join(store, 'many'));
+    for (let index = 0; index < 150; index++) writeFileSync(join(store, 'many', `f${index}`), 'text\n');
+    const { type, shows } = bound(open(store));
+    // A disk on which each file takes 10 ms.
+    const code = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+      const wait = new Int32Array(new SharedArrayBuffer(4));
+      for (const name of ['openSync', 'lstatSync']) {
+        const work = fs[name];
+        fs[name] = (...args) => { Atomics.wait(wait, 0, 0, 10); return work(...args); };
+      }
+      syncBuiltinESMExports();`;
+    writeFileSync(join(store, 'slow.mjs'), code);
+    const outside = folder('outside');
+    for (const [line, label] of [
+      ['fs grep -l text many', 'Searching…'],
+      ["fs find 'many/**'", 'Searching…'],
+    ] as const) {
+      type(
+        `clear; NODE_OPTIONS='--import ./slow.mjs' scratchfs ${line} --store . > ${outside}/printed; echo "code $?"`,
+      );
+      await shows(new RegExp(`^${label}`, 'm'));
+      await shows(/^code 0$/m);
+      expect(terminal?.screen()).not.toContain(label);
+      expect(readFileSync(join(outside, 'printed'), 'utf8')).not.toContain(label);
+    }
+    type(`clear; (sleep 2; tar c many) | scratchfs import tar - --store ${outside}/b.snapshot; echo "code $?"`);
+    await shows(/^Reading…/m);
+    await shows(/Imported into \/: 150 files[\s\S]*^code 0$/m);
+    expect(terminal?.screen()).not.toContain('Reading…');
+    type(`clear; NODE_OPTIONS='--import ./slow.mjs' scratchfs fs find --json --store . > printed 2>&1; echo "code $?"`);
+    await shows(/^code 0$/m);
+    expect(readFileSync(join(store, 'printed'), 'utf8')).toMatch(/^\{.*\}\n$/);
+  });
+
   it('names and contents cannot move the cursor, and colours have a meaning', async () => {
     const store = folder('hostile');
     writeFileSync(join(store, 'a\u001b[2J\u202eb'), '\u001b]0;title\u0007text\n');

@@ -14,7 +14,8 @@ export function run(call: Call): Promise<Result> {
     const force = options.flag('force');
     await change(`Copy ${from} to ${to}`, async (inside) => {
       try {
-        await inside.cp(from, to, { recursive: options.flag('recursive'), force, errorOnExist: !force, signal });
+        const given = { recursive: options.flag('recursive'), force, errorOnExist: !force, signal };
+        await output.progress('Copying', () => inside.cp(from, to, given));
       } catch (error) {
         if (isFsError(error, 'EEXIST'))
           throw new CliError(ExitCode.conflict, `${to} exists.`, '--force replaces files there.', { cause: error });

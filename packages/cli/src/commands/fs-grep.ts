@@ -2,6 +2,7 @@ import type { GrepMatch } from '@scratchfs/core/search';
 import { ExitCode, usageError } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { withTarget } from '../target/target.js';
+import { count } from '../terminal/quantities.js';
 
 /** A search stops after this number of matches. */
 const MAX_MATCHES = 100_000;
@@ -15,7 +16,7 @@ export async function run(call: Call): Promise<Result> {
   if (text === '' || /[\r\n]/.test(text)) throw usageError('TEXT must be one line and not empty.');
   const { grep } = await import('@scratchfs/core/search');
   return withTarget(call, 'read', ({ fileSystem, path }) =>
-    output.progress('Searching', async () => {
+    output.progress('Searching', async (report) => {
       const pattern = options.text('glob');
       const found = grep(fileSystem, text, {
         paths: places.length === 0 ? [path('.')] : places.map(path),
@@ -27,7 +28,10 @@ export async function run(call: Call): Promise<Result> {
         signal,
       });
       const matches = [];
-      for await (const match of found) matches.push(match);
+      for await (const match of found) {
+        matches.push(match);
+        report(`${count(matches.length, 'match', 'matches')} found`);
+      }
       const code = matches.length === 0 ? ExitCode.failed : ExitCode.ok;
       if (options.flag('files-with-matches')) {
         const paths = [...new Set(matches.map((match) => match.path))];

@@ -8,15 +8,15 @@ import { timeText } from '../terminal/quantities.js';
 export function run(call: Call): Promise<Result> {
   const { args, options, output, signal } = call;
   return withTarget(call, 'read', async ({ fileSystem, path }) => {
-    const lines: string[] = [];
-    const all: EntryInfo[] = [];
+    let lines: string[] = [];
+    let all: EntryInfo[] = [];
     const places = args.length === 0 ? ['.'] : args;
     for (const place of places) {
       const at = path(place);
       const isDirectory = await fileSystem.stat(at, { signal }).then((stats) => stats.isDirectory());
       const { content: _, ...self } = isDirectory ? { content: undefined } : await fileSystem.getEntry(at, { signal });
       const entries = isDirectory ? await fileSystem.entries(at, { signal }) : [self as EntryInfo];
-      all.push(...entries);
+      all = [...all, ...entries];
       if (places.length > 1) lines.push(...(lines.length === 0 ? [] : ['']), `${output.listed(place)}:`);
       const now = Date.now();
       if (options.flag('long')) {
@@ -26,8 +26,8 @@ export function run(call: Call): Promise<Result> {
           output.style.dim(timeText(entry.modifiedAt, now)),
           paintedName(entry, output) + (entry.target === undefined ? '' : ` -> ${output.listed(entry.target)}`),
         ]);
-        lines.push(...alignColumns(rows, [1]));
-      } else lines.push(...entries.map((entry) => paintedName(entry, output)));
+        lines = [...lines, ...alignColumns(rows, [1])];
+      } else lines = [...lines, ...entries.map((entry) => paintedName(entry, output))];
     }
     return { lines, json: { entries: all.map((entry) => entryJson(entry)) } };
   });

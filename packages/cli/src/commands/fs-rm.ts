@@ -11,7 +11,8 @@ export function run(call: Call): Promise<Result> {
     await change(`Remove ${paths.join(', ')}`, async (fileSystem) => {
       for (const at of paths) {
         try {
-          await fileSystem.rm(at, { recursive: options.flag('recursive'), force: options.flag('force'), signal });
+          const given = { recursive: options.flag('recursive'), force: options.flag('force'), signal };
+          await output.progress('Removing', () => fileSystem.rm(at, given));
         } catch (error) {
           if (!isFsError(error, 'EISDIR')) throw error;
           throw new CliError(ExitCode.failed, `${at} is a directory.`, '-r removes it with everything in it.', {

@@ -1,4 +1,4 @@
-import { baseName, parentPath } from '@scratchfs/core';
+import { baseName, type EntryInfo, parentPath } from '@scratchfs/core';
 import { usageError } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { withTarget } from '../target/target.js';
@@ -12,8 +12,13 @@ export function run(call: Call): Promise<Result> {
   return withTarget(call, 'read', async ({ fileSystem, path }) => {
     const top = path(args[0] ?? '.');
     const walk = fileSystem.walk(top, { signal, ...(depth === undefined ? {} : { maxDepth: Number(depth) }) });
-    const entries = [];
-    for await (const entry of walk) entries.push(entry);
+    const entries: EntryInfo[] = [];
+    await output.progress('Reading', async (report) => {
+      for await (const entry of walk) {
+        entries.push(entry);
+        report(count(entries.length, 'path'));
+      }
+    });
     const last = new Map<string, string>();
     for (const { path: one } of entries) last.set(parentPath(one), one);
     const lines = [`${output.style.directory(output.listed(baseName(top)))}${top === '/' ? '' : '/'}`];

@@ -1,7 +1,6 @@
 import { createFileSystem } from 'scratchfs';
 import type { Call, Result } from '../table/command-spec.js';
-import { copiedResult } from '../target/copied-text.js';
-import { copyTree } from '../target/copy-tree.js';
+import { copiedResult, importTree } from '../target/copied-tree.js';
 import { readInput } from '../target/input-file.js';
 import { fillFrom } from '../target/snapshot-file.js';
 import { withTarget } from '../target/target.js';
@@ -11,15 +10,12 @@ export async function run(call: Call): Promise<Result> {
     args: [file = ''],
     options,
     output,
-    signal,
   } = call;
   const snapshot = createFileSystem();
-  await fillFrom(snapshot, await readInput(call, file), file);
+  await output.progress('Reading', async () => fillFrom(snapshot, await readInput(call, file), file));
   return withTarget(call, 'create', async ({ change, path }) => {
     const place = path(options.text('to') ?? '/');
-    const copied = await change(`Import ${file}`, (inside) =>
-      output.progress('Importing', () => copyTree(snapshot, '/', inside, place, { signal })),
-    );
+    const copied = await change(`Import ${file}`, (inside) => importTree(call, snapshot, inside, place));
     return copiedResult('Imported into', place, copied, output);
   });
 }

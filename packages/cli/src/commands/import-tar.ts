@@ -1,8 +1,7 @@
 import { createFileSystem } from 'scratchfs';
 import { unpackTar } from 'scratchfs/tar';
 import type { Call, Result } from '../table/command-spec.js';
-import { copiedResult } from '../target/copied-text.js';
-import { copyTree } from '../target/copy-tree.js';
+import { copiedResult, importTree } from '../target/copied-tree.js';
 import { readInput } from '../target/input-file.js';
 import { withTarget } from '../target/target.js';
 
@@ -14,12 +13,10 @@ export async function run(call: Call): Promise<Result> {
     signal,
   } = call;
   const archive = createFileSystem();
-  await unpackTar(archive, await readInput(call, file), '/', { signal });
+  await output.progress('Reading', async () => unpackTar(archive, await readInput(call, file), '/', { signal }));
   return withTarget(call, 'create', async ({ change, path }) => {
     const place = path(options.text('to') ?? '/');
-    const copied = await change(`Import ${file}`, (inside) =>
-      output.progress('Importing', () => copyTree(archive, '/', inside, place, { signal })),
-    );
+    const copied = await change(`Import ${file}`, (inside) => importTree(call, archive, inside, place));
     return copiedResult('Imported into', place, copied, output);
   });
 }

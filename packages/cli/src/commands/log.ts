@@ -19,7 +19,7 @@ export function run(call: Call): Promise<Result> {
       ...(before === undefined ? {} : { before: parseNumber(before, '--before') }),
     });
     const summaries = operationLines(operations, output, Date.now());
-    const lines: string[] = [];
+    let lines: string[] = [];
     for (const [index, operation] of operations.entries()) {
       lines.push(summaries[index] ?? '');
       if (!options.flag('patch')) continue;
@@ -30,7 +30,7 @@ export function run(call: Call): Promise<Result> {
         signal,
         ...(path === undefined ? {} : { paths: [path] }),
       });
-      lines.push('', ...paths.flatMap((one) => patchLines(one, output)), '');
+      lines = [...lines, '', ...paths.flatMap((one) => patchLines(one, output)), ''];
     }
     const isFiltered =
       path !== undefined || ['tool', 'actor', 'before'].some((name) => options.text(name) !== undefined);

@@ -1,3 +1,4 @@
+import { cutTo } from './columns.js';
 import { escapeContent, escapeText } from './escape.js';
 import { isColored, Style } from './style.js';
 
@@ -26,6 +27,7 @@ export interface Progress {
 
 const PROGRESS_DELAY_MS = 1_000;
 const PROGRESS_INTERVAL_MS = 200;
+/** Columns without a terminal, and of one that does not know its size and says 0. */
 const DEFAULT_COLUMNS = 80;
 
 /** Standard output and error of a command. */
@@ -58,7 +60,7 @@ export class Output {
   }
 
   get columns(): number {
-    return this.#stdout.columns ?? DEFAULT_COLUMNS;
+    return this.#stdout.columns || DEFAULT_COLUMNS;
   }
 
   /** Writes a line on standard output. */
@@ -113,8 +115,8 @@ export class Output {
     let isShown = false;
     const show = (): void => {
       isShown = true;
-      const width = (this.#stderr.columns ?? DEFAULT_COLUMNS) - 1;
-      this.#stderr.write(`\r\u001b[K${this.errorStyle.dim(escapeText(`${label}… ${detail}`).slice(0, width))}`);
+      const width = (this.#stderr.columns || DEFAULT_COLUMNS) - 1;
+      this.#stderr.write(`\r\u001b[K${this.errorStyle.dim(cutTo(escapeText(`${label}… ${detail}`), width))}`);
     };
     let interval: NodeJS.Timeout | undefined;
     const timeout = setTimeout(() => {

@@ -76,8 +76,8 @@ export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTer
       style.heading(`--- ${before === null ? '/dev/null' : withTab(oldName)}`),
       style.heading(`+++ ${after === null ? '/dev/null' : withTab(newName)}`),
     );
-  for (const hunk of shownHunks) lines.push(...hunkLines(hunk, style, shown));
-  return lines;
+  // Not push(...), which takes only so many arguments.
+  return [...lines, ...shownHunks.flatMap((hunk) => hunkLines(hunk, style, shown))];
 }
 
 type Hunk = Pick<PathDiff['hunks'][number], 'oldStart' | 'oldLines' | 'newStart' | 'newLines' | 'lines'>;
