@@ -9,7 +9,7 @@ function runCallbacks(this: AbortSignal): void {
 /**
  * Calls back when a signal aborts, unless the returned function is called first or the signal has aborted before. A
  * signal has one listener however many callbacks it has: Node warns about more than ten, and one signal may stop
- * hundreds of concurrent requests.
+ * hundreds of concurrent requests. A callback must not throw, because the ones after it would not be called.
  */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal === undefined || signal.aborted) return () => {};
