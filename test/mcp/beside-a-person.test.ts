@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { McpWorkspaceServer } from '@scratchfs/mcp';
+import { type McpServerOptions, McpWorkspaceServer } from '@scratchfs/mcp';
 import { openWorkspace } from '@scratchfs/workspace';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { grounds } from './program.js';
@@ -10,8 +10,12 @@ import { grounds } from './program.js';
 const lines = Array.from({ length: 12 }, (_, i) => `line ${i + 1}`);
 const before = `${lines.join('\n')}\n`;
 
-async function started({ directory, read } = grounds({ a: before, b: 'b\n' }), store = 'memory:') {
-  const server = new McpWorkspaceServer(() => openWorkspace(directory, { store }));
+async function started(
+  { directory, read } = grounds({ a: before, b: 'b\n' }),
+  store = 'memory:',
+  options: McpServerOptions = {},
+) {
+  const server = new McpWorkspaceServer(() => openWorkspace(directory, { store }), options);
   const handler = createMcpHandler(server.factory);
   const client = new Client({ name: 'tester', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   const fetch = ((input: string, init?: RequestInit) => handler.fetch(new Request(input, init))) as never;
@@ -105,6 +109,18 @@ describe('an agent beside a person', () => {
     expect(await text('accept', { dry_run: true })).toContain('conflict /a');
     await edit('both 5', 'settled 5');
     expect(await text('accept', { dry_run: true })).not.toContain('conflict /a');
+  });
+
+  it('makes no operation on a read-only server', async () => {
+    const ground = grounds({ a: before });
+    const store = `file://${grounds({}).directory}`;
+    const { edit, person } = await started(ground, store);
+    await edit('line 1\n', 'agent 1\n');
+    person(before.replace('line 12', 'person 12'));
+    const { text } = await started(ground, store, { readOnly: true });
+    expect(await text('read_file', { path: '/a' })).toContain('agent 1');
+    expect(await text('diff')).toContain('+agent 1');
+    expect(await text('checkpoint')).toContain('1: undo');
   });
 
   it.each(['accept', 'diff'])('is told of a conflict once by %s', async (tool) => {
