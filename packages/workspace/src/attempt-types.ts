@@ -97,6 +97,11 @@ export interface PathDiff {
   readonly deletions: number;
   /** Empty without `hunks: true`. */
   readonly hunks: readonly Hunk[];
+  /**
+   * Number of files and links in a removed directory. What is in it follows as paths of their own; of directories that
+   * together hold more than 2,000 entries or 16 MiB, there is the number alone.
+   */
+  readonly files?: number | undefined;
 }
 
 export interface RefreshOptions extends CallOptions {

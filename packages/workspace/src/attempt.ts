@@ -580,11 +580,12 @@ export class WorkspaceAttempt implements Attempt {
         ? await withLinkedNames(after, this.#parts, this.#nextVersion(), { signal })
         : undefined;
     contents.drop(linked?.hashes ?? []);
-    const found = await attemptDiff({ lower, contents, before, after: linked?.head ?? after }, { signal });
+    const texts = new AcceptContents(contents, lower);
+    const sides = { lower, contents, before, after: linked?.head ?? after, readOnly: this.#parts.readOnly, texts };
+    const found = await attemptDiff(sides, { signal });
     const wanted = paths?.map((path) => normalizePath(path));
     const isWanted = (path: string): boolean => wanted === undefined || wanted.some((one) => isWithin(path, one));
     const shown = found.filter(({ path }) => isWanted(path));
-    const texts = new AcceptContents(contents, lower);
     for (const { path, from: old, before: state } of shown)
       if (from === 'disk' && state?.hash !== undefined) texts.note(state.hash, old ?? path);
     return { paths: await withText(shown, texts, { hunks, signal }), head: last };

@@ -65,6 +65,7 @@ const pathDiff = object({
   binary: boolean,
   additions: integer,
   deletions: integer,
+  'files?': integer,
   hunks: list(hunk),
 });
 const conflict = object({

@@ -7,17 +7,43 @@ import { count } from '../terminal/quantities.js';
 import type { Style } from '../terminal/style.js';
 import { pathText } from './operation-text.js';
 
-/** Returns one line for each path: what happened to it, its name, numbers of lines. */
+/**
+ * Returns one line for each path: what happened to it, its name, numbers of lines. What is in a removed directory is
+ * counted on the directory's line.
+ */
 export function statLines(paths: readonly PathDiff[], { style }: Output): string[] {
-  const rows = paths.map((path) => [`  ${painted(path.type, style)}`, nameOf(path), numbersOf(path, style)]);
+  const directories = paths.filter(({ files }) => files !== undefined);
+  const isInside = ({ path, type }: PathDiff, directory: PathDiff): boolean =>
+    type === 'removed' && path.startsWith(`${directory.path}/`);
+  const rows = paths
+    .filter((path) => !directories.some((directory) => isInside(path, directory)))
+    .map((path) => {
+      const { files } = path;
+      const deletions = paths.reduce(
+        (sum, one) => (files !== undefined && isInside(one, path) ? sum + one.deletions : sum),
+        path.deletions,
+      );
+      return [
+        `  ${painted(path.type, style)}`,
+        nameOf(path) + heldText(path),
+        numbersOf({ ...path, deletions }, style),
+      ];
+    });
   return alignColumns(rows);
 }
 
-/** Returns the sum of a diff: `3 paths changed, 12 lines added, 4 lines removed`. */
+/**
+ * Returns the sum of a diff: `3 paths changed, 12 lines added, 4 lines removed`. A removed directory whose entries are
+ * not listed counts as the files in it.
+ */
 export function sumText(paths: readonly PathDiff[]): string {
   const added = paths.reduce((sum, { additions }) => sum + additions, 0);
   const removed = paths.reduce((sum, { deletions }) => sum + deletions, 0);
-  return `${count(paths.length, 'path')} changed, ${count(added, 'line')} added, ${count(removed, 'line')} removed`;
+  const unlisted = paths.filter(
+    ({ path, files = 0 }) => files > 0 && !paths.some((one) => one.path.startsWith(`${path}/`)),
+  );
+  const changed = unlisted.reduce((sum, { files = 0 }) => sum + files, paths.length);
+  return `${count(changed, 'path')} changed, ${count(added, 'line')} added, ${count(removed, 'line')} removed`;
 }
 
 function painted(type: PathDiff['type'], style: Style): string {
@@ -29,6 +55,10 @@ function painted(type: PathDiff['type'], style: Style): string {
 function nameOf({ path, from, after, before }: PathDiff): string {
   const slash = (after ?? before)?.kind === 'directory' ? '/' : '';
   return from === undefined ? pathText(path) + slash : `${pathText(from)}${slash} -> ${pathText(path)}${slash}`;
+}
+
+function heldText({ files }: PathDiff): string {
+  return files === undefined ? '' : ` (${count(files, 'file')})`;
 }
 
 function numbersOf({ additions, deletions, binary }: PathDiff, style: Style): string {
@@ -49,7 +79,7 @@ export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTer
   const shown = (text: string): string => (output.isTerminal ? escapeContent(text) : text);
   const { before, after, from, binary, hunks } = path;
   // git has no directories, and skips lines such as this one between patches.
-  if ((after ?? before)?.kind === 'directory') return [`${painted(path.type, style)} ${nameOf(path)}`];
+  if ((after ?? before)?.kind === 'directory') return [`${painted(path.type, style)} ${nameOf(path)}${heldText(path)}`];
   // git and quoteName() leave some unsafe characters as they are, marks of direction for example.
   const quoted = (name: string): string => shown(quoteName(name));
   const [oldName, newName] = [quoted(`a${from ?? path.path}`), quoted(`b${path.path}`)];
@@ -124,8 +154,11 @@ export function pathJson({
   additions,
   deletions,
   hunks,
+  files,
 }: PathDiff): Record<string, unknown> {
-  return { path, type, ...(from === undefined ? {} : { from }), before, after, binary, additions, deletions, hunks };
+  const moved = from === undefined ? {} : { from };
+  const held = files === undefined ? {} : { files };
+  return { path, type, ...moved, before, after, binary, additions, deletions, ...held, hunks };
 }
 
 const REASONS: Readonly<Record<Conflict['code'], string>> = {

@@ -1,3 +1,4 @@
+import { isWithin } from '@scratchfs/core';
 import type { PathDiff } from '@scratchfs/workspace';
 import { CliError, ExitCode } from '../errors.js';
 import type { Call } from '../table/command-spec.js';
@@ -27,8 +28,11 @@ export async function pickHunks(paths: readonly PathDiff[], call: Pick<Call, 'ou
   let isDone = false;
   for (const path of paths) {
     if (isDone) break;
+    // All of a directory whose removal was chosen is chosen.
+    if (path.type === 'removed' && whole.some((one) => path.path.startsWith(`${one}/`))) continue;
     if (path.hunks.length === 0) {
-      for (const line of statLines([path], output)) output.line(line);
+      const shown = paths.filter((one) => one === path || (path.files !== undefined && isWithin(one.path, path.path)));
+      for (const line of statLines(shown, output)) output.line(line);
       const key = await askKey('Accept it?', { y: KEYS.y, n: KEYS.n, q: KEYS.q }, call);
       if (key === 'y') whole.push(path.path);
       isDone = key === 'q';

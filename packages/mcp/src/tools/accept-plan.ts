@@ -1,3 +1,4 @@
+import { compareNames, isWithin } from '@scratchfs/core';
 import { InputError } from '@scratchfs/tools';
 import type { AcceptOptions, EntryState, PathDiff } from '@scratchfs/workspace';
 import type { OpenAttempt } from '../server/shared-workspace.js';
@@ -11,6 +12,8 @@ import { visibleOnly } from './visible.js';
 const MAX_SHOWN_LENGTH = 8_000;
 const MAX_DIFF_LENGTH = 8_000;
 const MAX_MESSAGE_LENGTH = 2_000;
+/** Maximum number of paths in one removed directory that a form names. */
+const MAX_NAMED_INSIDE = 100;
 
 export interface AcceptInput {
   readonly as: 'apply' | 'merge' | 'branch' | 'patch';
@@ -41,7 +44,7 @@ export async function planAccept(
       `${counted(hidden, 'changed path')} of these cannot be accepted here, because this server hides them. Name others in paths, or ask the user to accept in a terminal.`,
     );
   if (!isOutside) return { head, isOutside, shown: '' };
-  const list = visible.flatMap((diff) => [statText([diff]), ...detailsOf(diff)]).join('\n');
+  const list = pathLines(visible).join('\n');
   if ((message ?? '').length > MAX_MESSAGE_LENGTH)
     throw new InputError(`message may have ${MAX_MESSAGE_LENGTH} characters, so that the user sees it whole.`);
   const dry = await attempt.accept({ as, paths, branch, message, onConflict, dryRun: true, expect: head, signal });
@@ -59,6 +62,31 @@ export async function planAccept(
       `The user could not see all ${counted(visible.length, 'changed path')} in a form. Accept some of them at a time: name them in paths.`,
     );
   return { head, isOutside, shown, diff: sharedDiff(visible) };
+}
+
+/** Returns a line for each path, and for those of a removed directory beyond the maximum their number. */
+export function pathLines(diffs: readonly PathDiff[]): string[] {
+  const lines: string[] = [];
+  let [top, inside]: [string | undefined, number] = [undefined, 0];
+  const endOf = (): void => {
+    if (top !== undefined && inside > MAX_NAMED_INSIDE)
+      lines.push(`and ${inside - MAX_NAMED_INSIDE} more under ${nameOf(top)}`);
+  };
+  // Names with a character before the slash lie between a directory and what is in it.
+  for (const diff of [...diffs].sort((a, b) => compareAlong(a.path, b.path))) {
+    if (top === undefined || !isWithin(diff.path, top)) {
+      endOf();
+      [top, inside] = [diff.files === undefined ? undefined : diff.path, 0];
+    } else if (++inside > MAX_NAMED_INSIDE && diff.type === 'removed') continue;
+    lines.push(statText([diff]), ...detailsOf(diff));
+  }
+  endOf();
+  return lines;
+}
+
+/** Compares paths name by name, so that what is in a directory follows it directly. */
+function compareAlong(a: string, b: string): number {
+  return compareNames(a.replaceAll('/', '\0'), b.replaceAll('/', '\0'));
 }
 
 /** Returns lines for what a unified diff does not show: targets of links, and modes. */

@@ -50,8 +50,9 @@ function named({ path, from }: { readonly path: string; readonly from?: string |
   return from === undefined ? nameOf(path) : `${nameOf(from)} -> ${nameOf(path)}`;
 }
 
-function sizes({ binary, additions, deletions, after, before }: PathDiff): string {
+function sizes({ binary, additions, deletions, after, before, files }: PathDiff): string {
   if (binary) return ' (not text)';
+  if (files !== undefined) return ` (directory, ${counted(files, 'file')})`;
   if ((after ?? before)?.kind !== 'file') return ` (${(after ?? before)?.kind ?? 'nothing'})`;
   return ` +${additions} -${deletions}`;
 }

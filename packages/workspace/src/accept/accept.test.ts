@@ -73,7 +73,15 @@ describe('attempt.accept()', () => {
         false,
       ]);
       expect(await fs.readText('/a.txt')).toBe('agent\n');
-      expect((await pathsOf(attempt)).sort()).toEqual(['/a.txt', '/b', '/new', '/new/deep', '/new/deep/f.txt']);
+      expect((await pathsOf(attempt)).sort()).toEqual([
+        '/a.txt',
+        '/b',
+        '/b/c.txt',
+        '/b/d.txt',
+        '/new',
+        '/new/deep',
+        '/new/deep/f.txt',
+      ]);
       await attempt.redo();
       expect([read(disk, 'a.txt'), existsSync(join(disk, 'b'))]).toEqual(['agent\n', false]);
       expect(await pathsOf(attempt)).toEqual([]);

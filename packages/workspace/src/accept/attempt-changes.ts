@@ -89,6 +89,25 @@ export async function removedConflicts(
   return collector.conflicts;
 }
 
+/** Returns what an accept would remove in removed directories. Reads only files that were written since. */
+export async function removedEntries(
+  head: Head,
+  contents: AcceptContents,
+  readOnly: ReadOnlyPaths,
+  options: CallOptions = {},
+): Promise<RemovedEntry[]> {
+  const collector = new Collector(head, contents, readOnly, options, true);
+  await collector.loadHeld();
+  await collector.visitRemoved('', head.root);
+  return collector.entries;
+}
+
+/** Entry of a removed directory, as the disk has it. */
+export interface RemovedEntry {
+  readonly path: string;
+  readonly record: NodeRecord;
+}
+
 interface FoundChange {
   readonly base: EntryState | null;
   readonly now: EntryState | null;
@@ -99,6 +118,7 @@ interface FoundChange {
 
 class Collector {
   readonly conflicts: RemovedConflict[] = [];
+  readonly entries: RemovedEntry[] = [];
   readonly #found = new Map<string, FoundChange>();
   /** Lower directories that show at another path, with their nodes. */
   readonly #movedFrom = new Map<string, DeltaNode>();
@@ -221,6 +241,7 @@ class Collector {
       const inside = joinPath(path, name);
       if (await this.#isReadOnly(inside, record)) continue;
       if (isMoved ? this.#isLeft(path, name, record, base.at) : this.#isNew(path, name, record)) continue;
+      this.entries.push({ path: inside, record });
       const seen = isMoved ? undefined : this.#seenState(path, name, record, base.at);
       const isSame = seen === undefined || (seen.kind === 'directory' && record.kind === 'directory');
       if (isSame && record.kind === 'directory') await this.#remove(inside, base, isMoved, top);

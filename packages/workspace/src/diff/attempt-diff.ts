@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CallOptions, NodeRecord } from '@scratchfs/core';
-import { compareNames, pathSegments } from '@scratchfs/core';
+import { compareNames, isWithin, joinPath, pathSegments } from '@scratchfs/core';
+import { type AcceptContents, type RemovedEntry, removedEntries } from '../accept/attempt-changes.js';
 import type { PathDiff } from '../attempt-types.js';
 import { keyOf, type Lower } from '../backend/lower.js';
 import { View } from '../backend/view.js';
@@ -9,6 +10,8 @@ import { changesBetween } from '../delta/head-changes.js';
 import type { Contents } from '../log/contents.js';
 import { describeChanges } from '../log/describe-changes.js';
 import type { ChangeSide, EntryState, OperationChange } from '../operation.js';
+import { stateOfRecord } from '../refresh/capture.js';
+import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 
 export interface DiffSides {
   readonly lower: Lower;
@@ -16,11 +19,15 @@ export interface DiffSides {
   /** Undefined for the disk. */
   readonly before: Head | undefined;
   readonly after: Head;
+  /** Directories that an accept leaves alone. */
+  readonly readOnly: ReadOnlyPaths;
+  /** Receives where the contents of removed files lie. */
+  readonly texts: AcceptContents;
 }
 
 /** Returns the paths in which two heads, or a head and the disk, differ, sorted. */
 export async function attemptDiff(
-  { lower, contents, before, after }: DiffSides,
+  { lower, contents, before, after, readOnly, texts }: DiffSides,
   options: CallOptions,
 ): Promise<PathDiff[]> {
   const untouched: Head = { root: { ...after.root, version: 'disk', names: NO_NAMES }, inodes: new Map() };
@@ -28,13 +35,15 @@ export async function attemptDiff(
   const described = describeChanges(changesBetween(from, after), from, after);
   const disk = new View(untouched, lower, contents);
   const records = await disk.records(
-    described.map(({ path, from: old }) => old ?? path),
+    described.map(({ path, from: old }) => (before === undefined ? (old ?? path) : path)),
     options,
   );
   const diffs: PathDiff[] = [];
   // As in an accept, a moved file is compared with what it was at its old path.
   const moves = before === undefined ? movedFiles(after, described) : new Map<string, Base>();
-  const oldPaths = new Set([...moves.values()].map(({ path }) => path));
+  const byPath = new Map(described.map((change, i) => [change.path, { change, record: records[i] ?? null }]));
+  const origins = before === undefined ? [] : described.flatMap(({ from: old }) => old ?? []);
+  const oldPaths = new Set([...[...moves.values()].map(({ path }) => path), ...origins]);
   for (const [i, change] of described.entries()) {
     const record = records[i] ?? null;
     const move = moves.get(change.path);
@@ -44,11 +53,15 @@ export async function attemptDiff(
       continue;
     }
     if (oldPaths.has(change.path) && change.after === null) continue;
-    const known = baseOf(after, change.path) ?? baseOf(from, change.path);
-    const side = async (side: ChangeSide): Promise<EntryState | null> =>
-      side === 'disk' ? diskState(record, change.path, known, lower, options) : side;
-    const a = before === undefined && change.from === undefined ? await side('disk') : await side(change.before);
-    const b = await side(change.after);
+    const side = async (side: ChangeSide, path: string, shown: NodeRecord | null): Promise<EntryState | null> =>
+      side === 'disk' ? diskState(shown, path, baseOf(after, path) ?? baseOf(from, path), lower, options) : side;
+    const here = async (one: ChangeSide): Promise<EntryState | null> => side(one, change.path, record);
+    const old = before !== undefined && change.from !== undefined ? byPath.get(change.from) : undefined;
+    const a =
+      old !== undefined
+        ? await side(old.change.before, old.change.path, old.record)
+        : await here(before === undefined && change.from === undefined ? 'disk' : change.before);
+    const b = await here(change.after);
     if (isSameState(a, b) && change.from === undefined) continue;
     const type = change.from !== undefined ? 'moved' : a === null ? 'added' : b === null ? 'removed' : 'changed';
     diffs.push({
@@ -60,7 +73,100 @@ export async function attemptDiff(
       ...NO_TEXT,
     });
   }
-  return diffs.sort((a, b) => compareNames(a.path, b.path));
+  const entries =
+    before === undefined
+      ? await removedEntries(after, texts, readOnly, options)
+      : await entriesOf(
+          new View(before, lower, contents),
+          diffs.filter(({ type, before: old }) => type === 'removed' && old?.kind === 'directory'),
+          readOnly,
+          options,
+        );
+  const view = new View(from, lower, contents);
+  return withRemoved(diffs, entries, { view, texts, options });
+}
+
+/** Maximum number of entries in removed directories that are listed, and of the bytes of their files. */
+const MAX_ENTRIES = 2_000;
+const MAX_BYTES = 16 << 20;
+
+/** Adds what is in removed directories, and to each of these directories the number of files. */
+async function withRemoved(
+  diffs: readonly PathDiff[],
+  entries: readonly RemovedEntry[],
+  { view, texts, options }: { readonly view: View; readonly texts: AcceptContents; readonly options: CallOptions },
+): Promise<PathDiff[]> {
+  const counts = new Map<string, number>();
+  let bytes = 0;
+  for (const { path, record } of entries) {
+    if (record.kind === 'directory') continue;
+    bytes += record.size;
+    const names = pathSegments(path);
+    for (let depth = 1; depth < names.length; depth++) {
+      const above = `/${names.slice(0, depth).join('/')}`;
+      counts.set(above, (counts.get(above) ?? 0) + 1);
+    }
+  }
+  const isListed = entries.length <= MAX_ENTRIES && bytes <= MAX_BYTES;
+  const all = new Map(diffs.map((diff) => [diff.path, diff]));
+  for (const { path, record } of isListed ? entries : []) {
+    if (all.has(path)) continue;
+    const before = await removedState(path, record, view, texts, options);
+    all.set(path, { ...NO_TEXT, path, type: 'removed', before, after: null });
+  }
+  return [...all.values()]
+    .map((diff) =>
+      diff.type === 'removed' && diff.before?.kind === 'directory'
+        ? { ...diff, files: counts.get(diff.path) ?? 0 }
+        : diff,
+    )
+    .sort((a, b) => compareNames(a.path, b.path));
+}
+
+async function removedState(
+  path: string,
+  record: NodeRecord,
+  view: View,
+  texts: AcceptContents,
+  options: CallOptions,
+): Promise<EntryState> {
+  if (record.kind !== 'file') return stateOfRecord(record);
+  const result = await view.load({ kind: 'path', path, content: MAX_BYTES }, options);
+  const content = result.kind === 'path' ? result.content : undefined;
+  if (content === undefined) return stateOfRecord(record);
+  const hash = createHash('sha256').update(content).digest('hex');
+  const lowerPath = view.lowerPathOf(path);
+  if (lowerPath !== undefined) texts.note(hash, lowerPath);
+  return stateOfRecord(record, { hash, size: content.length });
+}
+
+/** Lists what removed directories held. */
+async function entriesOf(
+  view: View,
+  directories: readonly PathDiff[],
+  readOnly: ReadOnlyPaths,
+  options: CallOptions,
+): Promise<RemovedEntry[]> {
+  const found = new Map<string, RemovedEntry>();
+  const pending = directories
+    .map(({ path }) => path)
+    .filter((path, _, all) => !all.some((one) => one !== path && isWithin(path, one)));
+  for (const path of pending) {
+    const [record] = await view.records([path], options);
+    if (record?.kind !== 'directory') continue;
+    const at = { path, id: record.id };
+    const list = await view.load({ kind: 'list', at, after: undefined, limit: Number.MAX_SAFE_INTEGER }, options);
+    if (list.kind !== 'list') continue;
+    for (const [i, name] of list.names.entries()) {
+      const [inside, one] = [joinPath(path, name), list.nodes[i] as NodeRecord];
+      const isDirectory = one.kind === 'directory';
+      if ((await readOnly.ignoredOn(view.lowerPathOf(inside) ?? inside, async () => isDirectory)) !== undefined)
+        continue;
+      found.set(inside, { path: inside, record: one });
+      if (isDirectory) pending.push(inside);
+    }
+  }
+  return [...found.values()];
 }
 
 const NO_TEXT = { binary: false, additions: 0, deletions: 0, hunks: [] } as const;

@@ -1,4 +1,4 @@
-import { compareNames, type NodeId, quote } from '@scratchfs/core';
+import { compareNames, isWithin, type NodeId, quote } from '@scratchfs/core';
 import { type DeltaEntry, type DeltaNode, type Head, NO_NAMES, nodeOf, startOf, stateOf } from '../delta/delta-node.js';
 import type { HeadChanges } from '../delta/head-changes.js';
 import type { ChangeSide, OperationChange } from '../operation.js';
@@ -69,10 +69,12 @@ export function summarize(changes: readonly OperationChange[]): string {
   if (first === undefined) return 'Nothing changed';
   const moved = changes.find(({ from }) => from !== undefined);
   const gone = changes.filter(({ path, after }) => after === null && path !== moved?.from);
+  // What was changed in a removed directory went with it, and the log does not know what else was there.
+  const isTop = gone.length === changes.length && changes.every(({ path }) => isWithin(path, first.path));
+  if (isTop) return `Remove ${quote(first.path)}`;
   if (moved !== undefined && changes.length === 2) return `Move ${quote(moved.from as string)} to ${quote(moved.path)}`;
   if (changes.length > 1)
     return `Change ${changes.length} paths${gone.length > 0 ? `, of which ${gone.length} removed` : ''}`;
-  if (first.after === null) return `Remove ${quote(first.path)}`;
   return `${first.before === null ? 'Create' : 'Change'} ${quote(first.path)}`;
 }
 
