@@ -97,7 +97,14 @@ describe('normalizePath', () => {
     const fitting = character.repeat(Math.floor(MAX_NAME_BYTES / bytes));
     expect(normalizePath(`/a/${fitting}`)).toBe(`/a/${fitting}`);
     const long = `${fitting}${'x'.repeat(MAX_NAME_BYTES % bytes)}x`;
-    const expected = { code: 'ENAMETOOLONG', syscall: 'open', limit: 'name', requested: 256, allowed: 255 };
+    const expected = {
+      code: 'ENAMETOOLONG',
+      syscall: 'open',
+      limit: 'name',
+      requested: 256,
+      allowed: 255,
+      hint: 'A name has at most 255 bytes, this one has 256',
+    };
     expect(refusal(() => normalizePath(`/a/${long}`, 'open'))).toEqual(expected);
     expect(refusal(() => normalizePath(`/${long}/b/../c`, 'open'))).toEqual(expected);
     expect(normalizePath(`/${long}/../c`)).toBe('/c');
@@ -183,6 +190,7 @@ describe('checkName', () => {
       limit: 'name',
       requested: 256,
       allowed: 255,
+      hint: 'A name has at most 255 bytes, this one has 256',
     });
   });
 });

@@ -224,6 +224,12 @@ function checkNameLength(name: string, path: string, syscall?: string): void {
       limit: 'name',
       requested: utf8Length(name),
       allowed: MAX_NAME_BYTES,
+      hint: nameLimitHint(name),
     });
   }
+}
+
+/** Returns the sentence of an error for a name that is too long. */
+export function nameLimitHint(name: string): string {
+  return `A name has at most ${MAX_NAME_BYTES} bytes, this one has ${utf8Length(name)}`;
 }

@@ -60,3 +60,23 @@ it('an operation whose clock throws changes nothing', () => {
   broken = false;
   expect(fs.readdirSync('/')).toEqual(['a']);
 });
+
+it('a name that is too long is refused with the limit and its length', () => {
+  const fs = createFileSystem();
+  const long = `/${'é'.repeat(130)}`;
+  const message = /^ENAMETOOLONG: name too long, \w+ .*\. A name has at most 255 bytes, this one has 260$/;
+  for (const work of [
+    () => fs.writeFileSync(long, ''),
+    () => fs.statSync(`${long}/x`),
+    () => fs.mkdirSync(`/a${long}`, { recursive: true }),
+  ])
+    expect(work).toThrow(expect.objectContaining({ code: 'ENAMETOOLONG', message: expect.stringMatching(message) }));
+});
+
+it('a fork names the way to a checkpoint of its parent, which works', () => {
+  const fs = createFileSystem({ files: { '/a': 'old' } });
+  const checkpoint = fs.checkpointSync();
+  fs.writeFileSync('/a', 'new');
+  expect(() => fs.forkSync().rollbackSync(checkpoint)).toThrow('or belongs to another one, which can fork({ from })');
+  expect(fs.forkSync({ from: checkpoint }).readTextSync('/a')).toBe('old');
+});

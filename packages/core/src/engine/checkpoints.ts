@@ -9,6 +9,7 @@ export function wantedCheckpoint(checkpoint: Checkpoint | string): string {
 }
 
 export function noCheckpoint(syscall: string, wanted: string): FsError {
-  const hint = 'This filesystem holds no such checkpoint: it was dropped, or belongs to another one';
+  const hint =
+    'This filesystem holds no such checkpoint: it was dropped, or belongs to another one, which can fork({ from })';
   return new FsError('ENOENT', { syscall, path: wanted, hint });
 }

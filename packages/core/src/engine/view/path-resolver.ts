@@ -1,6 +1,14 @@
 import type { EntryKind } from '../../entry.js';
 import { FsError, type FsErrorCode } from '../../errors.js';
-import { checkText, joinPath, MAX_LINK_HOPS, MAX_NAME_BYTES, normalizePath, utf8Length } from '../../paths.js';
+import {
+  checkText,
+  joinPath,
+  MAX_LINK_HOPS,
+  MAX_NAME_BYTES,
+  nameLimitHint,
+  normalizePath,
+  utf8Length,
+} from '../../paths.js';
 import { DIRECTORY, FILE, type Node } from '../../tree/node.js';
 import type { Aim, ComposedGuard } from '../composed-guard.js';
 import type { Access } from '../guard.js';
@@ -16,6 +24,8 @@ export class PathResolver {
   readonly #view: ViewState;
   readonly #at: PathCursor;
   #failure: FsErrorCode | undefined;
+  /** Sentence for the message of the failure. */
+  #hint: string | undefined;
   /** True if the caller expects refusals. */
   #isQuiet = false;
 
@@ -28,7 +38,7 @@ export class PathResolver {
   find(path: string, follow: boolean, access: Access, syscall: string, makes?: EntryKind): Node | undefined {
     this.#failure = undefined;
     const node = this.#walk(normalizePath(path, syscall, false), follow, { access, syscall, given: path, makes });
-    if (this.#failure !== undefined) throw new FsError(this.#failure, { syscall, path });
+    if (this.#failure !== undefined) throw new FsError(this.#failure, { syscall, path, hint: this.#hint });
     this.#view.context.guard?.check(this.#at.path(), access, syscall, path, node, makes);
     return this.#view.found(node);
   }
@@ -117,7 +127,7 @@ export class PathResolver {
       if (guard !== undefined && aim !== undefined && names.length > 0)
         this.#ask(() => guard.pass(joinPath(location.path, name), names, aim));
       if (name.length * 3 > MAX_NAME_BYTES && utf8Length(name) > MAX_NAME_BYTES)
-        return this.#fail('ENAMETOOLONG', joinPath(location.path, name), names, aim);
+        return this.#fail('ENAMETOOLONG', joinPath(location.path, name), names, aim, nameLimitHint(name));
       const entry = this.#view.lookup(location, name, names);
       node = this.#view.tree.resolve(entry);
       at.moveTo(location, name);
@@ -151,9 +161,10 @@ export class PathResolver {
   }
 
   /** The guard is called before the error says why a path leads nowhere, which could reveal entries that it hides. */
-  #fail(code: FsErrorCode, path: string, rest: readonly string[], aim: Aim | undefined): undefined {
+  #fail(code: FsErrorCode, path: string, rest: readonly string[], aim: Aim | undefined, hint?: string): undefined {
     if (aim !== undefined) this.#ask((guard) => guard.stuck(path, rest, aim));
     this.#failure = code;
+    this.#hint = hint;
     return undefined;
   }
 }
