@@ -203,7 +203,7 @@ export class WorkspaceAttempt implements Attempt {
     try {
       const { head } = await log.catchUp(options);
       operationContext.getStore()?.looked?.add(log);
-      // Most paths have not been changed: their call does not wait for commits that are at work.
+      // If nothing under the same top-level name has been changed, the call does not wait for commits that are at work.
       const isChanged = (path: string): boolean => head.root.names?.has(pathSegments(path)[0] ?? '') === true;
       if (paths.some(isChanged)) await this.#refreshed(paths, options);
     } catch {

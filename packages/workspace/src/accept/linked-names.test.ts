@@ -1,5 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FileSystem } from '@scratchfs/core';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Attempt } from '../attempt-types.js';
 import { Directories } from '../testing/directories.js';
@@ -71,6 +72,37 @@ describe('a file with several names', () => {
       expect(readFileSync(join(disk, 'd/b'), 'utf8')).toBe(NEW.replace('6', 'PERSON'));
     }),
   );
+
+  it.each<[string, (fs: FileSystem) => Promise<unknown>]>([
+    ['removed with its directory', (fs) => fs.rm('/d', { recursive: true })],
+    [
+      'moved, and removed with its directory',
+      async (fs) => {
+        await fs.rename('/d', '/e');
+        await fs.rm('/e', { recursive: true });
+      },
+    ],
+    [
+      'moved out of a directory that is removed then',
+      async (fs) => {
+        await fs.rename('/d/b', '/moved');
+        await fs.rm('/d', { recursive: true });
+        await fs.rm('/moved');
+      },
+    ],
+    ['given to another file', (fs) => fs.rename('/d/other', '/d/b')],
+  ])('keeps an edit by the person, earlier or later, if the name that was changed is %s', async (_what, change) => {
+    for (const isLater of [false, true])
+      await withLinks(async (attempt, disk) => {
+        await attempt.fileSystem.writeFile('/d/b', NEW);
+        const edit = () => writeFileSync(join(disk, 'a'), OLD.replace('6', 'PERSON'));
+        if (!isLater) edit();
+        await change(attempt.fileSystem);
+        if (isLater) edit();
+        expect(await attempt.accept({ paths: ['/a'] })).toMatchObject({ success: true, accepted: ['/a'] });
+        expect(readFileSync(join(disk, 'a'), 'utf8')).toBe(NEW.replace('6', 'PERSON'));
+      });
+  });
 
   it('begins from its own state, not from that of a file whose name it has taken', () =>
     withLinks(async (attempt) => {

@@ -22,6 +22,7 @@ import {
   entryAt,
   type Head,
   NO_NAMES,
+  newestBase,
   nodeOf,
 } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
@@ -172,12 +173,14 @@ export class BatchWriter {
    * Lowers the link counts of files whose names disappear with an entry.
    * @param gone receives the ids of files without a name
    */
-  #unlink({ node, link }: DeltaEntry, time: number, gone: Set<NodeId>): void {
+  #unlink(removed: DeltaEntry, time: number, gone: Set<NodeId>): void {
+    const { node, link } = removed;
     if (link !== undefined) {
       const inode = this.#draft.current.inodes.get(link) as DeltaNode;
       const links = (inode.links ?? 1) - 1;
       const meta = { ...(inode.meta as Metadata), ctime: time };
-      this.#draft.setInode(link, links < 1 ? undefined : { ...inode, links, meta, version: this.#version });
+      const began = newestBase(link, inode.began, removed);
+      this.#draft.setInode(link, links < 1 ? undefined : { ...inode, links, meta, began, version: this.#version });
       if (links < 1) gone.add(link);
     }
     for (const entry of node?.names?.values() ?? []) this.#unlink(entry, time, gone);
@@ -186,7 +189,8 @@ export class BatchWriter {
   async #move(from: string, to: string, time: number): Promise<void> {
     await this.#own(from);
     const source = await this.#place(from);
-    const { node, link, base } = source.entry as DeltaEntry;
+    const entry = source.entry as DeltaEntry;
+    const { node, link, base } = entry;
     const target = await this.#place(to);
     await this.#free(source, true);
     const moved = { ...(link === undefined ? node : this.#draft.current.inodes.get(link)) } as DeltaNode;
@@ -197,7 +201,7 @@ export class BatchWriter {
       origin: moved.origin ?? (base?.state ? base : undefined),
       ...(moved.from && { from: { ...moved.from, isMoved: moved.from.path !== target.lowerPath } }),
     };
-    if (link !== undefined) this.#draft.setInode(link, next);
+    if (link !== undefined) this.#draft.setInode(link, { ...next, began: newestBase(link, next.began, entry) });
     const held = link === undefined ? { node: next } : { node: null, link };
     this.#draft.setEntry(target.names, { ...held, base: this.#newBase(target) });
   }

@@ -57,6 +57,11 @@ export interface DeltaNode {
   readonly target?: string | undefined;
   /** Number of names of a file that has several. */
   readonly links?: number | undefined;
+  /**
+   * State that the change of a file with several names began from, as the names that the attempt has removed or moved
+   * had it: their entries may be gone.
+   */
+  readonly began?: Base | undefined;
   /** Lower state that a moved node began from. Moves with the node, unlike the base of a name. */
   readonly origin?: Base | undefined;
   /** Lower directory that shows through a directory. Undefined if none does. */
@@ -122,20 +127,26 @@ export function entryAt(head: Head, names: readonly string[]): DeltaEntry | unde
  * Returns the state that the change of a file with several names began from: the newest one among its names, those
  * included that the attempt has removed since.
  */
-export function baseOfLink({ root }: Head, id: NodeId): Base | undefined {
-  let found: Base | undefined;
+export function baseOfLink({ root, inodes }: Head, id: NodeId): Base | undefined {
+  let found = inodes.get(id)?.began;
   const visit = ({ names = NO_NAMES }: DeltaNode): void => {
-    for (const { node, link, base, earlier } of names.values()) {
-      for (const one of [base, earlier]) {
-        // Before the change, the name may have been that of another file. With an empty key it was not.
-        const isOwn = (one?.key === '' && link === id) || String(one?.key).startsWith(`${id} `);
-        const isName = link === id || (link === undefined && node === null);
-        if (isName && isOwn && one?.state && !(found !== undefined && found.at > one.at)) found = one;
-      }
-      if (node !== null) visit(node);
+    for (const entry of names.values()) {
+      if (entry.link === id || (entry.link === undefined && entry.node === null)) found = newestBase(id, found, entry);
+      if (entry.node !== null) visit(entry.node);
     }
   };
   visit(root);
+  return found;
+}
+
+/** Returns the newest one of a state of a file with several names and those that one of its names began from. */
+export function newestBase(id: NodeId, known: Base | undefined, { link, base, earlier }: DeltaEntry): Base | undefined {
+  let found = known;
+  for (const one of [base, earlier]) {
+    // Before the change, the name may have been that of another file. With an empty key it was not.
+    const isOwn = (one?.key === '' && link === id) || String(one?.key).startsWith(`${id} `);
+    if (isOwn && one?.state && !(found !== undefined && found.at > one.at)) found = one;
+  }
   return found;
 }
 
