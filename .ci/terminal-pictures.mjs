@@ -3,9 +3,10 @@
  * as SVG.
  *
  *     node .ci/terminal-pictures.mjs
+ *     node .ci/terminal-pictures.mjs --check    # writes nothing: fails if a picture is not what the program prints now
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +31,11 @@ const ROWS_OF = { 'terminal-rewind': 18 };
 
 const home = mkdtempSync(join(tmpdir(), 'scratchfs-pictures-'));
 const project = join(home, 'project');
-const program = `node --conditions=@scratchfs/source --import ${pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs'))} ${join(root, 'packages/cli/src/bin.ts')}`;
+// The tests have a bundle, which starts faster.
+const bundled = process.env.SCRATCHFS_TEST_PROGRAM;
+const program = bundled
+  ? `node ${bundled}`
+  : `node --conditions=@scratchfs/source --import ${pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs'))} ${join(root, 'packages/cli/src/bin.ts')}`;
 const environment = {
   PATH: process.env.PATH,
   HOME: home,
@@ -54,7 +59,9 @@ function prepare() {
   scratchfs('fs', 'rm', 'notes.md');
 }
 
-const socket = join(home, 'tmux');
+// A server of its own for each picture: one that has been told to end may still take the next session.
+let pictures = 0;
+let socket = join(home, 'tmux');
 const tmux = (...args) => execFileSync('tmux', ['-S', socket, ...args], { encoding: 'utf8', env: environment });
 
 /** Waits until the shell or a question waits for the keyboard. */
@@ -67,6 +74,7 @@ async function settled() {
 }
 
 async function capture(commands, rows) {
+  socket = join(home, `tmux-${++pictures}`);
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   tmux(
     '-f',
@@ -145,18 +153,31 @@ ${rows.join('\n')}
 `;
 }
 
+const isCheck = process.argv.includes('--check');
+
+/** Returns a picture without what differs between two runs: times, the attempt's name, and places of what follows it. */
+function lasting(picture) {
+  return picture
+    .replace(/ x="[\d.]+"/g, '')
+    .replace(/\d\d:\d\d:\d\d/g, 'TIME')
+    .replace(/TIME, [\d.,]+ m?s\b/g, 'TIME, SPAN')
+    .replace(/( of (?:<[^>]*>)*)[a-z]+-[a-z]+/g, '$1NAME');
+}
+
 try {
   prepare();
   for (const [name, commands] of Object.entries(PICTURES)) {
     const lines = await capture(commands, ROWS_OF[name] ?? ROWS);
-    writeFileSync(
-      join(root, '.github', `${name}.svg`),
-      svg(
-        lines.map((line) => line.replaceAll(home, '~')),
-        `A terminal after ${commands[0]}`,
-      ),
-    );
-    console.log(`${name}.svg: ${lines.length} lines`);
+    const file = join(root, '.github', `${name}.svg`);
+    const shown = lines.map((line) => line.replaceAll(home, '~'));
+    const picture = svg(shown, `A terminal after ${commands[0]}`);
+    if (!isCheck) {
+      writeFileSync(file, picture);
+      console.log(`${name}.svg: ${lines.length} lines`);
+    } else if (lasting(readFileSync(file, 'utf8')) !== lasting(picture)) {
+      process.exitCode = 1;
+      console.error(`${name}.svg is not what the program prints now:\n${shown.join('\n')}`);
+    }
   }
 } finally {
   spawnSync('tmux', ['-S', socket, 'kill-server']);

@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PROGRAM } from './bundle.js';
 import { folder, ok, run } from './program.js';
 import { repository } from './repository.js';
 import { HAS_TMUX, Terminal } from './terminal.js';
@@ -51,6 +54,13 @@ describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
     await shows(/^code 0$/m);
     expect(readFileSync(join(store, 'printed'), 'utf8')).toMatch(/^\{.*\}\n$/);
   });
+
+  it('shows what the pictures of the README show', () => {
+    const script = fileURLToPath(new URL('../../.ci/terminal-pictures.mjs', import.meta.url));
+    const env = { ...process.env, SCRATCHFS_TEST_PROGRAM: PROGRAM };
+    const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { env, encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  }, 120_000);
 
   it('names and contents cannot move the cursor, and colours have a meaning', async () => {
     const store = folder('hostile');

@@ -26,7 +26,7 @@ export function run(call: Call): Promise<Result> {
         style.dim(ageText(createdAt, now)),
       ];
     });
-    const lines = rows.length === 0 ? [style.dim('Nothing waits for you.')] : alignColumns(rows, [0]);
+    const lines = rows.length === 0 ? [style.dim('Nothing waits for you.')] : alignColumns(rows, { right: [0] });
     if (approvals.some(({ state }) => state === 'pending') && !output.isQuiet)
       lines.push('', style.dim('scratchfs approve N, or scratchfs deny N'));
     return { lines, json: { approvals: approvals.map(approvalJson) } };

@@ -29,6 +29,6 @@ export function run(call: Call): Promise<Result> {
         ].join(', '),
       ),
     ]);
-    return { json, lines: alignColumns(rows, [1, 2]) };
+    return { json, lines: alignColumns(rows, { right: [1, 2], fit: output.fit }) };
   });
 }

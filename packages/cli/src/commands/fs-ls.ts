@@ -26,7 +26,7 @@ export function run(call: Call): Promise<Result> {
           output.style.dim(timeText(entry.modifiedAt, now)),
           paintedName(entry, output) + (entry.target === undefined ? '' : ` -> ${output.listed(entry.target)}`),
         ]);
-        lines = [...lines, ...alignColumns(rows, [1])];
+        lines = [...lines, ...alignColumns(rows, { right: [1] })];
       } else lines = [...lines, ...entries.map((entry) => paintedName(entry, output))];
     }
     return { lines, json: { entries: all.map((entry) => entryJson(entry)) } };

@@ -23,11 +23,27 @@ export function cutTo(text: string, columns: number): string {
   return `${cut}…`;
 }
 
-/** Returns rows as lines with aligned columns. `right` has the indexes of those to align to the right. */
-export function alignColumns(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+export interface AlignOptions {
+  /** Indexes of the columns to align to the right. */
+  readonly right?: readonly number[];
+  /** Columns of the terminal. Default: any number. */
+  readonly fit?: number;
+}
+
+/**
+ * Returns rows as lines with aligned columns. If they do not fit, the widest column counts as narrower: only rows with a
+ * long cell in it are then too long.
+ */
+export function alignColumns(
+  rows: readonly (readonly string[])[],
+  { right = [], fit = Number.POSITIVE_INFINITY }: AlignOptions = {},
+): string[] {
   const widths: number[] = [];
   for (const row of rows)
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(cell));
+  const total = widths.reduce((sum, width) => sum + width + 2, -2);
+  const widest = widths.indexOf(Math.max(...widths));
+  if (total > fit) widths[widest] = Math.max(0, (widths[widest] ?? 0) - (total - fit));
   return rows.map((row) =>
     row
       .map((cell, index) => {

@@ -27,9 +27,18 @@ describe('columns', () => {
           ['日本', '1'],
           ['a', '22'],
         ],
-        [1],
+        { right: [1] },
       ),
     ).toEqual(['日本   1', 'a     22']);
     expect(cutTo('abcdef', 4)).toBe('abc…');
+  });
+
+  it('leave a long cell out of the width of a column that would not fit', () => {
+    const rows = [
+      ['added', '日本語の長い名前', '+1'],
+      ['changed', 'b', '+1 -1'],
+    ];
+    expect(alignColumns(rows, { fit: 24 })).toEqual(['added    日本語の長い名前  +1', 'changed  b         +1 -1']);
+    expect(alignColumns(rows)[1]).toBe(`changed  b${' '.repeat(15)}  +1 -1`);
   });
 });

@@ -63,6 +63,11 @@ export class Output {
     return this.#stdout.columns || DEFAULT_COLUMNS;
   }
 
+  /** Columns that aligned lines should fit: any number in a pipe. */
+  get fit(): number {
+    return this.isTerminal ? this.columns : Number.POSITIVE_INFINITY;
+  }
+
   /** Writes a line on standard output. */
   line(text: string): void {
     this.#stdout.write(`${text}\n`);

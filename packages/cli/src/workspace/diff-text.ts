@@ -11,7 +11,7 @@ import { pathText } from './operation-text.js';
  * Returns one line for each path: what happened to it, its name, numbers of lines. What is in a removed directory is
  * counted on the directory's line.
  */
-export function statLines(paths: readonly PathDiff[], { style }: Output): string[] {
+export function statLines(paths: readonly PathDiff[], { style, fit }: Output): string[] {
   const directories = paths.filter(({ files }) => files !== undefined);
   const isInside = ({ path, type }: PathDiff, directory: PathDiff): boolean =>
     type === 'removed' && path.startsWith(`${directory.path}/`);
@@ -29,7 +29,7 @@ export function statLines(paths: readonly PathDiff[], { style }: Output): string
         numbersOf({ ...path, deletions }, style),
       ];
     });
-  return alignColumns(rows);
+  return alignColumns(rows, { fit });
 }
 
 /**

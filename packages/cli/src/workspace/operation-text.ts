@@ -27,7 +27,7 @@ export function operationLines(operations: readonly Operation[], output: Output,
     const mark = operation.ok ? '' : 'failed: ';
     const taken = widths.reduce((sum, width) => sum + width + 2, 0) + mark.length;
     const summary = escapeText(operation.summary);
-    const shown = output.isTerminal ? cutTo(summary, Math.max(20, output.columns - taken)) : summary;
+    const shown = output.isTerminal ? cutTo(summary, Math.max(8, output.columns - taken)) : summary;
     return `${style.name(id)}  ${style.dim(time)}  ${actor}  ${style.dim(tool)}  ${style.error(mark)}${shown}`.trimEnd();
   });
 }
