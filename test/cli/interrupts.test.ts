@@ -131,7 +131,7 @@ function open(cwd: string): { run(line: string): void; shows: Terminal['shows'];
 describe.skipIf(!HAS_TMUX || !HAS_BUBBLEWRAP)('Ctrl-C in a terminal (needs tmux and bubblewrap)', () => {
   it('ends a command whose files are still copied, promptly and without an attempt', async () => {
     const cwd = folder('large');
-    for (let directory = 0; directory < 25; directory++) {
+    for (let directory = 0; directory < 50; directory++) {
       mkdirSync(join(cwd, `d${directory}`));
       for (let file = 0; file < 400; file++) writeFileSync(join(cwd, `d${directory}`, `f${file}`), `${file}`);
     }
