@@ -41,11 +41,13 @@ export async function install(filter = '*', { isLean = false } = {}) {
   // Installing less would remove packages that are in use.
   if (filter !== '*' && hadEverything()) return install();
   const started = performance.now();
-  console.log(filter === '*' ? 'Installing…' : `Installing what ${filter} needs…`);
-  const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only'];
+  // Standard output belongs to the program that is started afterwards.
+  console.error(filter === '*' ? 'Installing…' : `Installing what ${filter} needs…`);
+  // An installation takes a minute, so it shows what it does. `npm run -s` would pass its silence on.
+  const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only', '--loglevel=info'];
   if (isLean) args.push('--prod', '--filter-prod', `${filter}...`);
   else if (filter !== '*') args.push('--filter', `${filter}...`);
-  const { code } = await pnpm(args, { env: { CI: 'true' } });
+  const { code } = await pnpm(args, { env: { CI: 'true' }, stdout: 2 });
   if (code !== 0) {
     console.error(`The installation failed (exit code ${code}).`);
     process.exit(code);
@@ -55,7 +57,7 @@ export async function install(filter = '*', { isLean = false } = {}) {
   const filters = [...(known.hash === hash ? known.filters : []), kind];
   mkdirSync(modules, { recursive: true });
   writeFileSync(marker, JSON.stringify({ hash, filters }));
-  console.log(`Installed in ${seconds(started)}.\n`);
+  console.error(`Installed in ${seconds(started)}.\n`);
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await install(process.argv[2]);

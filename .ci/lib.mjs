@@ -28,14 +28,15 @@ let usedBefore = cpuSeconds();
 
 /**
  * Runs a command in the repository and resolves to its exit code and the CPU seconds that it and its descendants used.
- * Never rejects. `quiet: true` returns its output instead of showing it; `timeoutMs` ends it with code 124.
+ * Never rejects. `quiet: true` returns its output instead of showing it; `stdout: 2` shows all of it on standard error;
+ * `timeoutMs` ends it with code 124.
  */
-export function run(command, args, { env = {}, cwd = root, quiet = false, timeoutMs = 0 } = {}) {
+export function run(command, args, { env = {}, cwd = root, quiet = false, stdout = 'inherit', timeoutMs = 0 } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd,
       env: { ...process.env, ...env },
-      stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+      stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', stdout, 'inherit'],
       detached: process.platform !== 'win32',
       shell: process.platform === 'win32',
     });

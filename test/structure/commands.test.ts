@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -28,6 +28,15 @@ function script(file: string, ...args: readonly string[]): { output: string; cod
   });
   return { output: stdout + stderr, code: status };
 }
+
+describe('the README', () => {
+  it('runs a program in a folder that finds the packages, after the installation with the pinned pnpm', () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    const [, folder = ''] = /--import tsx (.*)program\.ts/.exec(readme) ?? [];
+    expect(existsSync(join(root, folder, 'node_modules', 'scratchfs')), `folder: ${folder}`).toBe(true);
+    expect(readme).toContain(`npx ${manifest.packageManager} install`);
+  });
+});
 
 describe('npm run campaign', () => {
   it('lists every campaign with what it proves and how long it takes', () => {
