@@ -175,6 +175,35 @@ describe('a word that is the name of an attempt and of a path', () => {
   });
 });
 
+describe('a word that is neither an attempt nor a path', () => {
+  it('ends diff, accept and restore with exit code 3, and the attempts that exist', async () => {
+    const cwd = repository();
+    await ok(['fs', 'write', 'new.txt', '1'], { cwd });
+    await ok(['fs', 'rm', 'new.txt'], { cwd });
+    await ok(['fork', 'trial'], { cwd });
+    for (const args of [
+      ['diff', 'trail', 'trial'],
+      ['diff', 'trial', 'trail'],
+      ['accept', 'trail'],
+    ]) {
+      const { code, stderr } = await run(args, { cwd });
+      expect({ code, stderr }).toMatchObject({
+        code: 3,
+        stderr: expect.stringMatching(/'trail' is not an attempt and not a path\.\n {2}Attempts: .*trial/),
+      });
+    }
+    const { code, stderr } = await run(['restore', '1', 'nosuchfile'], { cwd });
+    expect({ code, stderr }).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("'nosuchfile' is not a path of attempt"),
+    });
+    // Only the state after operation 1 has the file, only the disk and the attempt have the other one.
+    await ok(['diff', '0', '1', 'new.txt'], { cwd });
+    await ok(['diff', '--', 'b.txt'], { cwd });
+    await ok(['restore', '2', 'src/a.txt'], { cwd });
+  });
+});
+
 describe('accept to a patch', () => {
   it('replaces a file only with --force, and no file behind a link', async () => {
     const cwd = repository();

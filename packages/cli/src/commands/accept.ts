@@ -4,7 +4,7 @@ import type { Call, Result } from '../table/command-spec.js';
 import { checkOutput, writeOutput } from '../target/output-file.js';
 import { escapeText } from '../terminal/escape.js';
 import { acceptResult } from '../workspace/accept-text.js';
-import { attemptPath, isAttemptWord, withAttempt } from '../workspace/open.js';
+import { isAttemptWord, knownPaths, withAttempt } from '../workspace/open.js';
 import { pickHunks } from '../workspace/pick-hunks.js';
 
 export async function run(call: Call): Promise<Result> {
@@ -70,9 +70,9 @@ function target({ options }: Call): NonNullable<AcceptOptions['as']> {
 
 /** Splits the arguments into an attempt, by default `current`, and paths. */
 async function named(call: Call, current: Attempt, workspace: Workspace) {
-  const [first, ...others] = call.args;
+  const [first] = call.args;
   const isAttempt = first !== undefined && (await isAttemptWord(call, 0, current, workspace));
   const attempt = isAttempt ? await workspace.attempt(first, { signal: call.signal }) : current;
-  const paths = (isAttempt ? others : call.args).map((path) => attemptPath(call, workspace, path));
+  const paths = await knownPaths(call, isAttempt ? 1 : 0, attempt, workspace);
   return { attempt, isCurrent: !isAttempt && call.options.text('attempt') === undefined, paths };
 }

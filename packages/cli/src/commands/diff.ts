@@ -1,13 +1,17 @@
 import type { Attempt, AttemptDiffOptions, Workspace } from '@scratchfs/workspace';
 import type { Call, Result } from '../table/command-spec.js';
 import { patchLines, pathJson, statLines, sumText } from '../workspace/diff-text.js';
-import { attemptPath, isAttemptWord, withAttempt } from '../workspace/open.js';
+import { isAttemptWord, knownPaths, withAttempt } from '../workspace/open.js';
 
 export function run(call: Call): Promise<Result> {
   const { options, output, signal } = call;
   return withAttempt(call, async (current, workspace) => {
-    const { attempt, from, to, rest } = await sides(call, current, workspace);
-    const paths = rest.map((path) => attemptPath(call, workspace, path));
+    const { attempt, from, to, index } = await sides(call, current, workspace);
+    const states = [from, to].flatMap((side) => {
+      if (side === undefined || side === 'disk') return [];
+      return typeof side === 'object' && 'fileSystem' in side ? [side.fileSystem] : [attempt.at(side)];
+    });
+    const paths = await knownPaths(call, index, attempt, workspace, states);
     const isList = options.flag('stat') || options.flag('name-only');
     const diff = await output.progress('Comparing', () =>
       attempt.diff({ from, to, hunks: !isList, signal, ...(paths.length === 0 ? {} : { paths }) }),
@@ -25,7 +29,11 @@ export function run(call: Call): Promise<Result> {
   });
 }
 
-type Sides = Pick<AttemptDiffOptions, 'from' | 'to'> & { readonly attempt: Attempt; readonly rest: readonly string[] };
+type Sides = Pick<AttemptDiffOptions, 'from' | 'to'> & {
+  readonly attempt: Attempt;
+  /** Index of the first argument that is a path. */
+  readonly index: number;
+};
 
 /**
  * Finds out what the first two arguments name: one or two operations by number, or one or two attempts by name. All
@@ -35,12 +43,12 @@ async function sides(call: Call, current: Attempt, workspace: Workspace): Promis
   const { args, plain } = call;
   const [a, b] = args.slice(0, plain);
   const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text);
-  if (isNumber(a) && isNumber(b)) return { attempt: current, from: Number(a), to: Number(b), rest: args.slice(2) };
-  if (isNumber(a)) return { attempt: current, from: Number(a), to: undefined, rest: args.slice(1) };
+  if (isNumber(a) && isNumber(b)) return { attempt: current, from: Number(a), to: Number(b), index: 2 };
+  if (isNumber(a)) return { attempt: current, from: Number(a), to: undefined, index: 1 };
   if (a === undefined || !(await isAttemptWord(call, 0, current, workspace)))
-    return { attempt: current, from: 'disk', to: undefined, rest: args };
+    return { attempt: current, from: 'disk', to: undefined, index: 0 };
   const first = await workspace.attempt(a);
   if (b === undefined || !(await isAttemptWord(call, 1, current, workspace)))
-    return { attempt: first, from: 'disk', to: undefined, rest: args.slice(1) };
-  return { attempt: first, from: await first.head(), to: await workspace.attempt(b), rest: args.slice(2) };
+    return { attempt: first, from: 'disk', to: undefined, index: 1 };
+  return { attempt: first, from: await first.head(), to: await workspace.attempt(b), index: 2 };
 }

@@ -1,20 +1,21 @@
 import type { RefreshedOperation } from '@scratchfs/workspace';
 import type { Call, Result } from '../table/command-spec.js';
 import { conflictJson } from '../workspace/diff-text.js';
-import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
+import { knownPaths, parseNumber, withAttempt } from '../workspace/open.js';
 import { operationJson, operationText } from '../workspace/operation-text.js';
 import { joined, refreshedLines } from '../workspace/refreshed-text.js';
 
 export function run(call: Call): Promise<Result> {
   const {
-    args: [number = '', ...given],
+    args: [number = ''],
     options,
     output,
     signal,
   } = call;
   const to = parseNumber(number, 'OP', 0);
   return withAttempt(call, async (attempt, workspace) => {
-    const paths = given.length === 0 ? [undefined] : given.map((path) => attemptPath(call, workspace, path));
+    const given = await knownPaths(call, 1, attempt, workspace, [attempt.at(to)]);
+    const paths = given.length === 0 ? [undefined] : given;
     const operations: RefreshedOperation[] = [];
     for (const path of paths) {
       const operation = await attempt.restore(to, { path, actor: options.text('actor'), signal });

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { FileSystem } from '@scratchfs/core';
+import { type FileSystem, isFsError } from '@scratchfs/core';
 import type { Attempt, Workspace } from '@scratchfs/workspace';
 import { CliError, ExitCode, usageError } from '../errors.js';
 import type { Call } from '../table/command-spec.js';
@@ -132,6 +132,50 @@ export async function isAttemptWord(
       `Write --attempt ${word} for the attempt, or ./${word} for the path.`,
     );
   return true;
+}
+
+/**
+ * Checks that the words from `index` on name paths that the attempt, the disk, or one of the compared states has, or that
+ * an operation has changed. Returns the paths.
+ * @throws CliError that names the first one that is unknown, with the attempts that exist if it could name one
+ */
+export async function knownPaths(
+  call: Call,
+  index: number,
+  attempt: Attempt,
+  workspace: Workspace,
+  states: readonly FileSystem[] = [],
+): Promise<string[]> {
+  const { args, plain, signal, options } = call;
+  const paths: string[] = [];
+  for (const [at, word] of args.slice(index).entries()) {
+    const path = attemptPath(call, workspace, word);
+    paths.push(path);
+    let isKnown = false;
+    for (const state of [attempt.fileSystem, attempt.at(0), ...states]) isKnown ||= await hasPath(state, path, signal);
+    if (isKnown || (await attempt.log({ path, limit: 1, signal })).operations.length > 0) continue;
+    const takesAttempt = call.spec.arguments?.[index + at]?.complete === 'attempt';
+    if (!takesAttempt || index + at >= plain || options.text('attempt') !== undefined)
+      throw new CliError(ExitCode.notFound, `'${word}' is not a path of attempt ${attempt.name} or of the disk.`);
+    const names = (await workspace.attempts({ signal })).map(({ name }) => name);
+    throw new CliError(
+      ExitCode.notFound,
+      `'${word}' is not an attempt and not a path.`,
+      names.length === 0 ? 'There are no attempts.' : `Attempts: ${names.join(', ')}`,
+    );
+  }
+  return paths;
+}
+
+async function hasPath(fileSystem: FileSystem, path: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await fileSystem.lstat(path, { signal });
+    return true;
+  } catch (error) {
+    if (!isFsError(error)) throw error;
+    // What cannot be looked at may exist.
+    return error.code !== 'ENOENT' && error.code !== 'ENOTDIR';
+  }
 }
 
 /** Parses the number of an operation or approval, or of steps. @throws CliError for anything else */
