@@ -22,7 +22,9 @@ describe('approvals', () => {
     await workspace.approvals.request({ ...what, summary: 'Accept everything' });
     expect((await json('approvals', args, { cwd }))['approvals']).toMatchObject([{ id: 2 }, { id: 1 }]);
     expect(await ok(['approvals', ...args], { cwd })).toMatch(
-      new RegExp(`${attempt} +accept +Accept \\\\e\\[31m3 paths +as branch, branch evil, /src /b\\\\e.txt`),
+      new RegExp(
+        `just now +${attempt} +accept +Accept \\\\e\\[31m3 paths \\(as branch, branch evil, /src /b\\\\e.txt\\)`,
+      ),
     );
     expect((await run(['deny', '1', '9', ...args], { cwd })).code).toBe(3);
     expect((await json('deny', ['2', ...args], { cwd }))['approvals']).toMatchObject([{ id: 2, state: 'denied' }]);

@@ -269,6 +269,41 @@ describe('doctor', () => {
     const { checks } = await json('doctor', [], { cwd: repository() });
     expect(checks).toContainEqual(expect.objectContaining({ name: 'workspace', ok: true }));
     expect(checks).toContainEqual(expect.objectContaining({ name: 'git', ok: true }));
+    const cwd = repository();
+    await ok(['fork', 'trial'], { cwd });
+    expect(await ok(['doctor'], { cwd })).toMatch(/, 1 attempt$/m);
+  });
+});
+
+describe('a hidden file', () => {
+  it('is said to be hidden, not to be missing', async () => {
+    const cwd = repository({ '.env': 'SECRET=1\n', 'b.txt': 'bee\n' });
+    for (const args of [
+      ['fs', 'cat', '.env'],
+      ['fs', 'write', '.env', 'x'],
+      ['fs', 'ls', '.git'],
+    ]) {
+      const { code, stderr } = await run(args, { cwd });
+      expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining('is hidden: secrets') });
+    }
+    expect((await run(['fs', 'cat', 'absent'], { cwd })).code).toBe(3);
+  });
+});
+
+describe('hints', () => {
+  it('of fs edit and accept name only what helps', async () => {
+    const cwd = repository({ 'a b.txt': 'one one\n', 'c.txt': 'sea\n' });
+    const hintOf = async (...args: readonly string[]) =>
+      (await run(args, { cwd })).stderr.split('\n').slice(1).join('');
+    expect(await hintOf('fs', 'edit', 'a b.txt', 'nosuch', 'x')).toBe("  scratchfs fs cat 'a b.txt' shows the file.");
+    expect(await hintOf('fs', 'edit', 'a b.txt', 'one', 'x')).toBe('  --all replaces every occurrence.');
+    await ok(['fs', 'write', 'a b.txt', 'agent\n'], { cwd });
+    writeFileSync(join(cwd, 'a b.txt'), 'mine\n');
+    const { stdout } = await run(['accept'], { cwd });
+    expect(stdout).toContain("scratchfs restore 0 'a b.txt'\n");
+    expect(stdout).not.toMatch(/skip-conflicts|refresh|the person/);
+    await ok(['fs', 'write', 'c.txt', 'agent\n'], { cwd });
+    expect((await run(['accept'], { cwd })).stdout).toContain('accept --skip-conflicts\n');
   });
 });
 

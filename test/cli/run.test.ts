@@ -20,6 +20,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
     const [, kept] = /Kept as attempt (\w+-\w+)\. .*`undo` has nothing to do with it/.exec(stdout) ?? [];
     expect(stdout).toMatch(new RegExp(`switch ${kept} goes on there,\ndiscard ${kept} throws it away`));
     expect(await ok(['log'], { cwd })).toContain(`Other attempts: ${kept};`);
+    expect(await ok(['log', '--attempt', kept ?? ''], { cwd })).toContain(`sh -c '${script}'`);
     expect(await ok(['status'], { cwd })).toContain(`Other attempts: ${kept};`);
     expect([existsSync(join(cwd, 'new.txt')), existsSync(join(cwd, 'b.txt'))]).toEqual([false, true]);
     expect((await run(['run', '--', 'sh', '-c', 'kill -9 $$'], { cwd })).code).toBe(137);

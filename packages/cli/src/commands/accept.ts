@@ -39,9 +39,10 @@ async function finish(
   { attempt, isCurrent }: { readonly attempt: Attempt; readonly isCurrent: boolean },
   options: AcceptOptions,
 ): Promise<Result> {
-  const named = { name: attempt.name, isCurrent };
-  const { interrupts, output } = call;
+  const { interrupts, output, signal } = call;
   const result = await interrupts.orderly(() => output.progress('Accepting', () => attempt.accept(options)));
+  const size = result.success ? 0 : (await attempt.diff({ paths: options.paths, signal })).paths.length;
+  const named = { name: attempt.name, isCurrent, size };
   const { patch } = result;
   if (options.as !== 'patch' || patch === undefined) return acceptResult(result, named, call);
   const file = call.options.text('patch') ?? '-';

@@ -7,6 +7,7 @@ import { ExitCode, failureOf } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { alignColumns } from '../terminal/columns.js';
 import { escapeText } from '../terminal/escape.js';
+import { count } from '../terminal/quantities.js';
 import { withWorkspace, workspaceDirectory } from '../workspace/open.js';
 
 interface Check {
@@ -92,7 +93,7 @@ async function checkWorkspace(call: Call): Promise<Check> {
       call,
       async (workspace) => {
         const attempts = await workspace.attempts();
-        const text = `${directory}, ${workspace.isRepository ? 'a git repository' : 'no repository'}, ${attempts.length} attempts`;
+        const text = `${directory}, ${workspace.isRepository ? 'a git repository' : 'no repository'}, ${count(attempts.length, 'attempt')}`;
         return { name, ok: true, text };
       },
       call.options.flag('adopt') ? { adopt: true } : {},

@@ -1,4 +1,5 @@
 import { type FileSystem, isFsError } from '@scratchfs/core';
+import { shellCommand } from '@scratchfs/core/internal';
 import { CliError, ExitCode, usageError } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { withTarget } from '../target/target.js';
@@ -23,10 +24,11 @@ export function run(call: Call): Promise<Result> {
         return await inside.editFile(at, old, text, { all: options.flag('all'), signal });
       } catch (error) {
         if (!isFsError(error, 'EINVAL')) throw error;
+        const isAmbiguous = old !== '' && (await inside.readText(at, { signal })).includes(old);
         throw new CliError(
           ExitCode.failed,
           error.hint ?? error.message,
-          options.flag('all') ? undefined : '--all replaces every occurrence.',
+          isAmbiguous ? '--all replaces every occurrence.' : `scratchfs fs cat ${shellCommand([name])} shows the file.`,
           { cause: error },
         );
       }

@@ -102,7 +102,7 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
     return { code, lines: output.isQuiet ? [] : lines, json: json('kept', { paths: paths.map(pathJson) }) };
   }
   const done = await interrupts.orderly(() => fork.accept({ paths: changed, expect: head }));
-  const accepted = acceptResult(done, { name: fork.name, isCurrent: false }, call);
+  const accepted = acceptResult(done, { name: fork.name, isCurrent: false, size: changed.length }, call);
   const isAccepted = accepted.code === ExitCode.ok;
   return {
     code: isAccepted || code !== 0 ? code : (accepted.code ?? code),

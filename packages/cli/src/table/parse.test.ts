@@ -55,6 +55,20 @@ describe('parsing', () => {
     }
   });
 
+  it('says how a number and another directory are given', () => {
+    const hintOf = (...argv: string[]): string | undefined => {
+      try {
+        parse(...argv);
+      } catch (error) {
+        return (error as { hint?: string }).hint;
+      }
+      return undefined;
+    };
+    expect(hintOf('undo', '-12')).toContain('scratchfs undo 12');
+    expect(hintOf('status', '../project')).toContain('-C DIR');
+    expect(hintOf('undo', '1', '2')).not.toContain('-C DIR');
+  });
+
   it('takes everything after -- as arguments', () => {
     expect(parse('fs', 'cat', '--', '-x', '--json').args).toEqual(['-x', '--json']);
   });

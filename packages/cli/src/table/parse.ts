@@ -119,7 +119,7 @@ function parseRest(rest: readonly string[], specs: readonly OptionSpec[], comman
     if (token.kind === 'option-terminator') plain ??= args.length;
     if (token.kind !== 'option') continue;
     const spec = specs.find(({ name }) => name === token.name);
-    if (spec === undefined) throw unknownOption(token.rawName, specs, command);
+    if (spec === undefined) throw unknownOption(token.rawName, rest[token.index] ?? '', specs, command);
     const { value } = token;
     if (spec.value === undefined && value !== undefined)
       throw usageError(`${token.rawName} takes no value.`, `See \`${command} --help\`.`);
@@ -137,9 +137,15 @@ function parseRest(rest: readonly string[], specs: readonly OptionSpec[], comman
   return { args: [...args, ...passedOn], plain: plain ?? args.length, options: new Options(values) };
 }
 
-function unknownOption(rawName: string, specs: readonly OptionSpec[], command: string) {
+/** @param argument the whole argument that contains the option, such as `-12` for the option `-1` */
+function unknownOption(rawName: string, argument: string, specs: readonly OptionSpec[], command: string) {
   const names = specs.map(({ name }) => `--${name}`);
   const near = rawName.startsWith('--') ? nearest(rawName, names) : undefined;
+  if (/^-\d+$/.test(argument))
+    return usageError(
+      `\`${command}\` has no option ${argument}.`,
+      `Write a number without \`-\`: ${command} ${argument.slice(1)}`,
+    );
   const hint = near === undefined ? `\`${command} --help\` lists the options.` : `Did you mean ${near}?`;
   return usageError(`\`${command}\` has no option ${rawName}.`, hint);
 }
@@ -166,7 +172,7 @@ function checkCount(spec: CommandSpec, args: readonly string[]): void {
   if (extra !== undefined && !known.some(({ isRepeated }) => isRepeated)) {
     throw usageError(
       known.length === 0 ? `\`scratchfs ${spec.name}\` takes no arguments.` : `${extra} is one argument too many.`,
-      hint,
+      known.length === 0 ? `${hint}. \`-C DIR\` works in another directory.` : hint,
     );
   }
 }

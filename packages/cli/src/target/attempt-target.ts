@@ -1,4 +1,6 @@
 import type { FileSystem } from '@scratchfs/core';
+import type { Attempt } from '@scratchfs/workspace';
+import { CliError, ExitCode } from '../errors.js';
 import type { Call } from '../table/command-spec.js';
 import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
 import { refreshedLines } from '../workspace/refreshed-text.js';
@@ -14,7 +16,7 @@ export function withAttemptTarget<T>(call: Call, use: (target: Target) => Promis
     const fileSystem: FileSystem = at === undefined ? attempt.fileSystem : attempt.at(parseNumber(at, '--at', 0));
     return use({
       fileSystem,
-      path: (argument) => attemptPath(call, workspace, argument),
+      path: (argument) => shownPath(attempt, attemptPath(call, workspace, argument)),
       change: async (summary, work) => {
         const label = { tool: call.spec.name, summary };
         const { value, refreshed } = await attempt.operation(label, work, { signal: call.signal });
@@ -23,4 +25,14 @@ export function withAttemptTarget<T>(call: Call, use: (target: Target) => Promis
       },
     });
   });
+}
+
+/** Returns a path that the attempt shows. @throws CliError for a hidden one, because it may exist on the disk */
+function shownPath(attempt: Attempt, path: string): string {
+  if (!attempt.hides(path)) return path;
+  throw new CliError(
+    ExitCode.refused,
+    `${path} is hidden: secrets, and git's own directories, are not shown or created in an attempt.`,
+    'Use the file on your disk. To show a secret to an agent: scratchfs mcp … --allow-secrets GLOB',
+  );
 }

@@ -1,3 +1,4 @@
+import { shellCommand } from '@scratchfs/core/internal';
 import type { AcceptResult } from '@scratchfs/workspace';
 import { ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
@@ -14,10 +15,13 @@ export function pathList(paths: readonly string[], { style }: Pick<Call['output'
   return paths.length > MAX_PATHS ? [...lines, style.dim(`  and ${paths.length - MAX_PATHS} more`)] : lines;
 }
 
-/** Returns the result of an accept, for a person and as JSON. */
+/**
+ * Returns the result of an accept, for a person and as JSON.
+ * @param size number of the paths that were to be accepted
+ */
 export function acceptResult(
   result: AcceptResult,
-  { name, isCurrent }: { readonly name: string; readonly isCurrent: boolean },
+  { name, isCurrent, size }: { readonly name: string; readonly isCurrent: boolean; readonly size: number },
   { output }: Pick<Call, 'output'>,
 ): Result {
   const { style } = output;
@@ -30,9 +34,14 @@ export function acceptResult(
       style.warning('Other programs run or obey these files on their own. Look at them before you go on:'),
       ...autoRun.map((path) => `  ${pathText(path)}`),
     );
-  if (conflicts.length > 0 && !success)
-    lines.push(style.dim('scratchfs refresh merges what it can; accept --skip-conflicts takes the rest.'));
-  if (operation !== undefined) lines.push(style.dim(`scratchfs undo${isCurrent ? '' : ` -a ${name}`} takes it back.`));
+  const of = isCurrent ? '' : ` -a ${name}`;
+  if (conflicts.length > 0 && !success) {
+    const [only] = conflicts.map(({ path }) => shellCommand([path.slice(1)]));
+    const path = conflicts.length === 1 ? only : 'PATH';
+    lines.push(style.dim(`Take your version, then edit that: scratchfs restore 0 ${path}${of}`));
+    if (size > conflicts.length) lines.push(style.dim(`Accept the rest: scratchfs accept --skip-conflicts${of}`));
+  }
+  if (operation !== undefined) lines.push(style.dim(`scratchfs undo${of} takes it back.`));
   return {
     code: success ? ExitCode.ok : conflicts.length > 0 ? ExitCode.conflict : ExitCode.refused,
     lines: output.isQuiet && success ? [] : lines,

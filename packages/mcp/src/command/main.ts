@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { parse, resolve } from 'node:path';
+import { shellCommand } from '@scratchfs/core/internal';
 import { openWorkspace, type WorkspaceOptions } from '@scratchfs/workspace';
 import { checkLive, namedAttempt } from '../server/shared-workspace.js';
 import { McpWorkspaceServer } from '../server/workspace-server.js';
@@ -9,7 +10,7 @@ import { nameOf } from '../tools/format.js';
 import { VERSION } from '../version.js';
 import { parseArguments, type ServeArguments, UsageError } from './arguments.js';
 import type { ExitCode } from './exit-code.js';
-import { helpCommand, program, shellCommand } from './program.js';
+import { helpCommand, program } from './program.js';
 import { USAGE } from './usage.js';
 
 /**

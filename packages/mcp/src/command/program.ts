@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
+import { shellCommand } from '@scratchfs/core/internal';
 
 /**
  * Returns the command and arguments that start this program again. They have absolute paths, because the package is not
@@ -17,11 +18,4 @@ export function helpCommand(words: readonly string[]): string {
   if (name === 'scratchfs' || name === 'scratchfs-mcp') return [name, ...words, '--help'].join(' ');
   const { command, args } = program(words);
   return shellCommand([command, ...args, '--help']);
-}
-
-/** Formats words as a command for a shell. */
-export function shellCommand(words: readonly string[]): string {
-  const quoted = (word: string): string =>
-    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-  return words.map(quoted).join(' ');
 }

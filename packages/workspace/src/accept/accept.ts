@@ -146,7 +146,7 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
   const kept =
     keptDirectories.length === 0
       ? ''
-      : ` Not empty, so they stay: ${listOf(keptDirectories)}. Ignored directories, hidden files, and what the person has put there are left alone.`;
+      : ` Not empty, so they stay: ${listOf(keptDirectories)}. Ignored directories, hidden files, and what else was put there on the disk are left alone.`;
   const rest = `.${restText(conflicts)}${kept}`;
   const isNone = accepted.length === 0;
   if (dryRun) return { ...nothing(`${isNone ? 'Nothing' : count(accepted)} would be accepted${rest}`), ...parcel };
@@ -562,8 +562,7 @@ function conflictText(conflicts: readonly Conflict[]): string {
     else others.push(path);
   }
   const texts: string[] = [];
-  if (others.length > 0)
-    texts.push(`the person and the attempt changed ${listOf(others)} in ways that cannot be merged`);
+  if (others.length > 0) texts.push(`the attempt and the disk have changes of ${listOf(others)} that cannot be merged`);
   if (full.length > 0)
     texts.push(
       `the attempt has a file or link in place of ${listOf(full)}, which holds entries that an accept leaves alone, such as ignored directories`,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type CallOptions, type FileSystem, FsError, type Path } from '@scratchfs/core';
-import { checkOptions } from '@scratchfs/core/internal';
+import { checkOptions, shellCommand } from '@scratchfs/core/internal';
 import { autoRunFiles } from '@scratchfs/host';
 import {
   allLimits,
@@ -205,7 +205,7 @@ function terminalEnvironment(terminal: boolean): Record<string, string> {
 }
 
 function summaryOf(command: string | readonly string[]): string {
-  const line = typeof command === 'string' ? command : command.join(' ');
+  const line = typeof command === 'string' ? command : shellCommand(command);
   const first = line.trim().replaceAll(/\s+/g, ' ');
   return first.length > MAX_SUMMARY ? `${first.slice(0, MAX_SUMMARY - 1)}…` : first;
 }
