@@ -93,7 +93,7 @@ describe('a removed directory whose files were written anew', () => {
       const { accepted, message, success } = await attempt.accept();
       expect([success, accepted]).toEqual([true, []]);
       expect(message).toBe(
-        "Nothing was accepted. Not empty, so they stay: '/src'. Ignored directories, hidden files, and what the person has put there are left alone.",
+        "Nothing was accepted. Not empty, so they stay: '/src'. Ignored directories, hidden files, and what else was put there on the disk are left alone.",
       );
       expect(on(disk, 'src/mine.js')).toBe('mine\n');
     });
