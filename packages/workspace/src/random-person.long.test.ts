@@ -204,10 +204,12 @@ class Scene {
     const after = scan(directory);
     const now = await view(attempt);
     if (isEdit) {
-      const onDisk = texts(before, PERSON);
-      for (const text of missing(texts(shown, PERSON).keys(), now, PERSON)) {
+      const [onDisk, left] = [texts(before, PERSON), texts(now, PERSON)];
+      for (const [text, places] of texts(shown, PERSON)) {
+        const still = left.get(text) ?? [];
+        if (still.length >= places.length) continue;
         const paths = known.removed.get(text) ?? new Set();
-        for (const path of onDisk.get(text) ?? []) paths.add(path);
+        for (const path of onDisk.get(text) ?? []) if (!still.includes(path)) paths.add(path);
         known.removed.set(text, paths);
       }
     }
@@ -316,17 +318,21 @@ class Scene {
   async accept(attempt: Attempt): Promise<void> {
     const acts = this.random(4) === 0;
     const { value: refreshed } = await this.step(attempt, 'refresh', {}, () => attempt.refresh());
-    const { paths } = await attempt.diff();
+    const byHunk = this.random(6) === 0;
+    const { paths } = await attempt.diff({ hunks: byHunk });
+    const hunks = paths.flatMap((path) => path.hunks.map(({ id }) => id));
     this.#tell(attempt, refreshed?.conflicts ?? []);
     const own = this.own(await view(attempt), scan(directory));
     const isPart = paths.length > 1 && this.random(3) === 0;
-    const chosen = isPart ? [(paths[this.random(paths.length)] as { path: string }).path] : undefined;
+    const hunk = byHunk ? hunks[this.random(hunks.length)] : undefined;
+    const chosen =
+      isPart && hunk === undefined ? [(paths[this.random(paths.length)] as { path: string }).path] : undefined;
     const onConflict = this.random(2) === 0 ? 'skip' : 'fail';
     const { value, before, after, shown } = await this.step(
       attempt,
-      `accept ${chosen ?? ''} ${onConflict}`,
+      `accept ${chosen ?? hunk ?? ''} ${onConflict}`,
       { isWriting: true, acts },
-      () => attempt.accept({ paths: chosen, onConflict }),
+      () => attempt.accept({ paths: chosen, hunks: hunk === undefined ? undefined : [hunk], onConflict }),
     );
     const now = await view(attempt);
     this.check('the attempt shows what it wrote', await lost(own, attempt), []);
@@ -336,7 +342,7 @@ class Scene {
     if (acts) return;
     if (value.operation === undefined) this.check('nothing is written', difference(before, after), []);
     else this.accepts.set(`${attempt.name} ${value.operation.id}`, { before, after });
-    if (!value.success || value.conflicts.length > 0 || refreshed?.conflicts.length !== 0) return;
+    if (hunk !== undefined || !value.success || value.conflicts.length > 0 || refreshed?.conflicts.length !== 0) return;
     this.#isAsDiff(paths, chosen, value, { before, after, shown });
     if (!isPart)
       this.check(
@@ -421,7 +427,7 @@ class Scene {
     else if (kind < 12) await this.move(attempt, 'undo');
     else if (kind === 12) await this.move(attempt, 'redo');
     else if (kind === 13) await this.restore(attempt);
-    else if (kind === 14 && this.attempts.length < 4) await this.fork(attempt);
+    else if (kind === 14 && this.attempts.length < 5) await this.fork(attempt);
     else if (kind === 15) await this.lookBack(attempt);
     else if (attempt.isLive !== true) {
       await this.accept(attempt);
@@ -445,8 +451,9 @@ describe('a person and an agent at one directory', () => {
       {
         await using workspace = await openWorkspace(directory, { store });
         await using live = await openWorkspace(directory, { store, live: true });
+        await using other = await openWorkspace(directory, { store });
         const scene = new Scene(workspace, live, person, random);
-        scene.attempts.push(await workspace.createAttempt('first'));
+        scene.attempts.push(await workspace.createAttempt('first'), await other.attempt('first'));
         for (let i = 0; i < STEPS; i++) await (random(5) < 2 ? scene.personActs() : scene.act());
         for (const attempt of scene.attempts) {
           await scene.lookBack(attempt);
