@@ -186,8 +186,25 @@ export class BatchWriter {
     for (const entry of node?.names?.values() ?? []) this.#unlink(entry, time, gone);
   }
 
+  /** Lets a directory begin from the one that the disk has at its path now: the person may have made it anew. */
+  async #rebind(path: string): Promise<void> {
+    const names = pathSegments(path);
+    const from = entryAt(this.#draft.current, names)?.node?.from;
+    if (from === undefined || from.isMoved === true) return;
+    const [records] = await this.#lower.paths([from.path], this.#call);
+    const record = records?.length === pathSegments(from.path).length + 1 ? records.at(-1) : undefined;
+    if (record?.kind !== 'directory' || record.id === from.id) return;
+    const { id, meta } = record;
+    this.#draft.update(names, (entry) => ({
+      ...entry,
+      ...(entry.base && { base: { ...entry.base, key: keyOf(record) } }),
+      node: { ...(entry.node as DeltaNode), from: { ...from, id, meta } },
+    }));
+  }
+
   async #move(from: string, to: string, time: number): Promise<void> {
     await this.#own(from);
+    await this.#rebind(from);
     const source = await this.#place(from);
     const entry = source.entry as DeltaEntry;
     const { node, link, base } = entry;

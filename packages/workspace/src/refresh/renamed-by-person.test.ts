@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -75,5 +75,25 @@ describe('a directory that the person has removed and the attempt has changed', 
     expect(Object.keys(await shown(attempt.fileSystem))).toEqual(['/a', '/a/s', '/a/y', '/a/s/z']);
     await attempt.undo();
     expect(Object.keys(await shown(attempt.fileSystem))).toEqual(['/a', '/a/y']);
+  });
+});
+
+describe('a directory that the person has made anew and the attempt has changed', () => {
+  it('is moved with what it holds now', async () => {
+    const disk = directories.directory({ 'a/y': 'one\n' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.writeFile('/a/n', 'agent\n');
+    renameSync(join(disk, 'a'), join(disk, 'old'));
+    expect(await attempt.fileSystem.readdir('/a')).toEqual(['n']);
+    mkdirSync(join(disk, 'a'));
+    writeFileSync(join(disk, 'a/new'), 'new\n');
+    await attempt.fileSystem.rename('/a', '/b');
+    expect(await attempt.fileSystem.readdir('/b')).toEqual(['n', 'new']);
+    expect((await attempt.accept()).conflicts).toEqual([]);
+    expect([readdirSync(disk).sort(), readdirSync(join(disk, 'b')).sort()]).toEqual([
+      ['b', 'old'],
+      ['n', 'new'],
+    ]);
   });
 });
