@@ -196,7 +196,7 @@ export class View {
       size: 0,
       links: 1,
       directory: {
-        listing: joined(node.listing, shown && this.#withSuffix(shown).directory?.listing),
+        listing: joined(node.listing, shown ? this.#withSuffix(shown).directory?.listing : lostSource(node)),
         tree: UNKNOWN_VERSION,
         count: 0,
         totals: NOTHING,
@@ -432,6 +432,11 @@ export class View {
     }
     return { kind: 'tree', directory: directory as NodeRecord, listings };
   }
+}
+
+/** Returns what tells the listing of a moved directory that has lost its lower one from that of one that never had any. */
+function lostSource({ from }: DeltaNode): Version | undefined {
+  return from?.isMoved === true ? 'lost' : undefined;
 }
 
 function isUnchanged({ root, inodes }: Head): boolean {
