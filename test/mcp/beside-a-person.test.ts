@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -14,10 +15,30 @@ async function started(
   { directory, read } = grounds({ a: before, b: 'b\n' }),
   store = 'memory:',
   options: McpServerOptions = {},
+  afterDryRun?: () => void,
 ) {
-  const server = new McpWorkspaceServer(() => openWorkspace(directory, { store }), options);
+  const server = new McpWorkspaceServer(async () => {
+    const workspace = await openWorkspace(directory, { store });
+    if (afterDryRun === undefined) return workspace;
+    const attempt = await workspace.attempt();
+    const accept = attempt.accept.bind(attempt);
+    attempt.accept = async (options) => {
+      const result = await accept(options);
+      if (options?.dryRun === true) afterDryRun();
+      return result;
+    };
+    return workspace;
+  }, options);
   const handler = createMcpHandler(server.factory);
-  const client = new Client({ name: 'tester', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  const client = new Client(
+    { name: 'tester', version: '1' },
+    { versionNegotiation: { mode: 'auto' }, capabilities: { elicitation: { form: {} } } },
+  );
+  const forms: string[] = [];
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    forms.push(params.message);
+    return { action: 'decline' as const };
+  });
   const fetch = ((input: string, init?: RequestInit) => handler.fetch(new Request(input, init))) as never;
   await client.connect(new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), { fetch }));
   onTestFinished(() => server.close());
@@ -28,7 +49,7 @@ async function started(
   const edit = (from: string, to: string): Promise<string> =>
     text('edit_file', { path: '/a', edits: [{ old_text: from, new_text: to }] });
   const person = (content: string): void => writeFileSync(join(directory, 'a'), content);
-  return { text, edit, person, read };
+  return { text, edit, person, read, forms };
 }
 
 describe('an agent beside a person', () => {
@@ -121,6 +142,49 @@ describe('an agent beside a person', () => {
     expect(await text('read_file', { path: '/a' })).toContain('agent 1');
     expect(await text('diff')).toContain('+agent 1');
     expect(await text('checkpoint')).toContain('1: undo');
+  });
+
+  it('settles no conflict that only the person has seen, in a form', async () => {
+    const { text, edit, person, forms } = await started();
+    await edit('line 5', 'agent 5');
+    await text('write_file', { path: '/b', content: 'agent\n' });
+    person(before.replace('line 5', 'person 5'));
+    expect(await text('accept', { skip_conflicts: true })).not.toContain('conflict');
+    expect(forms).toEqual([expect.stringContaining('conflict /a')]);
+    expect(await edit('line 1\n', 'agent 1\n')).toContain('conflict /a');
+    expect(await text('accept', { dry_run: true })).toContain('conflict /a');
+  });
+
+  it('settles a conflict that a refused accept has named', async () => {
+    const { text, edit, person } = await started();
+    await edit('line 5', 'agent 5');
+    person(before.replace('line 5', 'person 5'));
+    expect(await text('accept')).toContain('conflict /a');
+    await edit('agent 5', 'both 5');
+    expect(await text('accept', { dry_run: true })).not.toContain('conflict /a');
+  });
+
+  it('is told what a patch leaves out, which git applies', async () => {
+    const ground = grounds({ 'd/a': before, 'd/c': 'c\n' });
+    const { text } = await started(ground);
+    await text('delete_file', { path: '/d', recursive: true });
+    writeFileSync(join(ground.directory, 'd/a'), before.replace('line 5', 'person 5'));
+    const patch = await text('accept', { as: 'patch', skip_conflicts: true });
+    expect(patch).toMatch(/^Left out because of conflicts: 1 path\.\n/);
+    expect(patch).toContain('conflict /d/a: one side removed what the other changed');
+    execFileSync('git', ['apply'], { cwd: ground.directory, input: patch });
+    expect(Object.keys(ground.read())).toEqual(['/d/a']);
+  });
+
+  it('writes nothing without a yes if the person undoes their edit after the plan', async () => {
+    const ground = grounds({ 'd/a': before });
+    const person = (content: string): void => writeFileSync(join(ground.directory, 'd/a'), content);
+    const { text, forms } = await started(ground, undefined, {}, () => person(before));
+    await text('delete_file', { path: '/d', recursive: true });
+    person(before.replace('line 5', 'person 5'));
+    expect(await text('accept', { skip_conflicts: true })).toContain('conflict /d/a');
+    expect(forms).toEqual([]);
+    expect(ground.read()).toEqual({ '/d/a': before });
   });
 
   it.each(['accept', 'diff'])('is told of a conflict once by %s', async (tool) => {

@@ -158,6 +158,8 @@ export interface AcceptOptions extends CallOptions {
   readonly onConflict?: 'fail' | 'skip' | undefined;
   /** Return what would happen, and change nothing. Default false. */
   readonly dryRun?: boolean | undefined;
+  /** As for `refresh`: false if the conflicts of the result are not shown to who works on the attempt. Default true. */
+  readonly isTold?: boolean | undefined;
   /** The last operation that the caller has seen: fails with `moved` if another one has come since. */
   readonly expect?: OperationRef | undefined;
   readonly actor?: string | undefined;

@@ -605,7 +605,7 @@ export class WorkspaceAttempt implements Attempt {
         this.#checkExpected(expect, log.state.last);
         const result = await acceptAttempt(this.#acceptParts, given);
         if (result === undefined) continue;
-        this.#know(result.conflicts);
+        if (given.isTold) this.#know(result.conflicts);
         return result;
       }
     });

@@ -33,7 +33,8 @@ export interface SharedWorkspaceOptions {
 }
 
 /**
- * The workspace of one process, shared by all connections. It is opened by the first call that needs it, because
+ * The workspace of one process, shared by all connections, with the conflicts that results have named in each attempt
+ * and the versions of files that were read. It is opened by the first call that needs it, because
  * clients also start servers only to list their tools.
  */
 export class SharedWorkspace {

@@ -47,9 +47,14 @@ export async function planAccept(
   const list = pathLines(visible).join('\n');
   if ((message ?? '').length > MAX_MESSAGE_LENGTH)
     throw new InputError(`message may have ${MAX_MESSAGE_LENGTH} characters, so that the user sees it whole.`);
-  const dry = await attempt.accept({ as, paths, branch, message, onConflict, dryRun: true, expect: head, signal });
-  if (!dry.success) throw new InputError([dry.message, ...conflictLines(dry.conflicts)].join('\n'));
-  if (dry.accepted.length === 0) return { head, isOutside: false, shown: '' };
+  const call = { as, paths, branch, message, onConflict, expect: head, signal };
+  // Only the person sees the form, so the agent is not told of its conflicts.
+  const dry = await attempt.accept({ ...call, dryRun: true, isTold: false });
+  if (!dry.success) {
+    attempt.markTold(dry.conflicts);
+    throw new InputError([dry.message, ...conflictLines(dry.conflicts)].join('\n'));
+  }
+  if (dry.accepted.length === 0) return { head, isOutside: false, shown: '', nothing: dry };
   const lines: string[] = [];
   // The name of an attempt is the name of its branch if none is given.
   if (as === 'branch') lines.push(`Branch: ${nameOf(branch ?? attempt.name)}`);

@@ -99,12 +99,18 @@ export const accept: ServerTool = workspaceTool<AcceptInput>({
   isAboutAll: true,
   plan: (input, open, signal) => planAccept(input as Partial<AcceptInput>, open, signal),
   async run(input, context) {
-    const result = await context.attempt.accept({ ...acceptOptions(input), ...acceptCall(context) });
-    return {
-      text: acceptText(result, input, context.attempt),
-      operations: operationsOf(result),
-      conflicts: result.conflicts,
-    };
+    const { attempt, plan } = context;
+    const call = { ...acceptOptions(input), ...acceptCall(context), isTold: false };
+    const result = plan?.nothing ?? (await attempt.accept(call));
+    const { conflicts, patch } = result;
+    // git apply skips the line before the patch. The server names the conflicts after it.
+    if (patch !== undefined) {
+      const left =
+        conflicts.length === 0 ? '' : `Left out because of conflicts: ${counted(conflicts.length, 'path')}.\n`;
+      return { text: left + new TextDecoder().decode(patch), refreshed: { merged: [], conflicts } };
+    }
+    attempt.markTold(conflicts);
+    return { text: acceptText(result, input, attempt), operations: operationsOf(result), conflicts };
   },
 });
 
@@ -122,8 +128,7 @@ function operationsOf({ operation }: AcceptResult): NonNullable<AcceptResult['op
 }
 
 function acceptText(result: AcceptResult, { dry_run: isDry }: AcceptInput, { name }: Attempt): string {
-  const { success, message, accepted, conflicts, autoRun, commit, patch } = result;
-  if (patch !== undefined) return new TextDecoder().decode(patch);
+  const { success, message, accepted, conflicts, autoRun, commit } = result;
   const lines = [message];
   if (isDry) lines.push('Nothing was changed: this was a dry run.');
   if (commit !== undefined) lines.push(`Commit ${commit}.`);

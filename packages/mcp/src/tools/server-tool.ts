@@ -9,6 +9,7 @@ import {
   type ToolResult,
 } from '@scratchfs/tools';
 import {
+  type AcceptResult,
   type Conflict,
   type Operation,
   type RefreshResult,
@@ -37,6 +38,8 @@ export interface Plan {
   readonly diff?: string | undefined;
   /** The operation that the call takes back or makes again. */
   readonly target?: Operation | undefined;
+  /** Result of the dry run of an accept that would accept nothing. The call returns it in place of accepting. */
+  readonly nothing?: AcceptResult | undefined;
 }
 
 /** Context of a call of a tool. */
@@ -51,11 +54,14 @@ export interface ToolContext extends Caller {
 export interface ToolOutcome extends ToolResult {
   /** The operations that the call has made. */
   readonly operations?: readonly Operation[] | undefined;
-  /** Changes by the person at the paths of the call. The server adds them to the text. */
+  /** Changes by the person that the text does not name yet. The server adds them to it. */
   readonly refreshed?: RefreshResult | undefined;
   /** Conflicts that the text names already. */
   readonly conflicts?: readonly Conflict[] | undefined;
 }
+
+/** The part of an outcome that is not shown as it is. */
+type Made = Pick<ToolOutcome, 'operations' | 'conflicts' | 'refreshed'>;
 
 /** A tool of the server. */
 export interface ServerTool {
@@ -87,10 +93,7 @@ export interface ServerTool {
 export interface WorkspaceToolDefinition<I> extends Omit<ServerTool, 'call' | 'check' | 'required' | 'paths'> {
   readonly required?: readonly string[];
   readonly paths?: readonly string[];
-  readonly run: (
-    input: I,
-    context: ToolContext,
-  ) => Promise<string | (ToolOutput & Pick<ToolOutcome, 'operations' | 'conflicts'>)>;
+  readonly run: (input: I, context: ToolContext) => Promise<string | (ToolOutput & Made)>;
 }
 
 /** Creates a tool of the workspace. Its input is checked, and its failures are explained, as for the file tools. */
@@ -103,7 +106,7 @@ export function workspaceTool<I>({ run, ...definition }: WorkspaceToolDefinition
     paths,
     check: (input) => void readInput(schema, input),
     call: async (input, context) => {
-      let made: Pick<ToolOutcome, 'operations' | 'conflicts'> = {};
+      let made: Made = {};
       const tool = defineTool(
         {
           ...definition,
@@ -112,8 +115,8 @@ export function workspaceTool<I>({ run, ...definition }: WorkspaceToolDefinition
               throw await explainedTo(error, context, context.signal);
             });
             if (typeof output === 'string') return output;
-            const { operations, conflicts, ...rest } = output;
-            made = { operations, conflicts };
+            const { operations, conflicts, refreshed, ...rest } = output;
+            made = { operations, conflicts, refreshed };
             return rest;
           },
         },
