@@ -5,7 +5,7 @@ import { hostFileSystem, nodePrimitives } from '@scratchfs/host';
 import { CliError, ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { withTarget } from '../target/target.js';
-import { fillDirectory } from '../target/unfinished.js';
+import { fillDirectory, inParts } from '../target/unfinished.js';
 import { escapeText } from '../terminal/escape.js';
 
 export async function run(call: Call): Promise<Result> {
@@ -18,7 +18,7 @@ export async function run(call: Call): Promise<Result> {
   } = call;
   const folder = resolve(directory, repository);
   const branch = options.text('branch') ?? 'main';
-  const isNew = await checkFolder(folder, repository);
+  const isMissing = await checkFolder(folder, repository);
   return withTarget(call, 'read', async ({ fileSystem }) => {
     const message = options.text('message') ?? 'Files of scratchfs';
     const commitIn = async (place: string): Promise<string> => {
@@ -36,7 +36,8 @@ export async function run(call: Call): Promise<Result> {
       }
     };
     // A branch moves when everything in front of it is stored.
-    const commit = isNew ? await fillDirectory(call, folder, commitIn) : await commitIn(folder);
+    const work = (): Promise<string> => commitIn(folder);
+    const commit = await (isMissing ? fillDirectory(call, folder, commitIn) : inParts(call, repository, work));
     const lines = output.isQuiet
       ? []
       : [`Committed ${commit.slice(0, 12)} to ${escapeText(branch)} of ${escapeText(repository)}`];
@@ -45,15 +46,15 @@ export async function run(call: Call): Promise<Result> {
 }
 
 /**
- * Reports whether a directory is missing or empty.
- * @throws CliError unless it is that or a bare repository
+ * Reports whether a directory is missing.
+ * @throws CliError unless it is that, empty or a bare repository
  */
 async function checkFolder(folder: string, name: string): Promise<boolean> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): undefined => {
+    if (error.code !== 'ENOENT') throw error;
   });
-  if (names.length === 0) return true;
+  if (names === undefined) return true;
+  if (names.length === 0) return false;
   const isBare = await lstat(join(folder, 'objects')).then(
     () => names.includes('HEAD') && names.includes('refs'),
     () => false,

@@ -6,8 +6,8 @@ import type { Call } from '../table/command-spec.js';
 import { escapeText } from '../terminal/escape.js';
 
 /**
- * Fills a directory that does not exist or is empty. It is filled beside its path and renamed, so it is never seen in
- * part; if that fails or is interrupted, nothing is left.
+ * Fills a directory that does not exist. It is filled beside its path and renamed, so it is never seen in part; if that
+ * fails or is interrupted, nothing is left but new directories above it.
  */
 export function fillDirectory<T>(
   { interrupts, output }: Call,
