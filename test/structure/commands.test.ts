@@ -32,7 +32,7 @@ function script(file: string, ...args: readonly string[]): { output: string; cod
 describe('the README', () => {
   it('runs a program in a folder that finds the packages, after the installation with the pinned pnpm', () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8');
-    const [, folder = ''] = /--import tsx (.*)program\.ts/.exec(readme) ?? [];
+    const [, folder = ''] = /cd (\S+) && node .*--import tsx program\.ts/.exec(readme) ?? [];
     expect(existsSync(join(root, folder, 'node_modules', 'scratchfs')), `folder: ${folder}`).toBe(true);
     expect(readme).toContain(`npx ${manifest.packageManager} install`);
   });
