@@ -2,10 +2,10 @@ import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { pathDiffs } from '../diff/path-diffs.js';
+import { hashOf } from '../log/contents.js';
 import { Directories, type Entry, fill } from '../testing/directories.js';
 import { changesBetween, MemoryContents, statesOf } from '../testing/two-states.js';
 import { type Applied, type ApplyCall, applySelection } from './apply.js';
-import { hashOf } from './attempt-change.js';
 import { type Selection, selectChanges } from './select.js';
 import { redoWrites, undoWrites } from './undo.js';
 

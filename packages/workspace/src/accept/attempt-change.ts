@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { NodeId } from '@scratchfs/core';
 import type { Conflict, EntryState } from '../operation.js';
 
@@ -29,10 +28,6 @@ export interface Contents {
   read(hash: string, signal?: AbortSignal): Promise<Uint8Array>;
   /** Stores a content and returns its hash. */
   write(content: Uint8Array, signal?: AbortSignal): Promise<string>;
-}
-
-export function hashOf(content: Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
 }
 
 /** Reports whether two states are equal. The mode of a symlink does not count. */

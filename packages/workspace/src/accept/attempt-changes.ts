@@ -1,5 +1,5 @@
-import { type CallOptions, joinPath, type NodeId, type NodeRecord, pathSegments, type Version } from '@scratchfs/core';
-import { idOf, keyOf, type Lower } from '../backend/lower.js';
+import { type CallOptions, joinPath, type NodeId, type NodeRecord, type Version } from '@scratchfs/core';
+import { idOf, keyOf, type Lower, nodeAt } from '../backend/lower.js';
 import {
   type Base,
   type DeltaEntry,
@@ -11,11 +11,11 @@ import {
   stateOf,
 } from '../delta/delta-node.js';
 import { type HeldEntry, readHeld } from '../delta/held.js';
-import type { Contents as StoredContents } from '../log/contents.js';
+import { hashOf, type Contents as StoredContents } from '../log/contents.js';
 import type { Conflict, EntryState } from '../operation.js';
 import { stateOfRecord } from '../refresh/capture.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
-import { type AttemptChange, type Contents, hashOf, MODE_BITS, sameState } from './attempt-change.js';
+import { type AttemptChange, type Contents, MODE_BITS, sameState } from './attempt-change.js';
 
 /** Contents from the store, or from files of the disk, which are read again when they are needed. */
 export class AcceptContents implements Contents {
@@ -354,9 +354,9 @@ interface LowerEntry {
 /** Reads a lower entry, a file with its content. */
 export async function readLower(lower: Lower, path: string, options: CallOptions): Promise<LowerEntry | undefined> {
   const [result] = await lower.load([{ kind: 'path', path, content: Number.MAX_SAFE_INTEGER }], options);
-  if (result?.kind !== 'path' || result.nodes.length !== pathSegments(path).length + 1) return undefined;
-  const record = result.nodes.at(-1);
-  return record ? { record, content: result.content } : undefined;
+  if (result?.kind !== 'path') return undefined;
+  const record = nodeAt(path, result.nodes);
+  return record && { record, content: result.content };
 }
 
 const PAGE_NAMES = 10_000;

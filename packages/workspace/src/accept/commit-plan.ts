@@ -1,9 +1,10 @@
 import type { ObjectFormat } from '@scratchfs/history';
 import { CommitDraft, type CommitEntry } from '@scratchfs/host/internal';
 import { WorkspaceError } from '../errors.js';
+import { hashOf } from '../log/contents.js';
 import type { Conflict, EntryState } from '../operation.js';
 import { type PlannedWrite, planApply, withoutPaths } from './apply-plan.js';
-import { type Contents, contentOf, hashOf, sameState } from './attempt-change.js';
+import { type Contents, contentOf, sameState } from './attempt-change.js';
 import { ABSENT, type DiskEntry, DiskReader, type EntryReader } from './disk-reader.js';
 import type { SelectedChange } from './select.js';
 

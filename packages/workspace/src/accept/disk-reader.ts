@@ -1,7 +1,8 @@
 import { baseName, type FileSystem, isFsError, parentPath } from '@scratchfs/core';
 import { hostFileSystem } from '@scratchfs/host';
+import { hashOf } from '../log/contents.js';
 import type { EntryState } from '../operation.js';
-import { hashOf, MODE_BITS } from './attempt-change.js';
+import { MODE_BITS } from './attempt-change.js';
 
 /** State of the disk at a path. */
 export interface DiskEntry {

@@ -98,8 +98,7 @@ function movedIn(head: Head): readonly MovedDirectory[] {
 }
 
 async function directoryAt(lower: Lower, path: string, options: CallOptions): Promise<NodeRecord | undefined> {
-  const [along] = await lower.paths([path], options);
-  const record = along?.length === pathSegments(path).length + 1 ? along.at(-1) : undefined;
+  const record = await lower.record(path, options);
   return record?.kind === 'directory' ? record : undefined;
 }
 

@@ -3,6 +3,7 @@ import { type ApplyConflict, applyChanges, type PathChange } from '@scratchfs/ho
 import type { Head } from '../delta/delta-node.js';
 import { changesBetween } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
+import { hashOf } from '../log/contents.js';
 import { describeChanges, summarize } from '../log/describe-changes.js';
 import type { NewOperation, OperationLog } from '../log/operation-log.js';
 import type { OperationRecord } from '../log/operation-record.js';
@@ -10,7 +11,7 @@ import type { EntryState, Operation, OperationChange } from '../operation.js';
 import { type AcceptParts, listOf } from './accept-parts.js';
 import type { DiskWrite } from './accept-record.js';
 import { hostChange } from './apply.js';
-import { type AttemptChange, contentOf, hashOf, MODE_BITS, sameState } from './attempt-change.js';
+import { type AttemptChange, contentOf, MODE_BITS, sameState } from './attempt-change.js';
 import { AcceptContents, attemptChanges } from './attempt-changes.js';
 import { withLinkedNames } from './linked-names.js';
 import type { LiveOperation } from './pending-accept.js';

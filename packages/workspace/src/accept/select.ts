@@ -3,8 +3,9 @@ import type { Hunk } from '../attempt-types.js';
 import { applyHunks } from '../diff/hunks.js';
 import { beforeOf, hunkPrefix, textDiffOf } from '../diff/path-diffs.js';
 import { WorkspaceError } from '../errors.js';
+import { hashOf } from '../log/contents.js';
 import type { EntryState } from '../operation.js';
-import { type AttemptChange, type Contents, contentOf, hashOf, sortedChanges } from './attempt-change.js';
+import { type AttemptChange, type Contents, contentOf, sortedChanges } from './attempt-change.js';
 
 export interface Selection {
   /** Only these paths and what is under them. Default: all. */

@@ -1,5 +1,6 @@
+import { hashOf } from '../log/contents.js';
 import type { Conflict, EntryState } from '../operation.js';
-import { hashOf, permissionsOf, sameContent, sameState } from './attempt-change.js';
+import { permissionsOf, sameContent, sameState } from './attempt-change.js';
 
 /** One of three states of a path, with the content of a file. */
 export interface Side {

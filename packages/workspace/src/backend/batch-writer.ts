@@ -160,8 +160,7 @@ export class BatchWriter {
     const isShown = entry === undefined || entry.node?.from?.path === base?.path;
     if (base?.state?.kind !== 'directory' || base.key === undefined || !isShown) return base;
     const at = systemClock();
-    const [along] = await this.#lower.paths([base.path], this.#call);
-    const record = along?.length === pathSegments(base.path).length + 1 ? along.at(-1) : undefined;
+    const record = await this.#lower.record(base.path, this.#call);
     if (record?.kind !== 'directory') return base;
     const top = { path: base.path, id: record.id, node: entry?.node ?? undefined };
     const held = encodeHeld(await heldIn(this.#lower, this.#contents, top, !isMoved, this.#call));
@@ -191,8 +190,7 @@ export class BatchWriter {
     const names = pathSegments(path);
     const from = entryAt(this.#draft.current, names)?.node?.from;
     if (from === undefined || from.isMoved === true) return;
-    const [records] = await this.#lower.paths([from.path], this.#call);
-    const record = records?.length === pathSegments(from.path).length + 1 ? records.at(-1) : undefined;
+    const record = await this.#lower.record(from.path, this.#call);
     if (record?.kind !== 'directory' || record.id === from.id) return;
     const { id, meta } = record;
     this.#draft.update(names, (entry) => ({
@@ -328,8 +326,7 @@ export class BatchWriter {
     }
     const node = names.length === 0 ? this.#draft.current.root : entryAt(this.#draft.current, names)?.node;
     if (node?.kind !== 'directory' || node.meta !== undefined || node.from === undefined) return;
-    const [records] = await this.#lower.paths([node.from.path], this.#call);
-    const live = records?.length === pathSegments(node.from.path).length + 1 ? records.at(-1) : undefined;
+    const live = await this.#lower.record(node.from.path, this.#call);
     const own = live?.kind === 'directory' ? live.meta : node.from.meta;
     const meta = node.touched === undefined ? own : { ...own, mtime: node.touched, ctime: node.touched };
     this.#change(path, (node) => ({ ...node, meta, touched: undefined }));

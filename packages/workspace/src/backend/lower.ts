@@ -8,7 +8,7 @@ import type {
   NodeRecord,
   Version,
 } from '@scratchfs/core';
-import { UNKNOWN_VERSION } from '@scratchfs/core';
+import { pathSegments, UNKNOWN_VERSION } from '@scratchfs/core';
 
 const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
 
@@ -39,6 +39,17 @@ export class Lower {
     );
     return results.map((result) => (result.kind === 'path' ? result.nodes : []));
   }
+
+  /** Returns the node at a path; undefined if it does not exist. */
+  async record(path: string, call?: BackendCall): Promise<NodeRecord | undefined> {
+    const [along = []] = await this.paths([path], call);
+    return nodeAt(path, along);
+  }
+}
+
+/** Returns the node at a path, given the nodes along it; undefined if it does not exist. */
+export function nodeAt(path: string, along: readonly (NodeRecord | null)[]): NodeRecord | undefined {
+  return (along.length === pathSegments(path).length + 1 && along.at(-1)) || undefined;
 }
 
 function lowerRequest(request: LoadRequest): LoadRequest {

@@ -17,7 +17,7 @@ import {
 import { type DeltaNode, type Head, NO_NAMES, nodeOf, stateOf } from '../delta/delta-node.js';
 import { lowerId, ShownIds, shownId } from '../delta/own-ids.js';
 import type { Contents } from '../log/contents.js';
-import type { Lower } from './lower.js';
+import { type Lower, nodeAt } from './lower.js';
 
 const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
 const NOBODY = { mode: 0o755, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
@@ -76,8 +76,8 @@ export class View {
     const resolved = paths.map((path) => this.#resolve(path));
     const known = await this.#lowerRecords(resolved, call);
     return resolved.map((one, i) => {
-      const records = this.#recordsAlong(one, paths[i] as string, known);
-      return records.length === pathSegments(paths[i] as string).length + 1 ? (records.at(-1) ?? null) : null;
+      const path = paths[i] as string;
+      return nodeAt(path, this.#recordsAlong(one, path, known)) ?? null;
     });
   }
 
@@ -240,9 +240,8 @@ export class View {
       for (const [key, record] of await this.#lowerRecords([resolved], call)) known.set(key, record);
     }
     const nodes = this.#recordsAlong(resolved, path, known);
-    const last = nodes.at(-1);
-    if (last?.kind !== 'file' || nodes.length !== pathSegments(path).length + 1 || last.size > limit)
-      return { kind: 'path', nodes };
+    const last = nodeAt(path, nodes);
+    if (last?.kind !== 'file' || last.size > limit) return { kind: 'path', nodes };
     const changed = lowerPath === undefined ? resolved.nodes.at(-1) : this.head.inodes.get(last.id);
     if (changed?.content !== undefined)
       return { kind: 'path', nodes, content: (await this.contents.read(changed.content.hash, signalOf(call))).slice() };
@@ -292,8 +291,7 @@ export class View {
   /** Returns the lower record of a changed directory, or undefined if its lower directory is gone or another one. */
   async #lowerOf(directory: DeltaNode, call: BackendCall | undefined): Promise<NodeRecord | undefined> {
     if (directory.from === undefined) return undefined;
-    const [records] = await this.lower.paths([directory.from.path], call);
-    const record = records?.length === pathSegments(directory.from.path).length + 1 ? records.at(-1) : undefined;
+    const record = await this.lower.record(directory.from.path, call);
     return record && isThere(directory, record) ? record : undefined;
   }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { type FileSystem, isFsError, parentPath, type Stats } from '@scratchfs/core';
 import { isBinary, mergeText } from '@scratchfs/history';
@@ -10,6 +9,7 @@ import {
   statText,
   targetInCopy,
 } from '@scratchfs/host/internal';
+import { hashOf } from '../log/contents.js';
 import type { Conflict, EntryState } from '../operation.js';
 
 /** Result of bringing the changes of a command in. Paths are absolute in the attempt. */
@@ -293,7 +293,7 @@ function stateOf(
   const state = { kind, mode, size };
   if (body === undefined || kind === 'directory') return state;
   if (kind === 'symlink') return { ...state, target: Buffer.from(body).toString('utf8') };
-  return { ...state, hash: createHash('sha256').update(body).digest('hex') };
+  return { ...state, hash: hashOf(body) };
 }
 
 /** Merges modes. Returns undefined if both sides changed the mode in different ways. */

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type BackendCall, joinPath, type NodeRecord, type Version } from '@scratchfs/core';
 import { keyOf, type Lower } from '../backend/lower.js';
-import type { Contents } from '../log/contents.js';
+import { type Contents, hashOf } from '../log/contents.js';
 import type { EntryState } from '../operation.js';
 import { stateOfRecord } from '../refresh/capture.js';
 import type { DeltaNode } from './delta-node.js';
@@ -87,7 +86,7 @@ async function readEntries(
     const record = result.kind === 'path' ? result.nodes.at(-1) : undefined;
     if (result.kind !== 'path' || !record) return [];
     const { content } = result;
-    const hash = content && createHash('sha256').update(content).digest('hex');
+    const hash = content && hashOf(content);
     const state = { ...stateOfRecord(record), ...(hash !== undefined && { hash }) };
     return [[names[i] as string, keyOf(record), state]];
   });

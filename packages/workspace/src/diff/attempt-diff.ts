@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
 import type { CallOptions, NodeRecord } from '@scratchfs/core';
-import { compareNames, isWithin, joinPath, pathSegments } from '@scratchfs/core';
+import { compareNames, joinPath, pathSegments } from '@scratchfs/core';
 import { type AcceptContents, type RemovedEntry, removedEntries } from '../accept/attempt-changes.js';
 import type { PathDiff } from '../attempt-types.js';
 import { keyOf, type Lower } from '../backend/lower.js';
 import { View } from '../backend/view.js';
-import { type Base, type DeltaNode, entryAt, type Head, NO_NAMES, nodeOf } from '../delta/delta-node.js';
+import { type Base, type DeltaNode, entryAt, type Head, isSameState, NO_NAMES, nodeOf } from '../delta/delta-node.js';
 import { changesBetween } from '../delta/head-changes.js';
-import type { Contents } from '../log/contents.js';
+import { type Contents, hashOf } from '../log/contents.js';
 import { describeChanges } from '../log/describe-changes.js';
 import type { ChangeSide, EntryState, OperationChange } from '../operation.js';
 import { stateOfRecord } from '../refresh/capture.js';
@@ -134,7 +133,7 @@ async function removedState(
   const result = await view.load({ kind: 'path', path, content: MAX_BYTES }, options);
   const content = result.kind === 'path' ? result.content : undefined;
   if (content === undefined) return stateOfRecord(record);
-  const hash = createHash('sha256').update(content).digest('hex');
+  const hash = hashOf(content);
   const lowerPath = view.lowerPathOf(path);
   if (lowerPath !== undefined) texts.note(hash, lowerPath);
   return stateOfRecord(record, { hash, size: content.length });
@@ -148,9 +147,8 @@ async function entriesOf(
   options: CallOptions,
 ): Promise<RemovedEntry[]> {
   const found = new Map<string, RemovedEntry>();
-  const pending = directories
-    .map(({ path }) => path)
-    .filter((path, _, all) => !all.some((one) => one !== path && isWithin(path, one)));
+  // The loop also visits what it adds, and each directory once.
+  const pending = new Set(directories.map(({ path }) => path));
   for (const path of pending) {
     const [record] = await view.records([path], options);
     if (record?.kind !== 'directory') continue;
@@ -163,7 +161,7 @@ async function entriesOf(
       if ((await readOnly.ignoredOn(view.lowerPathOf(inside) ?? inside, async () => isDirectory)) !== undefined)
         continue;
       found.set(inside, { path: inside, record: one });
-      if (isDirectory) pending.push(inside);
+      if (isDirectory) pending.add(inside);
     }
   }
   return [...found.values()];
@@ -207,10 +205,5 @@ async function diskState(
   const [result] = await lower.load([request], options);
   const bytes = result?.kind === 'path' ? result.content : undefined;
   if (bytes === undefined) return { kind, mode: meta.mode, size: record.size };
-  return { kind, mode: meta.mode, size: bytes.length, hash: createHash('sha256').update(bytes).digest('hex') };
-}
-
-function isSameState(a: EntryState | null, b: EntryState | null): boolean {
-  if (a === null || b === null) return a === b;
-  return a.kind === b.kind && a.mode === b.mode && a.size === b.size && a.hash === b.hash && a.target === b.target;
+  return { kind, mode: meta.mode, size: bytes.length, hash: hashOf(bytes) };
 }

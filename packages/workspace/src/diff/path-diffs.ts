@@ -1,5 +1,6 @@
-import { type AttemptChange, type Contents, contentOf, hashOf, sortedChanges } from '../accept/attempt-change.js';
+import { type AttemptChange, type Contents, contentOf, sortedChanges } from '../accept/attempt-change.js';
 import type { PathDiff } from '../attempt-types.js';
+import { hashOf } from '../log/contents.js';
 import type { EntryState } from '../operation.js';
 import type { TextDiff } from './hunks.js';
 

@@ -24,6 +24,11 @@ const LAST_FOLDER = '/contents/f/f';
 const MAX_FILES_PER_STEP = 16;
 const MAX_BYTES_PER_STEP = 2 ** 20;
 
+/** Returns the SHA-256 of a content in hexadecimal, its name in the store. */
+export function hashOf(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
 /** Contents of files, kept by hash in a folder of the store. */
 export class Contents {
   readonly #store: FileSystem;
@@ -39,7 +44,7 @@ export class Contents {
 
   /** Takes a content, without a copy. It can be read immediately, and is stored by {@link save}. */
   add(bytes: Uint8Array): ContentRef {
-    const hash = createHash('sha256').update(bytes).digest('hex');
+    const hash = hashOf(bytes);
     if (!this.#pending.has(hash)) this.#pending.set(hash, bytes);
     return { hash, size: bytes.length };
   }
@@ -108,7 +113,7 @@ export class Contents {
       if (!isFsError(error, 'ENOENT')) throw error;
       throw new StorageError('corrupt', `The content ${hash} is missing in the store of the workspace`);
     }
-    if (createHash('sha256').update(bytes).digest('hex') !== hash)
+    if (hashOf(bytes) !== hash)
       throw new StorageError('corrupt', `The content ${hash} is damaged in the store of the workspace`);
     this.#remember(hash, bytes);
     return bytes;

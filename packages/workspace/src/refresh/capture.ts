@@ -1,12 +1,5 @@
-import {
-  type BackendCall,
-  type LoadRequest,
-  type NodeRecord,
-  pathSegments,
-  StorageError,
-  systemClock,
-} from '@scratchfs/core';
-import { keyOf, type Lower } from '../backend/lower.js';
+import { type BackendCall, type LoadRequest, type NodeRecord, StorageError, systemClock } from '@scratchfs/core';
+import { keyOf, type Lower, nodeAt } from '../backend/lower.js';
 import type { Base, ContentRef } from '../delta/delta-node.js';
 import type { Contents } from '../log/contents.js';
 import type { EntryState } from '../operation.js';
@@ -45,9 +38,9 @@ export class Captures {
     for (let reads = 0; reads < MAX_READS; reads++) {
       const at = systemClock();
       const [result] = await this.lower.load([request], this.call);
-      if (result?.kind !== 'path' || result.nodes.length !== pathSegments(path).length + 1) return undefined;
-      const record = result.nodes.at(-1);
-      if (!record) return undefined;
+      if (result?.kind !== 'path') return undefined;
+      const record = nodeAt(path, result.nodes);
+      if (record === undefined) return undefined;
       if (record.kind === 'file' && result.content === undefined) continue;
       const content = result.content === undefined ? undefined : this.add(result.content);
       const base = { path, key: keyOf(record), state: stateOfRecord(record, content), at };

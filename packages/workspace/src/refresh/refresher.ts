@@ -1,5 +1,5 @@
 import { type BackendCall, compareNames, type NodeRecord, pathSegments, type Version } from '@scratchfs/core';
-import { keyOf, type Lower } from '../backend/lower.js';
+import { keyOf, type Lower, nodeAt } from '../backend/lower.js';
 import {
   type Base,
   type ContentRef,
@@ -76,9 +76,7 @@ export class Refresher {
     const merged: string[] = [];
     let isNew = false;
     for (const [i, candidate] of candidates.entries()) {
-      const along = records[i] ?? [];
-      const isWhole = along.length === pathSegments(candidate.base.path).length + 1;
-      const record = (isWhole && along.at(-1)) || undefined;
+      const record = nodeAt(candidate.base.path, records[i] ?? []);
       const comparison = new Comparison(this, draft, captures, candidate, record, version);
       const conflict = await comparison.run(merged);
       if (conflict !== undefined) conflicts.push(conflict);
@@ -258,8 +256,7 @@ class Comparison {
   /** Merges the content of a file that was moved with what the person did to it at its old path. */
   async #fileOrigin(node: DeltaNode, origin: Base, merged: string[]): Promise<Conflict | undefined> {
     const { path } = this.candidate;
-    const [along] = await this.captures.lower.paths([origin.path], this.captures.call);
-    const record = (along?.length === pathSegments(origin.path).length + 1 && along.at(-1)) || undefined;
+    const record = await this.captures.lower.record(origin.path, this.captures.call);
     if (await this.refresher.isSame(origin, record, this.captures)) return undefined;
     const now = record === undefined ? undefined : await this.captures.capture(origin.path);
     const disk = now?.base ?? missingBase(origin.path);
@@ -296,8 +293,7 @@ class Comparison {
   /** Compares a moved directory: a conflict if the one at its old path, which it shows, is gone or another one. */
   async #moved(node: DeltaNode): Promise<Conflict | undefined> {
     const { path, id } = node.from as NonNullable<DeltaNode['from']>;
-    const [along] = await this.captures.lower.paths([path], this.captures.call);
-    const record = (along?.length === pathSegments(path).length + 1 && along.at(-1)) || undefined;
+    const record = await this.captures.lower.record(path, this.captures.call);
     if (record?.kind === 'directory' && record.id === id) return undefined;
     return this.#value('directory', record === undefined ? null : stateOfRecord(record), node.origin?.state ?? null);
   }

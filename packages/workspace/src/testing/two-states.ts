@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AttemptChange, type Contents, hashOf, sameState } from '../accept/attempt-change.js';
+import { type AttemptChange, type Contents, sameState } from '../accept/attempt-change.js';
 import { DiskReader } from '../accept/disk-reader.js';
+import { hashOf } from '../log/contents.js';
 import type { EntryState } from '../operation.js';
 
 /** Contents in memory. */
