@@ -8,26 +8,27 @@ import { timeText } from '../terminal/quantities.js';
 export function run(call: Call): Promise<Result> {
   const { args, options, output, signal } = call;
   return withTarget(call, 'read', async ({ fileSystem, path }) => {
-    let lines: string[] = [];
-    let all: EntryInfo[] = [];
+    const lines: string[] = [];
+    const all: EntryInfo[] = [];
     const places = args.length === 0 ? ['.'] : args;
     for (const place of places) {
       const at = path(place);
       const isDirectory = await fileSystem.stat(at, { signal }).then((stats) => stats.isDirectory());
       const { content: _, ...self } = isDirectory ? { content: undefined } : await fileSystem.getEntry(at, { signal });
       const entries = isDirectory ? await fileSystem.entries(at, { signal }) : [self as EntryInfo];
-      all = [...all, ...entries];
+      for (const entry of entries) all.push(entry);
       if (places.length > 1) lines.push(...(lines.length === 0 ? [] : ['']), `${output.listed(place)}:`);
       const now = Date.now();
-      if (options.flag('long')) {
-        const rows = entries.map((entry) => [
-          output.style.dim(modeText(entry.kind, entry.mode)),
-          String(entry.size),
-          output.style.dim(timeText(entry.modifiedAt, now)),
-          paintedName(entry, output) + (entry.target === undefined ? '' : ` -> ${output.listed(entry.target)}`),
-        ]);
-        lines = [...lines, ...alignColumns(rows, { right: [1] })];
-      } else lines = [...lines, ...entries.map((entry) => paintedName(entry, output))];
+      const row = (entry: EntryInfo): string[] => [
+        output.style.dim(modeText(entry.kind, entry.mode)),
+        String(entry.size),
+        output.style.dim(timeText(entry.modifiedAt, now)),
+        paintedName(entry, output) + (entry.target === undefined ? '' : ` -> ${output.listed(entry.target)}`),
+      ];
+      const listed = options.flag('long')
+        ? alignColumns(entries.map(row), { right: [1] })
+        : entries.map((entry) => paintedName(entry, output));
+      for (const line of listed) lines.push(line);
     }
     return { lines, json: { entries: all.map((entry) => entryJson(entry)) } };
   });

@@ -19,7 +19,7 @@ export function run(call: Call): Promise<Result> {
       ...(before === undefined ? {} : { before: parseNumber(before, '--before') }),
     });
     const summaries = operationLines(operations, output, Date.now());
-    let lines: string[] = [];
+    const lines: string[] = [];
     for (const [index, operation] of operations.entries()) {
       lines.push(summaries[index] ?? '');
       if (!options.flag('patch')) continue;
@@ -30,7 +30,9 @@ export function run(call: Call): Promise<Result> {
         signal,
         ...(path === undefined ? {} : { paths: [path] }),
       });
-      lines = [...lines, '', ...paths.flatMap((one) => patchLines(one, output)), ''];
+      lines.push('');
+      for (const one of paths) for (const line of patchLines(one, output)) lines.push(line);
+      lines.push('');
     }
     const isFiltered =
       path !== undefined || ['tool', 'actor', 'before'].some((name) => options.text(name) !== undefined);

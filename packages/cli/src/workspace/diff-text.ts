@@ -1,3 +1,4 @@
+import { parentPath } from '@scratchfs/core';
 import { quoteName, withTab } from '@scratchfs/core/internal';
 import type { Conflict, PathDiff } from '@scratchfs/workspace';
 import { alignColumns } from '../terminal/columns.js';
@@ -12,24 +13,27 @@ import { pathText } from './operation-text.js';
  * counted on the directory's line.
  */
 export function statLines(paths: readonly PathDiff[], { style, fit }: Output): string[] {
-  const directories = paths.filter(({ files }) => files !== undefined);
-  const isInside = ({ path, type }: PathDiff, directory: PathDiff): boolean =>
-    type === 'removed' && path.startsWith(`${directory.path}/`);
-  const rows = paths
-    .filter((path) => !directories.some((directory) => isInside(path, directory)))
-    .map((path) => {
-      const { files } = path;
-      const deletions = paths.reduce(
-        (sum, one) => (files !== undefined && isInside(one, path) ? sum + one.deletions : sum),
-        path.deletions,
-      );
-      return [
-        `  ${painted(path.type, style)}`,
-        nameOf(path) + heldText(path),
-        numbersOf({ ...path, deletions }, style),
-      ];
-    });
+  const directories = new Set(paths.filter(({ files }) => files !== undefined).map(({ path }) => path));
+  const deletionsIn = new Map<string, number>();
+  const shown: PathDiff[] = [];
+  for (const one of paths) {
+    const top =
+      one.type === 'removed' ? directoriesAbove(one.path).findLast((above) => directories.has(above)) : undefined;
+    if (top === undefined) shown.push(one);
+    else deletionsIn.set(top, (deletionsIn.get(top) ?? 0) + one.deletions);
+  }
+  const rows = shown.map((one) => {
+    const deletions = one.deletions + (deletionsIn.get(one.path) ?? 0);
+    return [`  ${painted(one.type, style)}`, nameOf(one) + heldText(one), numbersOf({ ...one, deletions }, style)];
+  });
   return alignColumns(rows, { fit });
+}
+
+/** Returns the directories above a path, the nearest first, without the root. */
+function directoriesAbove(path: string): string[] {
+  const found: string[] = [];
+  for (let above = parentPath(path); above !== '/'; above = parentPath(above)) found.push(above);
+  return found;
 }
 
 /**
@@ -39,9 +43,8 @@ export function statLines(paths: readonly PathDiff[], { style, fit }: Output): s
 export function sumText(paths: readonly PathDiff[]): string {
   const added = paths.reduce((sum, { additions }) => sum + additions, 0);
   const removed = paths.reduce((sum, { deletions }) => sum + deletions, 0);
-  const unlisted = paths.filter(
-    ({ path, files = 0 }) => files > 0 && !paths.some((one) => one.path.startsWith(`${path}/`)),
-  );
+  const above = new Set(paths.flatMap(({ path }) => directoriesAbove(path)));
+  const unlisted = paths.filter(({ path, files = 0 }) => files > 0 && !above.has(path));
   const changed = unlisted.reduce((sum, { files = 0 }) => sum + files, paths.length);
   return `${count(changed, 'path')} changed, ${count(added, 'line')} added, ${count(removed, 'line')} removed`;
 }
