@@ -19,7 +19,7 @@ export { limitError } from './engine/view/limit-error.js';
 export { type CallSequence, invoke, runCalls, runCallsSync } from './layers/call-sequence.js';
 export { PathWalk } from './layers/path-walk.js';
 export { checkFileSystemName, isFileSystemName } from './object-tree/file-system-name.js';
-export { MAX_LINK_HOPS } from './paths.js';
+export { comparePaths, MAX_LINK_HOPS } from './paths.js';
 export { compileGlob, type Glob } from './search/glob-pattern.js';
 export { shellCommand } from './shell-command.js';
 export { escapeCharacter, nameInList, UNSAFE_CHARACTERS } from './unsafe-characters.js';

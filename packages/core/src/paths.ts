@@ -137,6 +137,11 @@ export function compareNames(a: string, b: string): number {
   return a.length - b.length;
 }
 
+/** Compares paths name by name: a directory comes before its entries, which follow it directly. */
+export function comparePaths(a: string, b: string): number {
+  return compareNames(a.replaceAll('/', '\0'), b.replaceAll('/', '\0'));
+}
+
 /**
  * Returns the rank of a UTF-16 unit in the order of UTF-8, which has astral characters (surrogates, D800…DFFF) after
  * E000…FFFF.

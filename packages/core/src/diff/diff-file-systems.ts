@@ -11,7 +11,7 @@ import { directoryAt, mapped, TreeWalk } from '../engine/walk.js';
 import type { EntryInfo } from '../entry.js';
 import { FsError } from '../errors.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
-import { compareNames } from '../paths.js';
+import { comparePaths } from '../paths.js';
 import { FILE } from '../tree/node.js';
 import {
   type AddedOrRemoved,
@@ -205,9 +205,4 @@ async function haveSameContent(
   if (a.kind !== 'file' || a.size === 0) return true;
   const [one, two] = await Promise.all([left.bytes(path), right.bytes(path)]);
   return one.length === two.length && one.every((byte, i) => byte === two[i]);
-}
-
-/** Sorts parents before their entries, and siblings by UTF-8 bytes. */
-function comparePaths(a: string, b: string): number {
-  return compareNames(a.replaceAll('/', '\0'), b.replaceAll('/', '\0'));
 }

@@ -1,4 +1,5 @@
-import { compareNames, isWithin } from '@scratchfs/core';
+import { isWithin } from '@scratchfs/core';
+import { comparePaths } from '@scratchfs/core/internal';
 import { InputError } from '@scratchfs/tools';
 import type { AcceptOptions, EntryState, PathDiff } from '@scratchfs/workspace';
 import type { OpenAttempt } from '../server/shared-workspace.js';
@@ -78,7 +79,7 @@ export function pathLines(diffs: readonly PathDiff[]): string[] {
       lines.push(`and ${inside - MAX_NAMED_INSIDE} more under ${nameOf(top)}`);
   };
   // Names with a character before the slash lie between a directory and what is in it.
-  for (const diff of [...diffs].sort((a, b) => compareAlong(a.path, b.path))) {
+  for (const diff of [...diffs].sort((a, b) => comparePaths(a.path, b.path))) {
     if (top === undefined || !isWithin(diff.path, top)) {
       endOf();
       [top, inside] = [diff.files === undefined ? undefined : diff.path, 0];
@@ -87,11 +88,6 @@ export function pathLines(diffs: readonly PathDiff[]): string[] {
   }
   endOf();
   return lines;
-}
-
-/** Compares paths name by name, so that what is in a directory follows it directly. */
-function compareAlong(a: string, b: string): number {
-  return compareNames(a.replaceAll('/', '\0'), b.replaceAll('/', '\0'));
 }
 
 /** Returns lines for what a unified diff does not show: targets of links, and modes. */
