@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -70,7 +71,7 @@ describe('compiled code', () => {
     expect(readdirSync(dirname(file))).toEqual([name]);
   });
 
-  it('that another user can write is not used, and none is kept in such a directory', async () => {
+  it('that another user owns or can write is not used, and none is kept in such a directory', async () => {
     await status();
     for (const mode of [0o620, 0o602]) {
       chmodSync(file, mode);
@@ -80,6 +81,12 @@ describe('compiled code', () => {
         isReplaced: true,
         mode: 0o600,
       });
+    }
+    if (process.getuid?.() === 0) {
+      chownSync(file, 65_534, 65_534);
+      const before = kept();
+      await status();
+      expect({ isReplaced: kept() !== before, owner: statSync(file).uid }).toEqual({ isReplaced: true, owner: 0 });
     }
     rmSync(file);
     chmodSync(dirname(file), 0o777);

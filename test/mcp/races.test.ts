@@ -31,10 +31,17 @@ it.skipIf(reason !== undefined)(
     });
     await client.connect(new StdioClientTransport({ command: process.execPath, args: args(), env }));
     onTestFinished(() => client.close());
-    const call = async (name: string, input: object = {}): Promise<string> => {
+    const succeeded = new Set<string>();
+    const call = async (name: string, input: object = {}): Promise<void> => {
       const result = await client.callTool({ name, arguments: { ...input } });
       shown.push(JSON.stringify(result));
-      return shown.at(-1) as string;
+      if (result.isError !== true) succeeded.add(name);
+    };
+    // Its error repeats the name, so it is not among what was shown.
+    const readOutside = async (): Promise<void> => {
+      const result = await client.callTool({ name: 'read_file', arguments: { path: `/d/e/${ONLY_OUTSIDE}` } });
+      expect(result.isError).toBe(true);
+      expect(JSON.stringify(result)).not.toContain(OUTSIDE);
     };
     const accept = () => call('accept', { skip_conflicts: true });
     const swapper = await Swapper.start(join(directory, 'd'), [['e', 'x']], 0.05);
@@ -47,8 +54,8 @@ it.skipIf(reason !== undefined)(
           call('grep', { pattern: 'OUTSIDE|inside' }),
           call('write_file', { path: '/d/e/g', content: `agent ${i}\n` }),
           call('write_file', { path: `/d/e/new${i}`, content: 'agent\n' }),
-          call('edit_file', { path: '/d/e/f', edits: [{ old_text: 'i', new_text: 'ii' }] }),
-          call('read_file', { path: `/d/e/${ONLY_OUTSIDE}` }).then((text) => expect(text).toContain('isError')),
+          call('edit_file', { path: '/d/e/f', edits: [{ old_text: 'ins', new_text: 'iins' }] }),
+          readOutside(),
         ]);
         await accept();
         if (i % 3 === 2) await call('undo');
@@ -59,10 +66,10 @@ it.skipIf(reason !== undefined)(
       expect(await swapper.stop()).toBeGreaterThan(100);
     }
     expect(contentsOf(outside)).toEqual(before);
-    const all = shown.join('\n').replaceAll(`/d/e/${ONLY_OUTSIDE}`, '');
+    const all = shown.join('\n');
     expect(all).not.toContain(OUTSIDE);
     expect(all).not.toContain(ONLY_OUTSIDE);
-    expect(all).toContain('agent');
+    expect([...succeeded]).toEqual(expect.arrayContaining(['read_file', 'write_file', 'edit_file', 'grep', 'accept']));
   },
   120_000 + ROUNDS * 1_000,
 );
