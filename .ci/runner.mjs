@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { bin, cache, cpuSeconds, root, run } from './lib.mjs';
 
@@ -119,12 +119,13 @@ async function runAll(steps, lanes) {
 }
 
 /**
- * Has vitest keep transformed modules in files for the steps of one run, since each step loads the same sources. The
- * files are removed before the run: the cache does not notice that an import resolves to another file.
+ * Has vitest keep transformed modules in files for the steps of this run, since each step loads the same sources. Every
+ * run has a directory of its own: the cache does not notice that an import resolves to another file, and two runs in one
+ * checkout do not disturb each other.
  */
 function startModuleCache() {
-  const modules = join(cache, 'modules');
-  rmSync(modules, { recursive: true, force: true });
+  const modules = mkdtempSync(join(cache, 'modules-'));
+  process.on('exit', () => rmSync(modules, { recursive: true, force: true }));
   process.env.SCRATCHFS_MODULE_CACHE = modules;
 }
 
