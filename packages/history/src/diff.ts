@@ -27,7 +27,7 @@ export interface ChangedPath {
   readonly after: VersionEntry;
 }
 
-/** A file that was at `oldPath` in the older version. */
+/** A file that the first version has at `oldPath` and the second at `path`. */
 export interface RenamedPath extends ChangedPath {
   readonly oldPath: string;
   /** Percentage of the content that is the same. */

@@ -4,9 +4,9 @@ export type HistoryErrorCode =
   | 'not-found'
   /** Several objects have an id that begins with these digits. */
   | 'ambiguous'
-  /** Stored bytes do not match their id or are not in git's format. */
+  /** Stored bytes do not match their id or git's format, or symbolic references lead to no branch. */
   | 'corrupt'
-  /** A name or mode that must not reach a filesystem. */
+  /** A name, path, mode or link target that must not reach a filesystem, or that it cannot hold. */
   | 'hostile'
   /** A reference does not have the expected value. Read it again before another attempt. */
   | 'ref-changed'

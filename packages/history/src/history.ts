@@ -214,7 +214,7 @@ export class History {
     return shortestUnique(id, options.minDigits ?? DEFAULT_SHORT_ID_DIGITS, this.repository, options);
   }
 
-  /** Returns the tree of a version. */
+  /** Returns the id of a version's tree. @throws HistoryError as `resolve`; `wrong-type` for the id of a blob */
   async treeOf(version: string, call?: RepositoryCall): Promise<ObjectId> {
     const id = await this.resolve(version, call);
     const { type, body } = await this.#reader.object(id, call);

@@ -97,7 +97,7 @@ export class ContentMerge {
     return id;
   }
 
-  /** A rename may lead to a file that this merge has created. */
+  /** Returns the content of a blob. A blob that this merge has created is not in the store yet. */
   async #body(id: ObjectId): Promise<Uint8Array> {
     return this.#made.get(id)?.body ?? (await this.reader.blob(id, this.options));
   }
