@@ -180,7 +180,8 @@ describe('copyFileSystem', () => {
     for (let i = 0; i < 300; i++) await source.writeFile(`/f${i}`, 'x');
     let written = false;
     let writing: Promise<void> | undefined;
-    const progress = (): void => {
+    const progress = ({ files }: { readonly files: number }): void => {
+      if (files === 0) return;
       if (!written) writing = source.appendFile('/f99', 'longer');
       written = true;
     };
@@ -192,7 +193,8 @@ describe('copyFileSystem', () => {
     const source = openFileSystem(new MemoryStorage());
     await source.writeFile('/large', new Uint8Array(5 * 2 ** 20).fill(1));
     let written = false;
-    const progress = (): void => {
+    const progress = ({ files }: { readonly files: number }): void => {
+      if (files === 0) return;
       if (!written) source.writeFileSync('/large', new Uint8Array(5 * 2 ** 20).fill(2));
       written = true;
     };
@@ -206,6 +208,23 @@ describe('copyFileSystem', () => {
     const target = await open('memory');
     await copyFileSystem(source, target);
     expect((await target.checkpoints()).map(({ name }) => name)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('is not interrupted once the target is complete', async () => {
+    const source = await varied('memory');
+    const target = await open('memory');
+    const controller = new AbortController();
+    const { signal } = controller;
+    const drop = target.drop.bind(target);
+    Object.defineProperty(target, 'drop', {
+      value: (...args: Parameters<typeof drop>) => {
+        controller.abort();
+        return drop(...args);
+      },
+    });
+    expect(await copyFileSystem(source, target, { signal })).toMatchObject({ checkpoints: 3 });
+    expect(signal.aborted).toBe(true);
+    expect(await compare(source, target)).toEqual([]);
   });
 
   it('refuses wrong arguments', async () => {

@@ -10,16 +10,20 @@ export async function run({ args: [from = '', to = ''], directory, output, signa
   const source = await openStore(from, directory, 'read');
   try {
     const target = await openStore(to, directory, 'create');
+    const place = withoutPassword(to);
+    let hasBegun = false;
     try {
       const { mapped: _, ...copied } = await output.progress('Copying', (report) =>
         copyFileSystem(source.fileSystem, target.fileSystem, {
           signal,
-          checkpoints: target.keepsCheckpoints,
-          progress: ({ files }) => report(count(files, 'file')),
-        }).catch((error) => explained(error, withoutPassword(to), signal)),
+          checkpoints: !target.isSnapshot,
+          progress: ({ files }) => {
+            hasBegun = !target.isSnapshot;
+            report(count(files, 'file'));
+          },
+        }).catch((error) => explained(error, place, hasBegun, signal)),
       );
       await target.save();
-      const place = withoutPassword(to);
       const counts = [count(copied.files, 'file'), bytesText(copied.bytes)];
       if (copied.checkpoints > 0) counts.push(count(copied.checkpoints, 'checkpoint'));
       const line = `Copied to ${escapeText(place)}: ${counts.join(', ')}`;
@@ -32,17 +36,15 @@ export async function run({ args: [from = '', to = ''], directory, output, signa
   }
 }
 
-function explained(error: NodeJS.ErrnoException, place: string, signal: AbortSignal): never {
-  const again = 'Repeat the command: it begins again and removes that.';
-  if (signal.aborted)
-    throw new CliError(ExitCode.interrupted, `Interrupted. What is at ${place} is not whole.`, again, { cause: error });
+/** @param hasBegun true if a part of the copy is in the target, with a mark that lets the next copy remove it */
+function explained(error: NodeJS.ErrnoException, place: string, hasBegun: boolean, signal: AbortSignal): never {
+  const left = hasBegun ? `What is at ${place} is not whole.` : 'Nothing was copied.';
+  const again = hasBegun ? 'Repeat the command: it begins again and removes that.' : 'Repeat the command.';
+  if (signal.aborted) throw new CliError(ExitCode.interrupted, `Interrupted. ${left}`, again, { cause: error });
   if (error.code === 'ENOSPC' && !('limit' in error))
-    throw new CliError(
-      ExitCode.failed,
-      `No space is left for ${place}. What is there is not whole.`,
-      `Free some space. ${again}`,
-      { cause: error },
-    );
+    throw new CliError(ExitCode.failed, `No space is left for ${place}. ${left}`, `Free some space. ${again}`, {
+      cause: error,
+    });
   if (error.code !== 'ENOTEMPTY') throw error;
   throw new CliError(
     ExitCode.failed,

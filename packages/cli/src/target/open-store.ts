@@ -49,7 +49,7 @@ export async function openStore(name: string, directory: string, access: Access)
   const { createFileSystem, isStorageError } = await import('scratchfs');
   if (scheme === 'memory:') {
     const fileSystem = createFileSystem();
-    return { fileSystem, keepsCheckpoints: true, save: async () => {}, close: () => fileSystem.close() };
+    return { fileSystem, isSnapshot: false, save: async () => {}, close: () => fileSystem.close() };
   }
   const file = scheme === 'sqlite:' ? pathOfUrl(name, directory) : undefined;
   const url = file === undefined ? name : `sqlite:${pathToFileURL(file).pathname}${/\?.*$/s.exec(name)?.[0] ?? ''}`;
@@ -69,7 +69,7 @@ export async function openStore(name: string, directory: string, access: Access)
       await fileSystem.close();
       await storage.close();
     };
-    return { fileSystem, keepsCheckpoints: true, save: async () => {}, close };
+    return { fileSystem, isSnapshot: false, save: async () => {}, close };
   } catch (error) {
     await storage.close();
     if (isStorageError(error, 'lost')) throw missing(error);
@@ -151,7 +151,7 @@ async function openPath(path: string, name: string, access: Access): Promise<Sto
     await mkdir(path, { recursive: true });
   }
   const fileSystem = hostFileSystem(path, { readonly: access === 'read' });
-  return { fileSystem, keepsCheckpoints: true, save: async () => {}, close: () => fileSystem.close() };
+  return { fileSystem, isSnapshot: false, save: async () => {}, close: () => fileSystem.close() };
 }
 
 /** Returns a URL with `***` in place of its password. */

@@ -18,7 +18,7 @@ export async function openSnapshotFile(path: string): Promise<Store> {
   if (seen !== undefined) await fillFrom(fileSystem, await readFile(path), path);
   return {
     fileSystem,
-    keepsCheckpoints: false,
+    isSnapshot: true,
     async save() {
       const bytes = await createSnapshot(fileSystem);
       if ((await versionOf(path)) !== seen)

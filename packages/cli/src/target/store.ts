@@ -3,8 +3,8 @@ import type { FileSystem } from '@scratchfs/core';
 /** An open storage. */
 export interface Store {
   readonly fileSystem: FileSystem;
-  /** False for a snapshot file, which cannot hold checkpoints. */
-  readonly keepsCheckpoints: boolean;
+  /** True for a snapshot file, which cannot hold checkpoints and is written by `save` only. */
+  readonly isSnapshot: boolean;
   /** Writes the changes to a snapshot file. Does nothing on other storages. */
   save(): Promise<void>;
   close(): Promise<void>;

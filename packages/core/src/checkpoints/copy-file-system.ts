@@ -30,7 +30,10 @@ export interface CopyProgress {
 export interface CopyFileSystemOptions extends CallOptions {
   /** Copy the checkpoints too, if both sides have them. Default true. */
   readonly checkpoints?: boolean | undefined;
-  /** Called after each step. The object is the same each time. */
+  /**
+   * Called once the target is marked as an unfinished copy, and after each step. The object is the same each time. If the
+   * copy fails before the first call, the target holds nothing of it.
+   */
   readonly progress?: ((copied: Readonly<CopyProgress>) => void) | undefined;
 }
 
@@ -91,6 +94,7 @@ export async function copyFileSystem(
   checkRoom(to, checkpoints.length);
   if (!isMarked) await setMark(to, call);
   const copied: CopyProgress = { files: 0, directories: 0, symlinks: 0, bytes: 0, checkpoints: 0 };
+  progress?.(copied);
   const copier = new StateCopier(to, copied, () => progress?.(copied), signal);
   const mapped: { from: Checkpoint; to: Checkpoint }[] = [];
   for (const checkpoint of checkpoints) {
@@ -106,7 +110,9 @@ export async function copyFileSystem(
   }
   await copier.copy(from);
   await copier.checkUnchanged(from);
-  await removeMark(to, call);
+  signal?.throwIfAborted();
+  // Without the mark the copy is complete, so nothing may be interrupted from here on.
+  await removeMark(to);
   await copier.restoreRoot();
   return { ...copied, mapped };
 }
@@ -162,9 +168,9 @@ async function setMark(to: FileSystem, call: CallOptions): Promise<void> {
   else await to.writeFile(`/${MARK}`, 'This filesystem is incomplete: a copy into it was interrupted.\n', call);
 }
 
-async function removeMark(to: FileSystem, call: CallOptions): Promise<void> {
-  if (to.capabilities.checkpoints) await to.drop(MARK, call);
-  else await to.rm(`/${MARK}`, call);
+async function removeMark(to: FileSystem): Promise<void> {
+  if (to.capabilities.checkpoints) await to.drop(MARK);
+  else await to.rm(`/${MARK}`);
 }
 
 /** An entry of a state. `version` and `ino` are those of the source. */
@@ -262,8 +268,8 @@ class StateCopier {
 
   /** Sets the times of the root once more, after the mark has been removed from it. */
   async restoreRoot(): Promise<void> {
-    if (this.#root !== undefined) await this.#add(entryOf(this.#root), 0);
-    await this.#store();
+    if (this.#root === undefined) return;
+    await this.#withOwners([entryOf(this.#root)], (entries) => this.#to.run(setMany, [entries]));
   }
 
   async #look(from: FileSystem): Promise<Map<string, Seen>> {
