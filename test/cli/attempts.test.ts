@@ -153,6 +153,37 @@ describe('accept', () => {
   });
 });
 
+describe('undo of several operations', () => {
+  it('that fails half-way says what was undone, what was not, and why, with exit code 1', async () => {
+    const cwd = repository();
+    await ok(['fs', 'write', 'b.txt', 'agent'], { cwd });
+    await ok(['accept'], { cwd });
+    writeFileSync(join(cwd, 'b.txt'), 'person');
+    const more = () => ok(['fs', 'write', 'more.txt', 'more'], { cwd });
+    await more();
+    const { code, stdout, stderr } = await run(['undo', '3', '-q'], { cwd });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: [
+        'Undid 3: Write /more.txt (1 path)',
+        "Not undone 2: Accept '/b.txt' (1 path)",
+        'Not undone 1: Write /b.txt (1 path)',
+        'Only 1 of 3: the next one failed.\n',
+      ].join('\n'),
+      stderr: expect.stringContaining("no longer hold what the accept left there: '/b.txt'"),
+    });
+    await more();
+    expect(await json('undo', ['3'], { cwd })).toMatchObject({
+      code: 1,
+      operations: [{ target: 5 }],
+      left: [{ id: 2 }, { id: 1 }],
+      error: { code: 'refused', message: expect.stringContaining("'/b.txt'") },
+    });
+    expect(await run(['undo', '2'], { cwd })).toMatchObject({ code: 4, stdout: '' });
+    expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('person');
+  });
+});
+
 describe('a word that is the name of an attempt and of a path', () => {
   it('is refused; behind -- and with --attempt, all are paths', async () => {
     const cwd = repository();

@@ -82,7 +82,7 @@ const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 /** Parses a line of `--json`, and checks it by the schema of the command. */
 export function checked(command: string, line: string): Record<string, unknown> {
   const value = JSON.parse(line) as Record<string, unknown>;
-  const check = ajv.compile('error' in value ? ERROR_SCHEMA : resultSchema(command));
+  const check = ajv.compile('command' in value ? resultSchema(command) : ERROR_SCHEMA);
   if (!check(value)) throw new Error(`${ajv.errorsText(check.errors)}\n${line}`);
   return value;
 }

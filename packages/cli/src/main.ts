@@ -58,6 +58,7 @@ export async function main(argv: readonly string[], options: MainOptions): Promi
       json,
       lines,
       code = ExitCode.ok,
+      failure: cause,
     } = await run({
       spec,
       table: COMMANDS,
@@ -70,9 +71,17 @@ export async function main(argv: readonly string[], options: MainOptions): Promi
       interrupts,
       signal,
     });
-    if (output.isJson && json !== undefined)
-      output.line(JSON.stringify({ version: JSON_VERSION, command: spec.name, ...json }));
-    if (!output.isJson) for (const text of lines ?? []) output.line(text);
+    const failure = cause === undefined ? undefined : failureWithin(interrupts, cause);
+    if (output.isJson && json !== undefined) {
+      const ended = failure === undefined ? {} : { error: errorJson(failure) };
+      output.line(JSON.stringify({ version: JSON_VERSION, command: spec.name, ...json, ...ended }));
+    }
+    if (!output.isJson) {
+      for (const text of lines ?? []) output.line(text);
+      if (failure !== undefined) report(failure, output);
+    }
+    // Refused means that nothing was done, which is not true of a part.
+    if (failure !== undefined) return failure.exitCode === ExitCode.refused ? ExitCode.failed : failure.exitCode;
     return interrupts.isTerminated ? interrupts.exitCode : code;
   } catch (error) {
     // A command line that could not be parsed may still ask for JSON.
@@ -100,13 +109,16 @@ function failureWithin({ signal, exitCode }: Interrupts, error: unknown): Failur
     : { exitCode, code: 'interrupted', message: 'Interrupted.', hint: undefined };
 }
 
-function report({ code, message, hint }: Failure, output: Output): void {
+function errorJson({ code, message, hint }: Failure): Readonly<Record<string, string>> {
+  return { code, message, ...(hint === undefined ? {} : { hint }) };
+}
+
+function report(failure: Failure, output: Output): void {
   if (output.isJson) {
-    output.line(
-      JSON.stringify({ version: JSON_VERSION, error: { code, message, ...(hint === undefined ? {} : { hint }) } }),
-    );
+    output.line(JSON.stringify({ version: JSON_VERSION, error: errorJson(failure) }));
     return;
   }
+  const { message, hint } = failure;
   const { errorStyle } = output;
   output.problem(`${errorStyle.error('scratchfs:')} ${message.split('\n').map(escapeText).join('\n  ')}`);
   if (hint !== undefined) output.problem(`  ${errorStyle.dim(escapeText(hint))}`);

@@ -17,25 +17,34 @@ export function run(call: Call): Promise<Result> {
     const given = await knownPaths(call, 1, attempt, workspace, [attempt.at(to)]);
     const paths = given.length === 0 ? [undefined] : given;
     const operations: RefreshedOperation[] = [];
+    let failure: unknown;
     for (const path of paths) {
-      const operation = await attempt.restore(to, { path, actor: options.text('actor'), signal });
-      if (operation !== undefined) operations.push(operation);
+      try {
+        const operation = await attempt.restore(to, { path, actor: options.text('actor'), signal });
+        if (operation !== undefined) operations.push(operation);
+      } catch (error) {
+        if (operations.length === 0) throw error;
+        failure = error;
+        break;
+      }
     }
     const { merged, conflicts } = joined(operations.map(({ refreshed }) => refreshed));
     const lines = operations.map((operation) => operationText(operation, output));
     lines.push(...refreshedLines({ merged, conflicts }, output));
     return {
-      lines: output.isQuiet
-        ? []
-        : lines.length === 0
-          ? [`Nothing differs from the state after operation ${to}.`]
-          : lines,
+      lines:
+        output.isQuiet && failure === undefined
+          ? []
+          : lines.length === 0
+            ? [`Nothing differs from the state after operation ${to}.`]
+            : lines,
       json: {
         attempt: attempt.name,
         operations: operations.map(operationJson),
         merged,
         conflicts: conflicts.map(conflictJson),
       },
+      failure,
     };
   });
 }

@@ -107,7 +107,16 @@ const ended = {
   refused: list(object({ path: text, reason: text })),
   autoRun: list(text),
 };
-const steps = object({ attempt: text, operations: list(operation), merged: list(text), conflicts: list(conflict) });
+const error = object({ code: text, message: text, 'hint?': text });
+/** If a step failed after others, `error` says why, and `left` has the operations that `undo` was to take back too. */
+const steps = object({
+  attempt: text,
+  operations: list(operation),
+  merged: list(text),
+  conflicts: list(conflict),
+  'left?': list(operation),
+  'error?': error,
+});
 const approvals = object({ approvals: list(approval) });
 
 /** Schemas of the results by command, without the fields that all results have: `version` and `command`. */
@@ -224,5 +233,5 @@ export function resultSchema(command: string): Schema {
 /** Schema of the object that is printed for an error with `--json`. */
 export const ERROR_SCHEMA: Schema = object({
   version: { const: 1 },
-  error: object({ code: text, message: text, 'hint?': text }),
+  error,
 });

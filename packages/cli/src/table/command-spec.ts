@@ -64,6 +64,11 @@ export interface Result {
   readonly lines?: readonly string[];
   /** Exit code. Default 0. */
   readonly code?: number;
+  /**
+   * Error that ended the command after a part of its work. It is reported after the lines, and in the object beside the
+   * fields of `json`, and decides the exit code.
+   */
+  readonly failure?: unknown;
 }
 
 /** One call of a command: its arguments, options and surroundings. */

@@ -19,8 +19,10 @@ const VERBS = { undo: 'Undid', redo: 'Redid' } as const;
 
 /**
  * Undoes or redoes N operations. If there are fewer, all of them are done and the exit code is 1. In a terminal the user
- * is asked before each accept among them, because that changes the disk or a branch; a no ends the steps.
- * @throws WorkspaceError with the code `nothing-to-undo` or `nothing-to-redo` if there are none
+ * is asked before each accept among them, because that changes the disk or a branch; a no ends the steps. So does a
+ * failure: the result then has what was done before it, what was not done, and the error.
+ * @throws WorkspaceError with the code `nothing-to-undo` or `nothing-to-redo` if there are none; any error of the first
+ *   step
  */
 export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promise<Result> {
   const { args, options, output, signal } = call;
@@ -28,47 +30,49 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
   return withAttempt(call, async (attempt) => {
     const done: RefreshedOperation[] = [];
     const lines: string[] = [];
-    let isDeclined = false;
     // Operations that are added from now on must not be undone, so each undo names the operation that it expects.
     const targets = tool === 'undo' ? await undoable(attempt, wanted, signal) : [];
-    while (done.length < wanted) {
-      const target = await attempt.next(tool, { signal });
-      const isAccept = target?.tool === 'accept';
-      if (isAccept && output.isInteractive && !(await isAgreed(call, tool, target))) {
-        isDeclined = true;
-        break;
-      }
-      const expect = targets[done.length] ?? target?.id;
+    let isDeclined = false;
+    let failure: unknown;
+    while (done.length < wanted && !isDeclined && failure === undefined) {
       try {
+        const target = await attempt.next(tool, { signal });
+        const isAccept = target?.tool === 'accept';
+        isDeclined = isAccept && output.isInteractive && !(await isAgreed(call, tool, target));
+        if (isDeclined) break;
+        const expect = targets[done.length]?.id ?? target?.id;
         done.push(await step(attempt, { actor: options.text('actor'), expect, signal }));
+        if (target === undefined) continue;
+        lines.push(`${VERBS[tool]} ${operationText(target, output, placeOf(target))}`);
+        const paths = target.changes.map(({ path }) => path);
+        if (isAccept) lines.push(...pathList(paths, output));
       } catch (error) {
-        const isEnd = error instanceof WorkspaceError && error.code === `nothing-to-${tool}`;
-        if (!isEnd || done.length === 0) throw error;
-        break;
+        if (done.length === 0) throw error;
+        if (error instanceof WorkspaceError && error.code === `nothing-to-${tool}`) break;
+        failure = error;
       }
-      if (target !== undefined) lines.push(`${VERBS[tool]} ${operationText(target, output, placeOf(target))}`);
-      if (isAccept)
-        lines.push(
-          ...pathList(
-            target.changes.map(({ path }) => path),
-            output,
-          ),
-        );
     }
     if (isDeclined && done.length === 0) throw new CliError(ExitCode.refused, 'Nothing was changed.');
-    if (done.length < wanted)
-      lines.push(`Only ${done.length} of ${wanted}: ${isDeclined ? 'you said no' : 'there is no more'}.`);
+    // Which redo comes next is known only after the one before it.
+    const left = failure === undefined ? [] : targets.slice(done.length);
+    for (const target of left) lines.push(`${output.style.error('Not undone')} ${operationText(target, output)}`);
+    if (done.length < wanted) {
+      const end = isDeclined ? 'you said no' : failure === undefined ? 'there is no more' : 'the next one failed';
+      lines.push(`Only ${done.length} of ${wanted}: ${end}.`);
+    }
     const { merged, conflicts } = joined(done.map(({ refreshed }) => refreshed));
     lines.push(...refreshedLines({ merged, conflicts }, output));
     return {
       code: isDeclined ? ExitCode.refused : done.length < wanted ? ExitCode.failed : ExitCode.ok,
-      lines: output.isQuiet ? [] : lines,
+      lines: output.isQuiet && failure === undefined ? [] : lines,
       json: {
         attempt: attempt.name,
         operations: done.map(operationJson),
         merged,
         conflicts: conflicts.map(conflictJson),
+        ...(left.length === 0 ? {} : { left: left.map(operationJson) }),
       },
+      failure,
     };
   });
 }
@@ -87,17 +91,18 @@ async function isAgreed(call: Call, tool: 'undo' | 'redo', target: Operation): P
 }
 
 /** Returns the operations that the next undos take back, the first one first. */
-async function undoable(attempt: Attempt, wanted: number, signal: AbortSignal): Promise<number[]> {
-  const found: number[] = [];
+async function undoable(attempt: Attempt, wanted: number, signal: AbortSignal): Promise<Operation[]> {
+  const found: Operation[] = [];
   /** Newest of `undo` and `redo` for each operation. */
   const moves = new Map<number, string>();
   let before: number | undefined;
   do {
     const { operations, next } = await attempt.log({ before, limit: 200, signal });
-    for (const { id, tool, target } of operations) {
+    for (const operation of operations) {
+      const { id, tool, target } = operation;
       if ((tool === 'undo' || tool === 'redo') && target !== undefined) {
         if (!moves.has(target)) moves.set(target, tool);
-      } else if (tool !== 'refresh' && moves.get(id) !== 'undo') found.push(id);
+      } else if (tool !== 'refresh' && moves.get(id) !== 'undo') found.push(operation);
     }
     before = next;
   } while (before !== undefined && found.length < wanted);
