@@ -143,6 +143,11 @@ export const campaigns = [
     }),
   },
   {
+    name: 'disk/layers',
+    proves: 'Every layer over a DiskStorage passes the whole suite of filesystems.',
+    run: tested('long', 'packages/disk/src/layers.long.test.ts', 1, { size: 'DISK_LAYERS' }),
+  },
+  {
     name: 'disk/writers',
     proves: '16 processes increment one counter 100 times each, and none is lost.',
     run: tested('long', 'packages/disk/src/processes.long.test.ts', 16, { size: 'DISK_WRITERS' }),

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,16 +32,33 @@ beforeAll(() =>
   }),
 );
 
+/** Command that runs another one under a host name of its own, in the same process. */
+const onHost = (name: string): string[] => ['unshare', '--uts', 'sh', '-c', 'hostname "$0" && exec "$@"', name];
+
+/** Returns the reason why a process cannot have a host name of its own here; undefined if it can. */
+function whyOneHost(): string | undefined {
+  const [file = '', ...args] = onHost('scratchfs-a');
+  try {
+    return `${execFileSync(file, [...args, 'hostname'], { stdio: 'pipe' })}`.trim() === 'scratchfs-a'
+      ? undefined
+      : 'unshare has no effect';
+  } catch {
+    return 'unshare is missing or not allowed';
+  }
+}
+
+const oneHost = whyOneHost();
+
 class Client {
   readonly process: ChildProcess;
   readonly ended: Promise<unknown>;
   readonly ready: Promise<unknown>;
   #said = '';
 
-  constructor(directory: string, times: number, own: string) {
-    this.process = spawn(process.execPath, [program, directory, String(times), own], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+  constructor(directory: string, times: number, own: string, host?: string) {
+    const command = [process.execPath, program, directory, String(times), own];
+    const [file = '', ...args] = host === undefined ? command : [...onHost(host), ...command];
+    this.process = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.ended = once(this.process, 'close');
     this.ready = once(this.process.stdout as NodeJS.ReadableStream, 'data');
     this.process.stdout?.on('data', (bytes: Buffer) => {
@@ -49,13 +66,13 @@ class Client {
     });
   }
 
+  get host(): string | undefined {
+    return /^ready on (.*)\n/.exec(this.#said)?.[1];
+  }
+
   /** The values that the client has acknowledged by complete lines. */
   get values(): number[] {
-    return this.#said
-      .split('\n')
-      .slice(0, -1)
-      .filter((line) => line !== 'ready')
-      .map(Number);
+    return this.#said.split('\n').slice(1, -1).map(Number);
   }
 }
 
@@ -76,6 +93,35 @@ describe('Several processes on one directory', () => {
     const all = clients.flatMap(({ values }) => values).sort((a, b) => a - b);
     expect(all).toEqual(Array.from({ length: WRITERS * INCREMENTS }, (_, i) => i + 1));
     expect(await value(fs)).toBe(WRITERS * INCREMENTS);
+    await fs.close();
+  });
+
+  const title = `of two hosts go on beside one that is stopped and one that is killed${oneHost ? ` (${oneHost})` : ''}`;
+  it.skipIf(oneHost !== undefined)(title, LONG, async () => {
+    const { directory, fs } = await newCounter('hosts');
+    const [stopped, killed] = ['scratchfs-a', 'scratchfs-b'].map(
+      (host) => new Client(directory, 1_000_000, host, host),
+    ) as [Client, Client];
+    await expect.poll(() => Math.min(stopped.values.length, killed.values.length)).toBeGreaterThan(2);
+    // Both are in the middle of a commit nearly always.
+    stopped.process.kill('SIGSTOP');
+    killed.process.kill('SIGKILL');
+    await killed.ended;
+    const clients = [0, 1, 2, 3].map((i) => new Client(directory, 25, `own-${i}`, `scratchfs-${'ab'[i % 2]}`));
+    await Promise.all(clients.map(({ ended }) => ended));
+    const before = Math.max(...clients.flatMap(({ values }) => values));
+    stopped.process.kill('SIGCONT');
+    await expect.poll(() => stopped.values.at(-1)).toBeGreaterThan(before + 2);
+    stopped.process.kill('SIGKILL');
+    await stopped.ended;
+    const all = [stopped, killed, ...clients];
+    expect(all.map(({ host }) => host)).toEqual(['a', 'b', 'a', 'b', 'a', 'b'].map((letter) => `scratchfs-${letter}`));
+    const seen = all.flatMap(({ values }) => values);
+    expect(clients.map(({ values }) => values.length)).toEqual([25, 25, 25, 25]);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(await value(fs)).toBeGreaterThanOrEqual(seen.length);
+    // Each of the killed ones may have made one increment that it could not report.
+    expect(await value(fs)).toBeLessThanOrEqual(seen.length + 2);
     await fs.close();
   });
 

@@ -1,13 +1,15 @@
+import { hostname } from 'node:os';
 import { openFileSystem } from '@scratchfs/core';
 import { DiskStorage } from '../disk-storage.js';
 
 /**
- * A client in a process of its own: increments the number in `/counter` and then prints it, a given number of times.
+ * A client in a process of its own: prints the name of its host, then increments the number in `/counter` and prints it,
+ * a given number of times.
  * Arguments: directory, number of increments, name of a file of its own that each increment also changes.
  */
 const [directory = '', times = '1', own = 'own'] = process.argv.slice(2);
 const fs = await openFileSystem(new DiskStorage(directory, { durability: 'process' }));
-process.stdout.write('ready\n');
+process.stdout.write(`ready on ${hostname()}\n`);
 for (let i = 0; i < Number(times); i++) {
   const value = await fs.transaction(async (tx) => {
     const next = Number(await tx.readText('/counter')) + 1;
