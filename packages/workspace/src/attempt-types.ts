@@ -123,7 +123,10 @@ export interface AttemptDiffOptions extends CallOptions {
   readonly to?: OperationRef | Attempt | undefined;
   /** Only these paths and what is under them. */
   readonly paths?: readonly string[] | undefined;
-  /** Include hunks. Default false. */
+  /**
+   * Include hunks. Default false. To accept some of them, call `refresh()` before: only then a file that the person has
+   * changed too shows what an accept writes.
+   */
   readonly hunks?: boolean | undefined;
 }
 
@@ -143,8 +146,9 @@ export interface AcceptOptions extends CallOptions {
   /** Only these paths and what is under them. */
   readonly paths?: readonly string[] | undefined;
   /**
-   * Only these hunks. Files without one are accepted whole if `paths` names them, otherwise left out. Only for `apply`
-   * and `patch`.
+   * Only these hunks. Files without one are accepted whole if `paths` names them, otherwise left out. A hunk of a file
+   * that has a conflict gives the conflict of the file; if what the person changed there can be merged, but has not been,
+   * `accept` fails with `moved`: refresh first. Only for `apply` and `patch`.
    */
   readonly hunks?: readonly string[] | undefined;
   /** Name of the branch for `as: 'branch'`. Default: the name of the attempt. */

@@ -328,12 +328,13 @@ class Scene {
     const chosen =
       isPart && hunk === undefined ? [(paths[this.random(paths.length)] as { path: string }).path] : undefined;
     const onConflict = this.random(2) === 0 ? 'skip' : 'fail';
-    const { value, before, after, shown } = await this.step(
+    const { value, code, before, after, shown } = await this.step(
       attempt,
       `accept ${chosen ?? hunk ?? ''} ${onConflict}`,
       { isWriting: true, acts },
       () => attempt.accept({ paths: chosen, hunks: hunk === undefined ? undefined : [hunk], onConflict }),
     );
+    if (hunk !== undefined && !acts) this.check('a hunk of the diff is known', code, undefined);
     const now = await view(attempt);
     this.check('the attempt shows what it wrote', await lost(own, attempt), []);
     if (value === undefined) return;

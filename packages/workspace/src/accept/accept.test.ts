@@ -110,6 +110,41 @@ describe('attempt.accept()', () => {
     });
   });
 
+  it.each([
+    ['edits', (disk: string) => fill(disk, { 'a.txt': lines(30, { 3: 'person' }) }), 'content'],
+    ['removes', (disk: string) => rmSync(join(disk, 'a.txt')), 'removed'],
+  ] as const)('reports the conflict for a hunk of a file that the person %s', async (_, edit, code) => {
+    const disk = directories.directory(FILES);
+    await withAttempt(disk, async (attempt) => {
+      await attempt.fileSystem.writeFile('/a.txt', lines(30, { 3: 'three', 28: 'last' }));
+      edit(disk);
+      expect((await attempt.refresh()).conflicts).toMatchObject([{ path: '/a.txt', code }]);
+      const id = (await attempt.diff({ hunks: true })).paths[0]?.hunks[0]?.id as string;
+      expect(await attempt.accept({ hunks: [id] })).toMatchObject({ success: false, conflicts: [{ code }] });
+      const rest = await attempt.accept({ hunks: [id], onConflict: 'skip' });
+      expect(rest).toMatchObject({ success: true, accepted: [], conflicts: [{ path: '/a.txt', code }] });
+      const patch = await attempt.accept({ hunks: [id], as: 'patch' });
+      expect(patch).toMatchObject({ patch: { length: 0 }, conflicts: [{ code }] });
+    });
+  });
+
+  it('asks for a refresh before it takes hunks that were compared with what the person has edited', async () => {
+    const disk = directories.directory(FILES);
+    await withAttempt(disk, async (attempt) => {
+      await attempt.fileSystem.writeFile('/a.txt', lines(30, { 3: 'three' }));
+      fill(disk, { 'a.txt': lines(30, { 28: 'person' }) });
+      const ids = async (): Promise<string[]> =>
+        (await attempt.diff({ hunks: true })).paths.flatMap(({ hunks }) => hunks.map(({ id }) => id));
+      const stale = await ids();
+      expect(stale.length).toBe(2);
+      const refused = attempt.accept({ hunks: stale.slice(0, 1) });
+      await expect(refused).rejects.toMatchObject({ code: 'moved', message: expect.stringMatching(/Call refresh/) });
+      await attempt.refresh();
+      expect(await attempt.accept({ hunks: await ids() })).toMatchObject({ accepted: ['/a.txt'] });
+      expect(read(disk, 'a.txt')).toBe(lines(30, { 3: 'three', 28: 'person' }));
+    });
+  });
+
   it('accepts a moved directory in parts and whole', async () => {
     const disk = directories.directory(FILES);
     await withAttempt(disk, async (attempt) => {

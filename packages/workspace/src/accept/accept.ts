@@ -109,7 +109,8 @@ export async function acceptAttempt(
     if (linked !== undefined && isWritten && !(await appendLinkedNames(parts, linked, signal))) return undefined;
     const head = isWritten ? log.state.head : (linked?.head ?? log.state.head);
     const changes = await attemptChanges(head, contents, parts.readOnly, { signal });
-    const selected = await selectChanges(changes, { paths, hunks }, contents, signal);
+    await using disk = hunks && DiskReader.open(parts.directory, signal);
+    const selected = await selectChanges(changes, { paths, hunks, disk }, contents, signal);
     if (selected.length === 0) return nothing(`Attempt ${parts.attempt} has no changes to accept.`);
     const request = { head, changes, selected, contents, options, startedAt };
     if (as === 'apply') return await acceptByApply(parts, request);
@@ -189,8 +190,10 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
 async function acceptAsPatch({ directory }: AcceptParts, request: Request): Promise<AcceptResult> {
   const { contents, options } = request;
   const { signal } = options;
-  // Of these removals the attempt has not seen what the disk has.
-  const left = request.selected.filter(({ conflict, target }) => conflict !== undefined && target === null);
+  // Of these removals and hunks the attempt has not seen what the disk has.
+  const isLeft = ({ conflict, target }: SelectedChange): boolean =>
+    conflict !== undefined && (target === null || options.hunks !== undefined);
+  const left = request.selected.filter(isLeft);
   const selected = request.selected.filter((change) => !left.includes(change));
   const conflicts = left.flatMap(({ conflict }) => conflict ?? []);
   const format = await checkGitPaths(directory, selected, signal);

@@ -3,7 +3,7 @@ import type { Conflict, EntryState } from '../operation.js';
 import { type AttemptChange, type Contents, contentOf, sameState } from './attempt-change.js';
 import { ABSENT, type DiskEntry, type EntryReader } from './disk-reader.js';
 import type { SelectedChange } from './select.js';
-import { type Merged, mergeEntry, type Side } from './three-way.js';
+import { type Merged, mergeEntry, type Side, sideOf } from './three-way.js';
 
 /** A selected change compared with the disk. */
 export interface PlannedWrite {
@@ -87,10 +87,6 @@ async function mergeChange(
   if (entry.state !== null) return { conflict: 'exists' };
   // Changes that the person made at the old path move too.
   return merged.state?.kind === 'file' ? { ...merged, content: merged.content ?? old.content } : merged;
-}
-
-function sideOf(state: EntryState | null, contents: Contents, signal: AbortSignal | undefined): Side {
-  return { state, content: () => contentOf(state, contents, signal) };
 }
 
 function diskSide({ state, content = new Uint8Array() }: DiskEntry): Side {

@@ -4,14 +4,21 @@ import { applyHunks } from '../diff/hunks.js';
 import { beforeOf, hunkPrefix, textDiffOf } from '../diff/path-diffs.js';
 import { WorkspaceError } from '../errors.js';
 import { hashOf } from '../log/contents.js';
-import type { EntryState } from '../operation.js';
-import { type AttemptChange, type Contents, contentOf, sortedChanges } from './attempt-change.js';
+import type { Conflict, EntryState } from '../operation.js';
+import { type AttemptChange, type Contents, contentOf, sameState, sortedChanges } from './attempt-change.js';
+import type { EntryReader } from './disk-reader.js';
+import { mergeEntry, sideOf } from './three-way.js';
 
 export interface Selection {
   /** Only these paths and what is under them. Default: all. */
   readonly paths?: readonly string[] | undefined;
   /** Only these hunks. Files without one are selected if `paths` names them. */
   readonly hunks?: readonly string[] | undefined;
+  /**
+   * Reads the disk. A difference to the disk names other hunks than the accept of a file that the person has changed:
+   * such a hunk selects the conflict of its file.
+   */
+  readonly disk?: EntryReader | undefined;
 }
 
 /** A change of which all or some of the hunks are selected. */
@@ -27,18 +34,19 @@ export interface SelectedChange extends AttemptChange {
 /**
  * Returns the selected changes, sorted by path, with those that they need: new directories above them, everything under
  * a directory that is removed or replaced, both ends of a file's move, and all names of a file that has several.
- * @throws WorkspaceError `not-found` for a path without a change and for an unknown hunk
+ * @throws WorkspaceError `not-found` for a path without a change and for an unknown hunk; `moved` for a hunk of a file
+ *   whose changes on the disk can be merged, but have not been yet
  */
 export async function selectChanges(
   changes: readonly AttemptChange[],
-  { paths, hunks }: Selection,
+  { paths, hunks, disk }: Selection,
   contents: Contents,
   signal?: AbortSignal,
 ): Promise<SelectedChange[]> {
   const all = sortedChanges(changes);
   const byPath = new Map(all.map((change) => [change.path, change]));
   const partial = new Map<string | NodeId | undefined, Partial>(
-    hunks === undefined ? [] : await withHunks(all, byPath, hunks, contents, signal),
+    hunks === undefined ? [] : await withHunks(all, byPath, { hunks, disk }, contents, signal),
   );
   const chosen = new Set([...partial.keys()] as string[]);
   // Hunks that are selected under one name of a file are selected under all its names.
@@ -104,13 +112,13 @@ function addNeeded(chosen: Set<string>, byPath: ReadonlyMap<string, AttemptChang
   }
 }
 
-type Partial = Pick<SelectedChange, 'target' | 'content'>;
+type Partial = Pick<SelectedChange, 'target' | 'content' | 'conflict'>;
 
 /** Returns the target of each file that has one of the given hunks, by path. */
 async function withHunks(
   changes: readonly AttemptChange[],
   byPath: ReadonlyMap<string, AttemptChange>,
-  ids: readonly string[],
+  { hunks: ids, disk }: { readonly hunks: readonly string[]; readonly disk: EntryReader | undefined },
   contents: Contents,
   signal: AbortSignal | undefined,
 ): Promise<Map<string, Partial>> {
@@ -124,10 +132,40 @@ async function withHunks(
     const some = all.filter(({ id }) => wanted.delete(id));
     if (some.length > 0) targets.set(change.path, await targetOf(change, before, all, some, contents, signal));
   }
+  if (wanted.size > 0 && disk !== undefined)
+    for (const change of changes) {
+      const conflict = await conflictWith(change, wanted, disk, contents, signal);
+      if (conflict !== undefined) targets.set(change.path, { target: change.now, conflict });
+    }
   const [unknown] = wanted;
   if (unknown === undefined) return targets;
   const hint = 'Hunks get new ids when a side of their file changes: take the ids from a new diff';
   throw new WorkspaceError('not-found', `The attempt has no hunk ${quote(unknown)}. ${hint}.`);
+}
+
+/**
+ * Returns the conflict of a file if some ids name hunks between what the disk has and the attempt, and removes these ids.
+ * @throws WorkspaceError `moved` if the file has no conflict
+ */
+async function conflictWith(
+  change: AttemptChange,
+  ids: Set<string>,
+  disk: EntryReader,
+  contents: Contents,
+  signal: AbortSignal | undefined,
+): Promise<Conflict | undefined> {
+  const { path, from, base, now } = change;
+  if (from !== undefined) return undefined;
+  const { state, content } = await disk.read(path, false);
+  if (sameState(state, base)) return undefined;
+  const some = [...ids].filter((id) => id.startsWith(`${hunkPrefix(path, state, now)}-`));
+  if (some.length === 0) return undefined;
+  for (const id of some) ids.delete(id);
+  const onDisk = { state, content: async () => content ?? new Uint8Array() };
+  const merged = await mergeEntry(sideOf(base, contents, signal), onDisk, sideOf(now, contents, signal));
+  if ('conflict' in merged) return { path, code: merged.conflict, base, disk: state, attempt: now };
+  const hint = 'Call refresh(), and take the ids from a new diff';
+  throw new WorkspaceError('moved', `The disk has changes of ${quote(path)} that the attempt has not merged. ${hint}.`);
 }
 
 async function targetOf(

@@ -1,11 +1,16 @@
 import { hashOf } from '../log/contents.js';
 import type { Conflict, EntryState } from '../operation.js';
-import { permissionsOf, sameContent, sameState } from './attempt-change.js';
+import { type Contents, contentOf, permissionsOf, sameContent, sameState } from './attempt-change.js';
 
 /** One of three states of a path, with the content of a file. */
 export interface Side {
   readonly state: EntryState | null;
   readonly content: () => Promise<Uint8Array>;
+}
+
+/** Returns a side whose content is stored. */
+export function sideOf(state: EntryState | null, contents: Contents, signal: AbortSignal | undefined): Side {
+  return { state, content: () => contentOf(state, contents, signal) };
 }
 
 export type Merged =
