@@ -24,7 +24,7 @@ export const CHECKPOINT_CAPABILITIES: Capabilities = Object.freeze({
   writes: false,
 });
 
-/** Returns the abilities inside a transaction: no checkpoints, no forks, no nested transactions, no other clients. */
+/** Returns the abilities inside a transaction, which has no checkpoints, forks, nested transactions or shared watch. */
 export function inTransaction(capabilities: Capabilities): Capabilities {
   return Object.freeze({
     ...capabilities,

@@ -1,9 +1,9 @@
 import type { Announcement, NodeId } from '../backend.js';
 import type { Node, TreeNode } from '../tree/node.js';
 
-/** A change of one name, for open handles and watchers. */
+/** A change of one name, or a reset of the whole state, for open handles and watchers. */
 export interface Change extends Announcement {
-  /** For a `create` that adds a name to an existing file: the file's id, and one of its earlier names. */
+  /** For a `create` that adds a name to an existing file or symlink: its id, and one of its earlier names. */
   readonly link?: { readonly id: NodeId; readonly from: string };
   /** Time of a `remove`; an open file that loses its last name gets it as ctime. */
   readonly time?: number;

@@ -11,7 +11,7 @@ export interface Aim {
   readonly syscall: string;
   /** The path as the caller wrote it. */
   readonly given: string;
-  /** Kind of entry created if the path is missing. Undefined if none is, and if the kind depends on a source. */
+  /** Kind of entry created if the path is missing. Undefined if none is created, or if it depends on a copy's source. */
   readonly makes?: EntryKind | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface GuardedView {
 export interface ComposedGuard {
   /** The guards that it is composed of, lower ones first. */
   readonly guards: readonly Guard[];
-  /** Returns this with one more guard above. */
+  /** Returns a composed guard of these guards and one more above them. */
   and(guard: Guard): ComposedGuard;
   /** Checks access to the end of a path. */
   check(
@@ -56,8 +56,8 @@ export interface ComposedGuard {
   /** True if something may be invisible. */
   readonly hides: boolean;
   /**
-   * Returns an error in a form that names nothing invisible, except what is among the caller's arguments. `args` also
-   * has the options with the caller's signal, whose reason stays as it is.
+   * Returns an error that names nothing invisible, except what the caller's arguments `args` name. If the last argument
+   * has a signal, its reason is returned unchanged.
    */
   shown(error: unknown, args: readonly unknown[]): unknown;
   /** Returns the usage of the visible entries. */

@@ -18,7 +18,7 @@ export function systemRandom(below: number): number {
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 
-/** Returns 20 random characters: with 103 bits, no two clients draw the same. */
+/** Returns 20 random characters: 103 bits, so that ids drawn by different clients do not collide in practice. */
 export function randomId(random: (below: number) => number): NodeId & string {
   let id = '';
   for (let i = 0; i < 20; i++) id += ALPHABET[random(36)];

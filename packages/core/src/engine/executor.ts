@@ -12,7 +12,7 @@ export interface Executor {
   readonly capabilities: Capabilities;
   readonly feed: ChangeFeed;
   readonly quota: Quota;
-  /** Returns ids of new nodes, if they need not be random. */
+  /** Returns the id for a new node. Undefined if ids are drawn at random. */
   readonly newId?: () => NodeId;
   /**
    * Runs an operation; over a remote storage repeatedly, until everything it needs is loaded and its effects are

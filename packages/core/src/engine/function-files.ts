@@ -13,20 +13,22 @@ export interface PendingData extends Unloaded {
 }
 
 /**
- * Everything that files need whose content a function returns. The entry point `function-files` installs it, so that
- * other bundles lack it.
- * `view` is a `View`, whose type would close a circle of imports.
+ * The code for files whose content a function returns. The entry point `function-files` installs it, so that other
+ * bundles lack it. `view` is a `View`: importing its type would close a circle of imports.
  */
 export interface FunctionFiles {
   /** Loads the content of a file and stores it in the tree. */
   settle(view: object, parent: Location, name: string, file: PendingFile, path: string): Node;
-  /** Makes the content of an empty file one that a function returns. @throws TypeError unless it can be one */
+  /** Gives an empty file a content that a function returns. @throws TypeError, RangeError; FsError for a limit */
   set(view: object, path: string, content: unknown): void;
   /** Checks the content of an initial file. @throws TypeError, RangeError */
   check(content: unknown, path: string): void;
   /** Reports whether work failed because a content is not loaded yet. */
   isLoading(failure: unknown): boolean;
-  /** Repeats work that failed because a content is not loaded, once it is. @throws every other error */
+  /**
+   * Repeats work that failed because a content was not loaded yet, once it is loaded.
+   * @throws FsError EIO if it cannot be loaded; any other `failure` itself
+   */
   afterLoading<T>(failure: unknown, work: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T>;
 }
 

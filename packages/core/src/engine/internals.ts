@@ -19,7 +19,8 @@ export interface InternalsOptions {
   readonly onClose?: (() => Promise<void>) | undefined;
   readonly inTransaction?: boolean | undefined;
   /**
-   * Allows `setLimits`. Default false: a layer or a transaction, which works under the limits of another filesystem.
+   * Allows `setLimits`. Default false, as for a layer or a transaction, which works under the limits of another
+   * filesystem.
    */
   readonly setsLimits?: boolean | undefined;
   /** Creates the filesystems of transactions and forks. */
@@ -41,10 +42,13 @@ export type UntrustedApi = Pick<
 export interface TrustedApi {
   run<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A, options?: CallOptions): Promise<R>;
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
-  /** Returns all items of a cursor, from one point in time on every storage. */
+  /** Returns all items of a cursor. On the engine's own filesystems they are of one point in time. */
   collect<T>(start: (view: View) => Cursor<T>, options?: CallOptions): Promise<T[]>;
   compare<T>(a: Which, b: Which, start: TrustedStart<T>, options?: CallOptions): Promise<T[]>;
-  /** Runs an operation on a path, with a view of a checkpoint without guards. Absent if this filesystem cannot. */
+  /**
+   * Runs an operation on a path, with a second view that shows a checkpoint without guards. Absent if this filesystem
+   * cannot restore a single path.
+   */
   runBeside?: RunBeside;
 }
 
@@ -105,7 +109,7 @@ export class Internals implements SyncTrustedApi {
       throw notInTransaction(forbiddenInTransaction);
   }
 
-  /** Checks a caller's new limits. @throws FsError EPERM if they are not this filesystem's own */
+  /** Checks a caller's new limits. @throws FsError EPERM if this filesystem cannot set limits */
   newLimits(limits: Limits): Limits {
     if (this.options.setsLimits !== true) throw fixedLimits();
     return parseLimits(limits);
@@ -144,7 +148,7 @@ export class Internals implements SyncTrustedApi {
     }
   }
 
-  /** Returns the view for an operation in memory that only reads. */
+  /** Returns the view for an operation in memory. An operation that may write must run in `change`. */
   view(): View {
     if (this.#closed) this.enter();
     return (this.executor as SyncExecutor).enter(this.context);
@@ -208,7 +212,7 @@ export class Internals implements SyncTrustedApi {
     return (this.executor as SyncExecutor).compareSync(this.context, a, b, start);
   }
 
-  /** Ends an iteration that began inside a transaction together with it. */
+  /** Makes an iteration that began inside a transaction throw once the transaction has ended. */
   async *#whileOpen<T>(items: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
     for await (const item of items) {
       this.enter();
@@ -237,7 +241,7 @@ export class WithInternals {
     this.#internals = internals;
   }
 
-  // Not a static method: the constructor is within reach of everybody who has a filesystem.
+  // Not a static method: code that has a filesystem can reach its constructor.
   static {
     readInternals = (fileSystem) => (#internals in fileSystem ? fileSystem.#internals : undefined);
   }
@@ -246,7 +250,7 @@ export class WithInternals {
 /** Registered by layers. They take precedence over internals, which some layers have too: no guard is bypassed. */
 const TRUSTED_APIS = new WeakMap<object, TrustedApi>();
 
-/** Returns the internals; undefined for a filesystem that is not one of the engine. */
+/** Returns the internals of a filesystem; undefined if the engine did not create it. */
 export function internalsOf(fileSystem: FileSystem): Internals | undefined {
   return readInternals(Object(fileSystem));
 }

@@ -13,16 +13,16 @@ import {
 import type { Tree } from '../tree/tree.js';
 import type { Change } from './changes.js';
 
-/** A file, or a directory whose metadata is read, that handles hold open. */
+/** A file or directory that handles hold open. */
 export interface OpenFile {
   readonly id: NodeId;
-  /** One of its names, as long as it has any. A file with several names may be found by its id instead. */
+  /** A path that leads to it, as long as it has a name. A file with several names may be found by its id instead. */
   path: string;
   /** The file itself once its last name is gone. */
   detached: FileNode | DirectoryNode | undefined;
   /** Set by a rollback or restore: the file can no longer be used. */
   lost: boolean;
-  /** Handles that hold it open. */
+  /** Number of handles that hold it open. */
   holders: number;
 }
 
@@ -41,7 +41,7 @@ export class OpenFiles {
   /** Bytes of files that are open and have no name: they count against the limit on total size. */
   readonly detached = { size: 0 };
 
-  /** Over a storage that cannot find files by id: names of files that were linked here. */
+  /** Over a storage that cannot find files by id: names of files to which this client has added names. */
   readonly #names: LinkNames | undefined;
   /** In a transaction: files without a name as its own handles have left them. */
   readonly #changed: Map<NodeId, FileNode | DirectoryNode> | undefined;
@@ -76,7 +76,7 @@ export class OpenFiles {
     return copy;
   }
 
-  /** Bytes by which the files without a name would grow if those in `other` were as they are there. */
+  /** Returns by how many bytes the files without a name would grow if this table took over those of `other`. */
   detachedBeyond(other: OpenFiles): number {
     let bytes = 0;
     for (const { id, detached } of other.#files.values())
@@ -102,13 +102,13 @@ export class OpenFiles {
     return this.#names?.hasBeside(id, path) ?? false;
   }
 
-  /** Replaces a file without a name by what a handle has made of it. */
+  /** Replaces a file without a name after a handle has changed its content or metadata. */
   change(file: OpenFile, node: FileNode | DirectoryNode): void {
     this.setDetached(file, node);
     this.#changed?.set(file.id, node);
   }
 
-  /** Takes over what a transaction has written into files after it removed their last name. Call it after `follow`. */
+  /** Takes over what a transaction has changed in files without a name. Call it after `follow`. */
   takeChanged(branch: OpenFiles): void {
     for (const [id, node] of branch.#changed ?? []) {
       const file = this.#files.get(id);

@@ -1,7 +1,7 @@
 import type { Batch, CommitResult } from '../backend.js';
 import { isLimited, type Limits, sameLimits } from '../limits.js';
 
-/** Returns the refusal of a batch of writes whose limits differ from the stored ones; undefined if it is accepted. */
+/** Returns the refusal of a batch with writes whose limits differ from the stored ones; undefined for other batches. */
 export function otherLimits(
   stored: Limits,
   { writes, limits }: Batch,

@@ -15,8 +15,8 @@ const ENCODER = new TextEncoder();
 let count = 0;
 
 /**
- * Content that a caller's function returns when it is first read. All states and copies of the file that have not been
- * read share it, so the function is called once, unless it fails or there is no room for its content.
+ * Content that a caller's function returns when the content is first read. Until then, all states and copies of the
+ * file share it, so the function is called once, unless it fails or there is no room for its content.
  */
 class PendingContent extends Unloaded implements PendingData {
   readonly #load: () => unknown;
@@ -97,7 +97,8 @@ function isLoading(failure: unknown): boolean {
 }
 
 /**
- * Waits until the content is loaded that an operation lacked. @throws FsError EIO if that fails; every other failure
+ * Waits for the content because of which an operation failed.
+ * @throws FsError EIO if it cannot be loaded; the signal's reason; `failure` itself if it has another cause
  */
 async function loaded(failure: unknown, signal: AbortSignal | undefined): Promise<void> {
   const loading = loadingOf(failure);

@@ -5,12 +5,13 @@ import { isLimited, type Limits, NO_LIMITS, sameLimits } from '../limits.js';
 export interface Quota {
   readonly limits: Limits;
   /**
-   * Stores the limits that a client was opened with, if the filesystem has none. @throws FsError EINVAL if the
-   * filesystem has limits that differ
+   * Stores the limits that a client was opened with, if the filesystem has none.
+   * @throws FsError EINVAL if both have limits and they differ
    */
   open(given: Limits): void | Promise<void>;
   /**
-   * Removes the limits that `open` stored for a filesystem that then could not be opened, unless others replaced them.
+   * Removes the limits that `open` stored for a filesystem that then could not be opened, unless another client has
+   * replaced them.
    */
   withdraw(given: Limits): void | Promise<void>;
   /** Replaces the limits, for every client. */

@@ -6,7 +6,7 @@ import { runInSlices, type Steps } from './scheduling/time-slice.js';
 /** Source of what a view's tree does not know yet. `undefined` means not cached: load it first. */
 export interface Source {
   entry(directory: NodeAddress, name: string): NodeRecord | null | undefined;
-  /** @throws NotLoaded if it has to be made ready first */
+  /** @throws NotLoaded if the listing has to be prepared first */
   listing(directory: NodeAddress): CachedListing | undefined;
   /** Returns the newest known record of a node. */
   current?(id: NodeId): NodeRecord | undefined;

@@ -11,7 +11,7 @@ export interface Codec {
 
 const CODECS = new Map<string, Codec>();
 
-/** Makes encodings beside UTF-8 known to every filesystem. */
+/** Registers encodings other than UTF-8 for all filesystems. */
 export function addCodecs(codecs: Readonly<Record<string, Codec>>): void {
   for (const [name, codec] of Object.entries(codecs)) CODECS.set(name, codec);
 }

@@ -30,8 +30,8 @@ import { ViewState } from './view/view-state.js';
  * The tree as operations see it. It resolves paths, loads missing parts, calls guards, and records every change if open
  * files, watchers or a commit need it. The rules of the filesystem are in the operations.
  *
- * Methods that change something check nothing, because their caller has done so. Over a storage, they may still throw
- * `NotLoaded`.
+ * Methods that change something check nothing, because their caller has done so. Over a remote storage, they may still
+ * throw `NotLoaded`.
  */
 export class View extends ViewState {
   /** In a transaction on a remote storage: the files opened in it. */
@@ -41,8 +41,8 @@ export class View extends ViewState {
   readonly paths = new PathResolver(this, this.at);
 
   /**
-   * Returns the node at a path, or undefined if only the last name is missing (for a dangling link: that of its
-   * target). `makes`: the kind of entry that the operation creates, for guards.
+   * Returns the node at a path. Returns undefined if only the last name is missing, or only the last name of the target
+   * of a link that is followed. `makes`: the kind of entry that the operation creates, for guards.
    * @throws FsError ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL, EACCES for a link that leads out of the filesystem,
    * and the errors of the guard
    */
@@ -97,11 +97,11 @@ export class View extends ViewState {
 
   /** Records that the outcome depends on the metadata and the names of a directory. Call before reading its version. */
   relyOnVersion(directory: DirectoryNode): void {
-    // On a storage, a change of names sets the times too.
+    // On a remote storage, a change of names sets the times too.
     this.relyOnMeta(directory);
   }
 
-  /** Records that the outcome depends on the totals of the storage. Call before reading them. */
+  /** Records that the outcome depends on the totals of the filesystem. Call before reading them. */
   relyOnTotals(): void {
     this.loader?.relyOnTotals();
   }
@@ -114,9 +114,9 @@ export class View extends ViewState {
     this.loader?.relyOnNode(node);
   }
 
-  /** Records that an operation failed because of the depth of everything under a directory, which it has listed. */
+  /** Records that an operation failed because the tree under a directory, which it has listed completely, is too deep. */
   relyOnDepth(_directory: DirectoryNode): void {
-    // Over a remote storage the listings are enough.
+    // Over a remote storage, the checks of the listings are enough.
   }
 
   /** Adds a new node under a free name. */
@@ -189,7 +189,7 @@ export class View extends ViewState {
     this.touch(parent);
   }
 
-  /** Replaces the whole state in one step by what `build` makes of an empty one. */
+  /** Replaces the whole state in one step: `build` fills an empty tree. */
   replaceAll(rootMeta: Metadata, build: (view: View) => void): void {
     const target = this.recorder === undefined ? new Tree(this.tree.shared, Tree.emptyState(rootMeta)) : this.tree;
     if (this.recorder !== undefined) {
@@ -312,7 +312,10 @@ export class View extends ViewState {
     this.recorder?.writes.push({ kind: 'move', from: old, to: path, time });
   }
 
-  /** Replaces the content of a file, under all its names; `parts` are written over the old content. */
+  /**
+   * Replaces a file by `node`, under all its names. `parts` describe the new content for the recorder: they are written
+   * over the old content, which is cut or extended to the new size.
+   */
   setContent(parent: Location, name: string, before: FileNode, node: FileNode, parts: readonly Part[]): void {
     this.#replace(parent, name, node);
     if (!(before.data instanceof Unloaded)) this.tree.shared.contents.noteReleased(before as ContentNode);

@@ -15,7 +15,7 @@ import type { View } from './view.js';
 export interface Step {
   readonly path: string;
   readonly name: string;
-  /** 1 for entries directly in the start. */
+  /** 1 for entries directly in the directory where the walk starts. */
   readonly depth: number;
   readonly entry: TreeNode;
   readonly node: Node;
@@ -91,9 +91,9 @@ class MappedCursor<A, B> implements Cursor<B> {
 
 let isKept = false;
 
-/** Maps the items of another cursor, without undefined results. */
+/** Maps the items of another cursor, and leaves out those that map to undefined. */
 export function mapped<A, B>(source: Cursor<A>, map: (item: A) => B | undefined): Cursor<B> {
-  // Not at the top level, where it would be in every bundle.
+  // Not called at the top level of the module, because it would then be in every bundle.
   if (!isKept) keepKind(new MappedCursor(undefined as never, everywhere));
   isKept = true;
   return new MappedCursor(source, map);

@@ -45,7 +45,7 @@ export interface CopyTimes {
   readonly keep: boolean;
 }
 
-/** Source of a directory that is not completely loaded, with its versions at the time of the load. */
+/** The stored directory whose names a directory shows and may not know yet, with its versions at the load. */
 export interface Origin {
   readonly address: NodeAddress;
   readonly metaVersion: Version;
@@ -53,7 +53,7 @@ export interface Origin {
   readonly totals: Totals;
   readonly listing: Version;
   readonly tree: Version;
-  /** Set if the directory is a copy of that source: loaded nodes get a new identity and new times. */
+  /** Set if the directory is a copy of the stored one: loaded nodes get a new identity and new times. */
   readonly copied?: CopyTimes;
   /**
    * True if the storage has no totals. Then the node's totals contain only local changes until everything under it is
@@ -70,8 +70,8 @@ export interface Origin {
 export type ChangeId = Version;
 
 /**
- * A file at one point in time: a change creates a new node with the same id. Only the location of its content may
- * change.
+ * A file at one point in time: a change creates a new node with the same id. Only two things are set in place: where
+ * the content lies, when it is loaded or compacted, and the change id, when it is first read.
  */
 export class FileNode implements ContentNode {
   declare readonly kind: typeof FILE;
@@ -105,15 +105,15 @@ export class SymlinkNode {
 }
 
 /**
- * A directory, changed in place by the tree that owns it and copied by others. Its totals count everything under it,
- * except that `size` leaves out files with several names.
+ * A directory, changed in place by the tree that owns it and copied by other trees. Its totals count everything under
+ * it, except that `size` leaves out files with several names.
  */
 export class DirectoryNode {
   declare readonly kind: typeof DIRECTORY;
   size = 0;
   files = 0;
   directories = 0;
-  /** Names under it that lead into the inode table. */
+  /** Number of names under it that lead into the inode table. */
   linked = 0;
   /**
    * Number of levels under it, and greatest number of UTF-16 units that a path under it adds to its own path. Both are
@@ -156,7 +156,7 @@ export class DirectoryNode {
     return copy;
   }
 
-  /** Extends the bounds for a node under a name. They never shrink. */
+  /** Extends `height` and `reach` to include a node under a name. They never shrink. */
   holds(name: string, node: TreeNode): void {
     const isDirectory = node.kind === DIRECTORY;
     this.stretch(isDirectory ? node.height + 1 : 1, name.length + 1 + (isDirectory ? node.reach : 0));

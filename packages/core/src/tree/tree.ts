@@ -246,7 +246,7 @@ export class Tree {
     }
   }
 
-  /** Replaces the metadata of a directory, and keeps the versions of the directories above. */
+  /** Replaces the metadata of a directory, without a new version for it and the directories above. */
   putDirectoryMeta(location: Location, meta: Metadata): void {
     const directory = this.own(location);
     directory.meta = meta;
@@ -339,8 +339,8 @@ export class Tree {
       copy.version = copy.listing = this.shared.newVersion();
       if (copy.origin !== undefined) copy.origin = { ...copy.origin, copied: times };
     }
-    // Copies of files with several names are files of their own, which are counted in their directories, from the
-    // leaves up.
+    // The copy of a file with several names has one name, so its directory counts its size. Totals are computed again
+    // from the leaves up.
     for (const copy of copies.reverse()) if (copy.linked > 0) recount(copy);
     return top;
   }
@@ -418,7 +418,7 @@ export function symlinkNode(id: NodeId, meta: Metadata, target: string): Symlink
   return new SymlinkNode(id, meta, target, utf8Length(target));
 }
 
-/** Computes the totals of a directory whose names are all known and counted. */
+/** Computes the totals of a directory whose names are all known and whose subdirectories have exact totals. */
 export function countDirectory(directory: DirectoryNode): void {
   recount(directory);
   if (directory.origin !== undefined) directory.origin = { ...directory.origin, uncounted: false };

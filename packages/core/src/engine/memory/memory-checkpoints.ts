@@ -28,7 +28,7 @@ export class MemoryCheckpoints {
     const held = this.#held.size;
     if (max !== undefined && held >= max)
       throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, max, 'checkpoint', name ?? '');
-    // The number makes it unique here, the random part everywhere; that part is drawn once.
+    // The counter makes the id unique in this tree. The random part, drawn once, makes it unique across trees.
     this.#random ??= randomId(context.random);
     let id: string;
     do id = `checkpoint-${++this.#count}-${this.#random}`;

@@ -35,7 +35,7 @@ type Again = (work: (source: ViewSource) => boolean, signal: AbortSignal | undef
 export class MemoryExecutor implements SyncExecutor {
   readonly kind = 'sync';
   readonly capabilities: Capabilities;
-  /** Functions that return the states of this tree that others keep, so that a compaction keeps their contents. */
+  /** Functions that return states kept outside this executor. A compaction keeps the contents of these states. */
   readonly keepers: (() => Iterable<TreeState>)[] = [];
   readonly newId: () => NodeId;
   readonly quota: LocalQuota;
@@ -45,7 +45,8 @@ export class MemoryExecutor implements SyncExecutor {
   /** Transactions that lost a race take turns. */
   readonly #lock = new FifoLock();
   /**
-   * One view per filesystem on this tree. Operations nest only when foreign code is called; inner ones get their own.
+   * One view per filesystem on this tree, used again by each operation. An operation that foreign code calls in the
+   * middle of another one gets a view of its own.
    */
   readonly #views = new WeakMap<Context, View>();
 
@@ -100,14 +101,14 @@ export class MemoryExecutor implements SyncExecutor {
     this.compactIfDue();
   }
 
-  /** Must be called after changes, so that the memory of many small contents that were replaced becomes free. */
+  /** Frees the memory of many small contents that were replaced. Must be called after changes. */
   compactIfDue(): void {
     if (this.tree.shared.contents.shouldCompact()) this.#compact();
   }
 
   /**
-   * Runs an operation that may throw halfway and may call the filesystem again: it gets a view of its own, and is
-   * undone if it throws. `source`: loads the rest of an incomplete tree; here and below, the executor's by default.
+   * Runs an operation that may call the filesystem again, so it gets a view of its own. If it throws, its changes are
+   * undone. `source` has the missing parts of an incomplete tree; default: that of the executor.
    */
   runSync<R>(context: Context, operation: (view: View) => R, source?: ViewSource): R {
     this.#checkOpen();
@@ -282,7 +283,7 @@ export class MemoryExecutor implements SyncExecutor {
     return this.forkSync(from);
   }
 
-  /** Returns an executor of an independent tree with a state of this one. */
+  /** Returns an executor of an independent tree that starts with `state`, a state of this executor's tree. */
   forkOf(state: TreeState): MemoryExecutor {
     return this.#from(state);
   }

@@ -23,9 +23,8 @@ interface Step {
 }
 
 /**
- * The nodes that a transaction in memory relied on in its first state, by node id, and the steps that it ran. If the
- * current state still agrees with the first on those nodes, the steps can be applied to it as if the whole transaction
- * happened now.
+ * The nodes that a transaction in memory relied on in its first state, by node id, and the steps that it ran. If those
+ * nodes are the same in the current state, the steps can be applied to the current state.
  */
 export class TransactionRecord {
   readonly #base: TreeState;
@@ -60,7 +59,7 @@ export class TransactionRecord {
     this.#isForgotten = true;
     this.#steps.length = 0;
   }
-  /** The number of steps, to return to with `undo`. What was relied on is kept. */
+  /** Number of recorded steps, for a later `undo`, which removes the later steps but keeps what was relied on. */
   get done(): number {
     return this.#steps.length;
   }
@@ -83,8 +82,8 @@ export class TransactionRecord {
   }
 
   /**
-   * Returns true if everything relied on is unchanged, false also if the steps were dropped. The cost grows with what
-   * was relied on in parts that have changed.
+   * Returns true if everything relied on is unchanged and the steps were not dropped. The cost grows with what was
+   * relied on in parts that have changed.
    */
   holds(now: Tree): boolean {
     if (this.#isForgotten) return false;
@@ -128,7 +127,10 @@ function isChangedUnknown(before: DirectoryNode, after: DirectoryNode): boolean 
   return !before.complete && before.version !== after.version;
 }
 
-/** Returns true if two entries agree, including names that are absent, or unknown and unchanged. */
+/**
+ * Returns true if a name has the same entry in both directories, or is absent from both. An unknown name counts as
+ * unchanged if the directories have the same version.
+ */
 function isSameEntry(
   before: DirectoryNode,
   after: DirectoryNode,
@@ -147,8 +149,8 @@ function isAbsent(entry: TreeNode | undefined): boolean {
 
 /**
  * Returns the directory at a path without links.
- * @throws FsError ENOENT if it is missing, ESTALE if something else is there: the filesystem under an overlay may change
- * without a version by which that could be noticed before
+ * @throws FsError ENOENT if it is missing, ESTALE if another kind of node is there. Both can happen although `holds` saw
+ * no change, because the filesystem under an overlay may change without a new version
  */
 export function locationAt(view: View, path: string): Location {
   const known = path === '/' ? view.tree.rootLocation : view.tree.cachedLocation(path);
@@ -161,7 +163,10 @@ export function locationAt(view: View, path: string): Location {
   return location;
 }
 
-/** Returns the node that a transaction found under a name. @throws FsError like {@link locationAt} */
+/**
+ * Returns the node under a name. `kind`: the kind that the transaction found there. @throws FsError like
+ * {@link locationAt}
+ */
 export function nodeAt(view: View, location: Location, name: string, kind?: Node['kind']): Node {
   const node = view.tree.resolve(view.lookup(location, name));
   if (node !== undefined && (kind === undefined || node.kind === kind)) return node;

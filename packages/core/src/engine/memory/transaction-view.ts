@@ -160,7 +160,7 @@ export class TransactionView extends View {
     this.#did(to, (view, at) => {
       const source = locationAt(view, path);
       const directory = wholeAt(view, source, fromName);
-      // Entries that others added concurrently may reach too deep.
+      // Entries that other writers have added since may make the directory too deep.
       const target = joinPath(at.path, toName);
       if (directory !== undefined) checkReach(view, directory, target, 'rename', target);
       view.move(source, fromName, at, toName);

@@ -3,12 +3,12 @@ import { type Need, NotLoaded } from '../source.js';
 /** Bytes that the response to a request for a subtree should not exceed. */
 export const PREFETCH_BYTES = 8 * 2 ** 20;
 
-/** For walks that read everything: if a listing is missing, requests everything under it, contents too. */
+/** Widens requests for a missing listing to everything under it, contents included: for walks that read everything. */
 export function withContents(error: unknown): unknown {
   return widened(error, true);
 }
 
-/** For walks that read every listing: if one is missing, requests all listings under it. */
+/** Widens requests for a missing listing to all listings under it: for walks that read every listing. */
 export function withListings(error: unknown): unknown {
   return widened(error, false);
 }

@@ -39,7 +39,7 @@ export async function driveAsync<Request, R>(
   return step.value;
 }
 
-/** Returns a value that a caller's function returned to a synchronous method. @throws TypeError for a promise */
+/** Returns the value that the filter of `cpSync` returned. @throws TypeError for a promise */
 export function notLater(value: unknown): unknown {
   if (!(value instanceof Promise)) return value;
   // Nothing observes the promise: its rejection must not count as unhandled.

@@ -54,10 +54,13 @@ class Call implements BackendCall {
 }
 
 /**
- * Awaits a call of the storage up to a deadline or an abort: then the call's signal is aborted and the call is not
- * awaited any more, or after an abort for a grace period if one is given. Leaves no listener and no timer.
- * @param momentMs grace period for mutations: time after an abort in which the call may still report its result
- * @throws StorageError `timeout`; the signal's reason, if there is no grace period
+ * Awaits a call of the storage until a deadline. At the deadline, or when `signal` aborts, the call's own signal is
+ * aborted and the call is no longer awaited. Leaves no listener and no timer.
+ * @param ms milliseconds until the deadline
+ * @param momentMs grace period for mutations: milliseconds for which the call is still awaited after an abort of
+ * `signal`, so that it may report its result
+ * @throws StorageError `timeout` at the deadline and after the grace period; the signal's reason, if there is no grace
+ * period; the error of the call
  */
 export async function bounded<T>(
   timer: Timer,

@@ -3,7 +3,10 @@ import { systemTimer, unlessAborted } from './deadline.js';
 /** Maximum milliseconds that a caller waits for its turn, because the current holder may be waiting for that caller. */
 const MAX_TURN_MS = 1_000;
 
-/** Runs tasks one after the other, in the order in which they were given. A task that has waited long starts anyway. */
+/**
+ * Runs tasks one after the other, in the order in which they were given. A task that has waited for
+ * {@link MAX_TURN_MS} starts anyway.
+ */
 export class FifoLock {
   #last: Promise<void> = Promise.resolve();
 

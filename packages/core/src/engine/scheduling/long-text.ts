@@ -35,7 +35,7 @@ function* joined(pieces: Iterable<string>): Steps<string> {
   return text;
 }
 
-/** Returns the lines of a text without their ends; a final newline adds no line. */
+/** Returns the lines of a UTF-8 text without `\n` and `\r\n`. A final newline adds no line. */
 export function* decodedLines(bytes: Uint8Array): Steps<string[]> {
   const lines: string[] = [];
   let rest = '';

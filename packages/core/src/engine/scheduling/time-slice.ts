@@ -55,7 +55,7 @@ export async function runInSlices<T>(steps: Steps<T>, signal: AbortSignal | unde
   for (;;) {
     const step = steps.next();
     if (step.done) {
-      // The caller continues in the same turn of the event loop, so if this slice is used up, a new one starts.
+      // The caller continues in the same turn of the event loop. If this slice is used up, other work runs first.
       if (yielder.isDue) await nextTurn();
       return step.value;
     }

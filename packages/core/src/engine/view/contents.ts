@@ -7,7 +7,7 @@ import type { Loader, ViewState } from './view-state.js';
 /** Maximum number of bytes that a content in one array may have. */
 export const MAX_ARRAY_BYTES = 2 ** 31 - 1;
 
-/** Returns the node with its content loaded. */
+/** Loads the content and returns the node; if a function returns the content, a new node that has it. */
 export function loadedFile(view: ViewState, node: FileNode): ContentNode {
   view.relyOnNode(node);
   if (isPending(node.data)) {

@@ -11,7 +11,8 @@ import { limitError, MAX_FILE_SIZE } from './limit-error.js';
 /** Number of bytes that may be added without checking that the sum of all sizes stays a safe integer. */
 const MAX_UNCHECKED_BYTES = 2 ** 40;
 /**
- * Share of the maximum depth and path length up to which a directory may move without measuring its unknown content.
+ * Share of the maximum depth and path length. A directory whose depth is unknown may move to a path within this share
+ * without being measured.
  */
 const UNMEASURED_SHARE = 1 / 8;
 
@@ -24,7 +25,7 @@ interface Ahead {
   last: Change | undefined;
 }
 
-/** Keyed by the list of changes, so that it is collected with it: it holds removed nodes. */
+/** Keyed by the list of changes. A value holds removed nodes, so it is collected together with the list. */
 const AHEAD = new WeakMap<readonly Change[], Ahead>();
 
 /**
@@ -145,7 +146,10 @@ function isAboutOpenFiles({ type }: Change): boolean {
   return type === 'remove' || type === 'rename' || type === 'reset';
 }
 
-/** Returns true if a move makes no path longer, or only a very deep tree would be too deep at its target. */
+/**
+ * Returns true if the target of a move is no deeper and no longer than its source, or so short that only a very deep
+ * tree would be too deep there.
+ */
 function isHarmless(source: string, target: string): boolean {
   const isLessThan = (depth: number, bytes: number): boolean =>
     pathSegments(target).length <= depth && utf8Length(target) <= bytes;

@@ -19,11 +19,11 @@ interface Listed {
 
 /** A record of the listings and versions with which files and links entered a tree, for the checks of a commit. */
 export class LoadRecord {
-  /** Listings whose names were taken and that no operation has relied on yet. */
+  /** Listings whose names were taken and whose nodes are not in `#listed` yet. */
   readonly #taken: Taken[] = [];
   /**
-   * Positions of nodes in the other listings. The version of a listing does not cover the versions of its files and
-   * links.
+   * Positions of nodes in the other listings, by node id. They are needed for checks of files and links, because the
+   * version of a listing does not cover them.
    */
   #listed: Map<NodeId, Listed> | undefined;
   /** The probable position of the next node, because nodes are usually read in order. */

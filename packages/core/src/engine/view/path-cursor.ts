@@ -42,9 +42,9 @@ export class PathCursor {
   }
 
   /**
-   * Moves to a path and returns the node there, or undefined if the name is free. Only for paths that need no check,
-   * because the directory was visited before, and the name is in it or is plain. Does not move for any other path, or
-   * if the name is a link to follow or is one of several names of a file, but returns {@link NOT_KNOWN}.
+   * Moves to a path that needs no check, and returns the node there, or undefined if the name is free. Such a path leads
+   * into a directory that was visited before, and its last name exists there or is plain. For any other path, a link to
+   * follow, or one of several names of a file, returns {@link NOT_KNOWN} and does not move.
    */
   moveToKnown(path: string, follow: boolean, isWrite: boolean): Node | undefined | typeof NOT_KNOWN {
     if (typeof path !== 'string') return NOT_KNOWN;

@@ -23,7 +23,7 @@ import { NotLoaded, type Source } from '../source.js';
 import { LoadRecord } from './load-record.js';
 import type { Loader, ViewState } from './view-state.js';
 
-/** Content up to this size is loaded together with its path. */
+/** Bytes up to which a content is loaded together with its path. */
 const MAX_INLINE_BYTES = 65_536;
 
 /** Loads from a source into the tree of a view. */
@@ -212,7 +212,7 @@ export class ViewLoader implements Loader {
     return node;
   }
 
-  /** Returns a node loaded under a copied directory as a separate node. */
+  /** Returns a copy, with an id of its own, of a node that was loaded under a copied directory. */
   #asCopy(node: Node, times: CopyTimes): Node {
     const { tree, context } = this.#view;
     const meta = metaMaker(times)(node.meta);
@@ -230,7 +230,7 @@ function keptBytes({ size, edits }: Unloaded): number {
   return edits.reduce((kept, edit) => ('cut' in edit ? Math.min(kept, edit.cut) : kept), size);
 }
 
-/** Applies the changes of a content to a range of its stored bytes, with zeros behind them. */
+/** Applies the edits of a content to a range of it that holds its stored bytes. `start`: offset of the range. */
 function applyEdits({ edits }: Unloaded, range: Uint8Array, start: number): void {
   for (const edit of edits) {
     if ('cut' in edit) range.fill(0, Math.max(0, edit.cut - start));

@@ -18,8 +18,8 @@ export interface Recorder {
 }
 
 /**
- * Loads what a view's tree does not know yet, and records what an operation relies on. It comes from the source, so a
- * bundle that has filesystems in memory only lacks it.
+ * Loads what a view's tree does not know yet, and records what an operation relies on. It comes from the source, so
+ * that a bundle with only filesystems in memory lacks it.
  */
 export interface Loader {
   /** Returns the node under a name that the directory may not know. `rest`: the names looked up next, last first. */
@@ -31,14 +31,14 @@ export interface Loader {
   /** Copies a range of a content that is not loaded, with its changes. */
   read(data: Unloaded, into: Uint8Array, position: number): void;
   /**
-   * Makes uncertain totals exact by loading and counting everything under the directory, level by level. Costs nothing
-   * if the storage knows its totals, or if it does not and no limit needs them: then a change of a directory is one
-   * write, however much is in it.
+   * Makes uncertain totals exact by loading and counting everything under the directory, level by level. Loads nothing
+   * if the storage knows its totals. Also loads nothing for a commit that no limit concerns: then a change of a
+   * directory is one write, however much is in it.
    */
   loadTotals(top: Location): void;
   /** Like `loadTotals`, also if no limit needs the totals. */
   count(top: Location): void;
-  /** Loads the metadata of a directory if they are unknown. Unlike `relyOnMeta`, allows that others change them. */
+  /** Loads the metadata of a directory if it is unknown. Unlike `relyOnMeta`, allows concurrent changes of it. */
   learnMeta(directory: DirectoryNode): void;
   relyOnMeta(directory: DirectoryNode): void;
   relyOnTotals(): void;
@@ -136,8 +136,8 @@ export abstract class ViewState {
   }
 
   /**
-   * Returns the time for a change of something last changed at `ctime`, which others may have changed after this
-   * operation's time.
+   * Returns the time for a change of a node. In the replay of an earlier operation it is not before the node's `ctime`,
+   * because another writer may have changed the node since.
    */
   nowAfter({ ctime }: Metadata): number {
     const now = this.now();
