@@ -6,7 +6,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Maximum length of a text that is written without the platform's encoder; its length takes one byte. */
 const MAX_SHORT_UNITS = 0x7f;
 
-/** A growing buffer of bytes. Whole numbers are varints, 7 bits per byte, the lowest first. */
+/**
+ * A growing buffer of bytes. `number` writes a varint, 7 bits per byte, the lowest first; `word` takes 4 bytes and
+ * `double` 8, both little-endian.
+ */
 export class ByteWriter {
   #bytes = new Uint8Array(1024);
   #view = new DataView(this.#bytes.buffer);
@@ -52,7 +55,10 @@ export class ByteWriter {
     this.raw(bytes);
   }
 
-  /** Writes a short text, if it is ASCII. A call of the encoder takes more than twice as long. */
+  /**
+   * Writes a short text and returns true; writes nothing and returns false if it is not ASCII. The encoder would take
+   * more than twice as long.
+   */
   #ascii(text: string): boolean {
     const { length } = text;
     this.#room(length + 1);

@@ -5,8 +5,8 @@ interface Cached<V> {
 }
 
 /**
- * A bounded cache. While it is held, no value used since then is evicted, so a caller finds everything that it has
- * loaded.
+ * A bounded cache. While it is held, no value used since the hold began is evicted, so the holder finds everything that
+ * it has loaded.
  */
 export class Cache<V> {
   readonly #entries = new Map<string, Cached<V>>();

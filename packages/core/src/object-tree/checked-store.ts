@@ -4,8 +4,8 @@ import { MAX_DELETE_NAMES } from './list-names.js';
 import type { ObjectStore, StoredHead } from './object-store.js';
 
 /**
- * Returns the same store, which fails with a {@link StorageError} if a result breaks the contract.
- * @throws TypeError, RangeError for a `maxDeleteNames` that is not possible
+ * Wraps a store: a method that returns a value of the wrong form fails with a {@link StorageError}.
+ * @throws TypeError, RangeError for an invalid `maxDeleteNames`
  */
 export function checkedStore(store: ObjectStore): ObjectStore {
   const { maxObjectBytes, maxDeleteNames, commit, watch, deleteHead, close } = store;

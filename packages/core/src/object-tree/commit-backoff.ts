@@ -21,7 +21,10 @@ const PRIORITY_AFTER_LOSSES = 8;
 const PRIORITY_CHECK_INTERVAL_COMMITS = 16;
 /** Checks of the head after which a client no longer waits for the one that has priority. */
 const MAX_YIELD_POLLS = 12;
-/** Checks of the head in the time that the client with priority claims to need: together it gets three times that. */
+/**
+ * Checks of the head in the time that the client with priority claims to need. After `MAX_YIELD_POLLS` checks, that
+ * client has had about three times as long.
+ */
 const POLLS_PER_COMMIT_TIME = 4;
 /** Shortest pause for clients that compete: on a near store, a commit takes about that long. */
 const MIN_PAUSE_MS = 1;
@@ -42,10 +45,10 @@ export interface CommitBackoffOptions {
 }
 
 /**
- * Decides when a client tries to commit under contention. Clients whose last commit is older go first, and the others
- * wait for them, but not longer than they need, so that few clients prepare commits that lose. Waiting longer after
- * each loss would starve a slow client: a client that has lost often writes a priority request instead, for which all
- * others wait. Neither is needed for correctness, and both expire.
+ * Decides when a client tries to commit under contention. Clients whose last commit is older go first. The others wait
+ * for about the time of a commit, so that few clients prepare commits that lose. Waiting longer after each loss would
+ * starve a slow client: a client that has lost often writes a priority request instead, and the others let it commit
+ * first. Neither kind of waiting is needed for correctness, and both end after a time.
  */
 export class CommitBackoff {
   readonly #options: CommitBackoffOptions;
@@ -54,8 +57,9 @@ export class CommitBackoff {
   #races = 0;
   #lost = 0;
   #attempts = 0;
-  /** Time at which this client was free to commit, and milliseconds from then to its last commit. */
+  /** Time from which the current attempt to commit is measured. */
   #freeAt = 0;
+  /** Milliseconds that the last attempt took, won or lost. */
   #commitMs = 0;
   /** Last commit of this client. */
   #won: { readonly at: number; readonly commit: number } | undefined;
@@ -82,7 +86,10 @@ export class CommitBackoff {
     return current;
   }
 
-  /** Reports whether another client has asked for priority. If so, the next `wait` lets that client commit first. */
+  /**
+   * Reports whether another client has asked for priority. If so, the next `wait` lets that client commit first.
+   * Without recent races, only every 16th call reads the request; the others return false.
+   */
   async mustYield({ head }: Current): Promise<boolean> {
     const { store, calls, isAlone } = this.#options;
     this.#attempts += 1;
@@ -94,7 +101,7 @@ export class CommitBackoff {
     return true;
   }
 
-  /** Ends all waiting. */
+  /** Ends waiting after the current pause. */
   close(): void {
     this.#isClosed = true;
   }
@@ -169,8 +176,8 @@ export class CommitBackoff {
   }
 
   /**
-   * Returns the average milliseconds between commits of all clients since this client's last one, as an estimate of the
-   * time that one needs.
+   * Estimates the milliseconds that a commit of any client takes: the average time between all commits since this
+   * client's last one, but at most the time of this client's last attempt, and at least a third of that.
    */
   #commitIntervalMs({ commit }: Head): number {
     const most = this.#commitMs;

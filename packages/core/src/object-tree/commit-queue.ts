@@ -34,7 +34,7 @@ const MAX_RACES = 100;
  * clients may have committed more often than a head remembers, and a lost response could not be resolved.
  */
 const MAX_HEAD_AGE_MS = 20_000;
-/** Number of times that a swap of the head is sent. */
+/** Maximum number of times that a swap of the head is sent. */
 const MAX_SWAP_ATTEMPTS = 4;
 const MAX_CONCURRENT_PUTS = 4;
 /** Maximum number of objects, and their bytes, that are put in one step with the swap of the head. */
@@ -89,7 +89,7 @@ interface PreparedCommit {
 }
 
 type Outcome = CommitResult | 'absent' | 'unknown';
-/** Outcome of an operation that failed before its swap was sent, so that it can be sent again. */
+/** Outcome of an operation that failed without taking effect, so that it can be sent again. */
 const UNSENT = 'unsent';
 
 /** A swap of the head whose outcome is unknown. */
@@ -156,7 +156,7 @@ export class CommitQueue {
     this.#backoff = new CommitBackoff({ ...options, isAlone: options.prefix !== OBJECTS }, this.#client);
   }
 
-  /** Applies a batch together with other waiting ones; once, however often it is sent. */
+  /** Applies a batch, grouped with other waiting ones. A batch that is sent again does not take effect again. */
   async commit(batch: Batch): Promise<CommitResult> {
     const id = batch.operationId;
     if (this.#isUnsettled(id)) await this.#settle();
@@ -338,7 +338,7 @@ export class CommitQueue {
     throw new StorageError('conflict', `The commit lost ${MAX_RACES} races against other writers and was given up`);
   }
 
-  /** Runs the items on a head, loading what they read, and writes the result. */
+  /** Runs the items on a head, loading what they read. Returns the next head and the objects to put. */
   async #prepare(base: Current, items: readonly PendingOperation[]): Promise<PreparedCommit> {
     const { hold } = this.#options;
     let since = this.#compactionStart(base.head);
@@ -391,8 +391,8 @@ export class CommitQueue {
   }
 
   /**
-   * Reports whether a compaction was due, which alone may have needed the unreadable bytes. If so, postpones compaction
-   * to a later commit.
+   * If a compaction was due, postpones it to a later commit and returns true: perhaps only the compaction needed the
+   * unreadable bytes.
    */
   #postponesCompaction(head: Head): boolean {
     if (this.#compactionStart(head) === undefined) return false;
@@ -489,7 +489,10 @@ export class CommitQueue {
     this.#options.onCommitted(base, head, isRestored ? [{ type: 'reset', path: '/' }] : changes);
   }
 
-  /** Reports whether the head is this client's now. @throws StorageError if that cannot be determined now */
+  /**
+   * Swaps the head. Returns false if another client was faster.
+   * @throws StorageError if the store fails, or if the outcome cannot be determined now
+   */
   async #swapHead(
     base: Current,
     prepared: PreparedCommit,
@@ -583,7 +586,7 @@ export class CommitQueue {
     }
   }
 
-  /** Determines the outcome of a swap from a later head. */
+  /** Determines the outcome of a swap from the newest head; `open` while that is still the old one. */
   #fateOf(
     { base, sequence, mayHaveHappened }: Unsettled,
     { head, tag }: Current,
@@ -611,7 +614,7 @@ export class CommitQueue {
     this.#remember(item.id, result);
   }
 
-  /** Returns the result that callers got, or would have got. */
+  /** Returns the outcome of an operation, if it is known and final: an operation that is `UNSENT` may be sent again. */
   #settledOutcome(id: string): Outcome | undefined {
     const outcome = this.#outcomes.get(id);
     return outcome === UNSENT ? undefined : outcome;
@@ -639,7 +642,7 @@ export class CommitQueue {
   }
 }
 
-/** Returns the bytes of content in a batch. */
+/** Returns the number of content bytes in a batch. */
 function contentsOf(batch: Batch | undefined): number {
   let bytes = 0;
   for (const write of batch?.writes ?? []) {

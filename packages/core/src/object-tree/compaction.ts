@@ -27,8 +27,8 @@ export function isScattered({ object }: Ref, since: number): boolean {
 }
 
 /**
- * Like `isScattered`, for a page. A page that appears in a copy of a directory is not compacted, because each copy
- * would have to be read and written separately.
+ * Like `isScattered`, for a page as it appears in one directory. As part of a copied directory it is not compacted,
+ * because each copy would have to be read and written separately.
  */
 export function isScatteredPage({ ref, copying }: StoredPage, since: number): boolean {
   return copying === undefined && isScattered(ref, since);

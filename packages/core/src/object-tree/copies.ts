@@ -42,7 +42,7 @@ function sum(a: string, b: string): string {
   return digits;
 }
 
-/** Nodes of one page, as they appear in a copy. */
+/** Makes the ids and metadata of the nodes of one page, as they appear in a copy. */
 export class CopiedNodes {
   readonly #prefix: string;
   readonly #copied: (meta: Metadata) => Metadata;
@@ -55,7 +55,10 @@ export class CopiedNodes {
     this.#touched = touched === undefined ? undefined : { atime: touched, mtime: touched };
   }
 
-  /** Returns the id of the next node, by its position: no other node of a copying has it. */
+  /**
+   * Returns the id of the page's next node, made of the ids of copying and page and the node's position in the page. It
+   * is unique within the copying.
+   */
   nextId(): NodeId {
     this.#count += 1;
     return `${this.#prefix}.${this.#count.toString(36)}`;

@@ -12,9 +12,9 @@ import type { StoreCalls } from './store-calls.js';
  * Deletes the objects of a filesystem and its forks, then its head. The head goes last: until then no client creates
  * another filesystem, whose objects would be deleted too, and after a failure the rest is deleted by another call.
  *
- * Another client may delete the filesystem first, and a third one create another in its place. So the head is compared
- * with the known one before each request that deletes. Such a change between this check and the deletion is not
- * noticed.
+ * Another client may delete the filesystem first, and a third one create another in its place. So each request that
+ * deletes is preceded by a check that the head still belongs to the same filesystem. Such a change between this check
+ * and the deletion is not noticed.
  * @throws StorageError `lost` if another filesystem has replaced the known one
  */
 export async function deleteFileSystem(

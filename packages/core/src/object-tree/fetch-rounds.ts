@@ -4,8 +4,8 @@ import { type Ref, refKey } from './ref.js';
 /** Maximum number of rounds: a round loads one level of the tree, so this bounds the depth of what can be read. */
 const MAX_ROUNDS = 10_000;
 /**
- * Maximum number of rounds that request only bytes fetched before. A few are normal: concurrent requests may have
- * replaced them with bytes damaged in transit.
+ * Maximum number of consecutive rounds that request only bytes fetched before. A few are normal: concurrent requests
+ * may have replaced them with bytes damaged in transit.
  */
 const MAX_REPEATED_ROUNDS = 16;
 

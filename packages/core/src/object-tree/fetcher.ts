@@ -15,9 +15,9 @@ const MAX_GAP_BYTES = 64 * 1024;
 /** Number of objects whose last range is remembered. */
 const MAX_TRACKED_OBJECTS = 256;
 const MAX_RANGE_BYTES = 8 * 2 ** 20;
-/** Maximum number of parallel requests: fewer than the listeners per signal at which Node prints a warning. */
+/** Maximum number of ranges that are read in parallel, and of parts of one range. */
 export const MAX_CONCURRENT_GETS = 8;
-/** Maximum number of attempts to read bytes that arrive damaged: the next ones may be intact. */
+/** Maximum number of times that bytes are read while they arrive damaged. They may be intact the next time. */
 const MAX_DAMAGED_READS = 3;
 
 interface ByteRange {

@@ -77,7 +77,7 @@ export class ForkRegistry {
     }
   }
 
-  /** Changes the head, and removes pending records. */
+  /** Edits the head, and removes the records of forks that are waiting to be removed. */
   async edit<R>(work: HeadEdit<R>, signal?: AbortSignal): Promise<R> {
     const unregistered = [...this.#toUnregister];
     const result = await this.#commits.edit(

@@ -24,7 +24,7 @@ export interface CollectOptions {
   /** Milliseconds after which garbage is deleted, counted from its discovery, so that readers can finish. Default 0. */
   readonly olderThanMs?: number | undefined;
   /**
-   * Age in milliseconds from which forks of other processes count as abandoned, as after a crash: nothing is kept for
+   * Age in milliseconds from which forks of other clients count as abandoned, as after a crash: nothing is kept for
    * them, and one that is still in use becomes `lost`. Default: never.
    */
   readonly forksOlderThanMs?: number | undefined;
@@ -116,13 +116,13 @@ export class GarbageCollector {
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
         if ((await reading(heads.refresh())).tag === base.tag) throw vanishedError(`${error.object} is missing`);
-        // Another collector works on a newer head.
+        // The head has been replaced, and another collector may have deleted what only the old one reached.
       }
     }
     throw new StorageError('conflict', `The collection was overtaken by others ${MAX_ATTEMPTS} times and was given up`);
   }
 
-  /** Increments the epoch and returns a later head. */
+  /** Increments the epoch and drops abandoned forks. Returns the newest head. */
   async #begin({ forksOlderThanMs, signal }: StoppableOptions): Promise<Current> {
     const { heads, forks, clock } = this.#options;
     await forks.edit((draft) => {
@@ -232,7 +232,7 @@ export class GarbageCollector {
   }
 }
 
-/** Waits for a step that reads. If it fails, nothing has been deleted, which its error says. */
+/** Waits for a step that reads. If it fails, the error says that nothing has been deleted. */
 async function reading<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;
@@ -242,8 +242,8 @@ async function reading<T>(step: Promise<T>): Promise<T> {
 }
 
 /**
- * Sorts objects: garbage to delete now (`due`), garbage that keeps waiting (`staying`), those of both that were found now
- * for the first time (`fresh`), and the number of objects that are no garbage (`live`).
+ * Sorts objects: garbage to delete now (`due`), garbage that keeps waiting (`staying`), those of both that were found
+ * now for the first time (`fresh`), and the number of objects that are not garbage (`live`).
  */
 function* classify(
   names: readonly string[],

@@ -12,13 +12,13 @@ interface Watcher {
 }
 
 /**
- * Reports changes to watchers: those of this client one by one, those of other clients as `reset`, because the head
- * does not tell which they are.
+ * Reports changes to watchers: those of this client's batches one by one, those of other clients as `reset`, because
+ * the head does not say what changed.
  */
 export class HeadWatch {
   readonly #heads: Heads;
   readonly #watch: NonNullable<ObjectStore['watch']>;
-  /** Reports whether this client wrote a head: then it reports the changes itself. */
+  /** Reports whether this client wrote a head: then `committed` reports the changes. */
   readonly #isOwn: (head: Head) => boolean;
   readonly #watchers = new Set<Watcher>();
   /** The newest head whose changes were reported. */

@@ -25,7 +25,6 @@ export interface StateRecord {
   readonly inodesVersion: number;
 }
 
-/** A checkpoint. */
 export interface CheckpointRecord {
   readonly id: string;
   readonly name: string | undefined;
@@ -33,7 +32,7 @@ export interface CheckpointRecord {
   readonly state: StateRecord;
 }
 
-/** A fork in use. */
+/** A fork, from its creation until it is closed, or dropped as abandoned. */
 export interface ForkRecord {
   readonly id: string;
   readonly createdAt: number;
@@ -44,7 +43,7 @@ export interface ForkRecord {
 /** A client's last commit. A client whose swap got no response learns here whether it was applied. */
 export interface ClientRecord {
   readonly client: string;
-  /** The sequence number of the client's commits. The name is part of the format. */
+  /** Sequence number of the commit among those of the client. The name is part of the format. */
   readonly flight: number;
   readonly commit: number;
 }

@@ -58,7 +58,7 @@ export class Heads {
     return this.#current !== undefined && this.#current.head.commit >= this.#newest ? this.#current : undefined;
   }
 
-  /** Milliseconds since the head was last known to be the newest. */
+  /** Milliseconds since the head was last known to be the newest; Infinity if `known` is undefined. */
   get age(): number {
     return this.known === undefined ? Infinity : this.#options.now() - this.#readAt;
   }

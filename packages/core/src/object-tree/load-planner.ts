@@ -44,7 +44,7 @@ export class LoadPlanner {
     return [...this.#optional.values()];
   }
 
-  /** Runs work and collects what it misses. */
+  /** Runs work. If it needs bytes that are not loaded, collects their references and returns undefined. */
   attempt<T>(work: () => T): T | undefined {
     try {
       return work();
@@ -85,7 +85,7 @@ export class LoadPlanner {
     if (count > 0) this.#visit(root, height, after, limit);
   }
 
-  /** Collects everything under a directory until about `budget` bytes are used, counted as in a tree's result. */
+  /** Collects what is under a directory, up to about `budget` bytes, counted as for the result of a `tree` request. */
   *tree(top: DirectoryNode, budget: number, withContents: boolean): Steps<void> {
     const pending = [top];
     let used = 0;
@@ -202,7 +202,11 @@ export class LoadPlanner {
     return true;
   }
 
-  /** Returns the number of names visited, or the maximum number in a page that is not loaded. */
+  /**
+   * Collects the pages that are not loaded. Returns an estimate of the number of names found: for a leaf that is not
+   * loaded the most that a leaf can hold, for another page that is not loaded `limit`, and 0 for the leaf that `after`
+   * is in.
+   */
   #visit(node: EntriesNode<TreeNode>, height: number, after: string | undefined, limit: number): number {
     const stored = storedPage(node);
     if (stored !== undefined && !this.page(stored)) return height === 0 ? MAX_LEAF_NAMES : limit;
@@ -226,7 +230,7 @@ export class LoadPlanner {
 }
 
 /**
- * Returns the path before the batch that corresponds to a path during it, for entries in copied or moved directories.
+ * Returns the path that an entry had before the batch, if the batch has moved or copied a directory above it.
  */
 function originOf(path: string, { moves }: BatchProgress): string {
   const move = moves.findLast(({ to }) => isWithin(path, to));

@@ -1,6 +1,6 @@
 import { corrupt } from './corrupt.js';
 
-/** Prefix of the names of all objects of the filesystem. */
+/** Prefix of the names of the filesystem's objects, those of its forks excepted. */
 export const OBJECTS = 'objects/';
 /** Prefix of the names of a fork's objects; the fork's id follows. */
 export const FORKS = 'forks/';
@@ -11,7 +11,7 @@ export const DEFAULT_MAX_OBJECT_BYTES = 8 * 2 ** 20;
 export const MIN_MAX_OBJECT_BYTES = 65_536;
 
 /**
- * The fields of an object's name. No name is ever reused.
+ * The fields of an object's name. No name is ever reused. The first form is for parts of the default size.
  *
  *       objects/<epoch>-<commit>-<length of the pages>-<id>
  *       objects/<epoch>-<commit>-<length of the pages>-<id>-<part bytes>
@@ -48,7 +48,8 @@ export function objectOfPart(name: string): string {
 }
 
 /**
- * Matches only objects directly under the prefixes, because the prefix of another filesystem may begin with this one.
+ * Matches only objects directly under the prefixes: the keys of another filesystem in the same store may begin with
+ * them.
  */
 const STORED_NAME =
   /^(?:objects|forks\/[0-9a-z]{20})\/\d{1,16}-\d{1,16}-\d{1,16}-[0-9a-z]+(?:-[1-9]\d{0,15})?(?:\.[1-9]\d{0,8})?$/;

@@ -48,8 +48,8 @@ export interface StoredObject {
  *   because the other requests are harmless when they arrive late or twice. Default: true for `unavailable` and
  *   `timeout`. A store that has refused the request, or has not sent it, sets it to false.
  * - `kind`: `full` if there is no space left, `denied` if credentials or permissions are missing, `unavailable` if the
- *   store was not reached or did not respond, `lost` if it is gone, `corrupt` if its bytes are damaged, `unsupported`
- *   if it cannot work this way at all.
+ *   store was not reached or did not respond, `lost` if the stored filesystem is gone, `corrupt` if its bytes are
+ *   damaged, `unsupported` if the store cannot work this way at all.
  *
  * Any other error is a mistake of the adapter. It is not sent again, and reaches the caller as the cause of an
  * `unavailable`. Because it says nothing about the outcome, it counts as `mayHaveHappened`. A result of the wrong form,
@@ -79,8 +79,7 @@ export interface ObjectStore {
   get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined>;
   /**
    * Stores an object. The bytes belong to the caller, who does not change them before the promise has settled, but may
-   * do so afterwards: a store in memory copies them. A failed put may leave the object, complete or not at all, never a
-   * part of it.
+   * do so afterwards: a store in memory copies them. A failed put leaves the complete object or nothing, never a part.
    */
   put(name: string, bytes: Uint8Array, call?: BackendCall): Promise<void>;
   /**
@@ -89,12 +88,12 @@ export interface ObjectStore {
    */
   delete(names: readonly string[], call?: BackendCall): Promise<void>;
   /**
-   * Lists names that begin with `prefix`, in any order; all of them if that is empty. `cursor` is that of the previous page, undefined for the first
-   * one: an opaque text for the caller, who may send it again. Other clients put and delete objects during a listing:
-   * it contains every object that exists from its beginning to its end at least once; those put or deleted during it
-   * may be missing.
+   * Lists names that begin with `prefix`, in any order; all names if it is empty. `cursor` is that of the previous
+   * page, or undefined for the first page. The caller does not interpret it, and may send it again. Other clients put
+   * and delete objects during a listing: it contains every object that exists from its beginning to its end at least
+   * once; those put or deleted during it may be missing.
    *
-   * A page may contain any number of names, also none if more pages follow. A thousand pages in a row without a new
+   * A page may contain any number of names, even none if more pages follow. A thousand pages in a row without a new
    * name end the listing with an error.
    */
   list(prefix: string, cursor: string | undefined, call?: BackendCall): Promise<NamePage>;
@@ -109,9 +108,9 @@ export interface ObjectStore {
    * replacing is one atomic step for all clients: of several swaps with the same `expected`, one wins. Returns the tag
    * of the new head, or undefined if another head was there, or none, when the request arrived.
    *
-   * A tag never returns: no two heads of one place have the same tag, also not if a head was deleted in between. No two
-   * heads have the same bytes, so a hash of the bytes is allowed (an ETag of S3, for example), and so is a number that
-   * is counted up, never starts again and cannot be rolled back.
+   * A tag never returns: no two heads of one place have the same tag, even if a head was deleted in between. No two
+   * heads have the same bytes, so a tag may be a hash of the bytes (an ETag of S3, for example). It may also be a
+   * number that is counted up, never starts again and cannot be rolled back.
    *
    * If it fails, only `mayHaveHappened` of the error says whether the head may have been replaced, or may still be by a
    * request on its way. The caller reads the head then, which names the last commit of each client. A store that has
@@ -123,8 +122,8 @@ export interface ObjectStore {
   /**
    * Puts objects and swaps the head in one atomic step: a store with transactions saves a request for each small write.
    * Returns as `swapHead` does, and fails as it does; if another head was there, none of the objects has to be stored.
-   * It gets up to 16 objects with 1 MiB in total; larger commits are put first and then swapped. Without this method,
-   * all are.
+   * It gets up to 16 objects with 1 MiB in total. For larger commits, and in a store without this method, the objects
+   * are put first and the head is swapped then.
    */
   commit?(
     objects: readonly StoredObject[],
@@ -139,8 +138,9 @@ export interface ObjectStore {
    */
   watch?(changed: () => void, fail: (error: unknown) => void): () => void;
   /**
-   * Deletes the head, whatever its tag; does nothing if there is none. The caller has read it immediately before. A
-   * store without this method cannot delete its filesystem.
+   * Deletes the head, whatever its tag; does nothing if there is none. A caller that has read the head before checks
+   * immediately before the call that it still belongs to the same filesystem. A store without this method cannot delete
+   * its filesystem.
    */
   deleteHead?(call?: BackendCall): Promise<void>;
   /**

@@ -47,8 +47,8 @@ const HEAD_WATCH_PAUSE_MS = 1_000;
 
 /**
  * A filesystem in a key-value store: immutable objects, one or a few per commit, and a head that is replaced by
- * compare-and-swap. Parts that a commit shares with earlier ones stay in place, so that a checkpoint, a rollback and a
- * fork are one record in the head.
+ * compare-and-swap. Parts that a commit shares with earlier ones stay in place, so a checkpoint, a rollback or a fork
+ * replaces only the head.
  */
 export class ObjectTreeBackend implements Backend {
   readonly capabilities: BackendCapabilities;
@@ -170,8 +170,8 @@ export class ObjectTreeBackend implements Backend {
   }
 
   /**
-   * Returns the known head if it is probably the newest: this client wrote it, so it is probably the only one, or it
-   * was just read.
+   * Returns the known head if it is probably the newest: it was just read, or this client wrote it and is probably the
+   * only writer.
    */
   #likelyNewest(): Current | undefined {
     const { known, age } = this.#heads;
@@ -237,7 +237,7 @@ export class ObjectTreeBackend implements Backend {
 
   /**
    * Deletes everything unreachable: replaced contents, those of dropped checkpoints, and those of lost races. Other
-   * processes may write concurrently. If a request that reads fails, the error has `mayHaveHappened: false`: nothing
+   * clients may write concurrently. If a request that reads fails, the error has `mayHaveHappened: false`: nothing
    * was deleted, but records of abandoned forks may be gone.
    * @throws FsError ENOTSUP on a fork; StorageError `conflict` if other collectors are faster, `closed` if it is closed
    *   during the call
@@ -258,7 +258,7 @@ export class ObjectTreeBackend implements Backend {
     this.#headWatch?.close();
     await this.#garbage.close();
     await this.#commits.close();
-    // Forks use the filesystem's heads, so only a fork closes its own.
+    // A fork closes its own heads. Those of the filesystem are closed once its forks are closed too, which use them.
     if (this.#fork !== undefined) await this.#heads.close();
     await this.#forks.close(this.#fork?.id);
   }

@@ -24,8 +24,8 @@ export class ObjectTreeStorage extends BackendStorage {
 
   /**
    * Deletes everything unreachable: replaced contents, those of dropped checkpoints, and those of lost races. Other
-   * processes may write concurrently. With `olderThanMs` garbage stays that long after a collection has found it. With
-   * `forksOlderThanMs` forks made that long ago by other processes are abandoned: for processes that crashed before
+   * clients may write concurrently. With `olderThanMs` garbage stays that long after a collection has found it. With
+   * `forksOlderThanMs` forks that other clients made that long ago are abandoned: the processes may have crashed before
    * they closed them.
    * @throws StorageError; `conflict` if other collectors are faster each time, `closed` if the storage is closed during
    *   the call
@@ -37,7 +37,8 @@ export class ObjectTreeStorage extends BackendStorage {
 
 /**
  * Returns the storage over an object store, for `createFileSystem({ storage })`: a filesystem with atomic commits,
- * checkpoints and forks, shared by any number of clients of the store. Closing the storage closes the store.
+ * checkpoints and forks, shared by any number of clients of the store. Closing the storage and its forks closes the
+ * store.
  * @throws TypeError, RangeError for invalid options
  */
 export function objectTreeStorage(store: ObjectStore, options?: ObjectTreeOptions): ObjectTreeStorage {

@@ -45,8 +45,8 @@ export interface ObjectWriterOptions {
 }
 
 /**
- * Writes the parts of a state that are not stored yet. One object has the pages and the small contents, up to a maximum
- * size; other objects have large and further contents.
+ * Builds the objects for the parts of a state that are not stored yet. One object has the pages and the small contents,
+ * up to a maximum size; other objects have large and further contents.
  */
 export class ObjectWriter implements PageContext {
   readonly #options: ObjectWriterOptions;
@@ -56,8 +56,8 @@ export class ObjectWriter implements PageContext {
   readonly #contents: Uint8Array[] = [];
   #contentsLength = 0;
   /**
-   * Location of each piece, by its stored location or by the piece itself, because files that share a piece load it
-   * separately.
+   * New locations of pieces. The key is the stored location, if there is one, because files that share a stored piece
+   * have separate `Piece`s for it; else the piece itself.
    */
   readonly #places = new Map<Piece | string, ByteLocation>();
   readonly #large: { name: string; parts: Uint8Array[]; length: number; pieces: [Piece, Ref][] }[] = [];
@@ -178,7 +178,7 @@ export class ObjectWriter implements PageContext {
     if (moved === undefined && stored !== undefined && (bytes === undefined || this.#isOfThisEpoch(stored)))
       return { ...stored, offset: stored.offset - parseObjectName(stored.object).pages };
     const content = moved ?? (bytes as Uint8Array);
-    // Rewritten contents are kept in place too, for readers of earlier states.
+    // A rewritten piece is not given its new location in memory: earlier states refer to the old one.
     if (content.length >= LARGE_PIECE_BYTES || this.#contentsLength + content.length > MAX_CONTENT_OBJECT_BYTES)
       return this.#placeInContentObject(moved === undefined ? piece : undefined, content);
     const place = { object: undefined, offset: this.#contentsLength, length: content.length, hash: hashOf(content) };
@@ -240,7 +240,7 @@ export class ObjectWriter implements PageContext {
   }
 }
 
-/** Joins adjacent pieces that are rewritten into one piece. */
+/** Joins adjacent extents whose bytes are written or rewritten anyway into pieces of at most `MAX_PIECE_BYTES`. */
 function joined(extents: readonly Extent[], bytesOf: (piece: Piece) => Uint8Array | undefined): Extent[] {
   const result: Extent[] = [];
   let run: Uint8Array[] = [];

@@ -62,10 +62,10 @@ export interface PageLocation extends ByteLocation {
   readonly copying?: Copying | undefined;
 }
 
-/** Locations of the parts that a written page refers to. */
+/** Versions of nodes, and locations of the parts that a written page refers to. */
 export interface PageContext {
   versionOf(key: object): Version;
-  /** Returns the location of a directory's names, which are written before it. */
+  /** Returns the location of a part of a directory. Writes the part first if it is not stored. */
   pageOf(entries: EntriesNode<TreeNode>, height: number): PageLocation;
   pieceOf(piece: Piece): ByteLocation;
   extentsOf(file: FileNode): readonly Extent[];

@@ -42,7 +42,7 @@ export class RangeCache {
     return undefined;
   }
 
-  /** Removes the cached range that contains these bytes, because they were wrong. */
+  /** Removes the cached ranges that contain these bytes, because they were wrong. */
   drop({ object, offset, length }: Ref): void {
     for (const [start, size] of this.#index.get(object) ?? []) {
       if (start > offset || start + size < offset + length) continue;

@@ -20,7 +20,7 @@ export interface StateLoaderOptions {
   readonly pages: Pages;
   readonly read: (ref: Ref) => Uint8Array | undefined;
   readonly hold: () => () => void;
-  /** Greatest age of the known head in milliseconds. */
+  /** Age in milliseconds up to which the known head is used without reading it again. */
   readonly maxStalenessMs: number;
 }
 
@@ -40,8 +40,8 @@ export class StateLoader {
   }
 
   /**
-   * Runs work on the newest head, again if an object that it needs was collected. `first`: a possibly older head to
-   * start with.
+   * Runs work on the newest head within the allowed staleness, and again on a newer one if an object that it needs was
+   * collected. `first`: a possibly older head to start with.
    */
   async onNewestHead<R>(work: (current: Current) => Promise<R>, first?: Current): Promise<R> {
     let current = first ?? (await this.newest());

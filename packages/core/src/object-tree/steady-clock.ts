@@ -1,8 +1,8 @@
 import { systemClock } from '../engine/defaults.js';
 
 /**
- * Returns a clock for ages and pauses: it advances by the elapsed time if the system's is set back, and includes time
- * in which the machine slept.
+ * Returns a clock for ages and pauses: it advances by the elapsed time if the system clock is set back, and includes
+ * time in which the machine slept.
  */
 export function steadyClock(): () => number {
   let at = systemClock();

@@ -106,7 +106,7 @@ export class Pages {
   readonly #versions: Versions;
   readonly #decoded = new Cache<EntriesNode<TreeNode>>(MAX_DECODED_PAGES);
   readonly #inodes = new Cache<ReadonlyMap<NodeId, Inode>>(MAX_DECODED_INODES);
-  /** Decoded tables in use whose bytes were evicted, so that they could not be decoded again. */
+  /** Decoded inode tables whose bytes were evicted. They are kept during a hold, as they could not be decoded again. */
   readonly #needed = new Cache<ReadonlyMap<NodeId, Inode>>(0);
   /** The page visited last: a search reads the names of one page many times. */
   #visited: { readonly stored: StoredPage; readonly page: EntriesNode<TreeNode> } | undefined;
@@ -187,8 +187,8 @@ export class Pages {
   #bytes(ref: Ref): Uint8Array {
     const bytes = this.#rangeCache.find(ref);
     if (bytes !== undefined && isWhole(ref, bytes)) return bytes;
-    // Only requested bytes are verified when they arrive. These came along in another range and are damaged, so they are
-    // dropped and requested by themselves.
+    // Only requested bytes are verified when they arrive. These came along in another range and are damaged, so they
+    // are dropped and requested by themselves.
     if (bytes !== undefined) this.#rangeCache.drop(ref);
     throw new BytesNotLoaded([ref]);
   }

@@ -31,7 +31,7 @@ interface At {
 
 /**
  * Applies a plan, whose entries were checked and loaded before.
- * @throws FsError ENAMETOOLONG before anything is changed, if a path becomes too long
+ * @throws FsError ENAMETOOLONG before anything is changed, if the path of an added entry is too long
  */
 export function* applyPlanSteps(view: View, plan: Plan): Steps<void> {
   for (const { path } of plan.coming) checkPath(path);
@@ -44,7 +44,7 @@ class Worker {
   readonly #made = new Map<string, Metadata>();
   /** Metadata of directories before their names are changed here. */
   readonly #before = new Map<NodeId, Metadata>();
-  /** Change times of the nodes that are changed here. */
+  /** New ctimes of the nodes that are changed here. */
   readonly #times = new Map<NodeId, number>();
 
   constructor(
@@ -185,7 +185,7 @@ class Worker {
     this.view.setMeta(parent, name, node, meta);
   }
 
-  /** Sets metadata in the tree without recording a write, because it is part of one already. */
+  /** Sets metadata in the tree without recording a write: a recorded write contains it already. */
   #setQuietly(path: string, meta: Metadata): void {
     const { tree } = this.view;
     const { parent, name, entry, node } = this.#at(path);
@@ -228,7 +228,7 @@ class Worker {
   }
 }
 
-/** @throws FsError ENAMETOOLONG if directories renamed on both sides make a path too long */
+/** @throws FsError ENAMETOOLONG if a path is too long, because the other side has renamed a directory above it */
 function checkPath(path: string): void {
   const depth = pathSegments(path).length;
   if (depth > MAX_DEPTH)

@@ -59,8 +59,8 @@ export class Delta {
   readonly names = new Spots<NameChange>();
   readonly nodes = new Map<NodeId, NodeChange>();
   /**
-   * Recreated directories: their own id, by the id of the directory as which they count. The latter is used everywhere
-   * else.
+   * New ids of recreated directories, by the id of the directory that was there before. That older id is used
+   * everywhere else.
    */
   readonly remade = new Map<NodeId, NodeId>();
   /** Locations of the visited directories, before and after. */
@@ -107,7 +107,7 @@ export function deltaOf(shared: SharedStore, before: TreeState, after: TreeState
   return runSteps(deltaSteps(shared, before, after));
 }
 
-/** {@link deltaOf}, in slices. */
+/** Like {@link deltaOf}, in slices. */
 export function deltaSteps(shared: SharedStore, before: TreeState, after: TreeState): Steps<Delta> {
   return new Comparison(new Tree(shared, before), new Tree(shared, after)).run();
 }
@@ -288,7 +288,7 @@ function sameData(a: Node, b: Node): boolean {
   return 'data' in a && 'data' in b ? a.data === b.data && a.start === b.start && a.size === b.size : false;
 }
 
-/** Paths of names, for directories whose locations are known and do not change. */
+/** Paths of names, while the locations of directories do not change. A directory without a location is the root. */
 export class Paths {
   readonly #known = new Map<NodeId, string>();
 

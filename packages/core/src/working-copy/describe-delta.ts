@@ -6,12 +6,15 @@ import { type Delta, Paths } from './delta.js';
 import { isSameOwner } from './same-state.js';
 import type { EntryChange } from './types.js';
 
-/** Returns a delta for people: one change per name, sorted by path. */
+/**
+ * Returns a delta for people, sorted by path: names that were added, removed or renamed, and entries that were
+ * modified. An entry that was renamed and modified is listed twice.
+ */
 export function describeDelta(delta: Delta): EntryChange[] {
   return runSteps(describeSteps(delta));
 }
 
-/** {@link describeDelta}, in slices. */
+/** Like {@link describeDelta}, in slices. */
 export function* describeSteps(delta: Delta): Steps<EntryChange[]> {
   const changes: EntryChange[] = [];
   const before = new Paths((id) => delta.before.get(id));

@@ -24,9 +24,9 @@ export interface Merged {
   readonly nodes: ReadonlyMap<NodeId, NodeChange>;
   /** Returns the location of a directory in their state. */
   readonly placeInTheirs: (directory: NodeId) => Spot | undefined;
-  /** Returns its location after our changes. */
+  /** Returns the location of a directory in their state after our changes are applied to it. */
   readonly placeInResult: (directory: NodeId) => Spot | undefined;
-  /** Returns the names of a file in their state. */
+  /** Returns names that a file may have in their state. */
   readonly namesOf: (file: NodeId) => readonly Spot[];
   /** Returns our id of a directory in their state. */
   readonly knownAs: (id: NodeId) => NodeId;

@@ -39,14 +39,14 @@ import { type Deviation, deviationSteps } from './verify.js';
 import { Versions } from './versions.js';
 
 const DEFAULT_BUDGET_BYTES = 256 * 2 ** 20;
-/** Number of names under a directory up to which they are compared one by one without requesting its version first. */
+/** A directory with fewer names under it is compared name by name when it is removed, if its version is not known. */
 const MAX_UNCHECKED_NAMES = 500;
 /** Attempts of a push to merge concurrent changes. */
 const MAX_PUSH_ATTEMPTS = 16;
 
 /**
  * Loads a storage, contents included, into a synchronous filesystem whose changes can be pushed back. It shows one
- * point in time regardless of concurrent writes, and is requested about 8 MiB at a time.
+ * point in time regardless of concurrent writes. It is loaded about 8 MiB at a time.
  *
  * Entries are matched by identity: a directory that one side renamed is still the one into which the other side put a
  * file. A file that is removed and recreated (as programs do that write a new file and rename it) is a different one.
@@ -137,7 +137,9 @@ class LoadedCopy implements WorkingCopy {
   readonly #source: RemoteSource;
   readonly #memory: MemoryExecutor;
   readonly #context: Context;
-  /** The state of the storage at the last load, push or pull: local changes are counted from it. */
+  /**
+   * The state of the storage when it was opened, or at the last successful push or pull. Local changes start from it.
+   */
   #base: TreeState;
   /** The operation in progress. */
   #last: Promise<unknown> | undefined;
@@ -280,7 +282,7 @@ class LoadedCopy implements WorkingCopy {
   }
 }
 
-/** Returns the changes of one side without those that conflict. */
+/** Removes from `one` the changes that conflict with `other`, and returns the rest, merged. */
 function settled(one: Delta, other: Delta, contents: SharedStore['contents'], inodes: TreeState['inodes']): Merged {
   for (;;) {
     const merged = merge(one, other, contents, inodes);

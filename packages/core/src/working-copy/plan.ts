@@ -12,7 +12,7 @@ export interface Removal {
   readonly node: Node;
 }
 
-/** A name to change. */
+/** A name to move to another path. */
 export interface Move {
   readonly path: string;
   readonly to: string;
@@ -41,9 +41,9 @@ export interface Alteration {
 
 /** The steps, in order, that turn one state into another. */
 export interface Plan {
-  /** Names to remove, deepest first: each path is still valid when its step runs. */
+  /** Names to remove or move away, deepest first: each path is still valid when its step runs. */
   readonly leaving: readonly (Removal | Move)[];
-  /** Names to add, parents first, further names of files last. */
+  /** Names to add, and targets of moves that are not direct: parents first, further names of files last. */
   readonly coming: readonly (Addition | Move)[];
   readonly altered: readonly Alteration[];
   /** Directories whose names change, with their paths before and after. */
@@ -61,7 +61,7 @@ export function planOf(merged: Merged, before: Tree): Plan {
   return runSteps(planSteps(merged, before));
 }
 
-/** {@link planOf}, in slices. */
+/** Like {@link planOf}, in slices. */
 export function planSteps(merged: Merged, before: Tree): Steps<Plan> {
   return new Planner(merged, before).run();
 }
