@@ -64,8 +64,8 @@ function perform(request: MethodCall | ActionInBothForms, signal: AbortSignal | 
 }
 
 /**
- * Returns the options of `cp` for other paths of the same entries: its filter is called with the paths that the caller
- * gave.
+ * Returns the options of `cp` for a call with other paths of the same entries: the filter still gets paths under those
+ * that the caller gave.
  */
 export function withFilterFor(options: unknown, from: PathPair, to: PathPair): unknown {
   const { filter } = Object(options) as { readonly filter?: CopyFilter };

@@ -88,7 +88,7 @@ function functionName(value: unknown): string | undefined {
   return typeof value === 'function' && value.name !== '' ? value.name : undefined;
 }
 
-/** Returns the flags of `open` as text. Options are shown by the names of those that are true. */
+/** Returns the flags of `open` as text. Of an options object, these are the names of the options that are true. */
 function flagsText(flags: unknown): string {
   if (typeof flags === 'string') return flags;
   if (typeof flags !== 'object' || flags === null) return 'r';

@@ -23,7 +23,9 @@ export function recordOf(path: string, stats: Stats, target: string | undefined)
   return target === undefined ? record : { ...record, target };
 }
 
-/** Returns the record of a listed entry, or undefined if only `lstat` tells which file it is. */
+/**
+ * Returns the record of a listed entry; undefined for a file or link that needs `lstat`: of several names or size 0.
+ */
 export function recordOfEntry(info: EntryInfo): NodeRecord | undefined {
   // A listing does not know the size of a file whose content a function returns, if none was given: it says 0.
   if ((info.links > 1 || info.size === 0) && info.kind !== 'directory') return undefined;

@@ -31,11 +31,15 @@ export interface OperationEvent {
   /** Bytes of content read or written, if the method moves content and succeeded. */
   readonly bytes?: number;
   /**
-   * With the option `versions`, of a call that changes one entry: its version before. Undefined if it did not exist. Of
-   * `rename` and `rm` the removed entry, else the written one (`cp`, `copyFile`, `link`: the destination).
+   * With the option `versions`: the version of the changed entry before the call. Undefined if the entry did not exist.
+   * For `rename`, `rm`, `unlink` and `rmdir` it is the removed entry, else the written one (`cp`, `copyFile`, `link`:
+   * the destination).
    */
   readonly before?: string;
-  /** With the option `versions`: the version of the written entry after a call that succeeded, under its new path. */
+  /**
+   * With the option `versions`: the version of the written entry (for `rename` under its new path) after a successful
+   * call.
+   */
   readonly after?: string;
   /** Set inside a transaction, and for its end. The work may run again: `attempt` counts from 1. */
   readonly transaction?: { readonly id: number; readonly attempt: number };
@@ -46,8 +50,8 @@ export interface ObserveOptions {
   readonly actor?: string | undefined;
   /**
    * Report the versions of a changed entry before and after the call. Each call that changes an entry then looks it up
-   * twice more, which on a remote storage takes up to two requests. The three are not one step: of an entry that others
-   * change at the same time, a version may be that of another state. Default false.
+   * twice more, which on a remote storage takes up to two requests. The lookups and the call are not one atomic step:
+   * if another client changes the entry at the same time, a version may belong to another state. Default false.
    */
   readonly versions?: boolean | undefined;
   /** Returns epoch milliseconds. Default: the clock of a filesystem of this library, else the system's. */
@@ -216,7 +220,7 @@ class Observer implements Around {
     return new Observer(this.shared, mark);
   }
 
-  /** Reports an iterator at its first step, and again if a later step fails. */
+  /** Returns functions that report an iterator: `passed` once, when it has begun, and `failed` for each failure. */
   #steps(call: Call, form: 'promise' | 'sync') {
     const startedAt = this.shared.clock();
     let told = false;

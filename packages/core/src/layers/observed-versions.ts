@@ -57,7 +57,7 @@ export async function versionOf(look: Look): Promise<string | undefined> {
   return look.promise().then(versionIn, () => undefined);
 }
 
-/** {@link versionOf} without promises. */
+/** Like {@link versionOf}, without promises. */
 export function versionOfSync(look: Look): string | undefined {
   try {
     return versionIn(look.sync());

@@ -1,6 +1,6 @@
 import { FsError, factsOf } from '../errors.js';
 
-/** Returns the same error for other paths, with the same hint. Its cause would name the old paths, so it has none. */
+/** Returns the same error with other paths and the same hint. The cause is left out, as it would name the old paths. */
 export function renamed(
   error: FsError,
   path: string | undefined,

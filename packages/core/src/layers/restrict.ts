@@ -27,7 +27,7 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
  *   `link` ask about both names, `link` for `write` on the file.
  * - A snapshot contains what may be read. `restoreSnapshot` and `rollback` change only what may be written, keep
  *   invisible entries, and fail without a change if they would need more; they do not close open files. If anything is
- *   invisible, only checkpoints made through this view are listed.
+ *   invisible, only checkpoints made through the restricted filesystem are listed.
  * - `fork` keeps the guard. `stats` costs a walk if anything is invisible.
  * - A caller's operations and cursors in `run` and `iterate` see an overlay of what may be read, and cannot change
  *   anything (ENOTSUP): use `transaction`. `compare` is ENOTSUP for them.

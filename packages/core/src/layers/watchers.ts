@@ -2,7 +2,7 @@
 export class Watchers {
   readonly #open = new Set<AsyncIterableIterator<unknown>>();
 
-  /** Returns the same watcher, which is removed when it has ended. */
+  /** Wraps a watcher, which is removed when it has ended. */
   add<T>(inner: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
     this.#open.add(inner);
     const watcher: AsyncIterableIterator<T> = {

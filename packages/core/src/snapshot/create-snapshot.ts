@@ -44,7 +44,7 @@ function holesOf(options: (SnapshotOptions & CallOptions) | undefined): number {
   return maxHoles === undefined ? DEFAULT_MAX_HOLE_BYTES : checkInteger(maxHoles, 'maxHoles');
 }
 
-/** In memory a walk shows one point in time, and entries need not be collected first. */
+/** Adds the entries during the walk. In memory a walk shows one point in time, so they need not be collected first. */
 async function encoderOf(fileSystem: FileSystem, maxHoles: number, call: CallOptions): Promise<SnapshotEncoder> {
   const encoder = new SnapshotEncoder();
   const start = (view: View) => new Batches(new SnapshotCursor(view, maxHoles));
@@ -54,7 +54,7 @@ async function encoderOf(fileSystem: FileSystem, maxHoles: number, call: CallOpt
   return encoder;
 }
 
-/** {@link createSnapshot} without pauses, for synchronous storages. */
+/** Like {@link createSnapshot}, without pauses, for synchronous storages. */
 export function createSnapshotSync(fileSystem: SyncFileSystem, options?: SnapshotOptions): Uint8Array<ArrayBuffer> {
   const maxHoles = holesOf(options);
   const encoder = new SnapshotEncoder();

@@ -48,8 +48,8 @@ export class Snapshot {
 
 /**
  * Checks a complete snapshot: checksums, lengths, names, order, kinds, numbers. It yields regularly, so that a caller
- * can let other tasks run; the bytes must not change until then, nor while the contents are in use. It needs a small
- * multiple of the index's length in memory, whatever the bytes claim.
+ * can let other tasks run; the bytes must not change until it has ended, nor while the contents are in use. It needs a
+ * small multiple of the index's length in memory, whatever the bytes claim.
  * @throws StorageError `corrupt` with the reason, `version` for a snapshot of a newer release
  */
 export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {

@@ -173,7 +173,7 @@ export function* encodeSteps(entries: Iterable<SourceEntry>): Steps<Uint8Array<A
   return yield* snapshot.finish();
 }
 
-/** {@link encodeSteps} without pauses. */
+/** Like {@link encodeSteps}, without pauses. */
 export function encodeSnapshot(entries: Iterable<SourceEntry>): Uint8Array<ArrayBuffer> {
   return runSteps(encodeSteps(entries));
 }

@@ -175,7 +175,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
         continue;
       }
       const beneath = bytesBeneath(record.directory);
-      // A directory that does not fit is loaded completely with the next request.
+      // A directory that does not fit is left for the next request.
       if (bytes > 0 && beneath > REQUEST_BYTES - bytes) break;
       const budget = Math.min(REQUEST_BYTES, beneath);
       requests.push({ kind: 'tree', at, budget, contents: true });
@@ -184,7 +184,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return requests;
   }
 
-  /** Looks up only the names that lead to the loaded part. */
+  /** Looks up only the names that lead to paths of the scope. */
   #look(frame: Frame): void {
     const { location } = frame;
     const { scope } = this.#options;
@@ -196,7 +196,10 @@ export class TreeLoad implements Cursor<TreeState | null> {
     });
   }
 
-  /** Adds the precondition that nothing at or under a directory changes during the load. */
+  /**
+   * Adds the precondition that nothing at or under a directory changes during the load, if the storage has a version
+   * for all of it. @throws FsError EFBIG if the content exceeds the budget
+   */
   #relyOnAll({ location, record }: Frame): void {
     if (record.directory?.counted !== false) this.#view.relyOnTree(location.directory);
     this.#refuse(this.#size + (record.directory?.totals.size ?? 0));
@@ -264,7 +267,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return node?.id === id ? node : this.#index().get(id);
   }
 
-  /** Takes the contents that came along with the listing. */
+  /** Takes the contents that are loaded already. */
   #take(frame: Frame): void {
     frame.unread = frame.unread.filter((unread) => !this.#takeWhole(unread));
   }

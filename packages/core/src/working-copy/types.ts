@@ -20,7 +20,7 @@ export interface WorkingCopyOptions extends ContextOptions, CallOptions {
   readonly budget?: number | undefined;
 }
 
-/** One entry of a {@link WorkingCopy} that changed since the copy and the storage last agreed. */
+/** A change of one entry, here or in the storage, since the {@link WorkingCopy} and its storage last agreed. */
 export interface EntryChange {
   readonly path: string;
   /** `modified`: content, link target, mode, owner or times. */

@@ -9,7 +9,7 @@ export function changeableIn(space: Namespace): FileSystem[] {
 /**
  * Returns the only mounted filesystem that can be changed, or the root if nothing is mounted. The abilities of the
  * mount that concern a whole filesystem are that one's. Undefined if no filesystem can be changed, if several can, or
- * if the same one is mounted twice.
+ * if the only one is mounted twice.
  */
 export function onlyChangeable(space: Namespace): Mounted | undefined {
   if (space.all.length === 1) return space.root;

@@ -76,8 +76,8 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
   };
   const refuse = (syscall: string, hint: string): FsError => new FsError('ENOTSUP', { syscall, hint });
   /**
-   * Returns a read-only view of all filesystems as one tree. It shows one point in time if every filesystem can fork
-   * synchronously.
+   * Returns an overlay over the mount: all filesystems as one tree, whose changes are discarded. It shows one point in
+   * time if every filesystem can fork synchronously.
    */
   const look = (): FileSystem => overlay(self, { limits: {}, clock: space.clock });
   const part = (which: Checkpoint | string | undefined) => partOf(checkpoints, which, root);
@@ -256,7 +256,7 @@ function runRefused(): FsError {
   return new FsError('ENOTSUP', { syscall: 'run', hint });
 }
 
-/** Returns the same mount over another filesystem for each, all of which it closes at its end. */
+/** Returns a mount at the same points of the filesystems that `other` returns. It closes them when it is closed. */
 async function overOthers(
   space: Namespace,
   other: (fileSystem: FileSystem) => Promise<FileSystem>,

@@ -138,7 +138,7 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
   const names = listing<string>('readdir', (name) => name, leadName);
   const dirents = listing<Dirent>('readdir', (item) => item, leadDirent);
 
-  /** Lists names with their kinds, and with `recursive` those under subdirectories, parents first. */
+  /** Lists a directory; with `recursive` also everything under its subdirectories, parents first. */
   function* readdir([path, options, ...rest]: Args): CallSequence<unknown> {
     const { isTyped, isRecursive, call } = checkListing(options as ReaddirOptions | undefined);
     if (!isTyped && !isRecursive) return yield* names([path, options, ...rest]);

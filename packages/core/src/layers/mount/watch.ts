@@ -9,7 +9,10 @@ interface Source {
   readonly iterator: AsyncIterableIterator<WatchEvent>;
 }
 
-/** Yields the changes under a path in every filesystem visible there, without those hidden by a mount point. */
+/**
+ * Yields the changes at a path, with `recursive` also those under it in the filesystems that are mounted there. Changes
+ * of what a mount point hides are left out.
+ */
 export function watchMounts(
   space: Namespace,
   path: string,

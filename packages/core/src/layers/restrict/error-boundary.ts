@@ -1,4 +1,4 @@
-/** Ways out of a guarded filesystem. Each error that leaves is replaced by what `show` makes of it. */
+/** Wrappers for results of a guarded filesystem: each error is replaced by what `show` returns for it. */
 
 type Show = (error: unknown) => unknown;
 

@@ -20,7 +20,7 @@ import { restrictInternals } from './restrict-internals.js';
 import { genericCapabilities } from './restricted-capabilities.js';
 import { visibleEvents } from './visible-events.js';
 
-/** Returns the layer over any filesystem, by its methods. */
+/** Returns a filesystem under a guard, over one that is known only by its methods. */
 export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Refusals): FileSystem {
   const guards = new GuardChain([guard]);
   const around = new Restriction(guards);
@@ -35,8 +35,8 @@ export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Ref
 }
 
 /**
- * Returns the runner of this library's cursors: over an overlay, which has a view that asks the guards, or over the
- * lower filesystem if everything may be read.
+ * Returns the runner of this library's cursors: over the lower filesystem if everything may be read, else over an
+ * overlay, which has a view that asks the guards. @throws FsError ENOTSUP for `compare` unless everything may be read
  */
 function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: GuardChain): TrustedApi {
   if (guards.isOpen()) return trustedApi(inner);
@@ -177,12 +177,12 @@ function isBoundedBelow({ on, spec }: Call): boolean {
   return on === 'fileSystem' && spec.whole === 'code' && spec.answers === 'plain';
 }
 
-/** Returns the arguments for the lower filesystem; undefined for a transaction, whose arguments the layer keeps. */
+/** Returns the arguments for the lower filesystem; undefined for a transaction, whose work `intercept` has to wrap. */
 function changed(call: FileSystemCall, { args }: Exclude<Outcome, { value: unknown }>): readonly unknown[] | undefined {
   return call.name === 'transaction' ? undefined : args;
 }
 
-/** Translates an error for the caller. */
+/** Returns an error with the paths as the caller gave them. */
 function translated(error: unknown, places: readonly Place[]): unknown {
   if (!isFsError(error) || error.syscall === 'symlink') return error;
   const outer = (path: string | undefined): string | undefined =>

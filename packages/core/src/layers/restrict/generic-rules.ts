@@ -56,7 +56,7 @@ export function isFree({ spec, args, name }: FileSystemCall, guards: GuardChain)
  */
 export class GenericRules {
   readonly #guards: GuardChain;
-  /** Checkpoints made through this view. */
+  /** Ids of the checkpoints made through the restricted filesystem. */
   readonly #own: Set<string>;
   readonly #rules: Readonly<Partial<Record<MethodName, RuleOf>>>;
 
@@ -100,7 +100,9 @@ export class GenericRules {
     throw new FsError('ENOTSUP', { syscall: call.spec.syscall, hint: 'A restricted filesystem does not have it' });
   }
 
-  /** A condition on the version of an entry looks at it. */
+  /**
+   * Asks the guards for the access `look` too if the call has `ifVersion`: its outcome depends on the entry's version.
+   */
   #withVersion(call: FileSystemCall, outcome: Outcome): Outcome {
     const { ifVersion } = Object(call.args.at(-1)) as VersionOptions;
     if (ifVersion !== undefined && 'places' in outcome) this.#ask(call, outcome.places[0] as Place, 'look');

@@ -15,7 +15,7 @@ import { visibleStats } from './visible-stats.js';
 
 /** Several guards as one, lower ones first: allows what all of them allow. */
 export class GuardChain implements ComposedGuard {
-  /** Errors that already name nothing invisible; `shown` returns them unchanged. */
+  /** Errors that `shown` returns unchanged, see {@link GuardChain.keep}. */
   readonly #kept = new WeakSet<object>();
 
   constructor(readonly guards: readonly Guard[]) {}
@@ -34,7 +34,7 @@ export class GuardChain implements ComposedGuard {
     return this.covers('/', access) && this.allows('/', access, syscall);
   }
 
-  /** Reports whether everything may be changed, so that nothing has to be compared. */
+  /** Reports whether nothing is hidden and everything may be changed. */
   isFree(): boolean {
     return !this.hides && this.permits('write', 'rollback') && this.permits('remove', 'rollback');
   }
@@ -70,8 +70,8 @@ export class GuardChain implements ComposedGuard {
   }
 
   /**
-   * Asks the guards, those that hide the path first: another one's error would reveal whether it exists. Of several
-   * that hide it the uppermost is asked first, because its error names the least.
+   * Asks the guards. Those that hide the path come first, because an error of another guard would reveal whether it
+   * exists. Of several that hide it, the uppermost comes first, because its error names the least.
    */
   ask(request: AccessRequest): void {
     callOutside(() => this.#ask(request));

@@ -26,14 +26,14 @@ export interface Restriction {
 
 /**
  * Runs operations whose context asks the guards, and restricts operations on the state as a whole. The synchronous
- * methods work if the lower executor is synchronous.
+ * methods work only if the lower executor is synchronous.
  */
 export class RestrictExecutor {
   readonly #inner: SyncExecutor;
   readonly #restriction: Restriction;
   /** Throws if the lower filesystem has ended. */
   readonly #enter: () => void;
-  /** Checkpoints made through this view. */
+  /** Ids of the checkpoints made through the restricted filesystem. */
   readonly #own = new Set<string>();
 
   private constructor(inner: Executor, restriction: Restriction, enter: () => void) {
@@ -212,7 +212,7 @@ export class RestrictExecutor {
 
   readonly #back = (view: View, kept: View): void => this.#all.restore(view, kept, 'rollback', false);
 
-  /** Filters checkpoints: names of checkpoints made through a less restricted view could reveal something. */
+  /** If anything is hidden, leaves out checkpoints that were not made here, because their names could reveal it. */
   #seen(checkpoints: Checkpoint[]): Checkpoint[] {
     return this.#all.hides ? checkpoints.filter(({ id }) => this.#own.has(id)) : checkpoints;
   }

@@ -15,7 +15,7 @@ export function restrictedCapabilities(inner: Capabilities, guards: GuardChain):
   });
 }
 
-/** Returns the abilities of any filesystem under guards that see only its methods. */
+/** Returns the abilities of a filesystem that is known only by its methods, under guards. */
 export function genericCapabilities(inner: Capabilities, guards: GuardChain): Capabilities {
   const common = restrictedCapabilities(inner, guards);
   return Object.freeze({

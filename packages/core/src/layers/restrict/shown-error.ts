@@ -4,10 +4,10 @@ import { hideUse } from './hide-use.js';
 type IsShown = (name: string) => boolean;
 
 /**
- * Returns an error without anything that the caller must not see. A path is one of the caller's arguments, or visible;
- * else it becomes the caller's own. Causes and unknown fields are dropped, and hints that name something else. Of other
- * errors only argument errors keep their text: no scan finds every name in a text. Returns the same error if there is
- * nothing to drop.
+ * Returns an error without anything that the caller must not see. A path that is neither visible nor an argument of the
+ * caller is replaced by the caller's. Causes, unknown fields, and hints that name something else are dropped. An
+ * argument error keeps its text if that names nothing else. Other errors get a fixed text, because no scan finds every
+ * name in a text. Returns the same error if there is nothing to drop.
  * @param isOfGuard A lower guard has thrown the error, so that its texts name paths of this filesystem only.
  */
 export function shownError(error: unknown, args: readonly unknown[], isVisible: IsShown, isOfGuard = false): unknown {
@@ -53,7 +53,7 @@ function plainFsError(error: FsError, own: readonly string[], isVisible: IsShown
     : plain;
 }
 
-/** Reports whether no field of an error names anything else. The stack repeats the message. */
+/** Reports whether no field of an error names anything else. The stack is left out: it repeats the message. */
 function isPlain(error: Error, isClean: IsShown): boolean {
   const { stack: _stack, ...fields } = Object.getOwnPropertyDescriptors(error);
   return (

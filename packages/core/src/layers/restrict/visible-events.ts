@@ -11,7 +11,7 @@ export interface Visibility {
 
 /**
  * Filters a watcher's events: a name moved in from an invisible place is new, one moved to an invisible place is
- * removed. Events have no kind: it is looked up if it decides whether the entry is visible. If the entry no longer
+ * removed. Events have no kind: it is looked up if it decides whether the entry is visible. If such an entry no longer
  * exists, its name is not shown.
  */
 export function visibleEvents(
