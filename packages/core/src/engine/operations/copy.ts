@@ -25,7 +25,7 @@ import { DIRECTORY_MODE, makeDirectory, makePath } from './names.js';
 import { present } from './read.js';
 import { settledHere } from './settle.js';
 
-/** `copyFile`: copies the content of one file into another, following links on both sides. */
+/** `copyFile`: copies the content of one file into another. Follows links, with `exclusive` only in the source. */
 export function copyFile(
   view: View,
   source: string,
@@ -97,9 +97,9 @@ export function checkCpOptions(options: CpOptions | undefined): Partial<CpOption
 }
 
 /**
- * Asks a filter about everything that `cp` would copy; not about entries of a refused directory. Yields what `look`,
- * `list` and the filter return, to get it back, awaited in the asynchronous form. Returns what follows the source in
- * each accepted path, parents first; undefined without a filter.
+ * Asks a filter about everything that `cp` would copy, except the entries of a refused directory. Yields what `look`,
+ * `list` and the filter return, and receives each value back, awaited in the asynchronous form. Returns the accepted
+ * paths, parents first, each without the source's path at its start; undefined without a filter.
  */
 export function* accepted(
   look: (path: string) => unknown,

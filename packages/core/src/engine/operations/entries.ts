@@ -100,7 +100,7 @@ export function setManyUnless(
   return undefined;
 }
 
-/** Yields paths at or under a prefix, by whole segments, without the root. */
+/** Yields the paths at or under a directory or file, except the root. */
 export function pathsUnder(view: View, prefix = '/'): Cursor<string> {
   return new EntriesUnder(view, prefix, (path) => path);
 }

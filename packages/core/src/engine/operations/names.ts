@@ -34,8 +34,8 @@ export function makeDirectory(view: View, parent: Location, name: string, mode: 
 }
 
 /**
- * `mkdir -p`: checks the whole path first, so that nothing is created if the rest cannot be. Returns the path of the
- * first created directory; undefined if all exist.
+ * `mkdir -p`: checks the whole path first, so that nothing is created if a part of it cannot be. Returns the path of
+ * the first created directory; undefined if all exist.
  */
 export function makePath(view: View, path: string, mode: number, syscall = 'mkdir'): string | undefined {
   const segments = pathSegments(normalizePath(path, syscall, false));
@@ -91,7 +91,7 @@ function makeRest(
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** Maximum number of names to draw. Hardly ever is more than one needed; the limit ends the loop if `random` repeats itself. */
+/** Maximum number of names to draw. One is nearly always enough; the limit ends the loop if `random` repeats itself. */
 const MAX_DRAWN = 100;
 
 export function mkdtemp(view: View, prefix: string, options?: NameArgument): string {

@@ -109,7 +109,7 @@ export function readLines(view: View, path: string): string[] {
   return splitLines(readText(view, path));
 }
 
-/** Returns lines without their ends; a final newline adds no line. */
+/** Returns the lines of a text without `\n` and `\r\n`. A final newline adds no line. */
 export function splitLines(text: string): string[] {
   if (text === '') return [];
   const lines = text.split('\n');
@@ -156,7 +156,7 @@ export function listedAll(path: string, infos: readonly EntryInfo[], isTyped: bo
   return infos.map(({ path: at, name, kind }) => listed(path, at.slice(start), name, kind, isTyped)) as string[];
 }
 
-/** Returns an entry found under a listed directory. `beneath`: its path from there. */
+/** Returns an entry found under a listed directory as `readdir` does. `beneath`: its path relative to the directory. */
 export function listed(
   path: string,
   beneath: string,
@@ -309,9 +309,9 @@ export function versionOf(view: View, node: Node): string {
 }
 
 /**
- * Checks the version of a node that an operation is going to change. It is looked at, so a guard is asked as by `stat`.
- * `at`: the node's path without links, if the last lookup was of another one.
- * @throws FsError ECHANGED if the version is another one, and the errors of the guard
+ * Checks the version of a node that an operation is going to change. The guard is asked about `look` access, as by
+ * `stat`. `at`: the node's path without links, if the last lookup was of another path.
+ * @throws FsError ECHANGED if the node has another version; the errors of the guard
  */
 export function expectVersion(
   view: View,

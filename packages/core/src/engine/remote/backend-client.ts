@@ -33,7 +33,7 @@ export class BackendClient {
   readonly #options: BackendClientOptions;
   /** Deadline of the calls without a signal that began in this run of synchronous code. */
   #deadline: SharedDeadline | undefined;
-  /** Prefix of this client's operation ids, drawn at the first, and their number. */
+  /** Prefix of this client's operation ids, drawn when the first is needed, and the number of ids so far. */
   #client = '';
   #operations = 0;
 
@@ -66,7 +66,7 @@ export class BackendClient {
         if (sent.writes.length > 0) {
           const outcome = isLost ? await this.#outcome(sent.operationId, error, signal) : 'absent';
           if (outcome !== 'absent') return outcome;
-          // It never happened and never will under this id: it may be sent again under another.
+          // The batch was not applied and never will be under this id, so it may be sent again under another one.
           sent = { ...sent, operationId: this.newOperationId() };
         }
         signal?.throwIfAborted();

@@ -3,8 +3,8 @@ import { checkpointIsReadOnly } from '../checkpoint-guard.js';
 import { noCheckpoint } from '../checkpoints.js';
 
 /**
- * Returns a read-only backend of the state of a checkpoint. It never changes, so reads need no confirmation. Once the
- * checkpoint has been dropped, loads fail with ENOENT.
+ * Returns a read-only backend of the state of a checkpoint. That state never changes, so reads need no confirmation.
+ * Once the checkpoint has been dropped, loads fail with ENOENT.
  */
 export function checkpointBackend(store: CheckpointStore, id: string, transactions = true): Backend {
   const load = async (requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> => {

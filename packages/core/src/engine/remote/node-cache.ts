@@ -24,7 +24,7 @@ interface CachedDirectory {
   readonly names: Map<string, NodeId | null>;
   /** All names, sorted, if all are known. */
   sorted: readonly string[] | undefined;
-  /** Last name of the consecutive pages loaded so far; undefined if none was. */
+  /** Last name of the pages that were loaded without a gap from the start; undefined if none was loaded. */
   covered: string | undefined;
 }
 
@@ -36,24 +36,24 @@ export interface CachedNames {
   readonly recordOf: (name: string) => NodeRecord | undefined;
 }
 
-/** Keeps loaded data in the cache during one operation. */
+/** An operation that needs its loaded data to stay cached; see {@link NodeCache.use}. */
 export interface Use {
   goOn(): void;
   end(): void;
 }
 
-/** Maximum number of cached names; a cache with more is cleared. */
+/** Number of cached names above which the cache is cleared. {@link NodeCache.use} can raise it. */
 const MAX_NAMES = 200_000;
-/** Maximum number of cached bytes of contents; a cache with more is cleared. */
+/** Bytes of cached contents above which the cache is cleared. {@link NodeCache.use} can raise it. */
 const MAX_BYTES = 64 * 2 ** 20;
-/** Number of loads whose order is remembered. */
+/** Maximum number of loads whose order is remembered; all are forgotten when there are more. */
 const MAX_LOADS = 4_096;
 /** Load number of this client's own writes. */
 const OWN = 0;
 /** Maximum number of cached ranges per file. */
 const MAX_PIECES = 64;
 
-/** The versions that nodes had when a batch was accepted. */
+/** The versions of nodes that the preconditions of an accepted batch confirmed. */
 class CheckedVersions {
   #versions: Map<NodeId | null, Version | undefined> | undefined;
 
@@ -76,13 +76,13 @@ function isOfVersion(check: Check): check is Extract<Check, { kind: 'entry' }> {
 const NOTHING_CHECKED = new CheckedVersions([]);
 
 /**
- * A client's cache of a remote storage. Nothing in it is trusted: an operation's preconditions confirm everything that
- * it used. Each record has the number of the load that returned it, negative if the data may be older than the load.
- * Records of one load are from one point in time.
+ * A client's cache of a remote storage. Nothing in it is trusted: an operation's preconditions confirm what it used,
+ * unless all of that is known to be from one point in time. Each record has the number of the load that returned it,
+ * negative if the data may be older than the load. Records of one load are from one point in time.
  */
 export class NodeCache {
   #nodes = new Map<NodeId, { readonly record: NodeRecord; readonly load: number }>();
-  /** Number of loads sent when a load completed; for the last few thousand. */
+  /** For each load, up to {@link MAX_LOADS} of them: the number of loads sent by the time it completed. */
   readonly #sent = new Map<number, number>();
   #directories = new Map<NodeId, CachedDirectory>();
   /** Files that had several names when they were loaded. */
@@ -103,7 +103,7 @@ export class NodeCache {
   #checked = NOTHING_CHECKED;
   #changes = 0;
 
-  /** Counts how often a record of a node changed or was forgotten. */
+  /** Number of times that a node's record changed or was removed, except by `clear`. */
   get changes(): number {
     return this.#changes;
   }
@@ -125,7 +125,7 @@ export class NodeCache {
 
   /**
    * Starts a use, for an operation that needs its loaded data to stay cached. The operation calls `goOn` before each
-   * load. If its data was cleared for lack of space, the cache gets twice the space until the use ends.
+   * load. If its data was cleared for lack of space, the size limits of the cache are doubled until the use ends.
    */
   use(): Use {
     const mine = { times: 1 };
@@ -211,7 +211,7 @@ export class NodeCache {
     return { version, names, recordOf: (name) => this.#node(known.names.get(name))?.record };
   }
 
-  /** Returns the address of a known directory whose names are not all known, if there are at most `most`. */
+  /** Returns the address of a known directory, if its names are not all known and there are at most `most` of them. */
   unlisted(path: string, most: number): NodeAddress | undefined {
     const record = this.#node(this.#idAt(path))?.record;
     if (record?.directory === undefined || record.directory.count > most) return undefined;
@@ -225,7 +225,7 @@ export class NodeCache {
     return piece?.bytes.subarray(offset - piece.offset, offset - piece.offset + length);
   }
 
-  /** Stores the result of a load request, with the number of loads sent by then. */
+  /** Stores a result of the load with the number `load`. `sent`: number of loads sent by now. */
   add(request: LoadRequest, result: LoadResult, load: number, sent = Math.abs(load), keepsContents = true): void {
     if (this.#sent.size > MAX_LOADS) this.#sent.clear();
     this.#sent.set(load, sent);
@@ -347,7 +347,7 @@ export class NodeCache {
     return known === undefined ? 0 : lengthOf(known.pieces);
   }
 
-  /** Keeps a range of a file's content, with the others of the same version. */
+  /** Stores a range of a file's content, beside other ranges of the same version. */
   #addPiece(record: NodeRecord, offset: number, bytes: Uint8Array): void {
     const known = this.#contents.get(record.id);
     const before = known === undefined ? [] : known.pieces;
@@ -357,7 +357,7 @@ export class NodeCache {
     this.#contents.set(record.id, { version: record.version, pieces });
   }
 
-  /** Returns the cached directory, a new one if its listing has changed. */
+  /** Returns the cached directory; a new, empty one if its listing has changed or has no known version. */
   #directory(record: NodeRecord): CachedDirectory {
     const known = this.#directories.get(record.id);
     const listing = record.directory?.listing ?? UNKNOWN_VERSION;
@@ -392,9 +392,10 @@ export class NodeCache {
   }
 
   /**
-   * {@link apply} in steps. A file that the batch writes twice has its final version from the first write on, so the
-   * data is moved to another cache until all writes are applied. Data loaded in between is discarded then, unless the
-   * cache was cleared.
+   * {@link apply} in steps. All writes of a batch set the same version, so after only some of them a content in the
+   * cache may be outdated although its version is current. That is why the data is moved to another cache until all
+   * writes are applied. It then replaces everything loaded in between. If the cache was cleared in between, the moved
+   * data is discarded instead.
    */
   *applySteps(writes: readonly Write[], version: Version, checks: readonly Check[]): Steps<void> {
     const aside = new NodeCache();
@@ -410,7 +411,7 @@ export class NodeCache {
     if (this.#clears === clears) this.#take(aside);
   }
 
-  /** Removes all nodes with the batch's version, because a write to an unknown node may concern any of them. */
+  /** Removes all nodes and contents with the batch's version, because a write to an unknown node may concern them. */
   #forgetLost(version: Version): void {
     if (!this.#isLost) return;
     this.#isLost = false;
@@ -487,7 +488,8 @@ export class NodeCache {
   }
 
   /**
-   * Sets the node of a name; undefined: unknown. Marks the versions of the listing and of everything above as unknown.
+   * Sets the node of a name; undefined: unknown. Marks the version of the listing and the tree versions of the
+   * directories above as unknown.
    */
   #rename(path: string, id: NodeId | null | undefined): void {
     const parent = this.#idAt(parentPath(path));
@@ -510,7 +512,8 @@ export class NodeCache {
         covered: undefined,
       });
     }
-    // The node of this name is newer than the load that returned the rest of the directory.
+    // What the name leads to changed after the load that returned the rest of the directory, so neither the directory
+    // nor the node counts as part of that load any more.
     this.#detachFromLoad(parent);
     if (id !== undefined && id !== null) this.#detachFromLoad(id);
     this.#outdate(parentPath(path));
@@ -526,8 +529,8 @@ export class NodeCache {
   }
 
   /**
-   * Updates the record of a moved node. A file was checked completely; only the identity of a directory was, so its
-   * version is unknown.
+   * Updates the record of a moved node. The batch checked the version of a file, but only the id of a directory, so a
+   * directory's version is now unknown.
    */
   #moved(id: NodeId | null | undefined, time: number, version: Version): void {
     const record = this.#node(id)?.record;
@@ -574,7 +577,7 @@ export class NodeCache {
 
   /**
    * Reports whether a file's record is as the batch found or left it. If not, removes the record, which is from another
-   * time. Cached parts of a directory have their own versions.
+   * time. Always true for a directory, because the cached parts of a directory have versions of their own.
    */
   #isAsChecked(record: NodeRecord, version: Version): boolean {
     if (record.kind === 'directory' || record.version === version || this.#checked.has(record)) return true;
@@ -584,8 +587,8 @@ export class NodeCache {
   }
 
   /**
-   * Marks totals and tree versions of the directories along a path as unknown, because something under them has
-   * changed. Returns the id at the end of the path, as {@link #idAt} does.
+   * Marks the tree versions of the directories along a path as unknown, because something under them has changed.
+   * Returns the id at the end of the path, as {@link #idAt} does.
    */
   #outdate(path: string): NodeId | null | undefined {
     let id: NodeId | null | undefined = this.#root;
@@ -605,13 +608,13 @@ export class NodeCache {
     this.#setNode({ ...known.record, directory: { ...directory, tree: UNKNOWN_VERSION } }, known.load);
   }
 
-  /** Removes files with several names, one of which may have been under a removed directory. */
+  /** Removes the records of all files with several names: one of these may have been at or under the removed name. */
   #forgetLinked(): void {
     for (const id of this.#linked) this.#forgetNode(id);
     this.#linked.clear();
   }
 
-  /** Returns the record of an id; undefined for a missing id. */
+  /** Returns the record of an id and the number of its load. Undefined if there is no id, or if it is not cached. */
   #node(id: NodeId | null | undefined): { readonly record: NodeRecord; readonly load: number } | undefined {
     return this.#nodes.get(id as NodeId);
   }

@@ -16,7 +16,7 @@ const MAX_PLACES = 8;
 /** Sends load requests as one request to the backend. */
 export type Ask = (requests: readonly LoadRequest[], call: BackendCall) => Promise<readonly LoadResult[]>;
 
-/** The known part of one state of a storage (the current one or a checkpoint), and the means to load more. */
+/** The known part of one state of a storage (the current, a pinned or a checkpoint's), and the means to load more. */
 export class NodeLoader {
   readonly cache = new NodeCache();
   readonly #ask: Ask;

@@ -42,7 +42,7 @@ const MAX_LISTED_NAMES = 5000;
 /** Maximum number of names of a directory that is listed at the first lookup. */
 const MAX_UNCHECKED_NAMES = 1000;
 
-/** Attempts to prepare a listing in slices, during which other writers may change the directory. */
+/** Maximum number of attempts to prepare a listing in slices, during which other writers may change the directory. */
 const MAX_PREPARED = 3;
 
 /** A long listing that was prepared in slices. */
@@ -52,7 +52,7 @@ interface Prepared {
   readonly listing: CachedListing | undefined;
   /** `NodeCache.changes` when the preparation began. */
   readonly changes: number;
-  /** Number of preparations. */
+  /** Number of preparations of this directory so far. */
   readonly times: number;
   /** True if the listing leads to data that is known to be outdated. */
   isStale: boolean;
@@ -77,7 +77,7 @@ const UNKNOWN_ROOT: NodeRecord = {
 
 /** A point in a transaction to which it can be undone. */
 export interface Mark {
-  /** Undefined for a single operation: it starts again on a tree of its own, or has failed. */
+  /** Undefined for a single operation, which need not be undone: it starts again on a new tree, or has failed. */
   readonly state: TreeState | undefined;
   readonly checks: number;
   readonly writes: number;
@@ -150,7 +150,7 @@ export class OptimisticTransaction implements ViewSource {
     return view;
   }
 
-  /** Starts with the current root; while it is unknown, with a placeholder that has to be loaded. */
+  /** Starts with a new tree of the cached root; if that is unknown, of a placeholder that has to be loaded. */
   restart(): void {
     const known = this.#cache.root;
     const root = known ?? UNKNOWN_ROOT;
@@ -171,7 +171,7 @@ export class OptimisticTransaction implements ViewSource {
     this.restart();
   }
 
-  /** Reports whether everything relied on is from one point in time since the start. */
+  /** Reports whether everything relied on is known to be from one point in time since the start. */
   get isFromOneState(): boolean {
     if (this.recorder.checks.length === 0 || this.use === 'still') return true;
     if (this.use === 'long') return false;

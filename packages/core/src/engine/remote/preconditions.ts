@@ -7,7 +7,7 @@ export const MAX_LINEAR_CHECKS = 12;
 /** Preconditions examined per step. */
 const CHECKS_PER_STEP = 128;
 
-/** Returns the same as {@link preconditionsOf}, faster for a small number of preconditions. */
+/** Like {@link preconditionsOf}, but also removes duplicates. Faster for a small number of preconditions. */
 export function preconditionsOfFew(checks: readonly Check[]): readonly Check[] {
   return checks.filter((check, i) => {
     for (let at = 0; at < i; at++) if (isSameCheck(checks[at] as Check, check)) return false;

@@ -6,7 +6,7 @@ import type { OptimisticTransaction } from './optimistic-transaction.js';
 
 /** Bytes that a walk loads in advance per request. */
 const TREE_BUDGET = 4 * 2 ** 20;
-/** Number of items that a walk may return before it lists its first directory. */
+/** Maximum number of items collected from a walk that has not listed a directory yet. */
 const MAX_HELD = 64;
 
 type Start<T> = (view: View) => Cursor<T>;
@@ -53,7 +53,7 @@ export function beginWalk<T>(transaction: OptimisticTransaction, start: Start<T>
   }
 }
 
-/** Yields the items of a started walk: the collected ones, then the rest, loading a subtree at a time. */
+/** Yields the items of a begun walk: first those already collected, then the rest, loaded a subtree at a time. */
 export async function* restOf<T>(
   transaction: OptimisticTransaction,
   { held, cursor }: BegunWalk<T>,

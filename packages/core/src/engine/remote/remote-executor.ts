@@ -49,7 +49,7 @@ interface Changed<R> {
   readonly version: Version | undefined;
 }
 
-/** Result of accepted effects. */
+/** Result of an accepted commit. */
 interface Settled {
   /** Version of everything written; undefined if nothing was. */
   readonly version: Version | undefined;
@@ -75,9 +75,9 @@ const MAX_LOADS = 10_000;
 
 /**
  * Runs operations over a remote backend. An operation runs on a sparse tree. If it reads something that is not loaded,
- * that is loaded and the operation runs again. Then its writes are sent as one batch, with everything that it relied on
- * as preconditions. On a conflict it starts again. Results of one load are from one point in time; everything else is
- * confirmed.
+ * the missing data is loaded and the operation runs again. Then its writes are sent as one batch, with everything that
+ * it relied on as preconditions. On a conflict it starts again. An operation that only read needs no confirmation if
+ * everything it used came from one load.
  */
 export class RemoteExecutor implements Executor {
   readonly kind = 'async';
@@ -160,8 +160,8 @@ export class RemoteExecutor implements Executor {
       const begun = this.attempt(transaction, () => operation(transaction.view), signal, { kept, mayBeOld });
       const result = begun instanceof Promise ? await begun : begun;
       if (!result.ok && transaction.hasOld) {
-        // The failure must be true in some state since the start. Preconditions confirm the entries that were found,
-        // not all that were missing.
+        // The failure must have been true in some state since the start. Preconditions confirm the entries that were
+        // found, but not all that were missing.
         this.#current.cache.clear();
         continue;
       }
@@ -292,7 +292,7 @@ export class RemoteExecutor implements Executor {
       else cache.clear();
       return undefined;
     }
-    // Before any other task runs, so that later commits are reported later.
+    // Published before any other task runs, so that changes are reported in the order of their commits.
     if (transaction.changes.length > 0) this.feed.publish(transaction.changes, transaction.tree);
     if (branch !== undefined) this.feed.files.takeChanged(branch);
     if (writes.length > 0) {
@@ -336,8 +336,8 @@ export class RemoteExecutor implements Executor {
   }
 
   /**
-   * {@link collect} for a cursor that reads nearly everything: it starts without a cache, and loads exactly what it
-   * requests.
+   * {@link collect} for a cursor that reads nearly everything: it starts with an empty cache, and only what the cursor
+   * requests is loaded.
    */
   async collectAnew<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
     return this.#confirmed(
@@ -347,7 +347,7 @@ export class RemoteExecutor implements Executor {
     );
   }
 
-  /** Returns all items of a walk, from one point in time: read completely, and again if another writer interfered. */
+  /** Reads a walk to its end, again if another writer interfered, so that all items are from one point in time. */
   async #confirmed<T>(
     open: (hasLost: boolean) => Promise<OptimisticTransaction>,
     walk: (transaction: OptimisticTransaction) => AsyncIterable<T>,
@@ -391,8 +391,8 @@ export class RemoteExecutor implements Executor {
 
   /**
    * Opens an optimistic transaction for work that loads several times: from a pinned read if the backend has them, so
-   * that concurrent writers do not invalidate it; otherwise from the current state. Costly pins are left to work that
-   * has lost a race. The caller releases the transaction.
+   * that concurrent writers do not invalidate it; otherwise from the current state. A costly pin is taken only after
+   * the work has lost a race. The caller releases the transaction.
    */
   async #open(
     context: Context,
@@ -416,7 +416,7 @@ export class RemoteExecutor implements Executor {
     return transaction;
   }
 
-  /** Returns a transaction that reads a checkpoint. That never changes, so its data needs no confirmation. */
+  /** Returns a transaction that reads a checkpoint. A checkpoint never changes, so its data needs no confirmation. */
   async #kept(
     which: Checkpoint | string,
     context: Context,
@@ -500,7 +500,7 @@ export class RemoteExecutor implements Executor {
         syscall: 'transaction',
         hint: 'This storage has no transactions; use an overlay',
       });
-    // A pin is taken after a lost race by work that wrote nothing, or whose state could not be read completely.
+    // A costly pin is taken after a lost race if the work wrote nothing, or its state could not be read completely.
     let isPinned = false;
     for (let attempt = 0; attempt < MAX_TRANSACTIONS; attempt++) {
       signal?.throwIfAborted();

@@ -55,7 +55,7 @@ export class RemoteQuota implements Quota {
     return this.limits;
   }
 
-  /** Reads the limits again, and reports whether they are others than those that an operation relied on. */
+  /** Reads the limits again, and reports whether they differ from those that an operation relied on. */
   async areOthers(relied: Limits, signal: AbortSignal | undefined): Promise<boolean> {
     return !sameLimits(await this.latest(signal), relied);
   }

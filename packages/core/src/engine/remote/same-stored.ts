@@ -3,7 +3,7 @@ import { type DirectoryNode, type FileNode, Unloaded } from '../../tree/node.js'
 
 /**
  * Reports whether a storage's versions say that two directories and everything under them are equal, and neither was
- * changed since.
+ * changed here since it was loaded.
  */
 export function isSameBeneath(a: DirectoryNode, b: DirectoryNode): boolean {
   if (a.origin === undefined || b.origin === undefined || a.version === UNKNOWN_VERSION) return false;
@@ -12,7 +12,7 @@ export function isSameBeneath(a: DirectoryNode, b: DirectoryNode): boolean {
   return isAsLoaded && a.version === b.version && a.origin.address.id === b.origin.address.id;
 }
 
-/** Reports whether a storage's versions say that two files have the same content, loaded on neither side. */
+/** Reports whether a storage's versions say that two files have the same content. False if either content is loaded. */
 export function isSameContent(a: FileNode, b: FileNode): boolean {
   const [left, right] = [a.data, b.data];
   if (a.size !== b.size || !(left instanceof Unloaded) || !(right instanceof Unloaded)) return false;

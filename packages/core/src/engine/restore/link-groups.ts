@@ -5,8 +5,8 @@ import type { Location } from '../../tree/tree.js';
 import type { View } from '../view.js';
 
 /**
- * Returns, for each path of a file or link with several names, all of its paths that count, joined to one text. Lists
- * only directories that may have such files in or under them.
+ * Returns a text for each path of a file or link with several names: all paths of that node, joined. Paths for which
+ * `counts` returns false are left out. Lists only directories that may have such nodes in or under them.
  */
 export function linkGroups(view: View, counts: (path: string, node: Node) => boolean): ReadonlyMap<string, string> {
   const names = new Map<NodeId, string[]>();

@@ -29,7 +29,7 @@ interface Met {
   readonly entry: TreeNode | undefined;
 }
 
-/** A directory now and then, as far as it exists. */
+/** A directory in the current and in the wanted state, as far as it exists there. */
 export interface Pair {
   readonly path: string;
   readonly now: Location | undefined;
@@ -37,7 +37,7 @@ export interface Pair {
 }
 
 /**
- * Makes the state equal to another one, except for entries that the guard hides; `wanted` is a view of the other
+ * Makes the state equal to another one, except for entries that the guard hides; `wanted` is a view of the other state
  * without guards. First everything is compared and checked, parents before their entries. Then superfluous names and
  * those of another kind are removed, missing ones are created, and differing ones are changed. If anything is refused
  * or exceeds a limit, nothing has changed.
@@ -70,7 +70,10 @@ export interface RestoredPaths {
   readonly added: readonly string[];
   /** Removed entries; a directory stands for everything that was in it. */
   readonly removed: readonly string[];
-  /** Entries that got other content or metadata. */
+  /**
+   * Entries that got other content or metadata. A directory counts only if its mode or owner differed, not its times
+   * alone. A file with several names is listed by one of them.
+   */
   readonly changed: readonly string[];
 }
 
@@ -196,7 +199,7 @@ class Restore {
     return after.kind === DIRECTORY;
   }
 
-  /** Reports whether a name keeps its node: of the same kind, with the same other names. */
+  /** Reports whether a name keeps its node, because both nodes are of one kind and have the same other names. */
   #isKept(path: string, before: Node, after: Node): boolean {
     if (before.kind !== after.kind) return false;
     if (before.kind === DIRECTORY) return true;
@@ -214,8 +217,9 @@ class Restore {
   }
 
   /**
-   * Plans a directory that stays: its metadata are restored if they may be written. Returns true if its entries may
+   * Plans a directory that stays: its metadata is restored if it may be written. Returns true if its entries may
    * differ.
+   * @throws the guard's error if its mode or owner differs and may not be written
    */
   #directory(path: string, before: DirectoryNode, after: DirectoryNode): boolean {
     this.view.relyOnMeta(before);
@@ -345,7 +349,7 @@ function side(view: View, parent: Location | undefined, name: string, entry: Tre
   return { node, location: isDirectory ? view.tree.childLocation(parent, name, node) : undefined };
 }
 
-/** Reports whether mode or owner differ. Different times alone do not matter if write access is refused. */
+/** Reports whether mode, uid or gid differ. */
 function isOther(a: Metadata, b: Metadata): boolean {
   return a.mode !== b.mode || a.uid !== b.uid || a.gid !== b.gid;
 }

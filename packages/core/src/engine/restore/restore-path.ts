@@ -41,7 +41,10 @@ function joined(way: readonly Pair[], name: string): string {
   return path === '/' ? `/${name}` : `${path}/${name}`;
 }
 
-/** Returns the path of a directory without links: as it is now, or if it is missing now, as it was. */
+/**
+ * Returns the path, free of links, to which the path of a directory leads: now, or if nothing exists there now, at the
+ * checkpoint.
+ */
 function directoryOf(view: View, kept: View, path: string, given: string): string {
   for (const one of [view, kept]) {
     const node = one.peek(path, true, 'look', SYSCALL, given);
@@ -71,7 +74,7 @@ function wayTo(view: View, kept: View, path: string, given: string): Pair[] {
   return way;
 }
 
-/** Returns a directory in another one; undefined if nothing exists there, `other` for another kind of entry. */
+/** Returns the directory under a name of another one; undefined if nothing exists there, `other` for another kind. */
 function enter(view: View, location: Location | undefined, name: string): Location | 'other' | undefined {
   const node = location && view.tree.resolve(view.lookup(location, name));
   if (location === undefined || node === undefined) return undefined;
