@@ -358,7 +358,7 @@ function isLeaf({ before, after }: TreeChange): boolean {
 
 type Leaf = Exclude<Node, { kind: typeof DIRECTORY }>;
 
-/** Stands for content too large for one array, which is reported as different binary content. */
+/** Two binary contents that stand for those of a change if one is too large for one array: unequal if those differ. */
 const BINARY = new Uint8Array(1);
 const OTHER_BINARY = new Uint8Array(2);
 

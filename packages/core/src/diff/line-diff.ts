@@ -18,8 +18,8 @@ export interface LineDiffOptions {
 
 /**
  * Returns the changes from one list of lines to another by the algorithm of Myers in linear space, with as few removed
- * and added lines as possible. Lines found on one side only are set aside first. The work is bounded: beyond it the
- * result is correct, but not the shortest.
+ * and added lines as possible. Lines found on one side only are set aside first. The work is bounded, in total and for
+ * each region: beyond a bound the result is correct, but perhaps not the shortest.
  * @throws TypeError, RangeError if `maxWork` is not an integer ≥ 0, TypeError for an unknown option
  */
 export function diffLines(a: readonly string[], b: readonly string[], options?: LineDiffOptions): LineChange[] {

@@ -15,7 +15,7 @@ const UNREACHED = 0x7fffffff;
 
 /**
  * The algorithm of Myers in linear space: finds which numbers of `a` are removed and which of `b` are added. Its work
- * is bounded: beyond the bound the result is correct, but not the shortest.
+ * is bounded, in total and for each box: beyond a bound the result is correct, but perhaps not the shortest.
  */
 export class LineSearch {
   /** 1 for each removed line of `a`, and for each added line of `b`. */

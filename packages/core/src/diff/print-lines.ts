@@ -166,7 +166,7 @@ const SAFE = [0, 0] as const;
 
 /**
  * Returns the code and length of the character at a position if it is unsafe, else zeros. Unsafe are controls of two
- * bytes (U+0080 to U+009F) and characters that change the direction of text (U+202A to E, U+2066 to 9).
+ * bytes (U+0080 to U+009F) and characters that change the direction of text (U+202A to U+202E, U+2066 to U+2069).
  */
 function unsafeAt(bytes: Uint8Array, at: number): readonly [code: number, length: number] {
   const second = bytes[at + 1] ?? 0;

@@ -27,7 +27,7 @@ export interface DiffFile {
 export interface UnifiedOptions extends LineDiffOptions {
   /** Unchanged lines around a change. Default 3. */
   readonly context?: number | undefined;
-  /** Colours as in git (ANSI). Control characters of the content are then shown as `^X`. Default false. */
+  /** Colours as in git (ANSI). Control characters are then escaped, as `^X` or `<U+0085>`. Default false. */
   readonly color?: boolean | undefined;
 }
 

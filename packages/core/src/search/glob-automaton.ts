@@ -9,7 +9,7 @@ const STAR = 5;
 const SPLIT = 6;
 /** A globstar at the start of a segment. */
 const LOOP = 7;
-/** A globstar that matches a whole segment, inside the segment. */
+/** A globstar inside a segment that it matches as a whole. */
 const BODY = 8;
 
 const DOT = 0x2e;
@@ -24,7 +24,7 @@ export interface GlobState {
   readonly positions: Int32Array;
   /** True before the first character of a segment. */
   readonly first: boolean;
-  /** Reports whether the path may end here; computed on demand. */
+  /** True if the path may end here. Undefined until it is computed. */
   ends: boolean | undefined;
   /** Successor states by code point, ASCII only. */
   readonly following: (GlobState | undefined)[];
@@ -146,7 +146,7 @@ export class GlobAutomaton {
     }
   }
 
-  /** Each branch leads back to one split, so the size is that of the branches. */
+  /** Adds a repetition. Each branch leads back to one split, so the size is that of the branches. */
   #repeat({ branches, min }: Extract<Token, { kind: 'repeat' }>, next: number): number {
     const loop = this.#split([next]);
     const starts = branches.map((branch) => this.#sequence(branch, loop));

@@ -54,7 +54,7 @@ const MARKS: Readonly<Record<string, Pick<Mark, 'kind' | 'pair'>>> = {
  * Parses a glob pattern. `\` separates like `/`; `.`, empty segments and a leading `/` are dropped; `..` removes a
  * preceding literal segment. A relative pattern continues `directory`, whose names are literal.
  * @throws TypeError if the pattern is not a string or contains NUL
- * @throws RangeError for an empty pattern, one beyond a limit, and one with `..` after a wildcard
+ * @throws RangeError for an empty pattern, one beyond a limit, one with `!(…)`, and one with `..` after a wildcard
  * @throws FsError EINVAL for lone surrogates
  */
 export function parsePattern(pattern: string, directory: readonly string[] = []): Token[] {

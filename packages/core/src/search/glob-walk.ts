@@ -25,14 +25,17 @@ export type GlobStep = { readonly path: string; readonly node: Node } | null;
 /** Names examined between two pauses. */
 const SLICE_NAMES = 256;
 
-/** Set at the first search, see {@link keepKind}. At module level it would be kept in bundles that do not search. */
+/**
+ * Set at the first search, which calls {@link keepKind}. At module level, those calls would keep this code in bundles
+ * that do not search.
+ */
 let isKept = false;
 
 /** One pattern or several. */
 export type Patterns = string | readonly string[];
 
 /**
- * @param exclude their wildcards match a leading dot
+ * @param exclude Patterns of what to leave out. Their wildcards match a leading dot.
  * @throws TypeError, RangeError, FsError EINVAL, ENAMETOOLONG
  */
 export function planGlob(patterns: Patterns, cwd: string, dot: boolean, exclude: Patterns = []): GlobPlan {
@@ -78,11 +81,11 @@ interface Entered {
 
 /**
  * Walks the matches of a plan, parents first, siblings in UTF-8 order. What is excluded is neither returned nor
- * entered. Links on the way to the base are followed, others are matched but not entered. The start itself is never a
+ * entered. Links on the way to the base are followed, others are matched but not entered. `cwd` itself is never a
  * match.
  */
 export class GlobWalk implements Cursor<GlobStep> {
-  /** The directory of each depth. */
+  /** States in the entered directory of each depth. Undefined if nothing in it can match. */
   readonly #entered: (Entered | undefined)[] = [];
   #walk: TreeWalk | undefined;
   #hasBegun = false;

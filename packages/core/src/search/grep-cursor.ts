@@ -75,7 +75,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     return this.#open() ? null : undefined;
   }
 
-  /** Queues files until enough can be loaded together. Returns true when done. */
+  /** Queues files until enough can be loaded together. Returns false if it stopped before, for a pause. */
   #fill(): boolean {
     const most = this.view.source === undefined ? 1 : BATCH_FILES;
     while (this.#queue.length < most && this.#queuedBytes < BATCH_BYTES) {
@@ -126,7 +126,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     const bytes = this.#content(first);
     this.#loads = 0;
     this.#queue.shift();
-    // Names of one file follow each other often.
+    // A content stays loaded while another name of the file is queued.
     if (!this.#queue.some(({ node }) => node.id === first.node.id)) this.view.source?.dropContent?.(first.node.id);
     this.#queuedBytes -= first.node.size;
     if (this.#queue.length === 0) this.#isFull = false;

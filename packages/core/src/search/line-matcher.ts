@@ -97,7 +97,8 @@ function checkRanges(ranges: readonly MatchRange[] | null, line: string): readon
 }
 
 /**
- * Lower-cases without changing the length, so that positions hold: only İ would grow, and final sigma becomes sigma.
+ * Lower-cases without changing the length, so that positions stay valid. İ, whose lower case is longer, becomes `i`. A
+ * final sigma becomes an ordinary one.
  */
 function foldCase(text: string): string {
   const lower = text.toLowerCase();

@@ -7,7 +7,7 @@ import { xxh32 } from './xxh32.js';
  *
  *       0   8  magic; like PNG's, it reveals a text conversion of the file
  *       8   4  format version
- *       12  4  XXH32 of the 12 bytes before; the same in every version up to here
+ *       12  4  XXH32 of the 12 bytes before; up to here, every version has the same layout
  *       16  4  length of the index
  *       20  4  XXH32 of the index
  *       24  8  length of the content area

@@ -26,9 +26,9 @@ export interface RestoreOptions extends CallOptions {
  * times and links come back. The whole snapshot is checked first, then everything changes in one step, for all readers.
  * On failure nothing changes. Open handles become EBADF. Checkpoints stay.
  *
- * Bytes of at most 16 MiB may be changed right after the call. Larger ones are copied in pieces, so as not to block the
- * event loop: if they change before that is done, the call fails with `corrupt`, because the checksums of the copy are
- * wrong.
+ * Without `adopt`, bytes of at most 16 MiB may be changed right after the call. Larger ones are copied in pieces, so as
+ * not to block the event loop: if they change before that is done, the call fails with `corrupt`, because the checksums
+ * of the copy are wrong.
  *
  * @throws StorageError `corrupt` for bytes that are not a snapshot or were damaged, `version` for one of a newer
  *   release
@@ -61,7 +61,7 @@ export async function restoreSnapshot(
   await trustedApi(fileSystem).run(replaceState, [builder], { signal });
 }
 
-/** {@link restoreSnapshot} without pauses, for synchronous storages. */
+/** Like {@link restoreSnapshot}, without pauses, for synchronous storages. */
 export function restoreSnapshotSync(
   fileSystem: SyncFileSystem,
   bytes: Uint8Array,

@@ -15,7 +15,7 @@ import type { ContentWriter, SourceEntry } from './snapshot-entry.js';
 /** Maximum number of files whose contents are requested together. */
 const MAX_BATCH_FILES = 1_000;
 
-/** Yields all entries of a filesystem for the encoder. Contents can still be written after the walk. */
+/** Yields all entries of a filesystem for the encoder. The entries' writers still work after the walk. */
 export class SnapshotCursor implements Cursor<SourceEntry> {
   readonly #walk: TreeWalk;
   readonly #view: View;
@@ -87,7 +87,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
 
   #writer(node: FileNode, path: string): ContentWriter {
     const { contents } = this.#view.tree.shared;
-    // Refused before it is loaded, as content in memory is.
+    // A file too large for one array is refused before it is loaded.
     if (node.size > MAX_ARRAY_BYTES) allocate(node.size, path);
     if (node.data instanceof Unloaded) this.#loadWithSiblings(node, path);
     const loaded = loadedFile(this.#view, node);
@@ -134,7 +134,9 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     return directory === '/' ? tree.rootLocation : tree.cachedLocation(directory);
   }
 
-  /** Requests a file whose content did not come with its directory together with its siblings. */
+  /**
+   * Requests the content of a file, which did not come with its directory, together with those of its next siblings.
+   */
   #loadWithSiblings(node: FileNode, path: string): void {
     const files = [node];
     let size = node.size;

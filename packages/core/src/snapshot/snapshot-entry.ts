@@ -10,7 +10,7 @@ export type SnapshotEntry<Body> = NodeEntry<Body> | FurtherName;
 /** A node under its first name. */
 export interface NodeEntry<Body> {
   readonly kind: EntryKind;
-  /** Names from the root: 0 is the root, 1 its children. */
+  /** Number of names from the root: 0 for the root, 1 for its children. */
   readonly depth: number;
   readonly name: string;
   readonly meta: Metadata;

@@ -69,7 +69,9 @@ export class TreeBuilder {
     else this.#addLeaf(parent as OpenDirectory, path, name, entry, number);
   }
 
-  /** Neighbours often share their metadata. @throws StorageError `corrupt` for times that no Date can hold */
+  /**
+   * Checks times, once for neighbours with the same metadata. @throws StorageError `corrupt` for times no Date can hold
+   */
   #checkTimes(meta: Metadata): void {
     if (meta === this.#checked) return;
     const { atime, mtime, ctime, birthtime } = meta;
