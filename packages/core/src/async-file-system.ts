@@ -73,7 +73,7 @@ export class AsyncFileSystem extends WithInternals implements FileSystem {
   readonly #inside: Internals;
   #promises: FileSystemPromises | undefined;
 
-  // Its prototype cannot be replaced: as the base class, another one would get the internals of the next fork.
+  // Its base class cannot be replaced, because another one would be passed the internals of the next fork.
   static {
     Object.preventExtensions(AsyncFileSystem);
   }
@@ -378,7 +378,7 @@ export class AsyncFileSystem extends WithInternals implements FileSystem {
     await this.close();
   }
 
-  /** Runs an operation at a path, which takes no options of its own. */
+  /** Runs an operation at a path. The operation takes no options of its own. */
   #at<R>(
     method: string,
     path: Path,
@@ -389,7 +389,7 @@ export class AsyncFileSystem extends WithInternals implements FileSystem {
     return this.#call(method, options, (view) => operation(view, at));
   }
 
-  /** Runs an operation at a path, which checks its options itself. */
+  /** Runs an operation at a path. The operation checks its options itself. */
   #with<O, R>(path: Path, options: O, operation: (view: View, path: string, options: O) => R): R | Promise<R> {
     const at = pathOf(path);
     const given = this.#given(options);
@@ -430,7 +430,7 @@ export class AsyncFileSystem extends WithInternals implements FileSystem {
     return options === undefined || this.kind === 'sync' ? options : captureArgument(options);
   }
 
-  /** Shared preamble of checkpoint, rollback, fork and transaction. */
+  /** Shared preamble of methods that concern the state as a whole, such as checkpoint, rollback and transaction. */
   #whole(method: string, options: CallOptions | undefined) {
     this.#inside.enter(method);
     const { signal } = checkOptions(options, [], method);

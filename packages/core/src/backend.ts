@@ -89,7 +89,7 @@ export type LoadRequest =
   | {
       readonly kind: 'path';
       readonly path: string;
-      /** Also send the content of a final file up to this size, in bytes. */
+      /** Also send the content if the path leads to a file of at most this size, in bytes. */
       readonly content: number;
     }
   /** Names in a directory, after `after` in UTF-8 order, at most `limit`. */
@@ -268,7 +268,7 @@ export interface BackendCapabilities {
    */
   readonly transactions?: boolean;
   /**
-   * True if batches marked `journaled` are applied completely or not at all, also if this process is killed, although
+   * True if batches marked `journaled` are applied completely or not at all, even if this process is killed, although
    * other clients may see a part of them. Default false.
    */
   readonly journaled?: boolean;
@@ -303,7 +303,7 @@ export interface BackendCall {
 export interface CheckpointStore {
   /**
    * Keeps the current state. The same id again is the same request: it returns `ok` and keeps the earlier state. `max`:
-   * the most checkpoints, unless limits are stored.
+   * the greatest number of checkpoints, unless limits are stored.
    */
   create(
     id: string,
@@ -329,13 +329,13 @@ export interface CheckpointStore {
 }
 
 /**
- * Limits that are stored with the filesystem, for all clients. Once it has some, a backend refuses every batch of
- * writes that has others with `other-limits`, so that no client commits under limits that do not hold any more; a
- * checkpoint is created and restored under the stored ones. Each method is one atomic step that has the same effect if
- * it arrives twice.
+ * Limits that are stored with the filesystem, for all clients. Once limits are stored, a batch of writes with other
+ * limits is refused, with the result `other-limits`, so that no client commits under limits that do not hold any more.
+ * Checkpoints are created and restored under the stored limits. Each method is one atomic step that has the same effect
+ * if it arrives twice.
  */
 export interface LimitStore {
-  /** Returns the stored limits. If there are none, stores `initial` first. An object without a limit means none. */
+  /** Returns the stored limits. If there are none, stores `initial` first; `{}` stands for no limits. */
   open(initial: Limits, call?: BackendCall): Promise<Limits>;
   /** Replaces the stored limits. */
   set(limits: Limits, call?: BackendCall): Promise<void>;

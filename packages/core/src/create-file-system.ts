@@ -64,7 +64,7 @@ export interface FileSystemOptions extends ContextOptions {
 
 /**
  * Opens a filesystem on a storage. Several on one storage share the same state and limits. If `files` are refused,
- * limits that this call stored are removed again, also for a client that has relied on them since.
+ * limits that this call stored are removed again, even if another client has relied on them since.
  * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits, EINVAL
  *   if the filesystem is stored with other limits; StorageError if the stored limits cannot be read or stored
  */
@@ -87,7 +87,8 @@ export function openFileSystem(
 }
 
 /**
- * Like {@link openFileSystem}, on a new state in memory that no other filesystem shares. Its bundle has no storage.
+ * Like {@link openFileSystem}, on a new state in memory that no other filesystem shares. A bundle with only this
+ * function contains no code of storages.
  * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits
  */
 export function openInMemory(options: FileSystemOptions = {}): SyncFileSystem {
@@ -143,7 +144,7 @@ type SettingOptions = Omit<ContextOptions, 'limits'>;
 
 /**
  * Returns a filesystem on a storage synchronously: {@link openFileSystem} without initial files, under the stored
- * limits. On an asynchronous storage, the first write learns these.
+ * limits. On an asynchronous storage, these are learned with the first write.
  */
 export function fileSystemOn(storage: SyncStorage, options?: SettingOptions): SyncFileSystem;
 export function fileSystemOn(storage: Storage, options?: SettingOptions): FileSystem;

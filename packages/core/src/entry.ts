@@ -60,7 +60,7 @@ export interface NewEntry {
 
 const S_IFMT = { file: 0o100000, directory: 0o040000, symlink: 0o120000 } as const;
 
-/** The questions that `node:fs` asks about the kind of an entry. */
+/** The methods of `node:fs` that report the kind of an entry. */
 abstract class Kinded {
   // Assigned by the subclasses: with a field here, `statSync` took 12 % longer.
   abstract readonly kind: EntryKind;
@@ -141,7 +141,8 @@ export class Stats extends Kinded {
    * changes of the entries under them. Reads do not change it, nor does the `rename` of a directory above. All names of
    * a file have the same version. A new state never gets the version of an earlier one; `rollback` restores the version
    * together with the state. It identifies states of one filesystem: the version of a file in a fork or another
-   * filesystem says nothing, and one that a transaction has read after its own change may end with it.
+   * filesystem says nothing. A version that a transaction has read after a change of its own may be replaced at its
+   * end.
    *
    * On a directory of the host it is made of inode, size, mode, number of links and times in nanoseconds, so that two
    * changes of one file within one tick of the host's clock (some milliseconds) may have the same version if they keep

@@ -27,7 +27,7 @@ export interface OpenHow {
   readonly append?: boolean | undefined;
   /** Create the file if it is missing. */
   readonly create?: boolean | undefined;
-  /** With `create`: fail if the name is taken, also by a link. */
+  /** With `create`: fail if the name is taken, even by a dangling link. */
   readonly exclusive?: boolean | undefined;
   /** Truncate the file to zero bytes. */
   readonly truncate?: boolean | undefined;
@@ -86,8 +86,8 @@ export interface EntriesOptions extends CallOptions {
 }
 export interface RmOptions extends CallOptions, VersionOptions {
   /**
-   * Remove a directory with everything in it. Default false. `ifVersion` does not protect what is under its names: the
-   * version of a directory does not change with that.
+   * Remove a directory with everything in it. Default false. `ifVersion` covers only the directory's own names and
+   * metadata: its version does not change with the entries under its names.
    */
   readonly recursive?: boolean | undefined;
   /** Ignore a missing path. Default false. */
@@ -354,8 +354,9 @@ export interface FileSystem extends AsyncDisposable {
   cp(source: Path, destination: Path, options?: CpOptions): Promise<void>;
   /**
    * Copies a file over an existing one or to a new path, following links on both sides; the content is shared.
-   * O(depth). A number instead of the options is node's mode, of which `COPYFILE_EXCL` (1) has an effect.
-   * @throws FsError EISDIR if either is a directory; EEXIST with `exclusive` if the destination exists, as a link too
+   * O(depth). A number instead of the options is node's mode, of which only `COPYFILE_EXCL` (1) has an effect.
+   * @throws FsError EISDIR if either is a directory; EEXIST with `exclusive` if the destination exists, even as a
+   *   dangling link
    */
   copyFile(
     source: Path,

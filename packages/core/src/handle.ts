@@ -210,7 +210,8 @@ export class OpenHandle implements FileHandle {
 }
 
 /**
- * Checks that a handle is still valid, as far as known locally, without a request. @throws FsError EBADF if it is not
+ * Checks that a handle is still valid, as far as known locally, without a request.
+ * @throws FsError EBADF if it is not, or if it was not opened for reading
  */
 export function checkHandle(handle: FileHandle): void {
   if (handle instanceof OpenHandle) stateOf(handle).check('read');

@@ -2,7 +2,7 @@ import { StorageError } from '../errors.js';
 
 /**
  * Returns a function that imports a client's package when it is first needed, so that only those who need the package
- * have to install it. A failure is forgotten.
+ * have to install it. After a failure, the next call tries again.
  * @throws StorageError `unsupported` (the returned function) if the package is not installed
  */
 export function sdkLoader<S>(load: () => Promise<S>, storage: string, packageName: string): () => Promise<S> {
@@ -36,7 +36,7 @@ export function ownClient<C extends { destroy(): void }>(create: () => Promise<C
   };
 }
 
-/** Returns a function that does some work once and keeps its result. A failure is forgotten. */
+/** Returns a function that does some work once and keeps its result. After a failure, the next call tries again. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined;
   return () => {

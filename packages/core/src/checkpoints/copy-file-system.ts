@@ -31,14 +31,14 @@ export interface CopyFileSystemOptions extends CallOptions {
   /** Copy the checkpoints too, if both sides have them. Default true. */
   readonly checkpoints?: boolean | undefined;
   /**
-   * Called once the target is marked as an unfinished copy, and after each step. The object is the same each time. If the
-   * copy fails before the first call, the target holds nothing of it.
+   * Called once the target is marked as an unfinished copy, and after each step. The object is the same each time. If
+   * the copy fails before the first call, the target holds nothing of it.
    */
   readonly progress?: ((copied: Readonly<CopyProgress>) => void) | undefined;
 }
 
 export interface CopiedFileSystem extends Readonly<CopyProgress> {
-  /** Checkpoints of the source and what became of them in the target, oldest first. */
+  /** Checkpoints of the source with their copies in the target, oldest first. */
   readonly mapped: readonly { readonly from: Checkpoint; readonly to: Checkpoint }[];
 }
 
@@ -57,8 +57,8 @@ export interface CopiedFileSystem extends Readonly<CopyProgress> {
  * unless the user is root, entries belong to the user and group that create them.
  *
  * @throws FsError ENOTEMPTY if the target is not empty; ENOSPC, EFBIG if the copy exceeds its limits, before anything
- *   is written if that is `maxCheckpoints`; EBUSY if the source is an unfinished copy; EIO if something wrote during the
- *   call
+ *   is written if that is `maxCheckpoints`; EBUSY if the source is an unfinished copy; EIO if something wrote during
+ *   the call
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -135,7 +135,7 @@ async function startAgain(to: FileSystem, call: CallOptions): Promise<boolean> {
   return true;
 }
 
-/** Removes a tree, also one with directories that their owner may not change. */
+/** Removes a tree, even one with directories that their owner may not change. */
 async function removeTree(to: FileSystem, path: string, call: CallOptions): Promise<void> {
   try {
     await to.rm(path, { recursive: true, ...call });
@@ -238,7 +238,7 @@ class StateCopier {
         if (info.links > 1) homes.set(ino, path);
       }
     }
-    // A new name changes the file's own times.
+    // Set again, because a new name has changed the file's own times.
     for (const { info } of linked.values()) if (info.kind === 'file') await this.#put(from, info, false);
     const directories = [...touched].flatMap((path) => after.get(path)?.info ?? []);
     for (const info of directories) await this.#add(openEntryOf(info), 0);
@@ -248,7 +248,7 @@ class StateCopier {
     await this.#store();
     await this.#compare(after);
     const closed = directories.filter(({ mode }) => isClosed(mode));
-    // Reversed, because a batch is stored from the root down, and what is in a closed directory cannot be changed.
+    // Deepest first and one by one: what is in a closed directory cannot be changed.
     for (const info of closed.sort((a, b) => b.path.length - a.path.length)) {
       await this.#add(entryOf(info), 0);
       await this.#store();

@@ -43,8 +43,8 @@ type Verdict = boolean | string | undefined | void;
  * check returns true or nothing. They are rolled back if it returns false or a reason, and if one of the two throws:
  * the error is returned, not thrown. The checkpoint is dropped in each case.
  *
- * A rollback restores the whole state, so it also undoes what others have written since the checkpoint, and open files
- * become EBADF. Run attempts that must not disturb each other on forks.
+ * A rollback restores the whole state, so it also undoes what other clients have written since the checkpoint, and open
+ * files become EBADF. Run attempts that must not disturb each other on forks.
  *
  * Rejects if the checkpoint or the rollback fails; after a failed rollback the checkpoint stays, to try again.
  *

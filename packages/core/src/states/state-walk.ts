@@ -88,7 +88,7 @@ export class StateWalk {
     this.#met = undefined;
   }
 
-  /** Returns the key of a name in the current directory, without examining the rest. */
+  /** Returns the key of a name in the current directory without visiting it. Always undefined under a guard. */
   keyAt(at: number): StateKey | undefined {
     if (this.#view.context.guard !== undefined) return undefined;
     const node = this.#nodeAt(at);
