@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openWorkspace } from '@scratchfs/workspace';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT, folder, json, ok, run } from './program.js';
 import { repository } from './repository.js';
+import { programFolder } from './terminal.js';
 
 /** Returns the contents of the files that an attempt shows, by path. */
 async function filesOf(cwd: string): Promise<Record<string, string>> {
@@ -285,10 +286,10 @@ describe('refresh', () => {
     writeFileSync(disk, 'person');
     expect((await run(['undo'], { cwd })).stdout).toMatch(/conflict +b\.txt +both changed the same lines/);
     for (const text of ['agent 3', 'agent 4'])
-      expect((await run(['fs', 'write', 'b.txt', text], { cwd })).stderr).toContain('scratchfs restore 0 PATH');
+      expect((await run(['fs', 'write', 'b.txt', text], { cwd })).stderr).toContain('scratchfs restore disk b.txt');
     expect((await run(['accept'], { cwd })).code).toBe(5);
     expect(readFileSync(disk, 'utf8')).toBe('person');
-    await ok(['restore', '0', 'b.txt'], { cwd });
+    await ok(['restore', 'disk', 'b.txt'], { cwd });
     await ok(['fs', 'write', 'b.txt', 'person and agent'], { cwd });
     await ok(['accept'], { cwd });
     expect(readFileSync(disk, 'utf8')).toBe('person and agent');
@@ -331,10 +332,61 @@ describe('hints', () => {
     await ok(['fs', 'write', 'a b.txt', 'agent\n'], { cwd });
     writeFileSync(join(cwd, 'a b.txt'), 'mine\n');
     const { stdout } = await run(['accept'], { cwd });
-    expect(stdout).toContain("scratchfs restore 0 'a b.txt'\n");
+    expect(stdout).toContain("scratchfs restore disk 'a b.txt'\n");
     expect(stdout).not.toMatch(/skip-conflicts|refresh|the person/);
     await ok(['fs', 'write', 'c.txt', 'agent\n'], { cwd });
-    expect((await run(['accept'], { cwd })).stdout).toContain('accept --skip-conflicts\n');
+    expect((await run(['accept'], { cwd })).stdout).toContain(
+      'Accept the rest: the same command with --skip-conflicts\n',
+    );
+  });
+});
+
+describe('a hint', () => {
+  it('works as printed: in a fork, with removed directories, moved files and -C', async () => {
+    const cwd = repository({
+      'a b.txt': 'a\n',
+      'm.txt': 'm\n',
+      'd/f': 'f\n',
+      'd/g': 'g\n',
+      'gone/f': 'f\n',
+      'gone/g': 'g\n',
+    });
+    const env = { ...ENVIRONMENT, PATH: `${programFolder()}:${ENVIRONMENT['PATH']}` };
+    /** Runs the command of a hint in a directory by a shell. */
+    const follow = (text: string, hint: RegExp, place: string): void => {
+      const [, command = ''] = hint.exec(text) ?? [];
+      expect(command).toMatch(/^scratchfs /);
+      execFileSync('/bin/sh', ['-c', command], { cwd: place, env });
+    };
+    await ok(['fs', 'write', 'a b.txt', 'parent\n'], { cwd });
+    await ok(['fs', 'write', 'gone/f', 'parent\n'], { cwd });
+    await ok(['fs', 'mv', 'm.txt', 'n.txt'], { cwd });
+    await ok(['fs', 'write', 'n.txt', 'parent\n'], { cwd });
+    await ok(['fs', 'rm', '-r', 'd'], { cwd });
+    await ok(['fork', 'kid'], { cwd });
+    for (const name of ['a b.txt', 'm.txt', 'd/f']) writeFileSync(join(cwd, name), 'person\n');
+    const refreshed = async (place: string, ...args: readonly string[]) => run(['refresh', ...args], { cwd: place });
+    const yours = /Take yours, then edit that: (.*)/;
+    const first = await refreshed(join(cwd, 'gone'), '-a', 'kid');
+    expect(first).toMatchObject({
+      code: 5,
+      stdout: expect.stringContaining("disk '../a b.txt' ../d/f ../n.txt -a kid\n"),
+    });
+    follow(first.stdout, yours, join(cwd, 'gone'));
+    expect((await refreshed(cwd, '-a', 'kid')).code).toBe(0);
+    rmSync(join(cwd, 'gone'), { recursive: true });
+    const outside = folder('outside');
+    const second = await run(['accept', 'kid', '-C', cwd], { cwd: outside });
+    expect(second.code).toBe(5);
+    follow(second.stdout, yours, outside);
+    expect((await refreshed(cwd, '-a', 'kid')).code).toBe(0);
+    const { files } = await json('fs cat', ['-a', 'kid', 'a b.txt', 'm.txt', 'd/f', 'd/g'], { cwd });
+    expect((files as { text: string }[]).map(({ text }) => text)).toEqual(['person\n', 'person\n', 'person\n', 'g\n']);
+    expect(await ok(['diff', '--name-only', 'kid'], { cwd })).toBe('');
+    await ok(['fs', 'write', 'new.txt', 'new', '-a', 'kid'], { cwd });
+    const third = await run(['accept', 'kid', '-C', cwd], { cwd: outside });
+    follow(third.stdout, /(scratchfs undo .*) takes it back/, outside);
+    expect(existsSync(join(cwd, 'new.txt'))).toBe(false);
   });
 });
 

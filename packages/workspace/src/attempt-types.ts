@@ -284,14 +284,17 @@ export interface Attempt {
   /** Returns the operation that `undo` would take back, or that `redo` would repeat. Undefined if there is none. */
   next(tool: 'undo' | 'redo', options?: CallOptions): Promise<Operation | undefined>;
   /**
-   * Brings back the state after an operation (0: before the first), of everything or of one path. Returns undefined if
-   * nothing differs. A file with several names is one file: restoring one name restores it under all of them.
+   * Brings back the state after an operation (0: before the first), of everything or of one path. With `disk`, the
+   * attempt drops its changes there and shows the disk again; so does 0, except in a fork, which began with changes.
+   * Returns undefined if nothing differs. A file with several names is one file: restoring one name restores it under all
+   * of them. The path of something in a directory that the attempt has removed stands for that directory. With `disk`,
+   * what the attempt has moved to the path goes back to its old name.
    * @param options.expect the last operation that the caller has seen: fails with `moved` if another one has come since
    * @throws WorkspaceError `not-found` for an operation that does not exist or is no longer kept, `moved`; `refused` if
    *   the attempt is live and a path on the disk was changed since
    */
   restore(
-    to: OperationRef | 0,
+    to: OperationRef | 0 | 'disk',
     options?: CallOptions & {
       readonly path?: string | undefined;
       readonly expect?: OperationRef | undefined;
@@ -312,7 +315,7 @@ export interface Attempt {
   /**
    * Settles the conflicts at a path and under it in favour of what the attempt has: its changes then begin from what
    * the disk has now, and an accept replaces that. No file of the attempt changes, and the operation can be undone. To
-   * take over the disk's version instead, use `restore(0, { path })`. A write to the path inside `operation` or
+   * take over the disk's version instead, use `restore('disk', { path })`. A write to the path inside `operation` or
    * `labelled` settles its conflict too; so does a `chmod`.
    *
    * A conflict can be settled only if a result of this object has contained it, with the state that the disk has now:

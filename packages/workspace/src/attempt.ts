@@ -42,9 +42,9 @@ import { ViewBackend } from './backend/view-backend.js';
 import type { CommandVisibility } from './commands/command-visibility.js';
 import { copiesOf } from './commands/copies.js';
 import { changedPaths } from './delta/changed-paths.js';
-import type { Head } from './delta/delta-node.js';
+import { type Head, NO_NAMES } from './delta/delta-node.js';
 import { applyChanges, changesBetween, type HeadChanges, inverse } from './delta/head-changes.js';
-import { restoredPath } from './delta/restored-path.js';
+import { oldNamesUnder, restorablePath, restoredPath } from './delta/restored-path.js';
 import { conflictsUnder, headWithHidden, isTold, settledHead } from './delta/settled.js';
 import { attemptDiff } from './diff/attempt-diff.js';
 import { withText } from './diff/path-diffs.js';
@@ -322,7 +322,7 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   async restore(
-    to: OperationRef | 0,
+    to: OperationRef | 0 | 'disk',
     options: CallOptions & {
       readonly path?: string | undefined;
       readonly expect?: OperationRef | undefined;
@@ -330,25 +330,36 @@ export class WorkspaceAttempt implements Attempt {
     } = {},
   ): Promise<RefreshedOperation | undefined> {
     const { path, expect, actor, signal } = checkOptions(options, ['path', 'expect', 'actor'], 'restore');
-    const id = numberOf(to);
-    const only = path === undefined ? undefined : normalizePath(path);
+    const id = to === 'disk' ? to : numberOf(to);
+    const only = path === undefined || normalizePath(path) === '/' ? undefined : normalizePath(path);
     return this.#change({ signal }, async () => {
       this.#checkExpected(expect, this.#parts.log.state.last);
-      const summary = `Restore ${only === undefined ? 'everything' : only} to operation ${id}`;
-      if (this.#parts.isLive) return this.#restoreLive(id, only, { actor, summary }, { signal });
-      const wanted = await this.#headToContinue(await this.#headAt(id, { signal }), id, { signal });
+      const summaryOf = (at: string | undefined): string =>
+        `Restore ${at ?? 'everything'} ${id === 'disk' ? 'from the disk' : `to operation ${id}`}`;
+      if (this.#parts.isLive)
+        return id === 'disk' ? undefined : this.#restoreLive(id, only, { actor, summary: summaryOf(only) }, { signal });
       const { head } = this.#parts.log.state;
-      const next = only === undefined || only === '/' ? wanted : await this.#withPath(head, wanted, only, { signal });
-      return next === head ? undefined : { tool: 'restore', actor, summary, head: next };
+      const wanted =
+        id === 'disk'
+          ? {
+              root: { ...head.root, version: '', meta: undefined, names: NO_NAMES, listing: undefined },
+              inodes: new Map(),
+            }
+          : await this.#headToContinue(await this.#headAt(id, { signal }), id, { signal });
+      const place = only === undefined ? undefined : restorablePath(head, wanted, only);
+      let next = place === undefined ? wanted : await this.#withPath(head, wanted, place, { signal });
+      if (id === 'disk' && place !== undefined)
+        for (const old of oldNamesUnder(head, place)) next = await this.#withPath(next, wanted, old, { signal });
+      const { entries, inodes } = changesBetween(head, next);
+      if (entries.length + inodes.length === 0) return undefined;
+      return { tool: 'restore', actor, summary: summaryOf(place), head: next };
     });
   }
 
   /** Returns a head with one path as another head has it. */
   async #withPath(head: Head, wanted: Head, path: string, options: CallOptions): Promise<Head> {
     const [shown] = await this.#backend.view(wanted).records([path], options);
-    const next = restoredPath(head, wanted, path, this.#nextVersion(), shown?.id);
-    const { entries, inodes } = changesBetween(head, next);
-    return entries.length + inodes.length === 0 ? head : next;
+    return restoredPath(head, wanted, path, this.#nextVersion(), shown?.id);
   }
 
   /**

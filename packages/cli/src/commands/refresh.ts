@@ -10,7 +10,7 @@ export function run(call: Call): Promise<Result> {
     const { merged, conflicts } = await output.progress('Comparing with the disk', () =>
       attempt.refresh({ signal, ...(options.flag('onto') ? { onto: true } : {}) }),
     );
-    const lines = refreshedLines({ merged, conflicts }, output);
+    const lines = refreshedLines({ merged, conflicts }, call);
     if (lines.length === 0) lines.push('Nothing that the attempt has changed was changed on the disk.');
     return {
       code: conflicts.length > 0 ? ExitCode.conflict : ExitCode.ok,

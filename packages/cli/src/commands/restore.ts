@@ -12,9 +12,9 @@ export function run(call: Call): Promise<Result> {
     output,
     signal,
   } = call;
-  const to = parseNumber(number, 'OP', 0);
+  const to = number === 'disk' ? number : parseNumber(number, 'OP', 0);
   return withAttempt(call, async (attempt, workspace) => {
-    const given = await knownPaths(call, 1, attempt, workspace, [attempt.at(to)]);
+    const given = await knownPaths(call, 1, attempt, workspace, to === 'disk' ? [] : [attempt.at(to)]);
     const paths = given.length === 0 ? [undefined] : given;
     const operations: RefreshedOperation[] = [];
     let failure: unknown;
@@ -30,13 +30,13 @@ export function run(call: Call): Promise<Result> {
     }
     const { merged, conflicts } = joined(operations.map(({ refreshed }) => refreshed));
     const lines = operations.map((operation) => operationText(operation, output));
-    lines.push(...refreshedLines({ merged, conflicts }, output));
+    lines.push(...refreshedLines({ merged, conflicts }, call));
     return {
       lines:
         output.isQuiet && failure === undefined
           ? []
           : lines.length === 0
-            ? [`Nothing differs from the state after operation ${to}.`]
+            ? [`Nothing differs from ${to === 'disk' ? 'the disk there' : `the state after operation ${to}`}.`]
             : lines,
       json: {
         attempt: attempt.name,

@@ -47,7 +47,7 @@ export function run(call: Call): Promise<Result> {
       lines:
         operation === undefined
           ? ['Nothing differs.']
-          : [operationText(operation, output), ...refreshedLines(operation.refreshed, output)],
+          : [operationText(operation, output), ...refreshedLines(operation.refreshed, call)],
       json: { operation: operation === undefined ? null : operationJson(operation) },
     };
   });

@@ -167,10 +167,19 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     name: 'restore',
     group: 'Take back',
     summary: 'Bring back the state after an operation, whole or by path',
-    arguments: [{ ...OPERATION, help: 'Number of an operation; 0 is the state before the first' }, PATHS],
+    details: [
+      'With `disk` in place of OP, the attempt drops its changes of the paths and shows your disk again, which ends a conflict there.',
+    ],
+    arguments: [
+      { ...OPERATION, help: 'Number of an operation; 0: the state before the first; or the word disk' },
+      PATHS,
+    ],
     options: [ACTOR],
     takes: WORKSPACE,
-    examples: [{ command: 'scratchfs restore 12 src/parser.ts', help: 'One file as it was after operation 12' }],
+    examples: [
+      { command: 'scratchfs restore 12 src/parser.ts', help: 'One file as it was after operation 12' },
+      { command: 'scratchfs restore disk src/parser.ts', help: 'One file as your disk has it' },
+    ],
     load: () => import('../commands/restore.js'),
   },
   {

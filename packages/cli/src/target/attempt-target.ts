@@ -20,7 +20,7 @@ export function withAttemptTarget<T>(call: Call, use: (target: Target) => Promis
       change: async (summary, work) => {
         const label = { tool: call.spec.name, summary };
         const { value, refreshed } = await attempt.operation(label, work, { signal: call.signal });
-        for (const line of refreshedLines(refreshed, call.output)) call.output.problem(line);
+        for (const line of refreshedLines(refreshed, call)) call.output.problem(line);
         return value;
       },
     });

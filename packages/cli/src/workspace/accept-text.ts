@@ -1,9 +1,9 @@
-import { shellCommand } from '@scratchfs/core/internal';
 import type { AcceptResult } from '@scratchfs/workspace';
 import { ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { escapeText } from '../terminal/escape.js';
 import { conflictJson, conflictLines } from './diff-text.js';
+import { commandLine, takeYours } from './hint-text.js';
 import { operationJson, pathText } from './operation-text.js';
 
 const MAX_PATHS = 20;
@@ -22,8 +22,9 @@ export function pathList(paths: readonly string[], { style }: Pick<Call['output'
 export function acceptResult(
   result: AcceptResult,
   { name, isCurrent, size }: { readonly name: string; readonly isCurrent: boolean; readonly size: number },
-  { output }: Pick<Call, 'output'>,
+  call: Call,
 ): Result {
+  const { output } = call;
   const { style } = output;
   const { success, message, accepted, conflicts, autoRun, operation, commit } = result;
   const lines = [success ? escapeText(message) : style.error(escapeText(message))];
@@ -34,14 +35,18 @@ export function acceptResult(
       style.warning('Other programs run or obey these files on their own. Look at them before you go on:'),
       ...autoRun.map((path) => `  ${pathText(path)}`),
     );
-  const of = isCurrent ? '' : ` -a ${name}`;
+  const of = isCurrent ? undefined : name;
   if (conflicts.length > 0 && !success) {
-    const [only] = conflicts.map(({ path }) => shellCommand([path.slice(1)]));
-    const path = conflicts.length === 1 ? only : 'PATH';
-    lines.push(style.dim(`Take your version, then edit that: scratchfs restore 0 ${path}${of}`));
-    if (size > conflicts.length) lines.push(style.dim(`Accept the rest: scratchfs accept --skip-conflicts${of}`));
+    lines.push(style.dim(`Take yours, then edit that: ${takeYours(call, conflicts, of)}`));
+    if (size > conflicts.length) {
+      const rest =
+        call.spec.name === 'accept'
+          ? 'the same command with --skip-conflicts'
+          : commandLine(call, ['accept', '--skip-conflicts'], of);
+      lines.push(style.dim(`Accept the rest: ${rest}`));
+    }
   }
-  if (operation !== undefined) lines.push(style.dim(`scratchfs undo${of} takes it back.`));
+  if (operation !== undefined) lines.push(style.dim(`${commandLine(call, ['undo'], of)} takes it back.`));
   return {
     code: success ? ExitCode.ok : conflicts.length > 0 ? ExitCode.conflict : ExitCode.refused,
     lines: output.isQuiet && success ? [] : lines,

@@ -151,7 +151,9 @@ export async function knownPaths(
   for (const [at, word] of args.slice(index).entries()) {
     const path = attemptPath(call, workspace, word);
     paths.push(path);
-    let isKnown = false;
+    // An attempt that was forked from one that has removed a path shows it in none of its states.
+    const disk = join(workspace.directory, path);
+    let isKnown = !attempt.hides(path) && lstatSync(disk, { throwIfNoEntry: false }) !== undefined;
     for (const state of [attempt.fileSystem, attempt.at(0), ...states]) isKnown ||= await hasPath(state, path, signal);
     if (isKnown || (await attempt.log({ path, limit: 1, signal })).operations.length > 0) continue;
     const takesAttempt = call.spec.arguments?.[index + at]?.complete === 'attempt';

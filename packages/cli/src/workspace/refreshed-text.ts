@@ -1,12 +1,13 @@
 import type { RefreshResult } from '@scratchfs/workspace';
+import type { Call } from '../table/command-spec.js';
 import { count } from '../terminal/quantities.js';
 import { conflictLines } from './diff-text.js';
+import { takeYours } from './hint-text.js';
 import { pathText } from './operation-text.js';
 
-type Output = Parameters<typeof conflictLines>[1];
-
 /** Returns a line for each path that was merged with the disk or is in conflict with it, and advice about conflicts. */
-export function refreshedLines({ merged, conflicts }: RefreshResult, output: Output): string[] {
+export function refreshedLines({ merged, conflicts }: RefreshResult, call: Call): string[] {
+  const { output } = call;
   const lines = [
     ...merged.map((path) => `  ${output.style.changed('merged')}  ${pathText(path)}`),
     ...conflictLines(conflicts, output),
@@ -14,7 +15,8 @@ export function refreshedLines({ merged, conflicts }: RefreshResult, output: Out
   if (conflicts.length > 0)
     lines.push(
       '',
-      `${count(conflicts.length, 'conflict')}: the attempt keeps its version, and accept does not write it. Take yours: scratchfs restore 0 PATH; then edit that.`,
+      `${count(conflicts.length, 'conflict')}: the attempt keeps its version, and accept does not write it.`,
+      `Take yours, then edit that: ${takeYours(call, conflicts)}`,
     );
   return lines;
 }

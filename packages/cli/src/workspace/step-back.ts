@@ -61,7 +61,7 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
       lines.push(`Only ${done.length} of ${wanted}: ${end}.`);
     }
     const { merged, conflicts } = joined(done.map(({ refreshed }) => refreshed));
-    lines.push(...refreshedLines({ merged, conflicts }, output));
+    lines.push(...refreshedLines({ merged, conflicts }, call));
     return {
       code: isDeclined ? ExitCode.refused : done.length < wanted ? ExitCode.failed : ExitCode.ok,
       lines: output.isQuiet && failure === undefined ? [] : lines,

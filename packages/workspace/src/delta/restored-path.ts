@@ -1,5 +1,5 @@
 import { type NodeId, pathSegments, type Version } from '@scratchfs/core';
-import { type Base, type DeltaEntry, type DeltaNode, entryAt, type Head, NO_NAMES } from './delta-node.js';
+import { type Base, type DeltaEntry, type DeltaNode, entryAt, type Head, NO_NAMES, nodeOf } from './delta-node.js';
 import { Draft } from './draft.js';
 
 /**
@@ -30,6 +30,35 @@ export function restoredPath(
   }
   for (const id of sharedFiles(old, entry, shownId)) restoreFile(draft, head, wanted, id, version);
   return draft.head;
+}
+
+/**
+ * Returns the path to restore for a path: itself, or the directory on the way to it that `head` has removed or replaced
+ * by another kind of entry, if `wanted` shows that of the disk.
+ */
+export function restorablePath(head: Head, wanted: Head, path: string): string {
+  const names = pathSegments(path);
+  for (let depth = 1; depth < names.length; depth++) {
+    const above = names.slice(0, depth);
+    const [now, then] = [entryAt(head, above), entryAt(wanted, above)];
+    if (now === undefined) break;
+    if (now.node?.kind === 'directory') continue;
+    return then === undefined || then.node?.from !== undefined ? `/${above.join('/')}` : path;
+  }
+  return path;
+}
+
+/** Returns the old names of what a head has moved to a path or to paths under it. */
+export function oldNamesUnder(head: Head, path: string): string[] {
+  const found: string[] = [];
+  const visit = (entry: DeltaEntry | undefined): void => {
+    const node = entry && nodeOf(head, entry);
+    const old = node?.origin?.path;
+    if (old !== undefined && entryAt(head, pathSegments(old))?.isMoved === true) found.push(old);
+    for (const one of node?.names?.values() ?? []) visit(one);
+  };
+  visit(entryAt(head, pathSegments(path)));
+  return found;
 }
 
 /**

@@ -83,6 +83,32 @@ describe('a conflict', () => {
     expect((await attempt.accept()).accepted).toEqual(['/a']);
   });
 
+  it("is ended by restore('disk'), also in a fork, under a removed directory and where a file was moved", async () => {
+    mkdirSync(join(disk, 'd'));
+    for (const name of ['d/f', 'd/g']) person('old\n', name);
+    await write('AGENT\n');
+    await attempt.fileSystem.rm('/d', { recursive: true });
+    await attempt.fileSystem.rename('/b', '/c');
+    await write('AGENT\n', '/c');
+    const fork = await attempt.fork();
+    for (const name of ['a', 'b', 'd/f']) person('PERSON\n', name);
+    const found = async (): Promise<string[]> => (await fork.refresh()).conflicts.map(({ path }) => path);
+    expect(await found()).toEqual(['/a', '/c', '/d/f']);
+    await fork.restore(0, { path: '/a' });
+    expect(await found()).toContain('/a');
+    for (const path of ['/a', '/c', '/d/f'])
+      expect((await fork.restore('disk', { path }))?.summary).toMatch(/^Restore \/(a|c|d) from the disk$/);
+    expect(await fork.restore('disk', { path: '/a' })).toBeUndefined();
+    expect(await found()).toEqual([]);
+    expect((await fork.diff()).paths).toEqual([]);
+    expect(await fork.fileSystem.readText('/d/f')).toBe('PERSON\n');
+    for (let i = 0; i < 3; i++) await fork.undo();
+    expect(await found()).toEqual(['/a', '/c', '/d/f']);
+    expect((await fork.restore('disk'))?.summary).toBe('Restore everything from the disk');
+    expect(await fork.restore('disk')).toBeUndefined();
+    expect([await found(), (await fork.diff()).paths]).toEqual([[], []]);
+  });
+
   it('is not settled by a write unless a result has told of this state of the disk', async () => {
     await write('AGENT\n');
     person('PERSON\n');
