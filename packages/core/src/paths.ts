@@ -1,6 +1,6 @@
 import { FsError } from './errors.js';
 
-/** Bytes of one name, as on Linux filesystems. */
+/** Maximum bytes of one name, as on Linux filesystems. */
 export const MAX_NAME_BYTES = 255;
 /** Maximum bytes of a whole path, as PATH_MAX on Linux. */
 export const MAX_PATH_BYTES = 4096;
@@ -11,8 +11,8 @@ export const MAX_LINK_HOPS = 40;
 
 /**
  * Normalizes a path: `\` becomes `/`; the result is absolute, without `.`, empty segments and trailing `/`; `..` is
- * resolved lexically and stops at `/`. Linear in its length. `withNames: false` leaves the length of single names to
- * the walk, which may fail earlier.
+ * resolved lexically and stops at `/`. Linear in its length. With `withNames: false`, the length of single names is not
+ * checked: the walk along the path does that, and may fail at an earlier name for another reason.
  * @throws TypeError if it is not a string or contains NUL (`ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE` in node)
  * @throws FsError ENOENT for the empty path, EINVAL for ill-formed text, ENAMETOOLONG beyond a limit
  */

@@ -33,7 +33,7 @@ export interface SyncStorage {
   close(): void;
 }
 
-/** The asynchronous form of the store: every method returns a promise and takes a signal. */
+/** The asynchronous form of a storage: its methods return promises, or an iterator, and take a signal. */
 export interface AsyncStorage extends AsyncDisposable {
   readonly kind: 'async';
   readonly capabilities: Capabilities;

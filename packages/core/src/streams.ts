@@ -70,8 +70,8 @@ export function readStream(
 }
 
 /**
- * Streams into a file. It is opened immediately; each chunk is written when it arrives, so that after a failure the
- * earlier ones are in the file.
+ * Streams into a file. The file is opened immediately. Each chunk is written when it arrives, so after a failure the
+ * earlier chunks are in the file.
  */
 export function writeStream(fileSystem: FileSystem, to: Path, options?: WriteStreamOptions): WritableStream<Content> {
   const path = pathOf(to);

@@ -10,8 +10,8 @@ const MAX_FILE_BYTES = 2 ** 28;
 
 /**
  * Returns every file, link and empty directory by path. The record has no prototype, so that `__proto__` is an ordinary
- * name. Files and links for which `canRead` returns false are left out; a directory that contains only such is not
- * empty.
+ * name. Files and links for which `canRead` returns false are left out; a directory that contains only such entries
+ * does not count as empty.
  * @throws FsError EFBIG naming the first file of more than 256 MiB, before any content is read
  */
 export function toRecord(

@@ -94,7 +94,7 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
     if (this.#signals.some((signal) => signal.aborted)) this.#end();
   }
 
-  /** Fails the watcher if the path turns out not to exist. */
+  /** Fails the watcher if `look` rejects, as it does if the path does not exist. */
   beginAfter(look: Promise<void>): void {
     const begun = (): void => {
       this.#beginning = undefined;
@@ -129,7 +129,7 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
     return this;
   }
 
-  /** An error here must not reach the writer of the change: the watcher fails instead. */
+  /** Passes a change on. An error here must not reach the writer of the change: the watcher fails instead. */
   #push(change: Announcement): void {
     if (this.#done) return;
     let event: WatchEvent | undefined;

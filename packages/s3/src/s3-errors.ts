@@ -36,7 +36,9 @@ export function isLostRace(error: unknown): boolean {
   return status !== undefined && LOST_RACE_STATUSES.includes(status) && name !== 'NoSuchBucket';
 }
 
-/** Reports a race lost to another request: the SDK sent this one only once, so it cannot have lost to itself. */
+/**
+ * Reports whether a request lost a race to another one. The SDK sent it only once, so it cannot have lost to itself.
+ */
 export function isSurelyLostRace(error: unknown): boolean {
   return isLostRace(error) && !wasSentAgain(error);
 }

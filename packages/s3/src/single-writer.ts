@@ -58,7 +58,7 @@ export class SingleWriter {
     if (this.#isFirst) this.#tag = head?.tag;
     this.#isFirst = false;
     if (head?.tag === this.#tag) return;
-    // A response may have been lost.
+    // The head may be one of this client's whose response was lost.
     const sent = head === undefined ? -1 : this.#sent.findLastIndex((bytes) => isSame(bytes, head.bytes));
     if (head === undefined || sent < 0) {
       this.#isForeign = true;

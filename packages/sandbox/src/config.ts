@@ -62,8 +62,8 @@ interface Surroundings {
    * The syntax is that of `compileGlob` with `dot`. A pattern without `/` is compared with names at any depth, one with
    * `/` with the path from the top of the sandbox on (`/src/x`, or `/notes/x` with names); a `/` at the end is ignored.
    * The last pattern that matches decides, and `!` at its start makes an exception, except under a hidden directory.
-   * `!(` at the start and a list of exceptions only are a RangeError, because they would hide nothing.
-   * Upper and lower case are the same. {@link SECRET_FILES} has common ones. Default: none.
+   * A pattern that begins with `!(`, and a list with nothing but exceptions, are a RangeError. Upper and lower case are
+   * the same. {@link SECRET_FILES} has common patterns. Default: none.
    */
   readonly deny?: readonly string[] | null | undefined;
 }

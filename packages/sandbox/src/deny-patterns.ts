@@ -3,8 +3,8 @@ import { list, type Reader, text } from './plain-data.js';
 
 /**
  * Patterns for `deny` that hide the usual places of passwords, tokens and private keys: `.env` files except examples,
- * key files, and the credentials of SSH, GnuPG, git, package registries and clouds. They are a help and no guarantee: a
- * secret may be in a file of any name.
+ * key files, and the credentials of SSH, GnuPG, git, package registries and clouds. They guarantee nothing: a secret
+ * may be in a file of any name.
  */
 export const SECRET_FILES: readonly string[] = Object.freeze([
   '.env',
@@ -29,7 +29,8 @@ export interface Rule {
 }
 
 /**
- * Parses a list of patterns such as `deny` takes, in their order. @param field name for errors
+ * Parses a list of patterns such as `deny` takes, in their order.
+ * @param field Name of the list, for errors
  * @throws TypeError, RangeError for a list that {@link patterns} refuses
  */
 export function denyRules(given: unknown, field: string): readonly Rule[] {

@@ -26,7 +26,7 @@ export interface FileSandbox {
 
   canRead(path: string, options?: CallOptions): Promise<boolean>;
   canWrite(path: string, options?: CallOptions): Promise<boolean>;
-  /** Returns the path that the files are stored under, links followed; also if nothing exists there yet. */
+  /** Returns the path under which a file is stored, with links followed, even if nothing exists there yet. */
   resolve(path: string, options?: FollowOptions & CallOptions): Promise<string>;
 
   read(path: string, options?: ReadOptions & CallOptions): Promise<ReadResult>;
@@ -50,7 +50,7 @@ export interface ListedEntry {
 export interface FileSystemSandbox extends FileSandbox {
   /** The filesystem under the same policy. Its paths are those that `resolve` returns. */
   readonly fileSystem: FileSystem;
-  /** Throws the error of a read or a write as far as the policy knows it in advance: not the size of a file. */
+  /** Throws the error that a read or a write would throw because of the policy. The size of a file is not checked. */
   check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void>;
   /**
    * Returns files, directories and links under a directory whose relative path matches a pattern, sorted. Links are not

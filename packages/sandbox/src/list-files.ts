@@ -35,7 +35,7 @@ export function checkPattern(pattern: string): Glob {
   return glob;
 }
 
-/** Returns the matching entries under a directory, by their names in the sandbox. Links are not followed. */
+/** Returns the matching entries under a directory, sorted by their names in the sandbox. Links are not followed. */
 export function* entriesIn(
   fileSystem: FileSystem,
   top: Shown,

@@ -41,7 +41,7 @@ function ownValue(value: object, key: PropertyKey, field: string): unknown {
   return property.value;
 }
 
-/** Field names may contain the caller's keys. */
+/** Escapes a field's name for a message, because it may contain the caller's keys. */
 function shown(field: string): string {
   return quote(field).slice(1, -1);
 }

@@ -15,7 +15,7 @@ import type { Scheduler } from './scheduler.js';
 
 /**
  * Fate of one call: `before`: it fails and was not applied; `after`: it fails although it was applied; `hang`: it is
- * not applied and fails only when its signal aborts; `lost`: so too, but it is applied; `late`: it is applied only
+ * not applied and fails only when its signal aborts; `lost`: like `hang`, but it is applied; `late`: it is applied only
  * after the caller has stopped waiting; `twice`: a commit arrives twice.
  */
 export type Fault = 'none' | 'before' | 'after' | 'hang' | 'lost' | 'late' | 'twice';
@@ -47,7 +47,7 @@ export function randomFaults(
 export interface FaultyOptions {
   /** Decides when each call arrives and when each response does: late and out of order. Default: immediately. */
   readonly scheduler?: Scheduler | undefined;
-  /** Called with each call, also without a fault: tests abort there. */
+  /** Called with each call, even if it has no fault: tests abort calls there. */
   readonly onCall?: ((call: FaultyCall) => void) | undefined;
 }
 

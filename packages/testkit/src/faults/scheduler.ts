@@ -22,7 +22,7 @@ export class Scheduler {
   /** Labels of what settled, in order. */
   readonly log: string[] = [];
   readonly #pending: PendingTurn[] = [];
-  /** Running calls of `outside`. */
+  /** Number of running calls of `outside`. */
   #outside = 0;
 
   constructor(readonly seed: number) {
@@ -34,7 +34,7 @@ export class Scheduler {
     return new Promise((resolve) => this.#pending.push({ label, at: undefined, settle: resolve }));
   }
 
-  /** Runs work that takes real time, such as a call of a disk. Virtual time stands still meanwhile. */
+  /** Runs work that takes real time, such as a call of a disk. Virtual time stands still until it has ended. */
   async outside<T>(work: () => Promise<T>): Promise<T> {
     this.#outside += 1;
     try {

@@ -105,10 +105,10 @@ class Subject {
   }
 
   async isRefused(key: keyof typeof PROBES, before: Dump): Promise<void> {
-    // A layer that permits no change refuses in its own words.
+    // A layer that permits no change may refuse with its own code.
     const codes = this.place === undefined ? ['ENOTSUP', ...FORBIDDEN] : ['ENOTSUP'];
     const name = errorName(await errorOf(() => CALLS[key](this.fs), `${key} to be refused`));
-    // No checkpoint can be named where none can be made.
+    // Without checkpoints, the call can only name one that does not exist.
     if (!this.fs.capabilities.checkpoints) codes.push('ENOENT');
     ok(codes.includes(name), `${key} is not declared, so the call must fail with ${codes.join(' or ')}, not ${name}`);
     await this.isAsBefore(before, `the state after ${key} was refused`);

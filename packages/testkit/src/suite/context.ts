@@ -5,7 +5,7 @@ import { errorName } from '../outcome.js';
 import { errorOf, fail, ok, print } from './assert.js';
 import { syncForm } from './sync-form.js';
 
-/** The options of `create`. An absent one has its default. */
+/** The options of `create`. */
 export interface CreateOptions {
   /** Epoch milliseconds. The source of every stored time. */
   readonly clock: () => number;

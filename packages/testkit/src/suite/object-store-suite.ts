@@ -646,7 +646,7 @@ function deletedFileSystemCases(add: AddStore): void {
   });
 }
 
-/** Opens a filesystem that keeps nothing in memory. */
+/** Opens a filesystem that caches nothing. */
 async function openTree(store: ObjectStore) {
   const storage = objectTreeStorage(store, { maxCacheBytes: 0 });
   return { storage, fs: await openFileSystem(storage) };
@@ -724,7 +724,7 @@ async function headOf(store: ObjectStore): Promise<StoredHead> {
   return { tag: head.tag, bytes: head.bytes };
 }
 
-/** Waits until a condition holds. */
+/** Waits until a condition holds, and fails if it does not within the time. */
 async function until(isTrue: () => boolean, timeoutMs: number): Promise<void> {
   for (const end = performance.now() + timeoutMs; !isTrue(); ) {
     if (performance.now() > end) fail(`no watcher was called within ${timeoutMs} ms`);

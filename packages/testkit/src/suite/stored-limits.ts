@@ -31,7 +31,7 @@ async function refusal(work: Promise<unknown>): Promise<unknown[]> {
   return [error.code, error.limit, error.used, error.requested, error.allowed];
 }
 
-/** Limits without those that are not set. */
+/** Returns the limits that are set. */
 const shown = (limits: Limits): unknown =>
   Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 

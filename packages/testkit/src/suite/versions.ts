@@ -2,7 +2,7 @@ import { type FileSystem, isFsError, type VersionOptions } from '@scratchfs/core
 import { equal } from './assert.js';
 import { type Add, plant } from './context.js';
 
-/** Adds the cases of `Stats.version` and `ifVersion`. The clock stands still in all of them, so that times identify no state. */
+/** Cases of `Stats.version` and `ifVersion`. The clock stands still in all of them, so that times identify no state. */
 export function versionCases(add: Add): void {
   add('every change of content or metadata changes the version, reading keeps it', async ({ fs }) => {
     await plant(fs, { '/f': 'one', '/d': null, '/l': { to: 'f' } });
