@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +29,21 @@ describe.skipIf(reason !== undefined)(
       expect(await other.readText('/kept')).toBe('k'.repeat(200_000));
       for (let i = 0; i < 20; i++) await fs.writeFile('/small', `${i}`);
       expect(await other.readText('/small')).toBe('19');
+      await Promise.all([fs.close(), other.close()]);
+    });
+
+    it('is denied while the disk is mounted read-only, reads on, and goes on when it can be written', async () => {
+      const remount = (mode: 'ro' | 'rw') => execFileSync('mount', ['-o', `remount,${mode}`, top]);
+      const fs = await openFileSystem(new DiskStorage(top, { durability: 'process' }));
+      await fs.writeFile('/f', 'before');
+      remount('ro');
+      const refused = { kind: 'denied', mayHaveHappened: false, message: /check the owner and the mode/ };
+      await expect(fs.writeFile('/f', 'refused')).rejects.toMatchObject(refused);
+      const other = await openFileSystem(new DiskStorage(top));
+      expect(await Promise.all([fs.readText('/f'), other.readText('/f')])).toEqual(['before', 'before']);
+      remount('rw');
+      await fs.writeFile('/f', 'after');
+      expect(await other.readText('/f')).toBe('after');
       await Promise.all([fs.close(), other.close()]);
     });
 

@@ -240,6 +240,25 @@ describe.skipIf(isMissing && !process.env['CI'])('IndexedDbStorage in Chromium',
     await context.close();
   });
 
+  it('is denied to a page without an origin of its own', async () => {
+    const page = await browser.newTab();
+    const outcome = await page.evaluate(async () => {
+      const frame = document.createElement('iframe');
+      frame.sandbox.add('allow-scripts');
+      frame.srcdoc = `<script src="${location.origin}/page.js"></script><script>
+        tools.createFileSystem({ storage: new tools.IndexedDbStorage() }).then(
+          () => parent.postMessage('opened', '*'),
+          ({ kind, message }) => parent.postMessage({ kind, message }, '*'),
+        );
+      </script>`;
+      const told = new Promise((resolve) => addEventListener('message', ({ data }) => resolve(data), { once: true }));
+      document.body.append(frame);
+      return told;
+    });
+    expect(outcome).toEqual({ kind: 'denied', message: 'The browser does not let this page use IndexedDB' });
+    await page.close();
+  });
+
   it('asks the browser to keep the data', async () => {
     const page = await browser.newTab();
     const [asked, persisted] = await page.evaluate(async () => [

@@ -1,4 +1,4 @@
-import { DynamoDBClient, PutItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, PutItemCommand, QueryCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { type FileSystem, openFileSystem } from '@scratchfs/core';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { DynamoDbStorage } from '@scratchfs/dynamodb';
@@ -197,7 +197,17 @@ describe('DynamoDbStorage', () => {
         ExpressionAttributeValues: format,
       }),
     );
+    const items = () =>
+      client.send(
+        new QueryCommand({
+          TableName: TABLE,
+          KeyConditionExpression: 'pk = :pk',
+          ExpressionAttributeValues: { ':pk': Key.pk },
+        }),
+      );
+    const { Items: before } = await items();
     await expect(openFileSystem(storageOf(name))).rejects.toMatchObject({ kind: 'version', message: /format 2/ });
+    expect((await items()).Items).toEqual(before);
   });
 
   it('says what is wrong with a table, a server and an item', async () => {

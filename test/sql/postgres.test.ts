@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { type FileSystem, openFileSystem } from '@scratchfs/core';
 import { type PostgresClient, PostgresStorage } from '@scratchfs/sql';
@@ -7,6 +10,7 @@ import postgres from 'postgres';
 import { afterAll, describe, expect, it } from 'vitest';
 import { connectionOf } from '../../packages/sql/src/postgres-client.js';
 import { PostgresObjectStore } from '../../packages/sql/src/postgres-object-store.js';
+import { mountSmallDisk, unmountSmallDisk, whyNoDisk } from '../attacks/small-disk.js';
 import { killOnCounter, raceOnCounter } from './counting-clients.js';
 import { findPostgres, PostgresServer } from './servers/postgres-server.js';
 
@@ -213,6 +217,65 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     await other.end();
     await client.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
   });
+
+  it('ends a write that waits too long for a lock, and writes it once or never when the lock is gone', async () => {
+    const name = newName();
+    const fs = await openFileSystem(new PostgresStorage(client, { name, timeoutMs: 100, retries: 0 }));
+    await fs.writeFile('/log', 'x');
+    const holder = new pg.Client({ connectionString: url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT 1 FROM scratchfs_heads WHERE filesystem = $1 FOR UPDATE', [name]);
+    await expect(fs.appendFile('/log', 'y')).rejects.toMatchObject({ kind: 'unavailable', mayHaveHappened: true });
+    expect(await fs.readText('/log')).toBe('x');
+    await holder.query('COMMIT');
+    await holder.end();
+    // The server may run the statement now, although its client has given up.
+    const patient = await openFileSystem(new PostgresStorage(client, { name }));
+    await patient.appendFile('/log', 'z');
+    expect(await patient.readText('/log')).toMatch(/^xy?z$/);
+    await Promise.all([fs.close(), patient.close()]);
+  });
+
+  const noDisk = server === undefined ? 'the server is not one of these tests' : whyNoDisk();
+  it.skipIf(noDisk !== undefined)(
+    `says that the server's disk is full, keeps what was written, and goes on${noDisk === undefined ? '' : ` (${noDisk})`}`,
+    async () => {
+      const { folder, user } = server as PostgresServer;
+      const place = join(folder, 'small');
+      mkdirSync(place);
+      mountSmallDisk(place);
+      try {
+        if (user.uid !== undefined) chownSync(place, user.uid, user.gid as number);
+        await client.query(`CREATE TABLESPACE small LOCATION '${place}'`);
+        await client.query('CREATE DATABASE small TABLESPACE pg_default');
+        const address = new URL(url as string);
+        address.pathname = '/small';
+        const small = new pg.Pool({ connectionString: address.href });
+        small.on('error', () => undefined);
+        const fs = await openFileSystem(new PostgresStorage(small));
+        await fs.writeFile('/kept', 'text');
+        await small.query('ALTER TABLE scratchfs_objects SET TABLESPACE small');
+        const content = () => crypto.getRandomValues(new Uint8Array(65_536));
+        const fill = async () => {
+          for (let i = 0; i < 40; i++) await fs.writeFile(`/f${i}`, content());
+        };
+        const refused = { kind: 'full', mayHaveHappened: false, message: /disk of the PostgreSQL server is full/ };
+        await expect(fill()).rejects.toMatchObject(refused);
+        expect(await fs.readText('/kept')).toBe('text');
+        const names = await fs.readdir('/');
+        execFileSync('mount', ['-o', 'remount,size=16m', place]);
+        await fs.writeFile('/more', content());
+        expect(await fs.readdir('/')).toEqual([...names, 'more']);
+        await fs.close();
+        await small.end();
+        await client.query('DROP DATABASE small WITH (FORCE)');
+        await client.query('DROP TABLESPACE small');
+      } finally {
+        unmountSmallDisk(place);
+      }
+    },
+  );
 
   it('refuses a newer format, and says where nobody replies', async () => {
     const database = await PGlite.create();

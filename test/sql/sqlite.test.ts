@@ -205,6 +205,25 @@ describe('SqliteStorage', () => {
     db.close();
   });
 
+  it('is denied to a connection that may not write, which reads on', async () => {
+    const path = newFile();
+    const owner = await openFileSystem(storageIn(path));
+    await owner.writeFile('/f', 'kept');
+    const db = openFile(path);
+    const fs = await openFileSystem(new SqliteStorage(db));
+    db.exec('PRAGMA query_only = 1');
+    const refused = { kind: 'denied', mayHaveHappened: false, message: /check its path, owner and mode/ };
+    await expect(fs.writeFile('/f', 'refused')).rejects.toMatchObject(refused);
+    expect(await fs.readText('/f')).toBe('kept');
+    // Opening a filesystem takes the right to write.
+    await expect(openFileSystem(new SqliteStorage(db))).rejects.toMatchObject(refused);
+    db.exec('PRAGMA query_only = 0');
+    await fs.writeFile('/f', 'changed');
+    expect(await owner.readText('/f')).toBe('changed');
+    await Promise.all([owner.close(), fs.close()]);
+    db.close();
+  });
+
   it('waits for the lock of another connection', async () => {
     const path = newFile();
     const fs = await openFileSystem(storageIn(path));

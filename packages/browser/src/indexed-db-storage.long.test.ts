@@ -181,6 +181,7 @@ describe('IndexedDbStorage in an origin', () => {
     ['x', { durability: 'maybe' }, /must be "fsync" or "process"/],
     ['x', { database: '' }, /database must be a text/],
     ['x', { databse: 'x' }, /databse/],
+    ['x', { contents: 'opfs' }, /IndexedDbStorage has no option 'contents'/],
   ])('refuses the name %j with options %j', (name, options, message) => {
     expect(() => new IndexedDbStorage(name as string, options as IndexedDbStorageOptions)).toThrow(message);
   });
