@@ -411,7 +411,7 @@ export class AsyncFileSystem extends WithInternals implements FileSystem {
     return runInSlices(encoded(plain), signalIn(given)).then((bytes) => write(given, bytes));
   }
 
-  /** Runs an operation that takes no options of its own. */
+  /** Runs an operation that takes no options except the signal. */
   #call<R>(method: string, options: CallOptions | undefined, operation: (view: View) => R): R | Promise<R> {
     return this.#inside.do(checkOptions(options, [], method), operation);
   }

@@ -59,8 +59,8 @@ export interface DirectoryRecord {
    */
   readonly totals: Totals;
   /**
-   * False if the backend does not count and does not track changes below: `totals` and `tree` are then meaningless, and
-   * operations that need them visit everything under the directory. Default true.
+   * False if the backend does not count and does not track changes under the directory: `totals` and `tree` are then
+   * meaningless, and operations that need them visit everything under the directory. Default true.
    */
   readonly counted?: boolean;
 }
@@ -102,7 +102,7 @@ export type LoadRequest =
   /** A range of a file's content. */
   | { readonly kind: 'content'; readonly at: NodeAddress; readonly offset: number; readonly length: number };
 
-/** Result of one load request; `gone` if its address no longer has that id. */
+/** Result of one load request; `gone` if its address no longer leads to a node of that id and of a fitting kind. */
 export type LoadResult =
   | {
       readonly kind: 'path';
@@ -203,7 +203,7 @@ export type Write =
       readonly meta: Metadata;
     }
   | { readonly kind: 'meta'; readonly path: string; readonly meta: Metadata }
-  /** A name in the directory changed: its mtime and ctime become `time`. */
+  /** Sets the directory's mtime and ctime to `time`, because a name in it has changed. */
   | { readonly kind: 'touch'; readonly path: string; readonly time: number }
   /**
    * Replaces the whole state by the entries that follow in the batch: the root stays, with this metadata, and is empty.
@@ -367,8 +367,8 @@ export interface Backend {
   /** Absent if limits hold only for the clients of this object. */
   readonly limitStore?: LimitStore;
   /**
-   * Pins the current state, to be read in several loads. With pins, operations that only read never repeat because of
-   * concurrent writers.
+   * Pins the current state, to be read in several loads. Transactions, searches and other long reads use it. Those that
+   * write nothing then need not run again because of concurrent writers.
    */
   pinRead?(call?: BackendCall): Promise<PinnedRead>;
   /**

@@ -99,7 +99,7 @@ export function openInMemory(options: FileSystemOptions = {}): SyncFileSystem {
   return openSync(executor, opening, closes ? () => executor.close() : undefined);
 }
 
-/** Options of every function that opens a filesystem. */
+/** Names of the options in {@link FileSystemOptions}. */
 export const FILE_SYSTEM_OPTIONS = ['files', 'closesStorage', 'limits', 'clock', 'random'] as const;
 
 /** Checked options of a filesystem to open. */

@@ -26,7 +26,7 @@ export function replaceExact(text: string, search: string, replacement: string, 
   return runSteps(replacing(text, search, replacement, all));
 }
 
-/** Like {@link replaceExact}, with pauses. Errors carry the path of the file that holds the text. */
+/** Like {@link replaceExact}, in steps. Errors carry the path of the file that holds the text, if given. */
 export function* replacing(
   text: string,
   search: string,
@@ -108,7 +108,10 @@ interface Nearest {
   readonly score: number;
 }
 
-/** Returns the line most similar to the first non-blank line of the search. Its work is bounded. */
+/**
+ * Returns the line most similar to the first non-blank line of the search, or undefined if none is similar. Compares a
+ * limited number of lines, and only the start of long ones.
+ */
 function nearestLine(text: string, search: string): Nearest | undefined {
   const wanted = cut(
     search
@@ -132,7 +135,7 @@ function nearestLine(text: string, search: string): Nearest | undefined {
   return best;
 }
 
-/** Returns the share of common pairs of neighbouring characters, 0 … 1 (Sørensen–Dice). */
+/** Returns the share of common pairs of neighbouring UTF-16 units (Sørensen–Dice); 1 only for equal lines. */
 function likeness(pairs: ReadonlyMap<string, number>, wanted: string, line: string): number {
   if (line === wanted) return 1;
   if (line === '' || line.length > 3 * wanted.length || wanted.length > 3 * line.length) return 0;

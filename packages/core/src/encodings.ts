@@ -68,7 +68,7 @@ const base64url: Codec = {
   encode: base64.encode,
 };
 
-/** Codecs of the encodings of Node's Buffer beside UTF-8, by name. */
+/** Codecs of the encodings of Node's Buffer other than UTF-8, by name. */
 export const CODECS: Readonly<Record<string, Codec>> = Object.freeze({
   hex,
   base64,

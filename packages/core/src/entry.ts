@@ -21,7 +21,7 @@ export interface EntryInfo {
   readonly changedAt: number;
   /** Set by creation and `utimes`; reads do not change it. */
   readonly accessedAt: number;
-  /** Number of names of this file. */
+  /** Number of names of the file or symlink; 1 for a directory. */
   readonly links: number;
   /** Target of a symlink, byte for byte as given; undefined otherwise. */
   readonly target?: string;

@@ -101,7 +101,7 @@ export class FsError extends Error {
   }
 }
 
-/** Returns the details of an error that do not depend on what its paths are called. */
+/** Returns the details of an error that are about limits and versions, without its paths, syscall, hint and cause. */
 export function factsOf(error: FsError): FsErrorDetails {
   return Object.fromEntries(FACTS.map((key) => [key, error[key]]));
 }
@@ -167,10 +167,10 @@ export class StorageError extends Error {
   }
 }
 
-/** It is unknown whether the operation took effect. Read before you repeat it. */
+/** The failure of an operation that may or may not have taken effect. Read the state before you repeat it. */
 export class OutcomeUnknownError extends StorageError {
   override readonly name = 'OutcomeUnknownError';
-  /** The id under which the storage would have recorded the operation. */
+  /** The id under which the storage would have recorded the operation. Empty if it does not record such operations. */
   readonly operationId: string;
 
   constructor(operationId: string, cause?: unknown) {
@@ -198,7 +198,7 @@ function hasTag(value: unknown, tag: symbol): boolean {
 
 const MAX_QUOTED_LENGTH = 200;
 
-/** Formats a value for a message: in single quotes, control and ill-formed characters escaped, cut at 200. */
+/** Formats a value for a message: in single quotes, {@link UNSAFE_CHARACTERS} escaped, cut after 200 UTF-16 units. */
 export function quote(value: string): string {
   const cut = value.length > MAX_QUOTED_LENGTH ? `${value.slice(0, MAX_QUOTED_LENGTH)}…` : value;
   return `'${cut.replace(UNSAFE_CHARACTERS, escapeCharacter)}'`;

@@ -11,10 +11,11 @@ export type HandleWriteArgument = HandleWriteOptions | TextEncoding | null;
 
 /**
  * An open file, or a directory opened with `r` for its metadata. It follows its file through renames and, if the file
- * is unlinked, keeps it until closed. After a rollback or a restore every method fails with EBADF.
+ * is unlinked, keeps it until closed. Once `rollback` or `restoreSnapshot` has replaced the whole state, every method
+ * except `close` fails with EBADF.
  *
- * On an asynchronous storage it follows changes made through the same filesystem; if another client moved or removed
- * the name, its methods fail with ESTALE.
+ * On an asynchronous storage it follows changes made through the same storage object; if another client moved or
+ * removed the name, its methods except `close` fail with ESTALE.
  */
 export interface FileHandle extends AsyncDisposable {
   /** The path at which it was opened. */

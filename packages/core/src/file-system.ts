@@ -100,8 +100,8 @@ export interface RmOptions extends CallOptions, VersionOptions {
 export interface CpOptions extends CallOptions {
   /**
    * Called for each entry before anything is copied, parents first. An entry for which it returns a false value is left
-   * out with everything under it. It may return a promise, except in `cpSync`. What appears after it was called is left
-   * out too, and directories get new times. Default: everything is copied.
+   * out with everything under it. It may return a promise, except in `cpSync`. An entry that appears after these calls
+   * is left out too. Copied directories get new times, even with `preserveTimestamps`. Default: everything is copied.
    */
   readonly filter?: CopyFilter | undefined;
   /** Copy a directory with everything in it. Default false. */
@@ -424,7 +424,8 @@ export interface FileSystem extends AsyncDisposable {
   checkpoints(options?: CallOptions): Promise<Checkpoint[]>;
   /**
    * Restores the exact state of a checkpoint, which is kept; O(1). Handles opened before fail with EBADF. `maxFileSize`
-   * is not checked: the files had their sizes before. Under `restrict`, hidden entries stay as they are; see there.
+   * is not checked: the files had their sizes before. Under `restrict`, hidden entries stay as they are, and handles
+   * stay valid; see there.
    * @throws FsError ENOSPC, without any change, if usage would grow above `maxTotalSize` or `maxNodeCount`
    */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;

@@ -4,7 +4,8 @@ import type { FileSystemStats } from './limits.js';
 
 /**
  * A key-value store of entries under absolute, normalized paths, in the synchronous form. `set` under a missing parent
- * and `delete` of a directory with children are refused; `clear` keeps the root; a prefix means whole segments.
+ * and `delete` of a directory with children are refused; `clear` keeps the root. A prefix is a path and stands for the
+ * entry at it and everything under it.
  * @throws FsError ENOENT, ENOTDIR, ENOTEMPTY, EEXIST, ENOSPC, EFBIG
  */
 export interface SyncStorage {
@@ -18,14 +19,14 @@ export interface SyncStorage {
   delete(path: string): boolean;
   exists(path: string): boolean;
   /**
-   * Returns the paths at or under a prefix without the root, sorted by UTF-8 bytes of the path's segments, parents
+   * Returns the paths at or under a prefix, except the root, sorted by UTF-8 bytes of the path's segments, parents
    * first.
    */
   paths(prefix?: string): string[];
   /** Returns the names in a directory, sorted by UTF-8 bytes. */
   children(path: string): string[];
   clear(): void;
-  /** Returns every entry without the root, parents first. */
+  /** Returns every entry except the root, parents first. */
   entries(): Iterable<FileEntry>;
   /** Stores all entries or none. They may come in any order; the same path twice is refused with EINVAL. */
   setMany(entries: Iterable<NewEntry>): void;

@@ -20,7 +20,7 @@ export interface OpenFile {
   path: string;
   /** The file itself once its last name is gone. */
   detached: FileNode | DirectoryNode | undefined;
-  /** Set by a rollback or restore: the file can no longer be used. */
+  /** Set when a rollback or restore replaces the whole state: the file can no longer be used. */
   lost: boolean;
   /** Number of handles that hold it open. */
   holders: number;

@@ -10,8 +10,8 @@ const HOLE = new Uint8Array(0);
 
 /**
  * The bytes of one chunk. A shorter file that shares this chunk uses only a prefix of it. Bytes from `used` on belong
- * to no file and are zero, whether `bytes` is that long or not. A file that ends at `used` may therefore write after it
- * in place: the other files end earlier and are not affected.
+ * to no file and are zero; `bytes` may end before them. A file that ends at `used` may therefore write after it in
+ * place: the other files end there or earlier and are not affected.
  */
 class Chunk {
   constructor(
@@ -39,11 +39,11 @@ class Branch {
 type Slot = Branch | Chunk | undefined;
 
 /**
- * Large content: a persistent tree of chunks in which zeros take no space, so that the cost follows the bytes written
- * and not the size. The node keeps the size; no chunk lies completely beyond it.
+ * Large content: a persistent tree of chunks in which zeros that were never written take no space, so that the cost
+ * follows the bytes written and not the size. The file's node keeps the size; no chunk lies completely beyond it.
  */
 export class Chunks {
-  // Parts with this mark belong to this table alone.
+  // Chunks and branches with this mark belong to this object alone.
   private readonly mark = new Owner();
 
   private constructor(
@@ -66,12 +66,12 @@ export class Chunks {
     return chunks;
   }
 
-  /** Returns this table if `owner` may change it in place, else one that shares all parts. */
+  /** Returns this object if `owner` may change it in place; otherwise a new one that shares all chunks. */
   own(owner: Owner): Chunks {
     return this.owner === owner ? this : new Chunks(owner, this.root, this.height);
   }
 
-  /** Freezes the table: it is never changed in place again. */
+  /** Freezes this object: it is never changed in place again. */
   disown(): void {
     this.owner = null;
   }
@@ -90,7 +90,7 @@ export class Chunks {
     }
   }
 
-  /** Writes into content of `size` bytes; a gap is filled with zeros. The caller must own the table. */
+  /** Writes into content of `size` bytes; a gap is filled with zeros. Call it only on a result of `own`. */
   write(size: number, position: number, bytes: Uint8Array): void {
     if (position > size) this.extend(size, position);
     const isSparse = position > size;
@@ -106,7 +106,7 @@ export class Chunks {
     }
   }
 
-  /** Appends zeros without storing them. The caller must own the table. */
+  /** Appends zeros without storing them. Call it only on a result of `own`. */
   extend(size: number, newSize: number): void {
     const index = Math.floor(size / CHUNK_BYTES);
     const end = localEnd(size, index);
@@ -120,7 +120,7 @@ export class Chunks {
     } else this.put(index, this.copyOf(chunk, end, end, newEnd));
   }
 
-  /** Truncates the content. The caller must own the table. */
+  /** Truncates the content. Call it only on a result of `own`. */
   cut(newSize: number): void {
     const count = Math.ceil(newSize / CHUNK_BYTES);
     this.root = cutSlot(this.root, this.height, count, this.mark);
@@ -155,8 +155,8 @@ export class Chunks {
     const to = from + part.length;
     let chunk = this.chunkAt(index);
     if (!chunk) {
-      // The zeros up to the end belong to the content and cannot be claimed. Content that was appended to will probably
-      // be appended to again.
+      // Zeros before the end of the content belong to it, so they count as used. Content that was appended to will
+      // probably be appended to again, so it gets room for a whole chunk.
       const isAppended = !isSparse && from === 0 && end === 0 && index > 0 && this.chunkAt(index - 1) !== undefined;
       const capacity = isAppended ? CHUNK_BYTES : roundCapacity(to);
       chunk = new Chunk(this.mark, new Uint8Array(capacity), Math.max(end, to));

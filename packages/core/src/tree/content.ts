@@ -60,7 +60,7 @@ export class ContentStore {
     else setContent(node, Chunks.fromBytes(owner, bytes), 0, size);
   }
 
-  /** Takes over an array that is never changed any more. It is stored without a copy unless it is large. */
+  /** Takes over an array that the caller must never change again. It is stored without a copy unless it is large. */
   adopt(node: ContentNode, bytes: Uint8Array, owner: Owner): void {
     if (bytes.length <= MAX_UNCHUNKED_BYTES && bytes.length > 0)
       setContent(node, bytes as Uint8Array<ArrayBuffer>, 0, bytes.length);
@@ -202,7 +202,10 @@ export class ContentStore {
     return this.slabs.shouldCompact();
   }
 
-  /** Compacts thinly used slabs. `nodes` are all nodes of all trees and checkpoints that use this store. */
+  /**
+   * Compacts thinly used slabs. `nodes`: those whose contents may be moved. Other nodes, such as those of forks, keep
+   * their slabs, which no longer count as allocated unless `nodes` use them too.
+   */
   compact(nodes: Iterable<ContentNode>): void {
     this.slabs.compact(nodes);
   }
@@ -217,7 +220,10 @@ export class ContentStore {
     return slab;
   }
 
-  /** Appends in place to content that ends at its slab's used end: other nodes that share it end earlier. */
+  /**
+   * Appends in place to content that ends where the used part of its slab ends; other nodes that share the content end
+   * there or earlier. Returns false if that is not possible.
+   */
   private appendInPlace(target: ContentNode, source: ContentNode, position: number, bytes: Uint8Array): boolean {
     const slab = source.data;
     const { start, size } = source;
@@ -262,7 +268,7 @@ function copyOut(node: ContentNode, into: Uint8Array, at: number, position: numb
   else throw new Error('The content is not loaded');
 }
 
-/** Returns the content as a table, which `owner` may change in place; without an owner it is read-only. */
+/** Returns the content in chunks, which `owner` may change in place. Without an owner, they must not be changed. */
 function toChunks(node: ContentNode, owner?: Owner): Chunks {
   const data = node.data as Data;
   if (data instanceof Chunks) return owner ? data.own(owner) : data;

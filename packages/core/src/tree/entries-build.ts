@@ -3,7 +3,7 @@ import { Entries } from './entries.js';
 import { type EntriesNode, Inner, Leaf, MAX_CHILDREN, MAX_LEAF_NAMES } from './entries-node.js';
 import type { Owner } from './owner.js';
 
-/** Builds a tree from sorted, unique names. Its leaves are full, except for the last two. */
+/** Builds a tree from sorted, unique names. Its leaves are full, except perhaps the last two. */
 export function entriesFromSorted<V>(owner: Owner, names: readonly string[], values: readonly V[]): Entries<V> {
   if (names.length === 0) return Entries.empty();
   let level: EntriesNode<V>[] = [];
@@ -27,7 +27,7 @@ export function entriesFromSorted<V>(owner: Owner, names: readonly string[], val
   return Entries.fromParts({ root: level[0]!, height, count: names.length });
 }
 
-/** Returns runs of at most `most` that cover `count`; all are full but the last two, which share the rest. */
+/** Divides `count` items into runs of at most `most`, all full except perhaps the last two, which share the rest. */
 function evenRuns(count: number, most: number): [number, number][] {
   const runs: [number, number][] = [];
   let from = 0;

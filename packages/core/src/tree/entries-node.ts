@@ -11,7 +11,7 @@ export class Leaf<V> {
   table = '';
   /** Number of leading UTF-16 units that all names share; valid while there is a table. */
   prefix = 0;
-  /** Searches of the leaf without a table. */
+  /** Number of searches of the leaf since it has had no table. */
   reads = 0;
   constructor(
     readonly owner: Owner | null,
@@ -50,8 +50,8 @@ export class Leaf<V> {
 }
 
 /**
- * Position of the name to be written next, found by a preceding search (`~` of it if the name is missing). It keeps
- * some names alive, but no value.
+ * Result of the last search for a name that may be written next. `at`: its position in `names`, or `~` of its insertion
+ * position if it is missing; `flat`: the text to store for a new name. It keeps some names in memory, but no value.
  */
 export const AIM: { names: readonly string[] | undefined; name: string; flat: string; at: number } = {
   names: undefined,
@@ -62,7 +62,7 @@ export const AIM: { names: readonly string[] | undefined; name: string; flat: st
 
 /** `keys[i]` is a lower bound of the names under `children[i]`, and above all names before; `keys[0]` is unused. */
 export class Inner<V> {
-  /** Number of leading UTF-16 units that all keys share; negative until computed. */
+  /** Number of leading UTF-16 units that all names under this node shared when it was computed; negative before. */
   prefix = -1;
   constructor(
     readonly owner: Owner,

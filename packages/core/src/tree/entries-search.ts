@@ -46,8 +46,8 @@ export function childIndex<V>(inner: Inner<V>, name: string): number {
 }
 
 /**
- * Like `childIndex`, but only correct if `name` begins with the common prefix of all names below; otherwise the result
- * is arbitrary.
+ * Like `childIndex`, but only correct if `name` begins with the common prefix of all names under the node; otherwise
+ * the result is arbitrary.
  */
 export function guessChild<V>(inner: Inner<V>, name: string): number {
   return childFrom(inner.keys, name, prefixOf(inner));
@@ -74,7 +74,7 @@ function childFrom(keys: readonly string[], name: string, prefix: number): numbe
   return low - 1;
 }
 
-/** Returns how many leading units all names below shared when it was computed; the keys share at least as many. */
+/** Returns {@link Inner.prefix}, computed at the first call; the keys share at least as many units. */
 function prefixOf<V>(inner: Inner<V>): number {
   if (inner.prefix < 0) {
     const first = outermost(inner, 0);
@@ -84,7 +84,7 @@ function prefixOf<V>(inner: Inner<V>): number {
   return inner.prefix;
 }
 
-/** Returns the first or last name below. Undefined for a part that may have to be loaded. */
+/** Returns the first or last name under a node. Undefined if it is in a part that may have to be loaded. */
 function outermost<V>(node: EntriesNode<V>, at: 0 | -1): string | undefined {
   let down = node;
   while (down instanceof Inner) down = down.children.at(at)!;

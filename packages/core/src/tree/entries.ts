@@ -69,7 +69,10 @@ export class Entries<V> {
     return find(this.leafOf(name), name) >= 0;
   }
 
-  /** Inserts or replaces. A new name is stored as a copy of its own. */
+  /**
+   * Inserts or replaces. A new name is stored detached from the path that it was cut from, so that it does not keep the
+   * path in memory.
+   */
   set(owner: Owner, name: string, value: V): void {
     if (this.height > 0) {
       const root = ownInner(owner, this.root as Inner<V>);
@@ -176,7 +179,7 @@ export class Entries<V> {
     return new EntriesCursor(this.root, this.height, after);
   }
 
-  /** Returns the leaf in which `name` must be if it exists. The caller must search that leaf. */
+  /** Returns the leaf in which `name` probably is, if it exists. If it is not there, the caller must try `leafOf`. */
   private guessLeaf(name: string): Leaf<V> {
     let node = this.root;
     for (let height = this.height; height > 0; height--) {

@@ -1,4 +1,4 @@
-/** Reports whether the first `length` bytes are equal; bytes beyond an array count as zero. */
+/** Reports whether the first `length` bytes are equal; bytes beyond the end of an array count as zero. */
 export function sameBytes(a: Uint8Array, b: Uint8Array, length: number): boolean {
   const common = Math.min(a.length, b.length, length);
   return sameStart(a, b, common) && isZero(a, common, length) && isZero(b, common, length);

@@ -39,8 +39,8 @@ export class Slabs {
   live = 0;
   private allocatedBefore = 0;
   /**
-   * Bytes in use at the last compaction. Content dropped since then is not subtracted unless it was reported as
-   * released.
+   * Bytes that the last compaction found in use. `live` may be much higher, because it still counts contents that were
+   * dropped without being reported as released.
    */
   private found = 0;
   private open: Slab | undefined;

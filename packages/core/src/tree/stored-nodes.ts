@@ -51,7 +51,7 @@ function adopt(directory: DirectoryNode, { totals, tree, listing }: DirectoryRec
 /** Applies a newer record of the storage to a directory; local changes stay. */
 export function refreshDirectory(node: DirectoryNode, origin: Origin, record: NodeRecord): void {
   const { meta, directory } = record;
-  // A change of names sets the times without reading the rest of the metadata.
+  // A change of names has set the times here, although the rest of the metadata may be outdated.
   const mtime = node.meta.mtime === origin.meta.mtime ? meta.mtime : node.meta.mtime;
   const ctime = node.meta.ctime === origin.meta.ctime ? meta.ctime : node.meta.ctime;
   node.meta = node.meta === origin.meta ? meta : { ...meta, mtime, ctime };
