@@ -42,12 +42,12 @@ export interface SandboxOptions {
 export type Guarded<F extends FileSystem> = F extends SyncFileSystem ? SyncFileSystem : FileSystem;
 
 /**
- * A view of a filesystem that touches only what a configuration allows, under the paths that a person or a model
- * writes: `/src/a.ts` or `src/a.ts` with one root, `notes/a.md` or `notes:a.md` with names. Links are followed, and
- * their targets must be allowed too. `..` above a root, `~`, drive letters and `//` are outside.
+ * Access to the part of a filesystem that a configuration allows, under the paths that a person or a model writes:
+ * `/src/a.ts` or `src/a.ts` with one root, `notes/a.md` or `notes:a.md` with names. Links are followed, and their
+ * targets must be allowed too. `..` above a root, `~`, drive letters and `//` are outside.
  *
- * `derive` returns a child with less access, never more; it asks its parent about every call. Methods with `Sync` exist
- * if the filesystem is synchronous. Errors name what is allowed.
+ * `derive` returns a child, which never has more access than its parent. Methods with `Sync` work if the filesystem is
+ * synchronous. Errors name what is allowed.
  *
  * @throws TypeError, RangeError for an invalid configuration
  * @example
@@ -60,16 +60,17 @@ export type Guarded<F extends FileSystem> = F extends SyncFileSystem ? SyncFileS
  * const analyser = await program.derive({ allowRead: '/src', readonly: true });
  * console.log((await analyser.read('/src/a.ts')).content); // → let x = 1;
  * console.log(await analyser.canWrite('/src/a.ts')); // → false
- * await analyser.read('/docs/x.md').catch((error: Error) => console.log(error.message.split('\n')[1])); // → Readable paths: /src
+ * await analyser.read('/docs/x.md').catch((error: Error) => console.log(error.message.split('\n')[1])); // → Readable
+ * paths: /src
  * ```
  */
 export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSandbox {
   readonly #fileSystem: Guarded<F>;
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
-  /** Commands may use the network. */
+  /** True if commands may use the network. */
   readonly network: boolean;
-  /** Commands are refused if no OS sandbox can confine them. */
+  /** True if commands are refused when no OS sandbox can confine them. */
   readonly requireOsSandbox: boolean;
   readonly #access: Access;
 
@@ -100,7 +101,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     return this.#fileSystem;
   }
 
-  /** Reports whether the policy allows reading a file, or listing a directory. False for an invalid path. */
+  /**
+   * Reports whether the policy allows reading a path. False for an invalid path, and for a directory that shows only
+   * the names that lead to allowed paths.
+   */
   async canRead(path: string, options?: CallOptions): Promise<boolean> {
     return runCalls(this.#can(path, 'read'), options?.signal);
   }
@@ -154,7 +158,9 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     return new FsError(code, { syscall, ...paths, hint, limit, used, requested, allowed, expected, actual });
   }
 
-  /** Returns the configured approvals of the place a path leads to, and of the one it is written as. */
+  /**
+   * Returns the approvals that a path needs: those of the root it is written under, and of the root its links lead to.
+   */
   async approvals(path: string, options?: CallOptions): Promise<Approvals> {
     return runCalls(this.#approvals(path), options?.signal);
   }
@@ -247,7 +253,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     }
   }
 
-  /** Returns the root of a path if it is a link, or lies behind one: then everything under it leads outside. */
+  /** Returns the root of a path if the root is a link, or lies behind one: then everything under it leads outside. */
   *#linkedRoot(path: string): CallSequence<SandboxRoot | undefined> {
     const { fileSystem, namespace } = this.#access;
     const root = rootOf(namespace.roots, path);
@@ -274,7 +280,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     const { namespace, policy } = this.#access;
     yield* this.#on(given, function* (path, fileSystem) {
       const found = yield* follow ? find(fileSystem, path) : findName(fileSystem, path);
-      // A read of a hidden file fails like that of a missing one. A write needs a reason.
+      // A read of a hidden file fails like that of a missing one. A write is refused with a reason.
       if (access === 'read' && policy.denies(found.path)) throw new FsError('ENOENT', { syscall: 'open', path });
       // A directory that only leads to allowed paths can be listed, but listing is not asked for here.
       const isOutside = access === 'read' && !policy.canRead(found.path);
@@ -312,7 +318,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
         return pieceOf(yield* invoke<string>(fileSystem, 'readText', [path]), piece);
       });
     } catch (error) {
-      // A wrong suffix reads the same whether the file exists or not.
+      // The error for a wrong suffix is the same whether the file exists or not.
       if (isAbsent(error)) yield* this.#check(given, 'read', true);
       throw error;
     }
@@ -407,7 +413,7 @@ function* removeEmpty(fileSystem: FileSystem, first: string | undefined, last: s
   }
 }
 
-/** The sandbox's private side: only this file can create one, so that none can be passed in. */
+/** The private part of a sandbox. Only this file can create one, so callers cannot pass one in. */
 class Access {
   readonly #isAccess = true;
 

@@ -41,8 +41,8 @@ export function parseAttachmentPolicy(data: unknown): AttachmentPolicy {
 
 /**
  * Reads the files that a caller attaches. All of them must be in the caller's sandbox and together within the policy
- * before approval is requested and before any byte is read. Each file is approved if the rule `sandbox.read` or the
- * sandbox requires it.
+ * before approval is requested and before any byte is read. Approval is requested for each file if the rule
+ * `sandbox.read` or the sandbox requires it.
  *
  * @throws InputError for files that the policy refuses, for directories, and for a file that is named twice
  * @throws NotApprovedError, SandboxError, FsError

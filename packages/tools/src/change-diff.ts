@@ -6,7 +6,7 @@ const MAX_COMPARED = 400_000;
 const CONTEXT = 3;
 
 /**
- * Returns the change of a text as a unified diff, without the line that names git. Only the part from the first to the
+ * Returns the change of a text as a unified diff, without the line `diff --git`. Only the part from the first to the
  * last difference is compared, so the time does not grow with the text around it. For a change too large to compare,
  * the result only says so.
  * @param maxLength maximum length of the diff; a longer one is cut after a line and says so
@@ -46,7 +46,7 @@ function cut(lines: readonly string[], maxLength: number): string {
 interface ChangedPart {
   /** Start in both texts, at the start of a line. */
   readonly start: number;
-  /** Ends, after the end of a line. */
+  /** End in each text, after the end of a line. */
   readonly endBefore: number;
   readonly endAfter: number;
 }

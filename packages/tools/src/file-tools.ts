@@ -59,12 +59,13 @@ export interface FileTools {
 
 /**
  * Creates file tools for a language model over a sandbox: `read_file` `read_media` `write_file` `list_files`
- * `file_info` `make_directory` `edit_file` `delete_file` `move_file` `search_files` `grep` `checkpoint` `rollback` `diff`. Each is a name, a description, a JSON
- * Schema and a function, for any framework. The sandbox decides which files may be touched; rules and approvals can
- * restrict that further.
+ * `file_info` `make_directory` `edit_file` `delete_file` `move_file` `search_files` `grep` `checkpoint` `rollback`
+ * `diff`. Each is a name, a description, a JSON Schema and a function, for any framework. The sandbox decides which
+ * files may be touched; rules and approvals can restrict that further.
  *
- * A read-only sandbox offers no tools that write, and no `checkpoint` and `diff`. `rollback` and `diff` know only the checkpoints that these tools made:
- * the filesystem has them under the name `tools:` and the model's name.
+ * A read-only sandbox offers no tools that write, and no `checkpoint` and `diff`. `rollback` and `diff` know only the
+ * checkpoints that these tools made: the filesystem has them under the name `tools:` followed by the model's name for
+ * it.
  *
  * Without `approve`, actions that the sandbox requires approval for (writes, by default) are refused.
  *

@@ -21,13 +21,13 @@ export interface LinearMatcher extends LineMatcher {
   /** True if a line was longer than that. */
   readonly hasCut: boolean;
   /**
-   * True if the search took too many steps, and `find` threw an error. Matches found before are valid. A sandbox may
-   * replace that error, so it does not tell.
+   * True if the search took too many steps, and `find` threw an error. Matches found before are valid. Look here
+   * instead of at the error, which a sandbox may have replaced.
    */
   readonly isStopped: boolean;
 }
 
-/** Reports whether an expression stands for itself. Its text needs no matcher, whose steps are limited. */
+/** Reports whether an expression matches only itself, so that it can be searched as text, without a limit of steps. */
 export function isPlainText(pattern: string): boolean {
   return pattern.length <= MAX_PATTERN_LENGTH && /^[^\\^$.|?*+()[\]{}\r\n]+$/.test(pattern);
 }

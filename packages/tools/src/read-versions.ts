@@ -17,13 +17,13 @@ interface Place {
   readonly path: string;
 }
 
-/** Throws an InputError if a file is not as the model has read it. To run in the transaction of the change. */
+/** Throws an InputError if a file is not as the model has read it. It is called in the transaction of the change. */
 export type VersionCheck = (fileSystem: FileSystem) => Promise<void>;
 
 /**
- * The versions of the files that a model has read, so that it does not overwrite what others have written since. A file
- * that the model has not read, or that is forgotten, can be changed in any version. A sandbox without a filesystem has
- * no versions.
+ * The versions of the files that a model has read, so that it does not overwrite what other clients have written since.
+ * A file that the model has not read, or that is forgotten, can be changed in any version. A sandbox without a
+ * filesystem has no versions.
  */
 export class ReadVersions {
   /** By path without links; the one read or written longest ago first. */
@@ -54,9 +54,9 @@ export class ReadVersions {
   }
 
   /**
-   * Changes the content of a file, under the condition that it is as the model has read it. `change` returns what it
-   * has written; undefined if that is nothing, or not all that the file holds and the model does not know the rest. It
-   * gets no condition if the model has not read the file. `given`, here and below: the path as the model wrote it.
+   * Changes the content of a file, under the condition that it is as the model has read it; without a condition if the
+   * model has not read it. `change` returns the new content of the file; undefined if it has written nothing, or if the
+   * model does not know all of the content. `given`, here and below: the path as the model wrote it.
    * @throws InputError if the file has changed since
    */
   async writing(
@@ -144,7 +144,9 @@ export class ReadVersions {
     }
   }
 
-  /** Returns a check of those files that the model has read; undefined if there are none. `named`: their name in errors. */
+  /**
+   * Returns a check of those files that the model has read; undefined if there are none. `named`: their name in errors.
+   */
   #checkOf(
     sandbox: FileSystemSandbox,
     isChecked: (path: string) => boolean,
@@ -198,7 +200,7 @@ export class ReadVersions {
 
   /**
    * Runs the calls for one file, or for a directory and what is under it, one after the other: a model may make several
-   * at once, and none is a change by others.
+   * concurrently, and none of them counts as a change by another client.
    */
   async #inTurn<T>(
     paths: readonly string[],

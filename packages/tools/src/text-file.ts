@@ -6,7 +6,7 @@ import type { Media, ToolCallOptions } from './tool.js';
 /** Bytes probed for NUL, as in git and in diffs of this library. */
 const BINARY_PROBE_BYTES = 8_000;
 
-/** Size of a text whose processing is divided. Decoding takes some 3 ms per million bytes. */
+/** Size above which other tasks get a turn after a text was decoded, which takes some 3 ms per million bytes. */
 const LONG_TEXT_BYTES = 1_000_000;
 
 /** Attempts to change a file that other clients change too. */

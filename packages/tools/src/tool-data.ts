@@ -36,7 +36,7 @@ export interface FileInfoData {
   readonly kind: EntryKind;
   /** Size of a file in bytes. */
   readonly size?: number | undefined;
-  /** Time of the last change, as in ISO 8601. */
+  /** Time of the last change of the content (mtime), in ISO 8601. */
   readonly modified: string;
   /** Permission bits in octal, such as `644`. */
   readonly mode: string;
@@ -59,7 +59,7 @@ export interface ToolData {
   readonly make_directory: { readonly path: string; readonly created: boolean };
   readonly edit_file: {
     readonly path: string;
-    /** Number of pieces of text that were replaced, or would be. */
+    /** Number of pieces of text that were replaced, or in a dry run would be. */
     readonly replaced: number;
     readonly dryRun: boolean;
     /** Unified diff, as far as the text has it. */

@@ -19,7 +19,7 @@ export class EditorCommands {
     readonly tool: string,
     /** Translates a path from the model to a path of the sandbox. @throws InputError */
     readonly inner: (path: string) => string = (path) => path,
-    /** Path of a directory that is empty as long as it does not exist, as the sandbox spells it. */
+    /** Path of a directory, as the sandbox spells it, that counts as empty as long as it does not exist. */
     readonly implicitRoot?: string,
   ) {}
 

@@ -153,7 +153,8 @@ class Sections {
   }
 
   /**
-   * Returns the first index at which the lines match, compared exactly, then ignoring white space as above; -1 if none.
+   * Returns the first index at which the lines match; -1 if there is none. They are compared exactly, then without
+   * white space at their ends, then without white space at either side.
    */
   #find(wanted: readonly string[], from: number, end = this.#lines.length): number {
     for (const form of FORMS) {

@@ -6,13 +6,16 @@ import type { PropertySchema, RuleName, ToolCallOptions } from '../tool.js';
 import type { ToolData } from '../tool-data.js';
 import { explainedError } from '../tool-sandbox.js';
 
-/** A tool without rules and approvals: its schema and its function. */
+/** Definition of a file tool: its schema, and its function, which asks the authorizer before it does anything. */
 export interface Definition<N extends keyof ToolData = keyof ToolData> {
   readonly name: N;
   readonly rule: RuleName;
   /** True if a sandbox without `fileSystem` is enough. Default false. */
   readonly isPlain?: boolean;
-  /** Ability that the filesystem must have, in a sandbox that is not read-only. Default: none. */
+  /**
+   * Ability that the filesystem must have. With one, the tool also needs a sandbox that is not read-only. Default:
+   * none.
+   */
   readonly needs?: keyof Capabilities;
   readonly description: string;
   /** Sentences of the description that are about other tools, by the name of that tool. */

@@ -151,7 +151,7 @@ function apply(before: string, edits: readonly Edit[]): Edited {
       count += replaced.count;
     } catch (error) {
       if (!isFsError(error, 'EINVAL')) throw error;
-      // Names the parameter.
+      // The tool's parameter has another name than the option of `replaceExact`.
       const hint = error.hint?.replace(/or replace all$/, 'or set replace_all');
       if (edits.length === 1) throw new FsError('EINVAL', { syscall: error.syscall, hint });
       throw new InputError(`Edit ${i + 1} of ${edits.length} does not fit, so none was made. ${hint ?? ''}.`);

@@ -13,7 +13,8 @@ export function anywhere(name: string): string {
 }
 
 /**
- * Returns a function that reports whether a path in a directory, or a directory between them, has an excluded name.
+ * Returns a function that reports whether a path is excluded, by its own name or by that of a directory between it and
+ * `directory`.
  * @throws RangeError for an invalid pattern
  */
 export function exclusion(name: string | undefined, directory: string): (shown: string) => boolean {

@@ -43,7 +43,7 @@ async function infoOf({ sandbox }: Authorizer, given: string, call: ToolCallOpti
     return { ...base, ...(names && { entries: names.length }) };
   }
   if (kind === 'symlink') {
-    // The text of a link may be a path of the lower filesystem.
+    // The target as it is stored may be a path outside the sandbox, so only the path that it leads to is shown.
     const end = await unlessRefused(() => fileSystem.realpath(place, call));
     const target = end === undefined ? undefined : sandbox.show(end);
     return { ...base, ...(target !== undefined && { target }) };
@@ -66,7 +66,7 @@ async function contentOf(fileSystem: FileSystem, place: string, call: ToolCallOp
   }
 }
 
-/** Returns undefined if the policy, or the filesystem, refuses. */
+/** Runs work. Returns undefined if the policy or the filesystem refuses it. */
 async function unlessRefused<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

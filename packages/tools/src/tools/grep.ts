@@ -134,7 +134,7 @@ async function matchesIn(
     call.signal?.throwIfAborted();
     // No listing shows a file with a wrong suffix, so asking for it by name does not either.
     if (error instanceof SuffixNotAllowedError) throw new FsError('ENOENT', { syscall: 'grep', path: top });
-    // The page is full, so a search that ends while it only counts is not a failure.
+    // A search that was stopped, by its limit of steps or while it only counted, returns what it has found.
     if (matcher?.isStopped !== true && !counting.signal.aborted) throw error;
     return { shown, total, isCounted: false, isStopped: total < full };
   } finally {
