@@ -74,6 +74,12 @@ export const benchmarks = [
     script: 'test/azure/bench.ts',
   },
   {
+    name: 'dynamodb',
+    measures: 'requests and capacity units of DynamoDB beside one item per file, on dynalite',
+    options: '',
+    script: 'test/dynamodb/bench.ts',
+  },
+  {
     name: 'sql',
     measures: 'SQLite and PostgreSQL beside one row for each file',
     options: '<operations>',
