@@ -43,18 +43,8 @@ export class HostReader {
     }
     if (pathHandle.kind !== 'directory') return { kind: 'gone' };
     if (request.kind === 'tree') return await this.#tree(pathHandle, depth, request.budget, request.contents, signal);
-    const { names, nodes } = await this.#listing(pathHandle, depth, signal);
-    const from =
-      request.after === undefined ? 0 : names.findIndex((name) => compareNames(name, request.after as string) > 0);
-    const start = from < 0 ? names.length : from;
-    const end = Math.min(names.length, start + request.limit);
-    return {
-      kind: 'list',
-      directory: this.record(pathHandle.stat),
-      names: names.slice(start, end),
-      nodes: nodes.slice(start, end),
-      complete: end === names.length,
-    };
+    const { names, nodes, isComplete } = await this.#listing(pathHandle, depth, signal, request.after, request.limit);
+    return { kind: 'list', directory: this.record(pathHandle.stat), names, nodes, complete: isComplete };
   }
 
   /** Loads a path. @param trail any trail of the root; it goes to the directory above the path */
@@ -102,15 +92,15 @@ export class HostReader {
       ctime: Number(stat.ctimeMs),
       birthtime: Number(stat.birthtimeMs),
     };
-    const base = { id: this.ids.of(stat), kind, meta, version: versionOf(stat), links: 1 } as const;
+    const [id, version] = [this.ids.of(stat), versionOf(stat)];
     if (kind === 'directory') {
       // A disk neither counts the entries under a directory nor reports when one of them has changed.
-      const listing = versionOf(stat);
-      const directory = { listing, tree: UNKNOWN_VERSION, count: 0, totals: NOTHING, counted: false };
-      return { ...base, size: 0, directory };
+      const directory = { listing: version, tree: UNKNOWN_VERSION, count: 0, totals: NOTHING, counted: false };
+      return { id, kind, meta, version, size: 0, links: 1, directory };
     }
-    const size = kind === 'symlink' ? Buffer.byteLength(link?.target ?? '') : Number(stat.size);
-    return { ...base, links: Number(stat.nlink), size, ...link };
+    const links = Number(stat.nlink);
+    if (link === undefined) return { id, kind, meta, version, size: Number(stat.size), links };
+    return { id, kind, meta, version, size: Buffer.byteLength(link.target), links, ...link };
   }
 
   /** Returns undefined for sockets, pipes and devices, which count as missing. */
@@ -126,24 +116,30 @@ export class HostReader {
     }
   }
 
+  /** Lists a directory, at most `limit` names after `after`. Looks at no more names than that takes. */
   async #listing(
     directory: PathHandle,
     depth: number,
     signal?: AbortSignal,
-  ): Promise<{ names: string[]; nodes: NodeRecord[] }> {
+    after?: string,
+    limit = Number.POSITIVE_INFINITY,
+  ): Promise<{ readonly names: string[]; readonly nodes: NodeRecord[]; readonly isComplete: boolean }> {
     const names: string[] = [];
     const nodes: NodeRecord[] = [];
-    const found = (await directory.names()).filter((name) => this.#isShown(name)).sort(compareNames);
+    const found = (await directory.names())
+      .filter((name) => (after === undefined || compareNames(name, after) > 0) && this.#isShown(name))
+      .sort(compareNames);
     for (const name of found) {
       if (isTurnDue()) await nextTurn();
       signal?.throwIfAborted();
       const stat = directory.look(name);
       const record = stat && this.#recordOf(stat, directory, name, depth);
       if (record === undefined) continue;
+      if (names.length >= limit) return { names, nodes, isComplete: false };
       names.push(name);
       nodes.push(record);
     }
-    return { names, nodes };
+    return { names, nodes, isComplete: true };
   }
 
   /**

@@ -6,10 +6,11 @@ import {
   lstatSync,
   opendirSync,
   openSync,
+  readdirSync,
   readlinkSync,
 } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { isCode } from './host-error.js';
 
 /** Linux open(2) flag: opens a path without reading it, so that opening a FIFO or a device has no side effect. */
@@ -20,6 +21,13 @@ export const HAS_DESCRIPTOR_PATHS = process.platform === 'linux';
 
 /** Directories with this many names or more are listed asynchronously. */
 const MAX_NAMES_READ_SYNC = 256;
+
+/**
+ * Bytes up to which a directory is listed in one synchronous call, half as long as reading it entry by entry: one block
+ * of most disks, at most some 350 names. Where sizes count names instead (ZFS), a listing of so many takes some 2 ms. A
+ * size of 0 says nothing.
+ */
+const MAX_BYTES_LISTED_SYNC = 4096n;
 
 /** A name in a directory, as bytes if it is not valid UTF-8. */
 export type RawName = string | Buffer;
@@ -79,7 +87,8 @@ export class PathHandle implements Disposable {
 
   /** Returns the path of a name in this directory. */
   child(name: string): string {
-    return join(this.path, name);
+    // `join` took an eighth of the time of a look.
+    return `${this.path}${sep}${name}`;
   }
 
   /**
@@ -102,6 +111,8 @@ export class PathHandle implements Disposable {
 
   /** Returns the names in this directory. */
   async names(): Promise<string[]> {
+    const { size } = this.stat;
+    if (size > 0n && size <= MAX_BYTES_LISTED_SYNC) return readdirSync(this.path);
     const names: string[] = [];
     const directory = opendirSync(this.path, { bufferSize: MAX_NAMES_READ_SYNC });
     try {

@@ -63,11 +63,16 @@ function lowerAddress({ path, id }: NodeAddress): NodeAddress {
 }
 
 function upperRecord(record: NodeRecord): NodeRecord {
-  const kind = typeof record.id === 'number' ? 'n' : 's';
-  const id: NodeId = [kind, record.meta.birthtime.toString(36), '@', record.id].join('');
-  if (record.directory === undefined) return { ...record, id };
-  const directory = { ...record.directory, tree: UNKNOWN_VERSION, count: 0, totals: NOTHING, counted: false };
-  return { ...record, id, directory };
+  const { kind, meta, version, size, links, target, directory: listed } = record;
+  const idType = typeof record.id === 'number' ? 'n' : 's';
+  const id: NodeId = [idType, meta.birthtime.toString(36), '@', record.id].join('');
+  if (listed !== undefined) {
+    const { listing } = listed;
+    const directory = { listing, tree: UNKNOWN_VERSION, count: 0, totals: NOTHING, counted: false };
+    return { id, kind, meta, version, size, links, directory };
+  }
+  // A literal is faster than a spread, and most records are of files.
+  return target === undefined ? { id, kind, meta, version, size, links } : { ...record, id };
 }
 
 function upperResult(result: LoadResult, request: LoadRequest): LoadResult {

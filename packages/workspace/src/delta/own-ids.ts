@@ -1,24 +1,60 @@
 import type { NodeId } from '@scratchfs/core';
-import { type DeltaNode, type Head, NO_NAMES } from './delta-node.js';
+import { type DeltaNode, type Head, type Names, NO_NAMES } from './delta-node.js';
 
-const known = new WeakMap<DeltaNode, ReadonlySet<NodeId>>();
+/** Numbers of nodes by id. */
+type Counts = ReadonlyMap<NodeId, number>;
+
+const NO_IDS: Counts = new Map();
+const known = new WeakMap<DeltaNode, Counts>();
 
 /** Returns the ids of the files and directories that an attempt has changed, without those of files with several names. */
-function idsOf({ root }: Head): ReadonlySet<NodeId> {
+function idsOf({ root }: Head): Counts {
   let ids = known.get(root);
-  if (ids !== undefined) return ids;
-  const found = new Set<NodeId>();
-  const visit = ({ names = NO_NAMES }: DeltaNode): void => {
-    for (const { node } of names.values()) {
-      if (node === null) continue;
-      found.add(node.id);
-      if (node.kind === 'directory') visit(node);
-    }
-  };
-  visit(root);
-  ids = found;
-  known.set(root, ids);
+  if (ids === undefined) {
+    ids = countsBetween(NO_NAMES, root.names ?? NO_NAMES);
+    known.set(root, ids);
+  }
   return ids;
+}
+
+/** Returns the changes of the counts from one directory to another. Skips what they share. */
+function countsBetween(before: Names, after: Names): Counts {
+  const counts = new Map<NodeId, number>();
+  const add = ({ id }: DeltaNode, by: number): void => void counts.set(id, (counts.get(id) ?? 0) + by);
+  const compare = (a: DeltaNode | null, b: DeltaNode | null): void => {
+    if (a === b) return;
+    if (a?.id !== b?.id) {
+      if (a !== null) add(a, -1);
+      if (b !== null) add(b, 1);
+    }
+    compareNames(a?.names ?? NO_NAMES, b?.names ?? NO_NAMES);
+  };
+  const compareNames = (a: Names, b: Names): void => {
+    if (a === b) return;
+    let shared = 0;
+    for (const [name, { node }] of a) {
+      const other = b.get(name);
+      if (other !== undefined) shared++;
+      compare(node, other?.node ?? null);
+    }
+    if (shared === b.size) return;
+    for (const [name, { node }] of b) if (!a.has(name)) compare(null, node);
+  };
+  compareNames(before, after);
+  return counts;
+}
+
+/** Returns the ids after changes. Copying a map is much faster than a visit of all nodes. */
+function changedIds(ids: Counts, changes: Counts): Counts {
+  let next: Map<NodeId, number> | undefined;
+  for (const [id, by] of changes) {
+    if (by === 0) continue;
+    next ??= new Map(ids);
+    const count = (next.get(id) ?? 0) + by;
+    if (count === 0) next.delete(id);
+    else next.set(id, count);
+  }
+  return next ?? ids;
 }
 
 /**
@@ -41,26 +77,32 @@ const OTHER = '~';
  * gets a suffix.
  */
 export class ShownIds {
-  #last: ReadonlySet<NodeId> = new Set();
+  #names = NO_NAMES;
+  #last = NO_IDS;
   /** Ids that a changed node had in an earlier head, and none has in the last one. */
   readonly #lost = new Set<NodeId>();
   /** Ids of the disk that were shown as others. */
   readonly #replaced = new Set<NodeId>();
   #count = 0;
 
-  /** Must be called with each head that is shown. */
-  follow(head: Head): void {
-    const ids = idsOf(head);
+  /** Must be called with each head that is shown. Takes time for what differs from the last one. */
+  follow({ root }: Head): void {
+    const { names = NO_NAMES } = root;
+    if (names === this.#names) return;
+    const changes = countsBetween(this.#names, names);
     const last = this.#last;
-    if (ids === last) return;
+    const ids = known.get(root) ?? changedIds(last, changes);
+    known.set(root, ids);
+    this.#names = names;
     this.#last = ids;
     let isOther = false;
-    for (const id of last) {
-      if (ids.has(id)) continue;
-      this.#lost.add(id);
-      isOther ||= this.#replaced.has(id);
+    for (const id of changes.keys()) {
+      if (ids.has(id)) isOther = this.#lost.delete(id) || isOther;
+      else if (last.has(id)) {
+        this.#lost.add(id);
+        isOther ||= this.#replaced.has(id);
+      }
     }
-    if (this.#lost.size > 0) for (const id of ids) isOther = this.#lost.delete(id) || isOther;
     if (isOther) this.#count++;
   }
 
