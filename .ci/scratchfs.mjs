@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { install } from './install.mjs';
 import { root } from './lib.mjs';
 
@@ -13,7 +14,8 @@ const program = join(root, 'packages', 'cli', 'src', 'bin.ts');
 const child = spawn(
   process.execPath,
   ['--conditions=@scratchfs/source', '--import', String(loader), program, ...process.argv.slice(2)],
-  { cwd, stdio: 'inherit' },
+  // `scratchfs mcp` names commands to run later, such as `approve`: they start here too.
+  { cwd, stdio: 'inherit', env: { ...process.env, SCRATCHFS_MCP_SCRIPT: fileURLToPath(import.meta.url) } },
 );
 // The terminal sends Ctrl-C to both; the command decides.
 process.on('SIGINT', () => {});

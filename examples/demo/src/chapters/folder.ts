@@ -11,7 +11,7 @@ import type { Attempt } from './attempts.js';
 
 /** Loads a plain folder into memory, and writes the agent's changes back into it. */
 export async function folder(origin: SyncFileSystem, { fs, changed }: Attempt, report: Report): Promise<void> {
-  report.section('Back to a folder', 'A folder that is no repository, as a stand-in for the user’s own.');
+  report.section('Back to a folder', 'A folder that is no repository gets the sources, without the agent’s own plan.');
   const place = await mkdtemp(join(tmpdir(), 'scratchfs-demo-'));
   try {
     for (const path of changed) {

@@ -13,7 +13,7 @@ export async function risk({ fs, report, compiler, task, known }: Workshop): Pro
   const { terminal } = report;
   report.section(
     'A risky step, checked and taken back',
-    'A checkpoint costs nothing, whatever the size. So: checkpoint, try, check.',
+    'A checkpoint takes as long for a million files. So: checkpoint, try, check.',
   );
 
   const before = fingerprint(fs);

@@ -111,7 +111,7 @@ async function deletedAndUndone(attempt: Attempt, files: readonly string[], repo
   );
   const gone = await Promise.all(half.map((path) => fs.exists(path)));
   const [undone, undoMs] = await timed(() => attempt.undo());
-  report.action('undo', undone.summary, 'done', undoMs);
+  report.action('undo', undone.summary.replace(/^Undo /, ''), 'done', undoMs);
   const after = await Promise.all(half.map((path) => fs.readFile(path)));
   report.claim(
     'the files were gone, and are back to the byte',

@@ -141,7 +141,7 @@ export class VisibleBackend implements Backend {
       if (ignored === undefined) continue;
       throw new FsError('EROFS', {
         path,
-        hint: 'It is in a directory that git ignores, which a workspace can read but not change: write elsewhere, or let a command make it (run)',
+        hint: 'It is in a directory that git ignores, which a workspace can read but not change: write elsewhere, or let a command of the attempt make it',
       });
     }
   }
