@@ -20,8 +20,14 @@ interface Client {
   read(key: string): Promise<unknown>;
 }
 
-/** A client of a plain database. With `swap`, a write also compares and replaces a second value, as a commit does. */
-async function rawClient(name: string, swap: boolean): Promise<Client> {
+/** Bytes of a head of a small filesystem. */
+const HEAD_SIZE = 1_500;
+
+/**
+ * A client of a plain database. With `swap`, a write also compares and replaces a head, as a commit does: a second value,
+ * or, to compare, one that has the bytes of the file in it.
+ */
+async function rawClient(name: string, swap?: 'two values' | 'one value'): Promise<Client> {
   const opening = indexedDB.open(name, 1);
   opening.onupgradeneeded = () => opening.result.createObjectStore('files');
   await new Promise((resolve) => {
@@ -39,10 +45,15 @@ async function rawClient(name: string, swap: boolean): Promise<Client> {
           store.put(bytes, key);
           transaction.commit();
         };
-        if (!swap) return put();
+        if (swap === undefined) return put();
         store.get('head').onsuccess = () => {
-          store.put({ tag: key, bytes: new ArrayBuffer(1_500) }, 'head');
-          put();
+          const head = { tag: key, bytes: new ArrayBuffer(HEAD_SIZE) };
+          if (swap === 'two values') {
+            store.put(head, 'head');
+            return put();
+          }
+          store.put({ ...head, objects: [bytes] }, 'head');
+          transaction.commit();
         };
       }),
     read: (key) =>
@@ -55,8 +66,9 @@ async function rawClient(name: string, swap: boolean): Promise<Client> {
 }
 
 const CLIENTS: Readonly<Record<string, () => Promise<Client>>> = {
-  'IndexedDB, one put': () => rawClient('raw', false),
-  'IndexedDB, compare and swap': () => rawClient('swap', true),
+  'IndexedDB, one put': () => rawClient('raw'),
+  'IndexedDB, compare and swap': () => rawClient('swap', 'two values'),
+  'IndexedDB, compare and swap of one value': () => rawClient('one-value', 'one value'),
   'unstorage indexedb': async () => {
     const storage = createStorage({ driver: indexedDbDriver({ dbName: 'unstorage', storeName: 'files' }) });
     return { write: (key, bytes) => storage.setItemRaw(key, bytes), read: (key) => storage.getItemRaw(key) };
