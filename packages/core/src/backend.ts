@@ -13,7 +13,7 @@ export type NodeId = string | number;
  */
 export type Version = number | string;
 
-/** Marks a version that a client no longer knows; no backend uses it. */
+/** Marks a version that is not known. A backend may use it only as the `tree` of a directory that is not `counted`. */
 export const UNKNOWN_VERSION: Version = '?';
 
 /** Metadata of a node. A backend stores it whole and does not interpret it. Times are epoch milliseconds. */

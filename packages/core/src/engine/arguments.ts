@@ -62,7 +62,7 @@ export function checkMode(mode: Mode | undefined, fallback: number): number {
   return mode === undefined ? fallback : checkNewMode(mode);
 }
 
-/** Returns required permission bits, masked to 0o7777. Text is octal, as in node. */
+/** Checks permission bits and masks them to 0o7777. Text is octal, as in node. @throws TypeError, RangeError */
 export function checkNewMode(mode: Mode): number {
   const bits = typeof mode === 'string' && /^[0-7]+$/.test(mode) ? Number.parseInt(mode, 8) : mode;
   return checkInteger(bits as number, 'mode', 0, 0xffff_ffff) & 0o7777;

@@ -1,4 +1,4 @@
-/** @throws TypeError if the value is not a plain record: arrays, maps and instances of classes hold no options */
+/** @throws TypeError if the value is not a plain object but an array, a map or an instance of another class */
 export function checkRecord(value: object, name: string): void {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null)

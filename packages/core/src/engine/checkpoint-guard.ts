@@ -27,7 +27,7 @@ const REFUSE_CHANGES: Guard = Object.freeze({
   checkState: refuseState,
 });
 
-/** {@link REFUSE_CHANGES} as the engine asks it, for a filesystem without other guards. */
+/** {@link REFUSE_CHANGES} as a composed guard, for a filesystem without other guards. */
 class CheckpointGuard implements ComposedGuard {
   readonly guards = [REFUSE_CHANGES];
   readonly hides = false;

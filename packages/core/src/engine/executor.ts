@@ -6,7 +6,10 @@ import type { Cursor } from './cursor.js';
 import type { LocalQuota, Quota } from './quota.js';
 import type { View } from './view.js';
 
-/** Runs operations over a storage. One per storage, shared by all filesystems on it. */
+/**
+ * Runs operations over a storage. Each storage has one, shared by all filesystems on it. A fork, a transaction and the
+ * state of a checkpoint have executors of their own.
+ */
 export interface Executor {
   readonly kind: 'sync' | 'async';
   readonly capabilities: Capabilities;

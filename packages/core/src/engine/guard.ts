@@ -13,7 +13,7 @@ export interface AccessRequest {
   readonly access: Access;
   /** Kind of the existing entry, or of the one that the operation would create. Undefined if neither is known. */
   readonly kind: EntryKind | undefined;
-  /** Size of the existing file, in bytes. */
+  /** Size of the existing file, in bytes. Undefined for other entries, and if it is not known. */
   readonly size: number | undefined;
   /** The system call, as errors name it. */
   readonly syscall: string;

@@ -63,8 +63,8 @@ type RunBeside = (
 export type BesideOperation = (view: View, kept: View, path: string) => RestoredPaths;
 
 /**
- * Starts a cursor over two states. `outer` translates a path of the views into one of the filesystem that was asked,
- * and returns undefined for a path that it hides with everything under it. Default: the same path.
+ * Starts a cursor over two states. `outer` translates a path of the views into a path of the filesystem that the caller
+ * has, and returns undefined for a path that is hidden there with everything under it. Default: the same path.
  */
 export type TrustedStart<T> = (a: View, b: View, outer?: (path: string) => string | undefined) => Cursor<T>;
 

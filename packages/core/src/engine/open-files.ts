@@ -43,7 +43,7 @@ export class OpenFiles {
 
   /** Over a storage that cannot find files by id: names of files to which this client has added names. */
   readonly #names: LinkNames | undefined;
-  /** In a transaction: files without a name as its own handles have left them. */
+  /** In a transaction: the files without a name that it has changed. */
   readonly #changed: Map<NodeId, FileNode | DirectoryNode> | undefined;
 
   constructor(options: OpenFilesOptions = {}) {

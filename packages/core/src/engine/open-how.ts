@@ -1,7 +1,7 @@
 import type { OpenFlag, OpenFlags, OpenHow } from '../file-system.js';
 import { checkBoolean, checkOneOf, checkOptions } from './arguments.js';
 
-/** Open flags, each of them given. */
+/** Open flags, with a value for each. */
 export type OpenMode = { readonly [K in keyof OpenHow]-?: boolean };
 
 const KEYS = ['read', 'write', 'append', 'create', 'exclusive', 'truncate', 'noFollow', 'directory'] as const;

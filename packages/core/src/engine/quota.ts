@@ -6,7 +6,7 @@ export interface Quota {
   readonly limits: Limits;
   /**
    * Stores the limits that a client was opened with, if the filesystem has none.
-   * @throws FsError EINVAL if both have limits and they differ
+   * @throws FsError EINVAL if the client was opened with limits and the filesystem has others
    */
   open(given: Limits): void | Promise<void>;
   /**

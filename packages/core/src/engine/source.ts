@@ -3,7 +3,7 @@ import type { Unloaded } from '../tree/node.js';
 import type { CachedListing } from './remote/cached-listing.js';
 import { runInSlices, type Steps } from './scheduling/time-slice.js';
 
-/** Source of what a view's tree does not know yet. `undefined` means not cached: load it first. */
+/** Source of what a view's tree does not know yet. Methods return undefined for data that must be loaded first. */
 export interface Source {
   entry(directory: NodeAddress, name: string): NodeRecord | null | undefined;
   /** @throws NotLoaded if the listing has to be prepared first */
@@ -12,7 +12,7 @@ export interface Source {
   current?(id: NodeId): NodeRecord | undefined;
   /** Returns a range of the stored content of a file. */
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined;
-  /** Tells that the content of a file is not needed any more. */
+  /** Forgets the content of a file, which is not needed any more. */
   dropContent?(id: NodeId): void;
 }
 

@@ -114,7 +114,7 @@ export class View extends ViewState {
     this.loader?.relyOnNode(node);
   }
 
-  /** Records that an operation failed because the tree under a directory, which it has listed completely, is too deep. */
+  /** Records that an operation failed because the tree under a directory is too deep. It has listed that whole tree. */
   relyOnDepth(_directory: DirectoryNode): void {
     // Over a remote storage, the checks of the listings are enough.
   }
@@ -245,8 +245,8 @@ export class View extends ViewState {
   }
 
   /**
-   * Loads what open files under a name need before it is removed: their content, and another name of those that have
-   * several. Returns the other names that `openFiles` does not remember itself.
+   * Loads what open files at or under a name need before the name is removed: their content, and another name of those
+   * that have several. Returns the other names that `openFiles` does not remember itself.
    */
   #keepOpen(parent: Location, name: string, path: string): ReadonlyMap<NodeId, string> | undefined {
     const linked = new Set<NodeId>();

@@ -90,7 +90,7 @@ export class Chunks {
     }
   }
 
-  /** Writes into content of `size` bytes; a gap is filled with zeros. Call it only on a result of `own`. */
+  /** Writes into content of `size` bytes; a gap is filled with zeros. The caller must own this object, see `own`. */
   write(size: number, position: number, bytes: Uint8Array): void {
     if (position > size) this.extend(size, position);
     const isSparse = position > size;
@@ -106,7 +106,7 @@ export class Chunks {
     }
   }
 
-  /** Appends zeros without storing them. Call it only on a result of `own`. */
+  /** Appends zeros without storing them. The caller must own this object, see `own`. */
   extend(size: number, newSize: number): void {
     const index = Math.floor(size / CHUNK_BYTES);
     const end = localEnd(size, index);
@@ -120,7 +120,7 @@ export class Chunks {
     } else this.put(index, this.copyOf(chunk, end, end, newEnd));
   }
 
-  /** Truncates the content. Call it only on a result of `own`. */
+  /** Truncates the content. The caller must own this object, see `own`. */
   cut(newSize: number): void {
     const count = Math.ceil(newSize / CHUNK_BYTES);
     this.root = cutSlot(this.root, this.height, count, this.mark);
@@ -173,7 +173,7 @@ export class Chunks {
     chunk.bytes.set(part, from);
   }
 
-  /** Returns an own chunk with the first `end` bytes of another. */
+  /** Returns a new chunk that belongs to this object, with the first `end` bytes of another chunk. */
   private copyOf(chunk: Chunk, end: number, capacity: number, used: number): Chunk {
     const copy = new Uint8Array(roundCapacity(Math.max(capacity, Math.min(end, chunk.bytes.length))));
     copy.set(chunk.bytes.length <= end ? chunk.bytes : chunk.bytes.subarray(0, end));

@@ -123,7 +123,7 @@ export class ContentStore {
 
   /**
    * Gives `target` the content of `source` with `bytes` at `position`, zeros in a gap. Parts of `source` that `owner`
-   * owns are changed in place: unless it is the same node, its content must not be used afterwards.
+   * owns are changed in place, so the content of `source` must not be used afterwards, unless it is `target` itself.
    */
   patch(target: ContentNode, source: ContentNode, owner: Owner, position: number, bytes: Uint8Array): void {
     const length = bytes.length;

@@ -11,7 +11,7 @@ export class Leaf<V> {
   table = '';
   /** Number of leading UTF-16 units that all names share; valid while there is a table. */
   prefix = 0;
-  /** Number of searches of the leaf since it has had no table. */
+  /** Number of searches of the leaf while it has no table. */
   reads = 0;
   constructor(
     readonly owner: Owner | null,

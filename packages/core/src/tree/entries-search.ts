@@ -74,7 +74,7 @@ function childFrom(keys: readonly string[], name: string, prefix: number): numbe
   return low - 1;
 }
 
-/** Returns {@link Inner.prefix}, computed at the first call; the keys share at least as many units. */
+/** Returns {@link Inner.prefix}, and computes it first if needed. The keys share at least as many units. */
 function prefixOf<V>(inner: Inner<V>): number {
   if (inner.prefix < 0) {
     const first = outermost(inner, 0);

@@ -13,7 +13,7 @@ export interface EntriesParts<V> {
   readonly count: number;
 }
 
-/** Returns the replacement of a complete part, or undefined to map its entries one by one. */
+/** Returns the replacement of a whole part, or undefined to map its entries one by one. */
 export type MapWhole<V> = (part: EntriesNode<V>) => EntriesNode<V> | undefined;
 
 /**

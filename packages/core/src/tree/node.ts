@@ -45,7 +45,10 @@ export interface CopyTimes {
   readonly keep: boolean;
 }
 
-/** The stored directory whose names a directory shows and may not know yet, with its versions at the load. */
+/**
+ * The stored directory that a directory of a tree was loaded from, with its versions at the load. Names that the tree
+ * does not know yet are loaded from there.
+ */
 export interface Origin {
   readonly address: NodeAddress;
   readonly metaVersion: Version;
@@ -124,7 +127,7 @@ export class DirectoryNode {
   /** Versions as in `DirectoryRecord`: of everything at and under it, and of its own listing. */
   version: Version = 0;
   listing: Version = 0;
-  /** Version of its metadata and its names. */
+  /** {@link ChangeId} of its metadata and its names. */
   changeId: ChangeId = 0;
   /** True if every name is known; an unknown name is looked up at the origin. */
   complete = true;
@@ -168,7 +171,7 @@ export class DirectoryNode {
   }
 }
 
-/** A name of a file with several names: the file itself lies in the tree's inode table. */
+/** A name of a file or symlink with several names: the node itself is in the tree's inode table. */
 export class LinkedNode {
   declare readonly kind: typeof LINKED;
   constructor(readonly id: NodeId) {}

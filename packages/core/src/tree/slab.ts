@@ -107,8 +107,8 @@ export class Slabs {
 }
 
 /**
- * Returns the greatest length of the pieces that start at a byte, by that byte. Of pieces with the same start, the
- * shorter are prefixes of the longest and share its bytes.
+ * Returns, for each start of a piece, the length of the longest piece that starts there. Shorter pieces with the same
+ * start are prefixes of it and share its bytes.
  */
 function longestByStart(pieces: readonly Piece[]): Map<number, number> {
   const lengths = new Map<number, number>();

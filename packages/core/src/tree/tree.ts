@@ -42,7 +42,7 @@ export class SharedStore {
 export interface TreeState {
   readonly root: DirectoryNode;
   readonly inodes: ReadonlyMap<NodeId, Inode>;
-  /** Bytes of all files in `inodes`. */
+  /** Bytes of all nodes in `inodes`. */
   readonly linkedSize: number;
   /** Version of `inodes`; undefined if no other state shares the table. */
   readonly inodesVersion?: number;
@@ -135,7 +135,10 @@ export class Tree {
     return `${this.root.version}:${this.#inodesVersion}`;
   }
 
-  /** Version that changes with every change of a file with several names. */
+  /**
+   * Version of the inode table, new with each change of a node in it. Removing the last name of a node gives no new
+   * version, but changes the directory of that name.
+   */
   get inodesVersion(): number {
     return this.#inodesVersion;
   }
@@ -298,8 +301,8 @@ export class Tree {
   }
 
   /**
-   * Drops the names of linked files under a directory that is about to be removed. Returns the ids of the files that
-   * keep other names.
+   * Drops the names of files with several names under a directory that is about to be removed. Returns the ids of the
+   * files that keep other names.
    */
   dropLinksBeneath(directory: DirectoryNode, orphans: Map<NodeId, Node>): Set<NodeId> {
     const touched = new Set<NodeId>();

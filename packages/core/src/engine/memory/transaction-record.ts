@@ -33,7 +33,10 @@ export class TransactionRecord {
   readonly #nodes = new Set<NodeId>();
   readonly #steps: Step[] = [];
   #held = 0;
-  /** True if the steps would hold too many bytes of contents. Then only an unchanged state can be committed. */
+  /**
+   * True if the steps were dropped, because they held too many bytes of contents. Then the transaction can be committed
+   * only if no other writer has changed the state.
+   */
   #isForgotten = false;
 
   constructor(base: TreeState) {

@@ -25,7 +25,7 @@ import { DIRECTORY_MODE, makeDirectory, makePath } from './names.js';
 import { present } from './read.js';
 import { settledHere } from './settle.js';
 
-/** `copyFile`: copies the content of one file into another. Follows links, with `exclusive` only in the source. */
+/** `copyFile`: copies the content of one file into another. Follows links, with `exclusive` only those of the source. */
 export function copyFile(
   view: View,
   source: string,

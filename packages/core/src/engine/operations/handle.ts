@@ -23,7 +23,7 @@ export interface Allows {
 
 export interface Opened extends Allows {
   readonly id: NodeId;
-  /** The file's current path, without links. */
+  /** The path at which the file was opened, without links. */
   readonly path: string;
 }
 

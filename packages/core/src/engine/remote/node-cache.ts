@@ -202,7 +202,8 @@ export class NodeCache {
   }
 
   /**
-   * Returns all names of a directory if they are known, as a new list whenever they change, and their current records.
+   * Returns all names of a directory and access to their current records; undefined if not all names are known. The
+   * list of names is a new object whenever the names have changed.
    */
   names(directory: NodeId): CachedNames | undefined {
     const known = this.#directories.get(directory);

@@ -30,8 +30,8 @@ import type { CachedNames, NodeCache } from './node-cache.js';
 import type { NodeLoader } from './node-loader.js';
 
 /**
- * Number of times that the same data is missing again after it was loaded, because other writers replaced it, until the
- * transaction gives up.
+ * Number of times in a row that the same data is missing again after it was loaded, because other writers replaced it,
+ * until the transaction gives up.
  */
 const MAX_REPEATS = 3;
 
@@ -92,7 +92,7 @@ export class OptimisticTransaction implements ViewSource {
   readonly recorder: { checks: Check[]; writes: Write[] } = { checks: [], writes: [] };
   readonly changes: Change[] = [];
   #view: View | undefined;
-  /** Names of each directory that were looked up individually. */
+  /** Number of names that were looked up individually, by the directory's id. */
   #asked: Map<NodeId, number> | undefined;
   #lastRequest = '';
   #repeats = 0;
@@ -104,7 +104,7 @@ export class OptimisticTransaction implements ViewSource {
   #load: number | null | undefined;
   /** The load that returned the root. */
   #rootLoad: number | undefined;
-  /** The open files of a transaction. */
+  /** In a transaction: the files opened in it. */
   inner: OpenFiles | undefined;
   /**
    * True if the work must run again: the state that was read can no longer be loaded completely, or the writes no

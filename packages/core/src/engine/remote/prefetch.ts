@@ -3,12 +3,15 @@ import { type Need, NotLoaded } from '../source.js';
 /** Bytes that the response to a request for a subtree should not exceed. */
 export const PREFETCH_BYTES = 8 * 2 ** 20;
 
-/** Widens requests for a missing listing to everything under it, contents included: for walks that read everything. */
+/**
+ * Widens the requests of a {@link NotLoaded} from a listing to everything under the directory, contents included: for
+ * walks that read everything. Returns other errors unchanged.
+ */
 export function withContents(error: unknown): unknown {
   return widened(error, true);
 }
 
-/** Widens requests for a missing listing to all listings under it: for walks that read every listing. */
+/** Like {@link withContents}, but only to all listings under the directory: for walks that read every listing. */
 export function withListings(error: unknown): unknown {
   return widened(error, false);
 }

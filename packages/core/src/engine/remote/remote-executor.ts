@@ -77,7 +77,7 @@ const MAX_LOADS = 10_000;
  * Runs operations over a remote backend. An operation runs on a sparse tree. If it reads something that is not loaded,
  * the missing data is loaded and the operation runs again. Then its writes are sent as one batch, with everything that
  * it relied on as preconditions. On a conflict it starts again. An operation that only read needs no confirmation if
- * everything it used came from one load.
+ * everything it used came from one load after its start.
  */
 export class RemoteExecutor implements Executor {
   readonly kind = 'async';

@@ -21,7 +21,7 @@ interface Side {
 
 type Leaf = Exclude<Node, DirectoryNode>;
 
-/** A name that counts on at least one side. */
+/** A name to compare: it counts, see `#counts`, in at least one of the two states. */
 interface Met {
   readonly path: string;
   readonly before: Side;

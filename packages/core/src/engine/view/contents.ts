@@ -4,7 +4,7 @@ import { FileNode, type Node, Unloaded } from '../../tree/node.js';
 import { isPending, isPendingFile } from '../function-files.js';
 import type { Loader, ViewState } from './view-state.js';
 
-/** Maximum number of bytes that a content in one array may have. */
+/** Maximum bytes of a content that is held in one array. */
 export const MAX_ARRAY_BYTES = 2 ** 31 - 1;
 
 /** Loads the content and returns the node; if a function returns the content, a new node that has it. */
@@ -33,7 +33,7 @@ function loaderOf({ loader }: ViewState): Loader {
   return loader as Loader;
 }
 
-/** Returns the content without keeping loaded parts in the tree. It must not be changed. */
+/** Returns the content without keeping loaded parts in the tree. The bytes must not be changed. */
 export function passingBytes(view: ViewState, node: FileNode): Uint8Array {
   const { data } = node;
   if (!(data instanceof Unloaded)) return view.tree.shared.contents.bytes(node as ContentNode);

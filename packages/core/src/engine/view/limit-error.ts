@@ -1,6 +1,6 @@
 import { FsError } from '../../errors.js';
 
-/** Bytes of the largest file, holes included; sums of such sizes are checked to stay exact. */
+/** Maximum bytes of a file, holes included: 8 TiB. Sums of sizes are checked to stay safe integers. */
 export const MAX_FILE_SIZE = 2 ** 43;
 
 export function limitError(

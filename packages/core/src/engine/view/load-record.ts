@@ -29,7 +29,8 @@ export class LoadRecord {
   /** The probable position of the next node, because nodes are usually read in order. */
   #next: Listed | undefined;
   /**
-   * The version with which each file or link with several names entered the table of the tree. It keeps that version.
+   * For each file or link with several names: the version with which it entered the tree's inode table. Later loads do
+   * not replace it there.
    */
   #linked: Map<NodeId, Version> | undefined;
   readonly #tree: Tree;
@@ -63,7 +64,7 @@ export class LoadRecord {
   checkOfListed(node: Node): Check | undefined {
     if (node.kind === DIRECTORY) return undefined;
     const found = this.#listedNext(node) ?? this.#listedAnywhere(node);
-    // Another node of the same file means that it changed since.
+    // If the file has another node now, it was changed since.
     if (found?.taken.nodes[found.at] !== node) return undefined;
     this.#next = { taken: found.taken, at: found.at + 1 };
     const { address, names, records } = found.taken;

@@ -2,7 +2,7 @@ import { joinPath, MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, pathSegments, utf8
 import { type DirectoryNode, LINKED, type Node, SYMLINK } from '../../tree/node.js';
 import type { Location, Tree } from '../../tree/tree.js';
 
-/** Returned if a path is not certainly known to lead to a node or a free name without links. */
+/** Returned by {@link PathCursor.moveToKnown} for a path that needs a full lookup. */
 export const NOT_KNOWN = Symbol('not known');
 
 /**

@@ -26,7 +26,7 @@ export class PathResolver {
   #failure: FsErrorCode | undefined;
   /** Sentence for the message of the failure. */
   #hint: string | undefined;
-  /** True if the caller expects refusals. */
+  /** True during `glance`, which returns undefined if the guard refuses. */
   #isQuiet = false;
 
   constructor(view: ViewState, at: PathCursor) {

@@ -200,8 +200,8 @@ export class ViewLoader implements Loader {
   }
 
   /**
-   * Adds a file or link with several names to the table of the tree, if it is absent, and returns the node in the
-   * table.
+   * Adds a file or link with several names to the tree's inode table, if it is absent there, and returns the node in
+   * the table.
    */
   #admitLinked(record: NodeRecord, node: Node): Node {
     const { tree } = this.#view;
@@ -230,7 +230,7 @@ function keptBytes({ size, edits }: Unloaded): number {
   return edits.reduce((kept, edit) => ('cut' in edit ? Math.min(kept, edit.cut) : kept), size);
 }
 
-/** Applies the edits of a content to a range of it that holds its stored bytes. `start`: offset of the range. */
+/** Applies the edits of a content to a range of its stored bytes. `start`: offset of the range in the content. */
 function applyEdits({ edits }: Unloaded, range: Uint8Array, start: number): void {
   for (const edit of edits) {
     if ('cut' in edit) range.fill(0, Math.max(0, edit.cut - start));

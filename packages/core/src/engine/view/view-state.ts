@@ -32,8 +32,8 @@ export interface Loader {
   read(data: Unloaded, into: Uint8Array, position: number): void;
   /**
    * Makes uncertain totals exact by loading and counting everything under the directory, level by level. Loads nothing
-   * if the storage knows its totals. Also loads nothing for a commit that no limit concerns: then a change of a
-   * directory is one write, however much is in it.
+   * if the storage knows its totals, or for a commit without a limit on totals: then a change of a directory is one
+   * write, however much is in it.
    */
   loadTotals(top: Location): void;
   /** Like `loadTotals`, also if no limit needs the totals. */
@@ -127,8 +127,8 @@ export abstract class ViewState {
   }
 
   /**
-   * Must be called before each operation on a view that runs several. `now`: the time of an operation that already
-   * happened.
+   * Must be called before each operation, if a view runs several. `now`: in a replay, the time at which the operation
+   * first ran.
    */
   begin(now?: number): void {
     this.#now = now;
