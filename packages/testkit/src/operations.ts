@@ -36,7 +36,7 @@ export interface OperationArgs {
   rename: { from: string; to: string };
   /** `target` is stored byte for byte. */
   symlink: { target: string; path: string };
-  /** `from` exists; `to` becomes another name of it. */
+  /** `to` becomes another name of `from`. */
   link: { from: string; to: string };
   chmod: { path: string; mode: number };
   chown: { path: string; uid: number; gid: number };
@@ -168,7 +168,7 @@ export const ALL_OPERATIONS: readonly OperationName[] = [...DISK_OPERATIONS, 'st
 export const SLOTS = 4;
 
 export interface StepsOptions {
-  /** Default {@link DISK_OPERATIONS}. Preparing steps may be any of `DISK_OPERATIONS`. */
+  /** Operations to generate. Default {@link DISK_OPERATIONS}. Preparing steps may be any of `DISK_OPERATIONS`. */
   readonly operations?: readonly OperationName[] | undefined;
   /** Allows links to absolute paths. Default true. */
   readonly absoluteLinks?: boolean | undefined;

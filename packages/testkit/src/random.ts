@@ -9,7 +9,7 @@ export class Random {
     for (let i = 0; i < 8; i++) this.next();
   }
 
-  /** A 32-bit unsigned integer: a Weyl sequence, mixed. */
+  /** Returns a 32-bit unsigned integer: the sum of a Weyl sequence and a xorshift generator, mixed. */
   next(): number {
     this.#a = (this.#a + 0x6d2b79f5) >>> 0;
     this.#b = (this.#b ^ (this.#b << 13)) >>> 0;
@@ -23,7 +23,7 @@ export class Random {
     return (x ^ (x >>> 14)) >>> 0;
   }
 
-  /** An integer from 0 to `end - 1`. */
+  /** Returns an integer from 0 to `end - 1`. */
   below(end: number): number {
     return Math.floor((this.next() / 0x1_0000_0000) * end);
   }

@@ -139,7 +139,7 @@ export class Targets {
     return up + to.slice(1) || '.';
   }
 
-  /** Returns the first path that meets the condition from a random place on; with `1 - probability`, none. */
+  /** Returns a path that meets the condition, if there is one; undefined with a probability of `1 - probability`. */
   #find(condition: (listed: Listed) => boolean, probability = 0.92): string | undefined {
     if (!this.random.chance(probability)) return undefined;
     const count = this.#nodes.length;

@@ -70,7 +70,7 @@ class AcceptsMissingParents extends MapStorage {
   }
 }
 
-/** Counts only on set. */
+/** Counts again only when entries are set. */
 class StaleStatistics extends MapStorage {
   #counted: FileSystemStats | undefined;
   override setMany(entries: Iterable<NewEntry>): void {

@@ -14,7 +14,7 @@ interface Found {
   readonly name: string;
   readonly node: ModelNode | undefined;
   readonly path: string;
-  /** The target of a link ended in `/` and does not exist, so only a directory could be created there. */
+  /** True if the target of a link ends in `/` and does not exist, so that only a directory could be created there. */
   readonly onlyDirectory: boolean;
 }
 
@@ -30,7 +30,7 @@ export class ModelFileSystem {
   #root: ModelNode;
   #lastIno = 0;
   #checkpoints = new Map<string, ModelNode>();
-  /** Handles opened before the last rollback are stale. */
+  /** Number of rollbacks. Handles that were opened before the last one are stale. */
   #epoch = 0;
   readonly #clock: () => number;
   readonly #limits: NonNullable<ModelOptions['limits']>;

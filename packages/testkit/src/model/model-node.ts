@@ -54,7 +54,7 @@ export function sizeOf(node: ModelNode): number {
   return node.bytes.length;
 }
 
-/** The number of names in the tree that lead to a node. */
+/** Returns the number of names in the tree that lead to a node. */
 export function countNames(root: ModelNode, node: ModelNode): number {
   let names = 0;
   for (const child of root.names.values()) {

@@ -17,9 +17,9 @@ export interface RoundCounts {
 }
 
 /**
- * Rounds of random changes by a working copy, which pulls and pushes, and another client of the same storage. In rounds
- * in which the sides make entries of different names, the merge is compared with a brute-force merge over all names and
- * nodes.
+ * Plays rounds of random changes by a working copy, which pulls and pushes, and by another client of the same storage.
+ * In rounds in which the sides create entries with different names, the merge is compared with a brute-force merge over
+ * all names and nodes.
  */
 export async function randomRounds(clients: WorkingCopyClients, seed: number, rounds: number): Promise<RoundCounts> {
   const random = new Random(seed);

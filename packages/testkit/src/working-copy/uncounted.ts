@@ -1,6 +1,6 @@
 import { type Backend, type LoadResult, type NodeRecord, UNKNOWN_VERSION } from '@scratchfs/core';
 
-/** A backend that does not count the entries under a directory, like a disk. */
+/** Returns a backend that does not count the entries under a directory, like a disk. */
 export function uncounted(backend: Backend): Backend {
   return {
     capabilities: { checkpoints: false, forks: false, sharedWatch: false },

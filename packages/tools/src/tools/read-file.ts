@@ -146,7 +146,7 @@ async function readPiece(
   return read;
 }
 
-/** Returns a sentence that names the tools for a file that is not text, of which the model has some. */
+/** Returns a sentence that names a tool for a file that is not text; empty if the model has no such tool. */
 function adviceFor({ mediaType }: NotTextError, { offered }: Authorizer): string {
   if (mediaType !== undefined && offered.has('read_media')) return ' Use read_media to see it.';
   return offered.has('file_info') ? ' file_info says what is known of it.' : '';

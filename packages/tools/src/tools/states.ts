@@ -8,7 +8,7 @@ import { counted, type Definition, limit, offset, path, quote } from './define.j
 
 /**
  * Start of the names of checkpoints that the model makes. It keeps them apart from those of the program, which the
- * model can neither go back to nor compare with, also when the tools are made anew over a stored filesystem.
+ * model can neither go back to nor compare with, even if the tools are created anew over a stored filesystem.
  */
 const PREFIX = 'tools:';
 
@@ -131,13 +131,13 @@ async function numbered(fileSystem: FileSystem, call: ToolCallOptions): Promise<
       await fileSystem.checkpoint(`${PREFIX}${number}`, call);
       return `${number}`;
     } catch (error) {
-      // Another sandbox has a checkpoint of this name, which this sandbox's list does not show.
+      // The name is taken: by another sandbox, whose checkpoints this list may not show, or since the list was read.
       if (!isFsError(error, 'EEXIST')) throw error;
     }
   }
 }
 
-/** Turns a missing or duplicate checkpoint into an error for the model. */
+/** Converts errors about a checkpoint that is missing, and about a name that is taken or too long, for the model. */
 async function explained<T>(authorizer: Authorizer, work: () => Promise<T>, name: string): Promise<T> {
   try {
     return await work();

@@ -37,7 +37,7 @@ export const writeFile: Definition<'write_file'> = {
   },
 };
 
-/** Writes a file that the model has read, so that it exists. */
+/** Replaces a file that the model has read. Unlike `write` of the sandbox, it does not create missing directories. */
 async function overwrite(
   { sandbox }: Authorizer,
   file: string,
