@@ -1,6 +1,6 @@
 import type { CallOptions } from './call-options.js';
 
-/** Decides what `cp` takes, by the paths of an entry and its copy. */
+/** Decides whether `cp` copies an entry, by the paths of the entry and of its copy. */
 export type CopyFilter = (source: string, destination: string) => unknown;
 
 /** Permission bits; text is octal, such as `'755'`. */

@@ -364,9 +364,9 @@ export interface FileSystem extends AsyncDisposable {
     options?: (CallOptions & { readonly exclusive?: boolean | undefined }) | number,
   ): Promise<void>;
   /**
-   * Moves a file, link or directory to another path, where it replaces a file or link, or if it is a directory, an
-   * empty directory. Final links are not followed. If both paths are names of one file, both stay. O(depth), regardless
-   * of the contents; O(entries) only if paths could become too deep or too long.
+   * Moves an entry to another path. A file or link replaces a file or link there; a directory replaces an empty
+   * directory. Final links are not followed. If both paths are names of one file, both stay. O(depth), regardless of
+   * the contents; O(entries) only if paths could become too deep or too long.
    * @throws FsError EISDIR if `to` is a directory and `from` is not; ENOTDIR for a directory onto another kind of
    *   entry; ENOTEMPTY if the directory at `to` has entries; EINVAL for a directory into itself; EBUSY for the root
    */

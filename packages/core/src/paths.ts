@@ -33,7 +33,7 @@ export function normalizePath(path: string, syscall?: string, withNames = true):
   return normalized;
 }
 
-/** A path as the methods take it: text, a `file:` URL, or bytes of UTF-8 such as a Buffer. */
+/** A path as the methods accept it: text, a `file:` URL, or bytes of UTF-8 such as a Buffer. */
 export type Path = string | URL | Uint8Array;
 
 /** Returns a path as text. A value that is not a path is returned unchanged, for the operation to refuse it. */

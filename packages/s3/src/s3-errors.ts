@@ -7,7 +7,7 @@ import { causeOf, readFailure, wasSentAgain, wasUnsent } from '@scratchfs/core/i
  */
 const LOST_RACE_STATUSES = [404, 409, 412];
 
-/** Statuses and names of failures that may pass. S3 sends `RequestTimeout` with 400 if a body came too slowly. */
+/** Statuses and names of failures that may be temporary. S3 sends `RequestTimeout` with 400 if a body is too slow. */
 const TRANSIENT_STATUSES = [408, 429];
 const TRANSIENT_NAMES = ['SlowDown', 'RequestTimeout'];
 
@@ -45,8 +45,8 @@ export function isSurelyLostRace(error: unknown): boolean {
 
 /**
  * Converts an SDK error. A refused request did not happen, unless the SDK sent it more than once; a full store (507) or
- * an unknown request (501) is also a refusal. After a failure that may pass (no status, 408, 429, another 5xx,
- * `SlowDown`, `RequestTimeout`), it may have happened, unless the store was never reached.
+ * an unknown request (501) is also a refusal. After a failure that may be temporary (no status, 408, 429, another 5xx,
+ * `SlowDown`, `RequestTimeout`), the request may have happened, unless the store was never reached.
  */
 export function toStorageError(error: unknown, bucket: string): StorageError {
   const { name, status } = readFailure(error);

@@ -126,7 +126,7 @@ export class ChildPolicy implements Policy {
   }
 }
 
-/** Another policy without what a list hides. */
+/** Another policy, without access to the paths that a list hides. */
 export class DenyPolicy implements Policy {
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];

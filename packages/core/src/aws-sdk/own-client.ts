@@ -1,8 +1,8 @@
 import { StorageError } from '../errors.js';
 
 /**
- * Returns a function that imports a client's package when it is first needed, so that only those who need the package
- * have to install it. After a failure, the next call tries again.
+ * Returns a function that imports a client's package when it is first needed, so that a program that does not use the
+ * package need not install it. After a failure, the next call tries again.
  * @throws StorageError `unsupported` (the returned function) if the package is not installed
  */
 export function sdkLoader<S>(load: () => Promise<S>, storage: string, packageName: string): () => Promise<S> {

@@ -13,7 +13,7 @@ const BATCH_BYTES = 4 * 2 ** 20;
 const PIECE_BYTES = 4 * 2 ** 20;
 /** Least size of a hole that is kept. */
 const BLOCK_BYTES = 64 * 2 ** 10;
-/** Name of the checkpoint, and of the file where there are no checkpoints, that marks an unfinished copy. */
+/** Name of the checkpoint that marks an unfinished copy; on a target without checkpoints a file marks it. */
 const MARK = '.unfinished-copy-of-scratchfs';
 /** Permissions that a directory needs while entries are created in it. */
 const OWNER_ALL = 0o700;
@@ -194,7 +194,7 @@ class StateCopier {
   /** The state that the target has, by path. */
   #before = new Map<string, Seen>();
   #root: EntryInfo | undefined;
-  /** Owners that the target allows, once it has refused those of the source. */
+  /** Owners that the target gives to new entries. Undefined until it has refused those of the source. */
   #owners: { readonly root: Owner; readonly others: Owner } | undefined;
   #batch: NewEntry[] = [];
   #batchBytes = 0;
@@ -283,7 +283,7 @@ class StateCopier {
     return found;
   }
 
-  /** Removes what the next state does not have, or has as another file. */
+  /** Removes the entries that the next state does not have, or whose names lead to other nodes there. */
   async #remove(after: ReadonlyMap<string, Seen>, touched: Set<string>): Promise<void> {
     let removed: string | undefined;
     for (const [path, { info, ino }] of this.#before) {

@@ -9,7 +9,7 @@ export interface RollbackOptions extends CallOptions {
   readonly name?: string | undefined;
 }
 
-/** The work has been kept. */
+/** Result of work whose changes were kept. */
 export interface Committed<T> {
   readonly committed: true;
   readonly result: T;
@@ -17,7 +17,7 @@ export interface Committed<T> {
   readonly kept?: Checkpoint;
 }
 
-/** The work has been undone. */
+/** Result of work whose changes were undone. */
 export interface RolledBack {
   readonly committed: false;
   /** The text that the check returned, the message of the error, or a default text if the check returned false. */

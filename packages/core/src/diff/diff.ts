@@ -212,7 +212,7 @@ export class DiffCursor implements Cursor<FileSystemDiff | null> {
     return null;
   }
 
-  /** Returns the number of bytes of content read. */
+  /** Adds a change to the result. Returns the number of bytes of content that were copied for it. */
   #add(change: TreeChange): number {
     const { outer: path, content } = change;
     const before = change.before && this.#entry(this.before, change.before, change);

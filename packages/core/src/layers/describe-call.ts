@@ -35,7 +35,7 @@ export function detailOf(call: Call): string | undefined {
   }
 }
 
-/** Returns the number of content bytes that a call has read or written; undefined if that is not its purpose. */
+/** Returns the bytes of the content that a call has got or returned. Undefined for methods that are not listed here. */
 export function bytesOf(call: Call, result: unknown): number | undefined {
   const [first, second] = call.args;
   if (call.on === 'handle') {

@@ -168,8 +168,8 @@ export const METHODS = {
 const PAIRS: ReadonlySet<string> = new Set(['cp', 'copyFile', 'rename', 'symlink', 'link'] satisfies MethodName[]);
 
 /**
- * Returns the function that makes the paths among a method's arguments text, so that a layer sees what the lower
- * filesystem will use.
+ * Returns a function that converts the paths among a method's arguments to text, so that a layer sees the paths that
+ * the lower filesystem will use.
  */
 export function textPaths(name: MethodName): (args: readonly unknown[]) => readonly unknown[] {
   const count = PAIRS.has(name) ? 2 : 1;

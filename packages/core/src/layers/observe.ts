@@ -28,7 +28,10 @@ export interface OperationEvent {
   readonly startedAt: number;
   /** Duration in milliseconds by the same clock. */
   readonly durationMs: number;
-  /** Bytes of content read or written, if the method moves content and succeeded. */
+  /**
+   * Bytes of content that a successful read or write of one file returned or was given (`readFile`, `getEntry`,
+   * `handle.write` …). Undefined for other methods, such as `editFile`, `cp` and `entries`.
+   */
   readonly bytes?: number;
   /**
    * With the option `versions`: the version of the changed entry before the call. Undefined if the entry did not exist.

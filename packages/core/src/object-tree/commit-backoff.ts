@@ -26,7 +26,7 @@ const MAX_YIELD_POLLS = 12;
  * client has had about three times as long.
  */
 const POLLS_PER_COMMIT_TIME = 4;
-/** Shortest pause for clients that compete: on a near store, a commit takes about that long. */
+/** Shortest pause for clients that compete: about the time of a commit on a fast store. */
 const MIN_PAUSE_MS = 1;
 /** Shortest pause in favour of a client with priority, which may need more time than it claimed on a busy machine. */
 const MIN_YIELD_PAUSE_MS = 10;
@@ -53,7 +53,7 @@ export interface CommitBackoffOptions {
 export class CommitBackoff {
   readonly #options: CommitBackoffOptions;
   readonly #client: string;
-  /** Number of next commits for which competition is still expected. */
+  /** Number of further own commits during which other clients are assumed to compete. */
   #races = 0;
   #lost = 0;
   #attempts = 0;

@@ -37,7 +37,7 @@ const MAX_HEAD_AGE_MS = 20_000;
 /** Maximum number of times that a swap of the head is sent. */
 const MAX_SWAP_ATTEMPTS = 4;
 const MAX_CONCURRENT_PUTS = 4;
-/** Maximum number of objects, and their bytes, that are put in one step with the swap of the head. */
+/** Maximum number, and total bytes, of the objects that are put in one step with the swap of the head. */
 const MAX_ONE_STEP_OBJECTS = 16;
 const MAX_ONE_STEP_BYTES = 2 ** 20;
 /** A store counts as near if the requests of a commit take fewer milliseconds than this. */
@@ -226,7 +226,7 @@ export class CommitQueue {
     return this.#unsettled?.items.some(({ id }) => id === operationId) === true;
   }
 
-  /** Reports whether an operation can still be withdrawn: the swap of its head was not sent. */
+  /** Reports whether an operation can still be withdrawn: no swap of the head that contains it is in progress. */
   #isWaiting(item: PendingOperation): boolean {
     return !this.#isSwapping || this.#queue.includes(item);
   }
@@ -556,8 +556,8 @@ export class CommitQueue {
   }
 
   /**
-   * Determines the outcome of the last swap. If the request may still arrive, writes another head first, on which it
-   * fails.
+   * Determines the outcome of the last swap. If its request may still arrive, writes another head first, so that the
+   * request fails.
    */
   async #settle(): Promise<void> {
     const { heads, store, calls, newId } = this.#options;

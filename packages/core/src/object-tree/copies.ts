@@ -56,8 +56,8 @@ export class CopiedNodes {
   }
 
   /**
-   * Returns the id of the page's next node, made of the ids of copying and page and the node's position in the page. It
-   * is unique within the copying.
+   * Returns the id of the page's next node, made of the copying's id, the page's location and the node's number in the
+   * page. It is unique within the copying.
    */
   nextId(): NodeId {
     this.#count += 1;

@@ -32,7 +32,7 @@ export class CommitSharedStore extends SharedStore {
   }
 }
 
-/** A tree in which copying a stored directory stores a reference and a copying, without reading the directory. */
+/** A tree that copies a stored directory as a reference with a {@link Copying}, without reading the directory. */
 class StoredTree extends Tree {
   readonly #pages: Pages;
   readonly #commit: number;

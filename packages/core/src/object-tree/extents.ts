@@ -34,7 +34,7 @@ export class Extents {
 export type ReadStored = (ref: Ref) => Uint8Array | undefined;
 
 /**
- * Contents in objects, as lists of extents: overwriting, cutting and appending need nothing of the old bytes. Reading
+ * Contents in objects, as lists of extents: overwriting, cutting and appending do not read the old bytes. Reading
  * requires loaded bytes.
  */
 export class StoredContents extends ContentStore {

@@ -40,7 +40,7 @@ export interface ForkRecord {
   readonly state: StateRecord;
 }
 
-/** A client's last commit. A client whose swap got no response learns here whether it was applied. */
+/** A client's last commit. It tells a client whose swap got no response whether the swap was applied. */
 export interface ClientRecord {
   readonly client: string;
   /** Sequence number of the commit among those of the client. The name is part of the format. */

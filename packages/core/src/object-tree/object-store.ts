@@ -78,8 +78,8 @@ export interface ObjectStore {
    */
   get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined>;
   /**
-   * Stores an object. The bytes belong to the caller, who does not change them before the promise has settled, but may
-   * do so afterwards: a store in memory copies them. A failed put leaves the complete object or nothing, never a part.
+   * Stores an object. The caller does not change the bytes before the promise has settled, but may do so afterwards: a
+   * store in memory copies them. A failed put leaves the complete object or nothing, never a part.
    */
   put(name: string, bytes: Uint8Array, call?: BackendCall): Promise<void>;
   /**
@@ -133,8 +133,9 @@ export interface ObjectStore {
   ): Promise<string | undefined>;
   /**
    * Calls `changed` soon after any client has replaced the head, this one included, and possibly more often: the head
-   * is read then. Calls `fail` once if it can no longer tell. The returned function ends it. With this method, watchers
-   * hear of the changes of other clients, as the event `overflow`; without, only of those of their own client.
+   * is read then. Calls `fail` once if it can no longer report changes. The returned function ends the reports. With
+   * this method, watchers also get the changes of other clients, as the event `overflow`; without it, only those of
+   * their own client.
    */
   watch?(changed: () => void, fail: (error: unknown) => void): () => void;
   /**

@@ -53,7 +53,7 @@ const HEAD_WATCH_PAUSE_MS = 1_000;
 export class ObjectTreeBackend implements Backend {
   readonly capabilities: BackendCapabilities;
   readonly checkpointStore: CheckpointStore;
-  /** Undefined for a fork, and if the store cannot tell of new heads. */
+  /** Undefined for a fork, and if the store cannot report new heads. */
   readonly watch?: NonNullable<Backend['watch']>;
   /** Undefined for a fork, and if the store cannot delete its head. */
   readonly destroy?: NonNullable<Backend['destroy']>;

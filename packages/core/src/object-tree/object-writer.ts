@@ -178,7 +178,7 @@ export class ObjectWriter implements PageContext {
     if (moved === undefined && stored !== undefined && (bytes === undefined || this.#isOfThisEpoch(stored)))
       return { ...stored, offset: stored.offset - parseObjectName(stored.object).pages };
     const content = moved ?? (bytes as Uint8Array);
-    // A rewritten piece is not given its new location in memory: earlier states refer to the old one.
+    // In memory, a rewritten piece keeps its old location, because earlier states refer to that.
     if (content.length >= LARGE_PIECE_BYTES || this.#contentsLength + content.length > MAX_CONTENT_OBJECT_BYTES)
       return this.#placeInContentObject(moved === undefined ? piece : undefined, content);
     const place = { object: undefined, offset: this.#contentsLength, length: content.length, hash: hashOf(content) };

@@ -1,7 +1,7 @@
 import type { ObjectStore } from './object-store.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 
-/** Prefix of the lists of garbage that is deleted later. */
+/** Prefix of the objects that list garbage to be deleted later. */
 export const PENDING_DELETES = 'trash/';
 
 /**

@@ -10,7 +10,7 @@ interface CachedRange {
 /** Caches byte ranges of objects, as they were read or written. */
 export class RangeCache {
   readonly #ranges: Cache<CachedRange>;
-  /** By object: start and length of its ranges. */
+  /** Lengths of the cached ranges, by object and start. */
   readonly #index = new Map<string, Map<number, number>>();
 
   constructor(maxBytes: number) {

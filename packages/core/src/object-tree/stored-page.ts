@@ -83,7 +83,7 @@ export class StoredPage {
   }
 }
 
-/** Returns the page that a part of a directory is, if it is stored. */
+/** Returns the node as a {@link StoredPage}; undefined for a leaf or an inner node in memory. */
 export function storedPage(node: EntriesNode<TreeNode>): StoredPage | undefined {
   const part: unknown = node;
   return part instanceof StoredPage ? part : undefined;

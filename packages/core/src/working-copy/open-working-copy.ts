@@ -141,7 +141,7 @@ class LoadedCopy implements WorkingCopy {
    * The state of the storage when it was opened, or at the last successful push or pull. Local changes start from it.
    */
   #base: TreeState;
-  /** The operation in progress. */
+  /** Settles when all operations started so far have ended; undefined if none is in progress. */
   #last: Promise<unknown> | undefined;
 
   constructor(source: RemoteSource, base: TreeState, quota: Context['quota']) {
@@ -222,7 +222,7 @@ class LoadedCopy implements WorkingCopy {
       const now = await this.#source.load(theirs, signal);
       if (this.#delta(theirs, now).isEmpty) {
         if (!isKnown) continue;
-        // A deviation without a change is an entry that was never loaded.
+        // The loaded part has not changed, so the deviations are entries that were never loaded.
         return conflictOf(found.map((one) => ({ ...one, theirs: 'added' as const })));
       }
       const merged = merge(ours, this.#delta(this.#base, now), shared.contents, now.inodes);

@@ -69,8 +69,8 @@ interface Unread {
 }
 
 /**
- * Builds a complete state in memory from a storage, contents included. The state is the last item; each item before it
- * is null, after a step. Parts that the base has in the same version are taken from it without a visit.
+ * Builds a complete state in memory from a storage, contents included. Its items are null, one after each step, and at
+ * last the state. Parts that the base has in the same version are taken from it without a visit.
  */
 export class TreeLoad implements Cursor<TreeState | null> {
   readonly #view: View;

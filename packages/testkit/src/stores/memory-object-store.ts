@@ -7,7 +7,7 @@ export interface MemoryObjectStoreOptions {
   readonly maxObjectBytes?: number | undefined;
   /** Put objects and swap the head in one step. Default false. */
   readonly transactions?: boolean | undefined;
-  /** Tell clients of new heads. Default false. */
+  /** Notify clients of new heads. Default false. */
   readonly watches?: boolean | undefined;
 }
 

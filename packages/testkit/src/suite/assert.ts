@@ -56,8 +56,8 @@ export function print(value: unknown): string {
 const RAW_CONTROLS = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Returns the error that a call throws or rejects with, and fails if it succeeds. The message must hold no raw control
- * characters.
+ * Returns the error that a call throws or rejects with, and fails if it succeeds. The message must not contain raw
+ * control characters.
  */
 export async function errorOf(call: () => unknown, expected: string): Promise<unknown> {
   let result: unknown;

@@ -51,7 +51,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'mount with a second writable filesystem': (lower) => mount(lower, { '/lib': another() }),
 };
 
-/** Directories, one of which takes changes if any does. */
+/** Directories to try. If a tested filesystem can be changed, it can be changed in one of these. */
 const PLACES = ['/', '/mnt/work', '/mnt/work/mnt/work', '/lib', '/mnt/work/lib'];
 
 /** Codes with which a layer that forbids changes may refuse one. */

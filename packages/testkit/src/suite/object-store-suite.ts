@@ -28,7 +28,7 @@ export interface ObjectStoreSuiteOptions {
    * Number of objects in the test of long listings. Choose more than the store lists in one page. Default 1,100.
    */
   readonly listedObjects?: number | undefined;
-  /** Milliseconds within which a watcher must hear of a new head. Default 5,000. */
+  /** Milliseconds within which a watcher must be notified of a new head. Default 5,000. */
   readonly watchTimeoutMs?: number | undefined;
   /** Name of the group of tests. Default `ObjectStore`. */
   readonly name?: string | undefined;

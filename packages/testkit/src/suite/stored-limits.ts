@@ -140,7 +140,7 @@ export function storedLimitCases(addBackend: AddCase): void {
     await b.writeFile('/empty', '');
     equal(await refusal(a.copyFile('/b', '/c')), ['ENOSPC', 'maxTotalSize', 6, 12, 4]);
     await b.setLimits({ maxTotalSize: 20 });
-    // The refusal would be by a limit that no longer holds.
+    // A refusal would be based on a limit that no longer holds.
     await a.appendFile('/b', '123456789');
     equal(shown(a.limits), { maxTotalSize: 20 });
     await a.setLimits({ maxFileSize: 15 });

@@ -1,7 +1,7 @@
 import type { Capabilities, FileSystem } from '../../file-system.js';
 import type { Mounted, Namespace } from './namespace.js';
 
-/** Returns the filesystems that can be changed through the mount, each once: only they have a state to keep. */
+/** Returns the filesystems that can be changed through the mount, each once. A checkpoint keeps the state of these. */
 export function changeableIn(space: Namespace): FileSystem[] {
   return space.fileSystems.filter(({ capabilities }) => capabilities.writes !== false);
 }

@@ -256,7 +256,7 @@ function runRefused(): FsError {
   return new FsError('ENOTSUP', { syscall: 'run', hint });
 }
 
-/** Returns a mount at the same points of the filesystems that `other` returns. It closes them when it is closed. */
+/** Returns a mount of the filesystems that `other` returns, at the same mount points. Closing it closes them. */
 async function overOthers(
   space: Namespace,
   other: (fileSystem: FileSystem) => Promise<FileSystem>,

@@ -44,7 +44,7 @@ export class GuardChain implements ComposedGuard {
     return !this.hides && this.permits('look', 'scandir') && this.permits('read', 'scandir');
   }
 
-  /** Reports whether something may be changed somewhere, as far as the guards tell without being asked each path. */
+  /** Reports whether something may be changed somewhere. A guard that decides path by path counts as allowing it. */
   allowsChange(): boolean {
     return (['write', 'remove'] as const).some((access) =>
       this.guards.every((guard) => {
