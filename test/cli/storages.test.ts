@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { AzuriteServer } from '../azure/azurite-server.js';
@@ -68,6 +68,16 @@ describe('a storage', () => {
     expect((await run(['fs', 'cat', 'a', '--store', 'sqlite:./absent', '-C', path])).code).toBe(3);
     expect(existsSync(join(path, 'absent'))).toBe(false);
     expect(readFileSync(store).equals(before)).toBe(true);
+  });
+
+  it('gives a new directory with the mode and the time of its top', async () => {
+    const cwd = folder('top');
+    mkdirSync(join(cwd, 'd'), { mode: 0o750 });
+    writeFileSync(join(cwd, 'd', 'f'), 'text');
+    utimesSync(join(cwd, 'd'), 1_000, 2_000);
+    await ok(['fs', 'get', 'd', 'new/copy', '--store', '.'], { cwd });
+    const { mode, mtimeMs } = statSync(join(cwd, 'new', 'copy'));
+    expect([(mode & 0o777).toString(8), mtimeMs]).toEqual(['750', 2_000_000]);
   });
 
   it('in SQLite is copied to, changed and copied back; paths of its URL are relative to -C', async () => {

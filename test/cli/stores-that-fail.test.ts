@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { openFileSystem } from '@scratchfs/core';
@@ -98,14 +98,15 @@ describe('a command that fills a new directory or file', () => {
     mkdirSync(join(cwd, 'd'));
     for (let index = 0; index < 3_000; index++) writeFileSync(join(cwd, 'd', `f${index}`), `${index}\n`.repeat(300));
     const place = folder('target');
-    const args = command === 'fs get' ? ['d', join(place, 'd')] : [join(place, 'd')];
+    const parent = join(place, 'new', 'parents');
+    const args = command === 'fs get' ? ['d', join(parent, 'd')] : [join(parent, 'd')];
     const child = spawn(process.execPath, [PROGRAM, ...command.split(' '), ...args, '--store', '.'], {
       cwd,
       env: ENVIRONMENT,
     });
     const closed = once(child, 'close');
     await expect
-      .poll(() => readdirSync(place), { interval: 5, timeout: 20_000 })
+      .poll(() => (existsSync(parent) ? readdirSync(parent) : []), { interval: 5, timeout: 20_000 })
       .toEqual([expect.stringMatching(/^d\.\w{12}\.tmp$/)]);
     child.kill('SIGINT');
     expect(await closed).toEqual([130, null]);

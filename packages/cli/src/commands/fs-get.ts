@@ -1,11 +1,11 @@
-import { lstat, mkdir, stat } from 'node:fs/promises';
+import { chmod, lstat, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { baseName } from '@scratchfs/core';
 import { CliError, ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { type CopyCount, copyTree } from '../target/copy-tree.js';
 import { withTarget } from '../target/target.js';
-import { fillDirectory, inOneStep, inParts } from '../target/unfinished.js';
+import { fillDirectory, inParts, underNewParents } from '../target/unfinished.js';
 import { escapeText } from '../terminal/escape.js';
 import { bytesText, count } from '../terminal/quantities.js';
 
@@ -27,7 +27,7 @@ export function run(call: Call): Promise<Result> {
         () => false,
       ));
     const place = isInside && source !== '/' ? join(given, own) : given;
-    const { kind } = await fileSystem.stat(source, { signal });
+    const stats = await fileSystem.stat(source, { signal });
     const exists = await lstat(place).then(
       () => true,
       () => false,
@@ -47,12 +47,15 @@ export function run(call: Call): Promise<Result> {
       }
     };
     const copy = async (): Promise<CopyCount> => {
-      if (kind === 'directory')
-        return exists
-          ? inParts(call, place, () => copyInto(place, '/'))
-          : fillDirectory(call, place, (temporary) => copyInto(temporary, '/'));
-      await mkdir(dirname(place), { recursive: true });
-      return inOneStep(place, () => copyInto(dirname(place), `/${basename(place)}`));
+      if (!stats.isDirectory())
+        return underNewParents(call, place, () => copyInto(dirname(place), `/${basename(place)}`));
+      if (exists) return inParts(call, place, () => copyInto(place, '/'));
+      return fillDirectory(call, place, async (temporary) => {
+        const done = await copyInto(temporary, '/');
+        await utimes(temporary, stats.atime, stats.mtime);
+        await chmod(temporary, stats.mode & 0o7777);
+        return done;
+      });
     };
     const copied = await copy();
     const lines = output.isQuiet

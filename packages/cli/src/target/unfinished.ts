@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError, ExitCode } from '../errors.js';
 import type { Call } from '../table/command-spec.js';
@@ -7,29 +7,52 @@ import { escapeText } from '../terminal/escape.js';
 
 /**
  * Fills a directory that does not exist. It is filled beside its path and renamed, so it is never seen in part; if that
- * fails or is interrupted, nothing is left but new directories above it.
+ * fails or is interrupted, nothing is left.
  */
-export function fillDirectory<T>(
-  { interrupts, output }: Call,
-  path: string,
-  fill: (temporary: string) => Promise<T>,
-): Promise<T> {
+export function fillDirectory<T>(call: Call, path: string, fill: (temporary: string) => Promise<T>): Promise<T> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  const work = async (): Promise<T> => {
+  return underNewParents(call, path, async () => {
     try {
-      await mkdir(dirname(path), { recursive: true });
       await mkdir(temporary);
       const value = await fill(temporary);
       await rename(temporary, path);
       return value;
     } catch (error) {
       await rm(temporary, { recursive: true, force: true }).catch(() => {
-        output.problem(escapeText(`${temporary} could not be removed.`));
+        call.output.problem(escapeText(`${temporary} could not be removed.`));
       });
       throw error;
     }
-  };
-  return interrupts.orderly(() => inOneStep(path, work));
+  });
+}
+
+/**
+ * Runs work that leaves nothing at a path of the disk if it fails, with the directories above the path. Those that it has
+ * created are removed if the work fails or is interrupted. Names the path if the disk is full.
+ */
+export function underNewParents<T>({ interrupts }: Call, path: string, work: () => Promise<T>): Promise<T> {
+  return interrupts.orderly(() =>
+    inOneStep(path, async () => {
+      const first = await mkdir(dirname(path), { recursive: true });
+      try {
+        return await work();
+      } catch (error) {
+        if (first !== undefined) await removeEmpty(dirname(path), first);
+        throw error;
+      }
+    }),
+  );
+}
+
+/** Removes a directory and those above it up to `last`, as long as they are empty. */
+async function removeEmpty(path: string, last: string): Promise<void> {
+  for (let at = path; ; at = dirname(at)) {
+    const isRemoved = await rmdir(at).then(
+      () => true,
+      () => false,
+    );
+    if (!isRemoved || at === last) return;
+  }
 }
 
 /** Runs work that leaves nothing at a path of the disk if it fails. Names the path if the disk is full. */
