@@ -144,7 +144,7 @@ describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
     await ok(['fs', 'write', 'long.txt', LINES.replaceAll('line', 'row')], { cwd });
     const { type, shows, press } = bound(open(cwd));
     type('NO_COLOR=1 scratchfs rewind; echo "code $?"');
-    await shows(/ \| 1 path changed, 20 lines added, 20 lines removed\n> 3 /);
+    await shows(/ \| After 3: Write \/b\.txt\n> 3 .* \| 1 path changed, 20 lines added, 20 lines removed\n/);
     press('Down');
     await shows(/^> 2 /m);
     const screen = await shows(/ \| \+2$/m);

@@ -5,6 +5,7 @@ import { patchLines, sumText } from '../workspace/diff-text.js';
 import { withAttempt } from '../workspace/open.js';
 import { operationJson, operationText } from '../workspace/operation-text.js';
 import { refreshedLines } from '../workspace/refreshed-text.js';
+import type { RewindChanges } from '../workspace/rewind-screen.js';
 
 const MAX_STATES = 200;
 const WITHOUT_COLORS = { style: new Style(false), isTerminal: true };
@@ -20,13 +21,13 @@ export function run(call: Call): Promise<Result> {
     if (seen === undefined) throw new CliError(ExitCode.failed, `Attempt ${attempt.name} has no operations.`);
     const { showScreen } = await import('../terminal/screen.js');
     const { RewindScreen, statesOf } = await import('../workspace/rewind-screen.js');
-    const load = async (to: number): Promise<string[]> => {
+    const load = async (to: number): Promise<RewindChanges> => {
       const { paths, head } = await attempt.diff({ from: seen, to, hunks: true, signal });
       // An operation that was added since is not on the screen, so it must not be undone.
       if (head !== seen) throw moved();
-      if (paths.length === 0) return ['Nothing differs from now.'];
+      if (paths.length === 0) return { sum: 'Nothing differs from now.', lines: [] };
       const lines = paths.flatMap((path) => patchLines(path, WITHOUT_COLORS));
-      return [sumText(paths), '', ...lines.map((line) => line.replaceAll('\t', '    '))];
+      return { sum: sumText(paths), lines: lines.map((line) => line.replaceAll('\t', '    ')) };
     };
     const chosen = await showScreen(
       (redraw, fail) =>

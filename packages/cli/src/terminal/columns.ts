@@ -68,3 +68,16 @@ export function wrapText(text: string, columns: number): string[] {
   lines.push(line);
   return lines;
 }
+
+/** Like {@link wrapText}, but a longer word is broken too, so that no line is longer. A wide letter needs two columns. */
+export function foldText(text: string, columns: number): string[] {
+  return wrapText(text, columns).flatMap((line) => {
+    const parts: string[] = [''];
+    for (const character of line) {
+      const part = parts.at(-1) as string;
+      if (part !== '' && widthOf(part + character) > columns) parts.push(character);
+      else parts[parts.length - 1] = part + character;
+    }
+    return parts;
+  });
+}

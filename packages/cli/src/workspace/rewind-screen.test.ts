@@ -2,20 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { widthOf } from '../terminal/columns.js';
 import { keysOf } from '../terminal/screen.js';
 import { Style } from '../terminal/style.js';
-import { RewindScreen } from './rewind-screen.js';
+import { type RewindChanges, RewindScreen } from './rewind-screen.js';
 
 const flushed = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
-function screenOf(load: (id: number) => Promise<readonly string[]>, fail = (_: unknown): void => {}): RewindScreen {
-  const states = [3, 2, 1, 0].map((id) => ({ id, text: `${id}  日本 ${'x'.repeat(100)}` }));
+function screenOf(load: (id: number) => Promise<RewindChanges>, fail = (_: unknown): void => {}): RewindScreen {
+  const title = (id: number): string => `After ${id}: 日本 ${'x'.repeat(100)} end`;
+  const states = [3, 2, 1, 0].map((id) => ({ id, text: `${id}  日本 ${'x'.repeat(100)}`, title: title(id) }));
   return new RewindScreen({ title: 'Title', states, style: new Style(false), load, redraw: () => {}, fail });
 }
 
 describe('RewindScreen', () => {
   it('fits every size, with the changes beside or under the list', async () => {
-    const screen = screenOf(async () => ['+'.repeat(300), '日本'.repeat(100)]);
+    const screen = screenOf(async () => ({ sum: 'sum', lines: ['+'.repeat(300), '日本'.repeat(100)] }));
     await flushed();
-    for (const columns of [1, 20, 71, 72, 80, 300])
+    for (const columns of [1, 20, 80, 89, 90, 300])
       for (const rows of [1, 3, 10, 60]) {
         const lines = screen.lines({ columns, rows });
         expect(lines.length).toBeLessThanOrEqual(Math.max(rows, 4));
@@ -23,12 +24,21 @@ describe('RewindScreen', () => {
       }
   });
 
+  it.each([80, 100])('shows the whole title of the chosen state and the sum with %i columns', async (columns) => {
+    const sum = '1 path changed, 1,000 lines added, 1,000 lines removed, and no word of that is cut off';
+    const screen = screenOf(async () => ({ sum, lines: ['+one'] }));
+    await flushed();
+    const lines = screen.lines({ columns, rows: 30 }).map((line) => line.replace(/^.* \| /, ''));
+    const text = lines.slice(columns < 90 ? lines.findIndex((line) => line.startsWith('---')) : 1).join('');
+    expect(text.replaceAll(' ', '')).toContain(`After2:日本${'x'.repeat(100)}end${sum.replaceAll(' ', '')}+one`);
+  });
+
   it('loads one state at a time, the chosen one last, and agrees to nothing that is not shown', async () => {
     const asked: number[] = [];
     const waiting: (() => void)[] = [];
     const screen = screenOf((id) => {
       asked.push(id);
-      return new Promise((resolve) => waiting.push(() => resolve([`state ${id}`])));
+      return new Promise((resolve) => waiting.push(() => resolve({ sum: `state ${id}`, lines: [] })));
     });
     const size = { columns: 80, rows: 24 };
     for (const key of ['down', 'down', 'enter']) screen.key(key, size);

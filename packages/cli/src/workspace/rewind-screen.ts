@@ -1,5 +1,5 @@
 import type { Operation } from '@scratchfs/workspace';
-import { cutTo, widthOf } from '../terminal/columns.js';
+import { cutTo, foldText, widthOf } from '../terminal/columns.js';
 import { escapeText } from '../terminal/escape.js';
 import { timeText } from '../terminal/quantities.js';
 import type { Screen, ScreenSize } from '../terminal/screen.js';
@@ -8,7 +8,16 @@ import type { Style } from '../terminal/style.js';
 /** A state to go back to: after an operation, or before the first. */
 export interface RewindState {
   readonly id: number;
+  /** Line of the list. */
   readonly text: string;
+  /** The whole summary of the operation. */
+  readonly title: string;
+}
+
+/** What going back to a state changes, without colours. */
+export interface RewindChanges {
+  readonly sum: string;
+  readonly lines: readonly string[];
 }
 
 /** Returns the state after each of the operations, which are newest first, and the state before the first. */
@@ -19,21 +28,24 @@ export function statesOf(operations: readonly Operation[], now: number): RewindS
     ...operations.map(({ id, at, summary }) => ({
       id,
       text: `${number(id)}  ${timeText(at, now)}  ${escapeText(summary)}`,
+      title: `After ${id}: ${escapeText(summary)}`,
     })),
-    { id: 0, text: `${number(0)}  before the first operation` },
+    { id: 0, text: `${number(0)}  before the first operation`, title: 'Before the first operation' },
   ];
 }
 
-/** From this width on, the changes are beside the list, otherwise under it. */
-const MIN_COLUMNS_BESIDE = 72;
+/**
+ * From this width on, the changes are beside the list, otherwise under it: with 80 columns a list beside them would show
+ * 15 letters of each operation.
+ */
+const MIN_COLUMNS_BESIDE = 90;
 const MAX_LIST_COLUMNS = 50;
 
 export interface RewindScreenOptions {
   readonly title: string;
   readonly states: readonly RewindState[];
   readonly style: Style;
-  /** Loads the lines that show what going back to a state changes, without colours. */
-  readonly load: (id: number) => Promise<readonly string[]>;
+  readonly load: (id: number) => Promise<RewindChanges>;
   readonly redraw: () => void;
   readonly fail: (error: unknown) => void;
 }
@@ -41,7 +53,7 @@ export interface RewindScreenOptions {
 /** A list of states, with the changes of the chosen one. Results in the id of a state, or in the key that left. */
 export class RewindScreen implements Screen<number | 'q' | 'interrupt'> {
   readonly #options: RewindScreenOptions;
-  readonly #loaded = new Map<number, readonly string[]>();
+  readonly #loaded = new Map<number, RewindChanges>();
   #chosen: number;
   #scrolled = 0;
   #isAsking = false;
@@ -100,7 +112,8 @@ export class RewindScreen implements Screen<number | 'q' | 'interrupt'> {
   }
 
   #scroll(rows: number, size: ScreenSize): void {
-    const hidden = (this.#loaded.get(this.#id)?.length ?? 0) - changesSize(size).rows;
+    const { columns, rows: shown } = changesSize(size);
+    const hidden = this.#changes(columns).length - shown;
     this.#scrolled = Math.max(0, Math.min(hidden, this.#scrolled + rows));
   }
 
@@ -133,10 +146,17 @@ export class RewindScreen implements Screen<number | 'q' | 'interrupt'> {
   }
 
   #changeLines({ columns, rows }: ScreenSize): string[] {
-    const lines = this.#loaded.get(this.#id) ?? ['…'];
-    return lines
-      .slice(this.#scrolled, this.#scrolled + rows)
-      .map((line) => painted(cutTo(line, columns), this.#options.style));
+    return this.#changes(columns).slice(this.#scrolled, this.#scrolled + rows);
+  }
+
+  /** Returns the whole title of the chosen state and the sum, on as many lines as they need, then the changed lines. */
+  #changes(columns: number): string[] {
+    const { states, style } = this.#options;
+    const title = foldText(states[this.#chosen]?.title ?? '', columns).map((line) => style.heading(line));
+    const loaded = this.#loaded.get(this.#id);
+    if (loaded === undefined) return [...title, '…'];
+    const lines = loaded.lines.map((line) => painted(cutTo(line, columns), style));
+    return [...title, ...foldText(loaded.sum, columns), ...(lines.length === 0 ? [] : ['', ...lines])];
   }
 }
 
