@@ -37,7 +37,8 @@ export function isLostRace(error: unknown): boolean {
 }
 
 /**
- * Reports whether a request lost a race to another one. The SDK sent it only once, so it cannot have lost to itself.
+ * Reports whether a request surely lost a race to another one: the SDK sent it only once, so it did not lose to its own
+ * first attempt.
  */
 export function isSurelyLostRace(error: unknown): boolean {
   return isLostRace(error) && !wasSentAgain(error);

@@ -8,7 +8,7 @@ interface Failure {
 
 /** Names of errors about credentials: of their providers, of signing, of stores. */
 const CREDENTIAL_NAMES = /credential|token|provider|auth|sign|accesskey/i;
-/** Parts of messages that may quote credentials, or the command that should print them. */
+/** Parts of messages that may quote credentials, or the command that prints them. */
 const MAY_QUOTE = /credential|token|authorization|secret|password|command|\bsig=|:\/\/[^/]*@/i;
 /** Fields of errors of a command or a credentials provider. */
 const PROVIDER_FIELDS = ['tryNextLink', 'cmd', 'spawnargs'];

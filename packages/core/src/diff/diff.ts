@@ -247,7 +247,7 @@ class DiffTexts implements Cursor<string> {
   #steps: Steps<string> | undefined;
   #text = '';
   #count = 0;
-  /** UTF-16 units of text left. */
+  /** UTF-16 units that may still be printed. */
   #room: number;
   /** Number of files omitted after the cut. */
   #left = 0;

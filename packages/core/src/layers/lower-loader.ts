@@ -11,7 +11,7 @@ import { isAbsent, type LowerContent, recordOf, recordOfEntry } from './lower-re
 /** Maximum number of concurrent requests. */
 const MAX_PARALLEL_CALLS = 32;
 
-/** Loads what a tree does not know from an asynchronous filesystem. Records are kept as first seen. */
+/** Loads the parts of an asynchronous filesystem that an overlay's tree lacks. Records are kept as first seen. */
 export class LowerLoader {
   readonly #entries = new Map<string, NodeRecord | null>();
   readonly #listings = new Map<string, CachedListing>();

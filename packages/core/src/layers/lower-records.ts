@@ -91,7 +91,7 @@ export function staleError(file: Unloaded, cause?: unknown): FsError {
   });
 }
 
-/** Reports whether an error means that nothing exists there. */
+/** Reports whether an error means that nothing exists at a path. */
 export function isAbsent(error: unknown): boolean {
   return isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR');
 }

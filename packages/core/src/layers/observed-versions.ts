@@ -21,7 +21,7 @@ interface Look {
 /** Lookups of the entry that a call changes, before and after it. */
 interface Looks {
   readonly before: Look;
-  /** Undefined if the entry is then gone. */
+  /** Undefined if the call only removes the entry. */
   readonly after: ((result: unknown) => Look) | undefined;
 }
 
@@ -47,7 +47,7 @@ export function looksOf(call: Call): Looks | undefined {
   };
   return {
     before: at(first),
-    // The path of a new temporary directory is known afterwards.
+    // The path of a new temporary directory is only known afterwards.
     after: written && ((result) => at(call.name === 'mkdtemp' ? { ...written, path: result as string } : written)),
   };
 }

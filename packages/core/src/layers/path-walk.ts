@@ -59,7 +59,7 @@ function namesOf(path: string): string[] {
     .reverse();
 }
 
-/** Returns the stats at a path, or the code of the error if nothing can be there. */
+/** Returns the stats at a path, or the code of the error if the path leads nowhere. */
 export function* lookAt(fileSystem: FileSystem, path: string): CallSequence<Stats | FsErrorCode> {
   try {
     return yield* invoke<Stats>(fileSystem, 'lstat', [path]);

@@ -3,7 +3,7 @@ import { sealed } from '../engine/read-only-error.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { overlay } from './overlay.js';
 
-/** Errors of a layer for untrusted code that does more than read. */
+/** Errors for what a layer does not let untrusted code do. */
 export interface Refusals {
   /** Returns the error for an operation that has changed something. */
   readonly change: () => Error;

@@ -620,7 +620,7 @@ export class CommitQueue {
     return outcome === UNSENT ? undefined : outcome;
   }
 
-  /** Rejects an operation. It may still have happened only if its swap was sent and is unsettled. */
+  /** Rejects an operation. The error says that it may have happened only if the outcome of its swap is unknown. */
   #fail(item: PendingOperation, error: unknown): void {
     const mayHaveHappened = this.#unsettled?.items.includes(item) === true;
     if (item.id !== undefined) {

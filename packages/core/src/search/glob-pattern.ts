@@ -16,7 +16,7 @@ export interface Glob {
    * false.
    */
   matches(path: string, isDirectory?: boolean): boolean;
-  /** Reports whether something under a directory may match, so that a walk has to enter it. `''` is the start. */
+  /** Reports whether something under a directory may match, so that a walk has to enter it. `''` is the top. */
   mayMatchBelow(directory: string): boolean;
 }
 

@@ -25,7 +25,7 @@ const OPTIONS = ['cwd', 'dot', 'onlyFiles', 'exclude'];
  * Returns the absolute paths that match at least one pattern, each once: parents first, siblings by UTF-8 bytes. The
  * syntax is that of `compileGlob`; a pattern with a leading `/` begins at the root, `..` goes up lexically. Links in
  * the literal directories at a pattern's start are followed, others are matched but not entered. `cwd` itself never
- * matches. Sees one point in time, like `walk`.
+ * matches. The result is as consistent as that of `walk`.
  *
  * @throws TypeError for patterns or options of a wrong type, before the iteration
  * @throws RangeError for an empty pattern or one beyond a limit, before the iteration

@@ -52,9 +52,9 @@ const OPTIONS = [
 /**
  * Returns the lines that contain a text, or that a custom matcher finds, file by file in the order of `glob`. Binary
  * files (NUL in the first 8,000 bytes) and links within directories are skipped, malformed UTF-8 reads as U+FFFD, a
- * line ends at `\n` or `\r\n`. A file with several names is searched under each. Sees one point in time as `walk` does.
- * On a remote storage that includes the contents only if neither `glob` nor `exclude` is given; otherwise each file is
- * read as of some moment after the call.
+ * line ends at `\n` or `\r\n`. A file with several names is searched under each. The names are as consistent as those
+ * of `walk`. On a remote storage the contents are so too only if neither `glob` nor `exclude` is given; otherwise each
+ * file is read as of some moment after the call.
  *
  * @throws TypeError for a RegExp (it may take exponential time) and for options of a wrong type, before the iteration
  * @throws RangeError for empty text, text with a line break, and numbers out of range, before the iteration

@@ -108,7 +108,7 @@ export class Checkpoints {
     return this.#find(which, syscall).parts;
   }
 
-  /** Returns the part of a checkpoint that belongs to one filesystem. @throws FsError ENOENT if it has none */
+  /** Returns the part of a checkpoint that belongs to one filesystem. @throws FsError ENOENT if there is none */
   part(which: Checkpoint | string, fileSystem: FileSystem, syscall: string): Checkpoint {
     const { checkpoint, parts } = this.#find(which, syscall);
     const part = parts.get(fileSystem);

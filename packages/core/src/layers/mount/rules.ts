@@ -173,7 +173,7 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
     readLines: at('readLines'),
     mkdir: at('mkdir', firstMade),
     *mkdtemp(args) {
-      // The prefix is not a complete name: the characters after it determine its location.
+      // Resolved with stand-ins for the random characters, because the prefix alone may end in a slash.
       const [prefix, ...rest] = args;
       if (typeof prefix !== 'string') return yield* at('mkdtemp')(args);
       const [place] = (yield* places('mkdtemp', [`${prefix}${RANDOM_PART}`])) as [Place];

@@ -206,7 +206,7 @@ export class GenericRules {
     return { args, places: [{ ...place, given }], answer };
   }
 
-  /** Checks `mkdtemp`. The prefix is not a complete name: the characters after it determine its location. */
+  /** Checks `mkdtemp`, with stand-ins for the random characters, because the prefix alone may end in a slash. */
   *#mkdtemp(call: FileSystemCall): CallSequence<Outcome> {
     const [use] = call.spec.paths(call.args) as [PathUse];
     if (typeof use.path !== 'string') return { args: call.args, places: [] };

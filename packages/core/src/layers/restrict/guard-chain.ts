@@ -233,7 +233,7 @@ function hidesAnything(guard: Guard): boolean {
   return !(guard.coversTree?.('/', 'look') === true && guard.isVisible('/', 'directory'));
 }
 
-/** A thrown value that is not an object, and stays as it is. */
+/** Marks a thrown value that is not an object as one that `shown` returns unchanged. */
 class KeptValue {
   readonly value: unknown;
 
