@@ -138,6 +138,8 @@ describe('accept', () => {
     expect([read('src/a.txt'), read('b.txt')]).toEqual(['one\n2\nthree\n', 'mine\n']);
     expect(await ok(['undo'], { cwd })).toMatch(/^Undid \d+: Accept '\/src\/a\.txt' \(1 path on your disk\)\n$/);
     expect([read('src/a.txt'), read('b.txt')]).toEqual(['one\ntwo\nthree\n', 'mine\n']);
+    expect(await ok(['show', '5'], { cwd })).toContain('\n-two\n+2\n');
+    expect(await ok(['show', '6'], { cwd })).toContain('\n-2\n+two\n');
     expect(await ok(['redo'], { cwd })).toContain('(1 path on your disk)');
     expect(read('src/a.txt')).toBe('one\n2\nthree\n');
     expect((await run(['accept', '--merge', '--branch', 'x'], { cwd })).code).toBe(2);

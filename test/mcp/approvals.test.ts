@@ -53,6 +53,18 @@ describe('undo and redo', () => {
     expect(person.forms[1]).toContain('on your disk');
   });
 
+  it('of an accept say what changes on the disk', async () => {
+    const { text, person, at } = await started({ 'src/a': 'old\n' });
+    await text('delete_file', { path: '/src', recursive: true });
+    await text('accept');
+    expect(await text('log', { limit: 1 })).toMatch(/accept: .*\n {4}D \/src/);
+    const undone = await text('undo');
+    expect(undone).toMatch(/^Took back operation 2 \(accept\): .*\n {4}A \/src/);
+    expect(existsSync(at('src/a'))).toBe(true);
+    expect(person.forms[1]).toContain('A /src');
+    expect(await text('redo')).toContain('D /src');
+  });
+
   it('of an accept that the person made are asked about too', async () => {
     const { text, person, at, open } = await started({ a: 'old\n' });
     await text('write_file', { path: '/a', content: 'new\n' });

@@ -121,6 +121,13 @@ export interface AttemptDiffOptions extends CallOptions {
   readonly from?: OperationRef | 'disk' | undefined;
   /** Default: this attempt now. If it is another attempt of the workspace, the two are compared. */
   readonly to?: OperationRef | Attempt | undefined;
+  /**
+   * In place of `from` and `to`: what this operation changed. For an `accept`, and an `undo` or `redo` of one, that is
+   * what it changed on the disk, otherwise what it changed in the attempt.
+   */
+  readonly operation?: OperationRef | undefined;
+  /** With `operation`: what undoing it would change. Default false. */
+  readonly isReversed?: boolean | undefined;
   /** Only these paths and what is under them. */
   readonly paths?: readonly string[] | undefined;
   /**

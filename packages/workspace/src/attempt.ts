@@ -13,6 +13,7 @@ import {
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
 import { type AcceptParts, listOf } from './accept/accept-parts.js';
 import { AcceptContents, type RemovedConflict, removedConflicts } from './accept/attempt-changes.js';
+import { effectOnDisk, inverseChanges } from './accept/disk-changes.js';
 import { followedHead } from './accept/followed-directories.js';
 import { withLinkedNames } from './accept/linked-names.js';
 import { mayConflict } from './accept/may-conflict.js';
@@ -47,9 +48,10 @@ import { applyChanges, changesBetween, type HeadChanges, inverse } from './delta
 import { oldNamesUnder, restorablePath, restoredPath } from './delta/restored-path.js';
 import { conflictsUnder, headWithHidden, isTold, settledHead } from './delta/settled.js';
 import { attemptDiff } from './diff/attempt-diff.js';
-import { withText } from './diff/path-diffs.js';
+import { diskDiffs, withText } from './diff/path-diffs.js';
 import { WorkspaceError } from './errors.js';
 import type { Contents } from './log/contents.js';
+import { describeChanges } from './log/describe-changes.js';
 import { type NewOperation, type OperationLog, versionFor } from './log/operation-log.js';
 import type { OperationRecord } from './log/operation-record.js';
 import type { Conflict, EntryState, Operation, OperationLabel } from './operation.js';
@@ -411,6 +413,8 @@ export class WorkspaceAttempt implements Attempt {
     >,
   ): Promise<RefreshedOperation | undefined> {
     const { log, clock, checkOpen } = this.#parts;
+    /** Paths of the attempt that the operation changed. Those of the operation are others if it changed the disk. */
+    let changed: readonly string[] = [];
     const operation = await this.#backend.inTurn(async () => {
       const startedAt = clock();
       // A live attempt writes to the disk before the step that could check these.
@@ -422,26 +426,30 @@ export class WorkspaceAttempt implements Attempt {
           await (await accepting()).completeInterrupted(this.#acceptParts, headAfterMove, options);
           await log.catchUp(options);
         }
-        const { last } = log.state;
+        const { last, head: old } = log.state;
         const prepared = await prepare(isGuarded).catch((error: unknown) => {
           if (!isGuarded) throw error;
           return 'again' as const;
         });
         if (prepared === 'again' || (prepared === undefined && isGuarded)) continue;
-        if (prepared === undefined || 'id' in prepared) return prepared;
+        if (prepared === undefined || 'id' in prepared) {
+          changed = pathsBetween(old, log.state.head);
+          return prepared;
+        }
         const { head, actor = 'user', ...described } = prepared;
         const at = clock();
         const ms = Math.max(0, at - startedAt);
         const absent = isGuarded ? this.#guards : [];
         const operation = await log.append(head, { ...described, actor, at, ms, after: last }, options, { absent });
-        if (operation !== undefined) return operation;
+        if (operation === undefined) continue;
+        changed = operation.changes.map(({ path }) => path);
+        return operation;
       }
     });
     if (operation === undefined) return undefined;
     // The changes that come back began from an earlier state of the disk.
     const context = this.#contextOf({});
-    const paths = operation.changes.map(({ path }) => path);
-    await operationContext.run(context, () => this.#refreshed(paths, options));
+    await operationContext.run(context, () => this.#refreshed(changed, options));
     return { ...operation, refreshed: this.#tell(context) };
   }
 
@@ -574,11 +582,31 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   async diff(options: AttemptDiffOptions = {}): Promise<AttemptDiff> {
-    const given = checkOptions(options, ['from', 'to', 'paths', 'hunks'], 'diff');
-    const { from = 'disk', to, paths, hunks = false, signal } = given;
-    if (typeof hunks !== 'boolean') throw new TypeError('hunks must be true or false');
+    const names = ['from', 'to', 'operation', 'isReversed', 'paths', 'hunks'] as const;
+    const given = checkOptions(options, names, 'diff');
+    const { operation, isReversed = false, paths, hunks = false, signal } = given;
+    for (const [name, value] of Object.entries({ hunks, isReversed }))
+      if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`);
+    if (operation !== undefined && (given.from !== undefined || given.to !== undefined))
+      throw new TypeError('operation excludes from and to');
+    if (isReversed && operation === undefined) throw new TypeError('isReversed needs operation');
     const { log, lower, contents } = this.#parts;
     const { head: now, last } = await log.catchUp({ signal });
+    const wanted = paths?.map((path) => normalizePath(path));
+    const isWanted = ({ path }: { readonly path: string }): boolean =>
+      wanted === undefined || wanted.some((one) => isWithin(path, one));
+    let ends: Pick<AttemptDiffOptions, 'from' | 'to'> = given;
+    if (operation !== undefined) {
+      const id = numberOf(operation);
+      const record = await log.record(id, { signal });
+      const changes = await effectOnDisk(log, record, { signal });
+      if (changes !== undefined) {
+        const shown = isReversed ? inverseChanges(changes) : changes;
+        return { paths: await diskDiffs(shown, isWanted, contents, { hunks, signal }), head: last };
+      }
+      ends = isReversed ? { from: id, to: id - 1 } : { from: id - 1, to: id };
+    }
+    const { from = 'disk', to } = ends;
     const isOther = to instanceof WorkspaceAttempt;
     const after = isOther
       ? (await to.#parts.log.catchUp({ signal })).head
@@ -594,9 +622,7 @@ export class WorkspaceAttempt implements Attempt {
     const texts = new AcceptContents(contents, lower);
     const sides = { lower, contents, before, after: linked?.head ?? after, readOnly: this.#parts.readOnly, texts };
     const found = await attemptDiff(sides, { signal });
-    const wanted = paths?.map((path) => normalizePath(path));
-    const isWanted = (path: string): boolean => wanted === undefined || wanted.some((one) => isWithin(path, one));
-    const shown = found.filter(({ path }) => isWanted(path));
+    const shown = found.filter(isWanted);
     for (const { path, from: old, before: state } of shown)
       if (from === 'disk' && state?.hash !== undefined) texts.note(state.hash, old ?? path);
     return { paths: await withText(shown, texts, { hunks, signal }), head: last };
@@ -683,6 +709,10 @@ const live = (): Promise<typeof import('./accept/live-operation.js')> => import(
 /** Returns the head after the undo or redo of an operation. */
 function headAfterMove(head: Head, { changes }: OperationRecord, tool: 'undo' | 'redo', version: string): Head {
   return applyChanges(head, tool === 'undo' ? inverse(changes) : changes, version);
+}
+
+function pathsBetween(before: Head, after: Head): string[] {
+  return describeChanges(changesBetween(before, after), before, after).map(({ path }) => path);
 }
 
 function refreshedIn({ merged, conflicts }: OperationContext): RefreshResult {

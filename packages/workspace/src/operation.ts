@@ -44,7 +44,10 @@ export interface Operation {
   readonly ok: boolean;
   /** Duration in milliseconds. */
   readonly ms: number;
-  /** Sorted by path. */
+  /**
+   * What the operation changed in the attempt. For an `accept`, and an `undo` or `redo` of one, what it changed on the
+   * disk: none if it only made a commit. Sorted by path.
+   */
   readonly changes: readonly OperationChange[];
   /** The operation that an `undo` took back, or that a `redo` made again. */
   readonly target?: number | undefined;

@@ -24,8 +24,7 @@ export function run(call: Call): Promise<Result> {
       lines.push(summaries[index] ?? '');
       if (!options.flag('patch')) continue;
       const { paths } = await attempt.diff({
-        from: operation.id - 1,
-        to: operation,
+        operation,
         hunks: true,
         signal,
         ...(path === undefined ? {} : { paths: [path] }),

@@ -19,7 +19,7 @@ export function run(call: Call): Promise<Result> {
         `Attempt ${attempt.name} has no operation ${id}.`,
         '`scratchfs log` lists the operations.',
       );
-    const { paths } = await attempt.diff({ from: id - 1, to: id, hunks: !options.flag('stat'), signal });
+    const { paths } = await attempt.diff({ operation: id, hunks: !options.flag('stat'), signal });
     const lines = [
       `Operation ${style.name(String(id))} of ${style.name(attempt.name)}: ${escapeText(operation.summary)}`,
       style.dim(

@@ -1,5 +1,5 @@
 import { InputError } from '@scratchfs/tools';
-import type { Operation, RefreshedOperation } from '@scratchfs/workspace';
+import type { Operation, OperationChange, RefreshedOperation } from '@scratchfs/workspace';
 import { changeLines, conflictLines, mergedLines, nameOf, operationText, statText } from './format.js';
 import { type Plan, type ServerTool, workspaceTool } from './server-tool.js';
 import { type Caller, hiddenLines, isVisible, visibleOnly, visibleOperation } from './visible.js';
@@ -33,10 +33,18 @@ async function planOf(tool: 'undo' | 'redo', open: Caller, signal: AbortSignal):
   const head = await attempt.head({ signal });
   const isAccept = target?.tool === 'accept';
   if (target === undefined || !(isAccept || asksForDisk)) return { head, isOutside: false, shown: '', target };
-  const text = operationText(await visibleOperation(target, open, signal));
+  const told = await visibleOperation(target, open, signal);
+  // For an accept, the changes are those of the disk, which an undo reverses.
+  const effect = tool === 'undo' ? { ...told, changes: reversed(told.changes) } : told;
+  const text = [operationText({ ...told, changes: [] }), ...changeLines(effect)].join('\n');
   const verb = tool === 'undo' ? 'Take back' : 'Make again';
   const place = isAccept ? 'on your disk and in git' : 'on your disk';
   return { head, isOutside: true, shown: `${verb} ${place}:\n${text}`, target };
+}
+
+function reversed(changes: readonly OperationChange[]): OperationChange[] {
+  const targets = new Map(changes.flatMap(({ path, from }) => (from === undefined ? [] : [[from, path]])));
+  return changes.map(({ path, before, after }) => ({ path, from: targets.get(path), before: after, after: before }));
 }
 
 /** Plans a return to the state after an operation. In a live attempt that writes to the disk. */

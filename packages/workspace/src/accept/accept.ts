@@ -9,18 +9,19 @@ import { changesBetween } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
 import { type NewOperation, versionFor } from '../log/operation-log.js';
 import type { OperationRecord } from '../log/operation-record.js';
-import type { Conflict, Operation } from '../operation.js';
+import type { Conflict, Operation, OperationChange } from '../operation.js';
 import { type AcceptParts, listOf } from './accept-parts.js';
 import type { AcceptRecord, DiskWrite } from './accept-record.js';
 import { headAfterAccept } from './accepted-head.js';
 import { type AcceptedPath, type Applied, applySelection } from './apply.js';
-import { type AttemptChange, sameState } from './attempt-change.js';
+import { type AttemptChange, contentOf, sameState } from './attempt-change.js';
 import { AcceptContents, attemptChanges } from './attempt-changes.js';
 import { checkGitPaths, openDraft, planCommit } from './commit-plan.js';
+import { changesOfWrites, inverseChanges } from './disk-changes.js';
 import { DiskReader } from './disk-reader.js';
 import { noteMoves } from './followed-directories.js';
 import { type LinkedNames, withLinkedNames } from './linked-names.js';
-import { appendLive, inverseChanges } from './live-operation.js';
+import { appendLive } from './live-operation.js';
 import { patchOf } from './patch.js';
 import type { FoundNote, PendingAccept } from './pending-accept.js';
 import { headWithKnown, reboundHead } from './rebound-head.js';
@@ -242,9 +243,12 @@ async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<Acc
       commit,
     };
   }
+  // The log shows the lines that the merge has changed.
+  for (const { before } of selected)
+    if (before?.hash !== undefined) await contents.write(await contentOf(before, contents, signal), signal);
   const merged = await mergeCommit(directory, commit, options);
   if (!merged.success) return { ...nothing(merged.message), success: false };
-  const paths = await pathsOnDisk(directory, accepted, changes, signal);
+  const paths = await pathsOnDisk(directory, accepted, changes, contents, signal);
   const record = { as: 'merge', commit } as const;
   const operation = await appendAccept(parts, { head, changes }, contents, { ...label, paths, record });
   return { success: true, message: `${merged.message}${rest}`, ...parcel, operation, commit };
@@ -267,12 +271,14 @@ async function pathsOnDisk(
   directory: string,
   paths: readonly string[],
   changes: readonly AttemptChange[],
+  contents: AcceptContents,
   signal: AbortSignal | undefined,
 ): Promise<AcceptedPath[]> {
   await using disk = DiskReader.open(directory, signal);
   return await Promise.all(
     paths.map(async (path) => {
-      const { state } = await disk.read(path, false);
+      const { state, content } = await disk.read(path, false);
+      if (content !== undefined) await contents.write(content, signal);
       const planned = changes.find((change) => change.path === path)?.now ?? null;
       return { path, planned, before: state, after: state, base: state, now: state };
     }),
@@ -298,8 +304,8 @@ async function appendAccept(
   const done = new Map(paths.map((accepted) => [accepted.path, accepted]));
   return append(parts, async (head, version) => {
     const isPlanned = head === planned.head;
-    const changes = isPlanned ? planned.changes : await attemptChanges(head, contents, parts.readOnly);
-    const remaining = changes.flatMap((change) => {
+    const current = isPlanned ? planned.changes : await attemptChanges(head, contents, parts.readOnly);
+    const remaining = current.flatMap((change) => {
       const accepted = done.get(change.path);
       if (accepted === undefined) return [change];
       // Another client has changed it again: that change begins from what was accepted.
@@ -308,11 +314,28 @@ async function appendAccept(
     });
     const next = await headAfterAccept(head, paths, remaining, contents, version, isPlanned);
     await noteMoves(changesBetween(head, next), next, parts.lower, parts.moves);
+    const changes = effectOf(record, paths, planned.changes);
     return {
       head: next,
-      operation: { tool: 'accept', actor, summary, startedAt, batch, accept: record },
+      operation: { tool: 'accept', actor, summary, startedAt, batch, accept: record, changes },
     };
   });
+}
+
+/** Returns what an accept changes outside the attempt. A commit to a branch changes no path of the disk. */
+function effectOf(
+  record: AcceptRecord,
+  paths: readonly AcceptedPath[],
+  changes: readonly AttemptChange[],
+): OperationChange[] {
+  const byPath = new Map(changes.map((change) => [change.path, change]));
+  if (record.as === 'apply') return changesOfWrites(record.writes, byPath);
+  if (record.as === 'branch') return [];
+  const writes = paths.map(({ path, after }) => ({ path, before: byPath.get(path)?.base ?? null, after }));
+  return changesOfWrites(
+    writes.filter(({ before, after }) => !sameState(before, after)),
+    byPath,
+  );
 }
 
 /** Appends an operation made from the current head. Cannot be cancelled, because what it describes has happened. */
@@ -518,13 +541,12 @@ function appendMove(
     readonly batch?: string | undefined;
   },
 ): Promise<Operation> {
-  const { accept, operation } = record;
-  const isLive = accept?.as === 'apply' && accept.isLive === true;
+  const { operation } = record;
   const changes = tool === 'redo' ? operation.changes : inverseChanges(operation.changes);
   return append(parts, async (head, version) => {
     const next = await reboundHead(headAfterMove(head, record, tool, version), writes, parts.lower, version);
     await noteMoves(tool === 'undo' ? record.changes : changesBetween(head, next), next, parts.lower, parts.moves);
-    return { head: next, operation: { ...label, tool, target: operation.id, ...(isLive && { changes }) } };
+    return { head: next, operation: { ...label, tool, target: operation.id, changes } };
   });
 }
 

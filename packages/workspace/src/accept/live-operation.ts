@@ -7,12 +7,13 @@ import { hashOf } from '../log/contents.js';
 import { describeChanges, summarize } from '../log/describe-changes.js';
 import type { NewOperation, OperationLog } from '../log/operation-log.js';
 import type { OperationRecord } from '../log/operation-record.js';
-import type { EntryState, Operation, OperationChange } from '../operation.js';
+import type { EntryState, Operation } from '../operation.js';
 import { type AcceptParts, listOf } from './accept-parts.js';
 import type { DiskWrite } from './accept-record.js';
 import { hostChange } from './apply.js';
 import { type AttemptChange, contentOf, MODE_BITS, sameState } from './attempt-change.js';
 import { AcceptContents, attemptChanges } from './attempt-changes.js';
+import { changesOfWrites } from './disk-changes.js';
 import { withLinkedNames } from './linked-names.js';
 import type { LiveOperation } from './pending-accept.js';
 import { redoWrites, undoWrites } from './undo.js';
@@ -236,7 +237,7 @@ export async function restoreLive(
     const changed = await redoWrites(parts.directory, writes, contents, options.signal);
     if (changed.length > 0) throw changedSince(changed, 'the later operations');
   };
-  const changes = writes.map(({ path, before, after }): OperationChange => ({ path, before, after }));
+  const changes = changesOfWrites(writes);
   return await writeAndAppend(parts, { writes, operation: { ...described, changes } }, apply, options);
 }
 
@@ -282,15 +283,6 @@ async function diskWritesOf(
   if ((tool !== 'undo' && tool !== 'redo') || target === undefined) return [];
   const writes = await diskWritesOf(log, await log.record(target, options), options);
   return tool === 'redo' ? writes : writes.map(({ path, before, after }) => ({ path, before: after, after: before }));
-}
-
-/** Returns the changes that undo those of an operation. */
-export function inverseChanges(changes: readonly OperationChange[]): OperationChange[] {
-  const targets = new Map(changes.flatMap(({ path, from }) => (from === undefined ? [] : [[from, path]])));
-  return changes.map(({ path, before, after }) => {
-    const from = targets.get(path);
-    return { path, before: after, after: before, ...(from !== undefined && { from }) };
-  });
 }
 
 function changedSince(paths: readonly string[], left: string): WorkspaceError {

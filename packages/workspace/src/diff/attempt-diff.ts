@@ -11,6 +11,7 @@ import { describeChanges } from '../log/describe-changes.js';
 import type { ChangeSide, EntryState, OperationChange } from '../operation.js';
 import { stateOfRecord } from '../refresh/capture.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
+import { filesIn } from './path-diffs.js';
 
 export interface DiffSides {
   readonly lower: Lower;
@@ -51,7 +52,6 @@ export async function attemptDiff(
       diffs.push({ ...NO_TEXT, path: change.path, type: 'moved', from: move.path, before: move.state, after: now });
       continue;
     }
-    if (oldPaths.has(change.path) && change.after === null) continue;
     const side = async (side: ChangeSide, path: string, shown: NodeRecord | null): Promise<EntryState | null> =>
       side === 'disk' ? diskState(shown, path, baseOf(after, path) ?? baseOf(from, path), lower, options) : side;
     const here = async (one: ChangeSide): Promise<EntryState | null> => side(one, change.path, record);
@@ -61,6 +61,7 @@ export async function attemptDiff(
         ? await side(old.change.before, old.change.path, old.record)
         : await here(before === undefined && change.from === undefined ? 'disk' : change.before);
     const b = await here(change.after);
+    if (b === null && oldPaths.has(change.path)) continue;
     if (isSameState(a, b) && change.from === undefined) continue;
     const type = change.from !== undefined ? 'moved' : a === null ? 'added' : b === null ? 'removed' : 'changed';
     diffs.push({
@@ -95,17 +96,9 @@ async function withRemoved(
   entries: readonly RemovedEntry[],
   { view, texts, options }: { readonly view: View; readonly texts: AcceptContents; readonly options: CallOptions },
 ): Promise<PathDiff[]> {
-  const counts = new Map<string, number>();
-  let bytes = 0;
-  for (const { path, record } of entries) {
-    if (record.kind === 'directory') continue;
-    bytes += record.size;
-    const names = pathSegments(path);
-    for (let depth = 1; depth < names.length; depth++) {
-      const above = `/${names.slice(0, depth).join('/')}`;
-      counts.set(above, (counts.get(above) ?? 0) + 1);
-    }
-  }
+  const held = entries.filter(({ record }) => record.kind !== 'directory');
+  const counts = filesIn(held);
+  const bytes = held.reduce((sum, { record }) => sum + record.size, 0);
   const isListed = entries.length <= MAX_ENTRIES && bytes <= MAX_BYTES;
   const all = new Map(diffs.map((diff) => [diff.path, diff]));
   for (const { path, record } of isListed ? entries : []) {

@@ -1,7 +1,8 @@
+import { compareNames, parentPath } from '@scratchfs/core';
 import { type AttemptChange, type Contents, contentOf, sortedChanges } from '../accept/attempt-change.js';
 import type { PathDiff } from '../attempt-types.js';
-import { hashOf } from '../log/contents.js';
-import type { EntryState } from '../operation.js';
+import { hashOf, type Contents as StoredContents } from '../log/contents.js';
+import type { ChangeSide, EntryState, OperationChange } from '../operation.js';
 import type { TextDiff } from './hunks.js';
 
 export interface PathDiffOptions {
@@ -52,6 +53,52 @@ async function pathDiff(
     after,
     ...(await textOf(change, before, contents, { hunks, signal })),
   };
+}
+
+/**
+ * Returns changes of the disk as differences, sorted by path, each removed directory with its number of files.
+ * @param isWanted chooses the changes that are returned
+ */
+export async function diskDiffs(
+  changes: readonly OperationChange[],
+  isWanted: (change: OperationChange) => boolean,
+  contents: StoredContents,
+  options: PathDiffOptions = {},
+): Promise<PathDiff[]> {
+  const origins = new Set(changes.filter(isWanted).map(({ from }) => from));
+  const wanted = changes.filter((change) => isWanted(change) || origins.has(change.path));
+  const stored: Contents = {
+    read: (hash, signal) => contents.read(hash, { signal }),
+    write: () => Promise.reject(new TypeError('Differences store nothing')),
+  };
+  const diffs = await pathDiffs(
+    wanted.map(({ path, from, before, after }) => ({ path, from, base: known(before), now: known(after) })),
+    stored,
+    options,
+  );
+  const files = filesIn(changes.filter(({ before, after }) => after === null && known(before)?.kind !== 'directory'));
+  return diffs
+    .map((diff) =>
+      diff.type === 'removed' && diff.before?.kind === 'directory'
+        ? { ...diff, files: files.get(diff.path) ?? 0 }
+        : diff,
+    )
+    .sort((a, b) => compareNames(a.path, b.path));
+}
+
+/** Returns a side of a change that was read from the disk. */
+function known(side: ChangeSide): EntryState | null {
+  if (side === 'disk') throw new TypeError('A change of the disk needs the state on both sides');
+  return side;
+}
+
+/** Returns for each directory the number of the entries that are in it and under it. */
+export function filesIn(entries: readonly { readonly path: string }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { path } of entries)
+    for (let above = parentPath(path); above !== '/'; above = parentPath(above))
+      counts.set(above, (counts.get(above) ?? 0) + 1);
+  return counts;
 }
 
 /** Returns differences with their hunks and numbers of lines. */

@@ -1,4 +1,4 @@
-import { compareNames, isWithin, type NodeId, quote } from '@scratchfs/core';
+import { compareNames, isWithin, type NodeId, pathSegments, quote } from '@scratchfs/core';
 import { type DeltaEntry, type DeltaNode, type Head, NO_NAMES, nodeOf, startOf, stateOf } from '../delta/delta-node.js';
 import type { HeadChanges } from '../delta/head-changes.js';
 import type { ChangeSide, OperationChange } from '../operation.js';
@@ -30,7 +30,12 @@ export function describeChanges(changes: HeadChanges, before: Head, after: Head)
   };
 
   for (const change of changes.entries)
-    compare(change.path, change.before ?? 'disk', change.after ?? 'disk', change.isShallow);
+    compare(
+      change.path,
+      change.before ?? unchangedSide(before, change.path),
+      change.after ?? unchangedSide(after, change.path),
+      change.isShallow,
+    );
   for (const { before: a, after: b } of changes.inodes) {
     if (a === undefined || b === undefined) continue;
     const path = pathOfLink(after, b.id);
@@ -94,6 +99,18 @@ function sideOf(head: Head, side: Side, other: Side, after: Head): ChangeSide {
   const node = nodeOf(head, side);
   if (node === undefined) return null;
   return isLive(node) ? 'disk' : stateOf(node);
+}
+
+/** Returns the side of a name without an entry: nothing exists in a directory that the attempt has created. */
+function unchangedSide(head: Head, path: string): Side {
+  let directory: DeltaNode = head.root;
+  for (const name of pathSegments(path)) {
+    const entry = directory.names?.get(name);
+    const node = entry && nodeOf(head, entry);
+    if (node === undefined) return entry === undefined && directory.from !== undefined ? 'disk' : null;
+    directory = node;
+  }
+  return 'disk';
 }
 
 /** Reports whether an attempt has created a name, so that nothing exists there without its change. */

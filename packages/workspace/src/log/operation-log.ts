@@ -44,7 +44,7 @@ export interface NewOperation {
   /** Number of the operation that the head was made from. If the log has later ones, nothing is appended. */
   readonly after?: number | undefined;
   readonly accept?: AcceptRecord | undefined;
-  /** Set for an operation whose changes are on the disk and not in the head. */
+  /** Set for an operation that changes the disk. Default: how the heads differ. */
   readonly changes?: readonly OperationChange[] | undefined;
 }
 
