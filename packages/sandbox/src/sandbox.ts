@@ -60,8 +60,7 @@ export type Guarded<F extends FileSystem> = F extends SyncFileSystem ? SyncFileS
  * const analyser = await program.derive({ allowRead: '/src', readonly: true });
  * console.log((await analyser.read('/src/a.ts')).content); // → let x = 1;
  * console.log(await analyser.canWrite('/src/a.ts')); // → false
- * await analyser.read('/docs/x.md').catch((error: Error) => console.log(error.message.split('\n')[1])); // → Readable
- * paths: /src
+ * await analyser.read('/docs/x.md').catch((error: Error) => console.log(error.message.split('\n')[1])); // → Readable paths: /src
  * ```
  */
 export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSandbox {
