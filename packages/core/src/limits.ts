@@ -6,7 +6,10 @@ import { quote } from './errors.js';
  * client. Usage above a limit is possible after the limit was lowered: then only growth is refused.
  */
 export interface Limits {
-  /** Bytes of all files; a hard-linked file counts once; a symlink counts its target's bytes. */
+  /**
+   * Bytes of all files; a hard-linked file counts once; a symlink counts its target's bytes; a removed file counts
+   * while this client has it open.
+   */
   readonly maxTotalSize?: number | undefined;
   /** Bytes of a single file. */
   readonly maxFileSize?: number | undefined;

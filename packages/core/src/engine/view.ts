@@ -78,7 +78,7 @@ export class View extends ViewState {
     return complete || this.loader === undefined ? entries : this.loader.list(location);
   }
 
-  /** Reports whether a directory has no names, and makes its totals exact if it has none. */
+  /** Reports whether a directory has no names. If it has none, its totals become exact. */
   isEmpty(location: Location): boolean {
     const isEmpty = this.list(location).size === 0;
     if (isEmpty) this.loader?.count(location);

@@ -35,7 +35,7 @@ class Branch {
   ) {}
 }
 
-/** A missing part is zeros. */
+/** Part of a content; undefined if all of its bytes are zeros that were never written. */
 type Slot = Branch | Chunk | undefined;
 
 /**

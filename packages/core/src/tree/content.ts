@@ -18,11 +18,11 @@ export interface ContentNode {
   size: number;
 }
 
-/** Greatest content in a slab, in bytes. */
+/** Maximum bytes of a content in a slab. */
 const MAX_SLAB_CONTENT_BYTES = 4 * 1024;
-/** Greatest content in one array, in bytes. Content that is written at positions is in chunks unless it fits a slab. */
+/** Maximum bytes of a content in one array. Content that is written at positions is in chunks unless it fits a slab. */
 const MAX_UNCHUNKED_BYTES = 64 * 1024;
-/** Greatest ASCII text kept as a string. Longer strings make garbage collection slower than they save in decoding. */
+/** Maximum length of ASCII text kept as a string. Longer strings cost more garbage collection than they save decoding. */
 const MAX_KEPT_TEXT_LENGTH = 1024;
 /** Below this length, copying a string with `detach` is cheaper than decoding its bytes again. */
 const MAX_JOINED_TEXT_LENGTH = 64;

@@ -60,7 +60,7 @@ export const AIM: { names: readonly string[] | undefined; name: string; flat: st
   at: 0,
 };
 
-/** `keys[i]` is a lower bound of the names under `children[i]`, and above all names before; `keys[0]` is unused. */
+/** `keys[i]` is not above any name under `children[i]`, but above all names before these. `keys[0]` is unused. */
 export class Inner<V> {
   /** Number of leading UTF-16 units that all names under this node shared when it was computed; negative before. */
   prefix = -1;
