@@ -211,16 +211,16 @@ export interface Capabilities {
 
 /**
  * A filesystem: POSIX rules over a storage. Methods have the names and meaning of `node:fs/promises` where one exists;
- * the intended differences are listed in `.github/DIFFERENCES.md`. Every method is one atomic operation: every other
- * reader and writer sees all of it or nothing.
+ * the intended differences are listed in `.github/DIFFERENCES.md`. Every method that returns a promise is one atomic
+ * operation: every other reader and writer sees all of it or nothing.
  *
  * The stated costs are for a storage in memory; on a remote one, requests count. *Depth* is the number of names in the
  * path: each is one search in its directory, logarithmic in the number of entries. The first write after a checkpoint,
  * a fork or a walk copies what it changes: about 128 names of each directory on the path, of the file all up to 64 KiB
  * or the changed chunks of 16 KiB, and if the file has several names, the table of all such files.
  *
- * On a storage that several clients share, an operation whose read entries another client changes before it commits
- * runs again on the new state: the later of two `writeFile` calls replaces the earlier one's content, and of two
+ * On a storage that several clients share, an operation runs again on the new state if another client has changed what
+ * it read before it could commit: the later of two `writeFile` calls replaces the earlier one's content, and of two
  * `appendFile` calls both stay, one after the other.
  *
  * @throws FsError as node does: ENOENT, ENOTDIR, EISDIR, EEXIST, ELOOP, ENAMETOOLONG, EINVAL …; ENOSPC and EFBIG at a

@@ -43,8 +43,8 @@ export function inOnePiece<T>(
 }
 
 /**
- * Creates the directories that lead to a path, then runs work that creates the path. If that fails, the new directories
- * are removed again.
+ * Creates the directories that lead to a path, then runs work that creates the path. If that fails, removes the new
+ * directories again, unless another client uses them by then.
  */
 export async function withParents(
   fileSystem: FileSystem,

@@ -13,7 +13,7 @@ import { OverlayExecutor, overlayState } from './overlay-executor.js';
 
 export interface OverlayOptions extends ContextOptions {
   /**
-   * They apply to the visible state, the lower filesystem included, and cannot be changed. Default: the limits that the
+   * Limits of the visible state, the lower filesystem included. They cannot be changed. Default: the limits that the
    * lower filesystem has at this call.
    */
   readonly limits?: Limits | undefined;

@@ -41,7 +41,8 @@ export type FileSystemCall = Extract<Call, { on: 'fileSystem' }>;
 type RuleOf = (call: FileSystemCall) => CallSequence<Outcome>;
 
 /**
- * Reports whether no guard hides anything and all allow the method on every path, so that nothing has to be checked.
+ * Reports whether nothing has to be checked: the call only looks or reads, no guard hides anything, and all of them
+ * allow its accesses on every path.
  */
 export function isFree({ spec, args, name }: FileSystemCall, guards: GuardChain): boolean {
   if (guards.hides || spec.whole !== 'nothing' || spec.answers !== 'plain') return false;
