@@ -7,11 +7,14 @@ import { HAS_TMUX, programFolder, Terminal } from './terminal.js';
 
 const has = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0 || process.env['CI'] !== undefined;
 
-/** Makes a repository with two attempts, and returns it with a PATH in which `scratchfs` is. */
-async function scene(): Promise<{ readonly cwd: string; readonly path: string }> {
+/** Makes a repository with two attempts and another with one, and a PATH in which `scratchfs` is. */
+async function scene(): Promise<{ readonly cwd: string; readonly other: string; readonly path: string }> {
   const cwd = repository({ 'notes.txt': 'a\n', 'src/a b.txt': 'b\n' });
   for (const name of ['calm-otter', 'late-fox']) await ok(['fork', name], { cwd });
-  return { cwd, path: `${programFolder()}${delimiter}${ENVIRONMENT['PATH']}` };
+  const other = repository();
+  await ok(['fork', 'far-owl'], { cwd: other });
+  await ok(['fs', 'write', 'a', '1', '-a', 'far-owl'], { cwd: other });
+  return { cwd, other, path: `${programFolder()}${delimiter}${ENVIRONMENT['PATH']}` };
 }
 
 let terminal: Terminal | undefined;
@@ -22,12 +25,15 @@ afterEach(() => {
 
 describe.skipIf(!has('fish'))('completion in fish (needs fish)', () => {
   it('offers commands, names of attempts, paths, options and their values', async () => {
-    const { cwd, path } = await scene();
+    const { cwd, path, other } = await scene();
     const lines = [
       ['scratchfs un', ['undo']],
       ['scratchfs fs m', ['mv']],
       ['scratchfs discard l', ['late-fox']],
       ['scratchfs undo --attempt ca', ['calm-otter']],
+      ['scratchfs show 1', []],
+      [`scratchfs -C ${other} discard `, ['far-owl']],
+      [`scratchfs show --directory=${other} -a far-owl `, ['1']],
       ['scratchfs accept no', ['notes.txt']],
       ['scratchfs accept late-fox src/', ['src/a b.txt']],
       ['scratchfs fs find --ty', ['--type']],
@@ -55,7 +61,7 @@ describe.skipIf(!HAS_TMUX).each([
   ['zsh', 'zsh -f', 'autoload -Uz compinit && compinit -u -D && source <(scratchfs completion zsh)'],
 ])('completion in %s (needs tmux and %s)', (shell, start, load) => {
   it.skipIf(!has(shell))('completes a command, the name of an attempt, and a path at Tab', async () => {
-    const { cwd, path } = await scene();
+    const { cwd, path, other } = await scene();
     const one = new Terminal(cwd);
     terminal = one;
     // The function of the shell that starts the terminal does not count: another shell runs the program.
@@ -66,6 +72,7 @@ describe.skipIf(!HAS_TMUX).each([
       ['scratchfs un', 'scratchfs undo'],
       ['scratchfs discard la', 'scratchfs discard late-fox'],
       ['scratchfs accept not', 'scratchfs accept notes.txt'],
+      [`scratchfs -C ${other} discard fa`, `scratchfs -C ${other} discard far-owl`],
       ['scratchfs accept late-fox src/', 'scratchfs accept late-fox src/a\\ b.txt'],
       ['scratchfs fs find --type d', 'scratchfs fs find --type directory'],
     ] as const) {

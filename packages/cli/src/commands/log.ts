@@ -18,7 +18,8 @@ export function run(call: Call): Promise<Result> {
       ...(path === undefined ? {} : { path }),
       ...(before === undefined ? {} : { before: parseNumber(before, '--before') }),
     });
-    const summaries = operationLines(operations, output, Date.now());
+    const isBare = options.flag('numbers');
+    const summaries = isBare ? operations.map(({ id }) => String(id)) : operationLines(operations, output, Date.now());
     const lines: string[] = [];
     for (const [index, operation] of operations.entries()) {
       lines.push(summaries[index] ?? '');
@@ -36,9 +37,10 @@ export function run(call: Call): Promise<Result> {
     const isFiltered =
       path !== undefined || ['tool', 'actor', 'before'].some((name) => options.text(name) !== undefined);
     const none = isFiltered ? `Attempt ${attempt.name} has no such operations.` : 'Nothing was done yet.';
-    if (lines.length === 0)
+    if (lines.length === 0 && !isBare)
       lines.push(output.style.dim(none), ...(isFiltered ? [] : await otherAttempts(call, workspace)));
-    if (next !== undefined && !output.isQuiet) lines.push(output.style.dim(`More: scratchfs log --before ${next}`));
+    if (next !== undefined && !output.isQuiet && !isBare)
+      lines.push(output.style.dim(`More: scratchfs log --before ${next}`));
     return { lines, json: { attempt: attempt.name, operations: operations.map(operationJson), next: next ?? null } };
   });
 }

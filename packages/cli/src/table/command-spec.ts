@@ -4,9 +4,9 @@ import type { Options } from './options.js';
 
 /**
  * Values that a shell offers for an argument or an option: files or directories of the disk, attempts of the workspace,
- * or a fixed list.
+ * numbers of operations, or a fixed list.
  */
-export type Completion = 'file' | 'directory' | 'attempt' | readonly string[];
+export type Completion = 'file' | 'directory' | 'attempt' | 'operation' | readonly string[];
 
 export interface OptionSpec {
   /** Without `--`. */

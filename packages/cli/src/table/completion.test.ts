@@ -6,8 +6,8 @@ import { completionScript } from './completion.js';
 /** Returns what bash offers for the last of the words. */
 function offered(...words: string[]): string[] {
   const script = `${completionScript(COMMANDS, 'bash')}
-    COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
-    _scratchfs; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    COMP_WORDS=(${words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')}); COMP_CWORD=${words.length - 1}
+    scratchfs() { printf '%s ' "$@"; echo; }; _scratchfs; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr } = spawnSync('bash', ['--norc'], { input: script, encoding: 'utf8' });
   expect(stderr).toBe('');
   return stdout.trim().split('\n');
@@ -20,6 +20,18 @@ describe('completion', () => {
     expect(offered('scratchfs', 'fs', 'find', '--ty')).toEqual(['--type']);
     expect(offered('scratchfs', 'fs', 'find', '-t', 'd')).toEqual(['directory']);
     expect(offered('scratchfs', 'completion', 'z')).toEqual(['zsh']);
+    expect(offered('scratchfs', '--store', 'redis', ':', '//host', 'fs', 'm')).toEqual(['mv']);
+  });
+
+  it('in bash asks about the directory, store and attempt that the line names', () => {
+    const asked = (...words: string[]) => offered('scratchfs', ...words).join(' ');
+    expect(asked('discard', '-C', "'a b'", '--store', '=', 'redis', ':', '//host', '')).toBe(
+      `attempts --names -C a b --store redis://host`,
+    );
+    expect(asked('show', '--directory', '=', '~/x', '-acalm', '')).toBe(
+      `log --numbers --limit 20 -a calm --directory ${process.env['HOME']}/x`,
+    );
+    expect(asked('fs', 'cat', '-C', '$(touch hacked)', '--at', '')).toBe('log --numbers --limit 20 -C $(touch hacked)');
   });
 
   it('names every command and option for each shell, and refuses others', () => {

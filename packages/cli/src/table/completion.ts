@@ -17,22 +17,50 @@ const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\'
 const flagsOf = (specs: readonly OptionSpec[]): string =>
   specs.flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]).join('\n');
 
-/** Shell command that prints the names of the open attempts. A `-C` on the completed line has no effect on it. */
-const ATTEMPTS = 'scratchfs attempts --names 2>/dev/null';
+/** Operations that a shell offers: the newest ones. */
+const MAX_OPERATIONS = 20;
+/** Commands that print the values of a kind; the script adds the `-C` and `--store` of the completed line. */
+const PRINTED = {
+  attempt: 'attempts --names',
+  operation: `log --numbers --limit ${MAX_OPERATIONS}`,
+} as const;
 
 function bash(table: readonly CommandSpec[]): string {
   const groups = groupsOf(table);
   const lines = [
     '# Completion of scratchfs. Made from its table of commands.',
+    // Offers the lines that a command prints. Not `compgen -W`, which would run a `$(…)` in them.
+    '_scratchfs_offer() {',
+    '  while IFS= read -r value; do',
+    '    if [[ "$value" == "$current"* ]]; then COMPREPLY+=("$value"); fi',
+    `  done < <(scratchfs "$@" \${given[@]+"\${given[@]}"} 2>/dev/null)`,
+    '}',
     '_scratchfs() {',
-    `  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" word index`,
+    `  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" word index value`,
+    '  local -a words=() given=() named=()',
     '  COMPREPLY=()',
     // Names may contain spaces, so only a line feed separates words.
     String.raw`  local IFS=$'\n'`,
-    '  for ((index = 1; index < COMP_CWORD; index++)); do',
+    // bash splits words at = and :, as in --store=redis://host.
+    '  for ((index = 0; index < COMP_CWORD; index++)); do',
     `    word="\${COMP_WORDS[index]}"`,
+    `    if ((index > 0)) && [[ "$word" == [:=]* || "\${words[\${#words[@]}-1]}" == *[:=] ]]; then`,
+    `      words[\${#words[@]}-1]+="$word"`,
+    '    else words+=("$word"); fi',
+    '  done',
+    `  for ((index = 1; index < \${#words[@]}; index++)); do`,
+    `    word="\${words[index]}" value="\${words[index+1]-}"`,
     '    case "$word" in',
+    `      --*=*) value="\${word#*=}" word="\${word%%=*}" ;;`,
+    `      -[Ca]?*) value="\${word:2}" word="\${word:0:2}" ;;`,
     '      -C|--directory|--store|--attempt|-a|--at) ((index++)) ;;',
+    '    esac',
+    // Nothing of the line is expanded, but a home directory, and quotes are removed.
+    `    value="\${value//[\\"\\'\\\\]/}"`,
+    `    [[ "$value" == "~/"* ]] && value="$HOME/\${value:2}"`,
+    '    case "$word" in',
+    '      -C|--directory|--store) given+=("$word" "$value") ;;',
+    '      --attempt|-a) named=("$word" "$value") ;;',
     '      -*) ;;',
     '      *)',
     '        case "$command" in',
@@ -70,20 +98,25 @@ function completionsOf(specs: readonly { readonly complete?: Completion }[] = []
 /** Returns bash commands, each with a semicolon, that add the words of all completions to COMPREPLY. */
 function bashWords(completions: readonly Completion[]): string {
   const isPath = (complete: Completion): boolean => complete === 'file' || complete === 'directory';
-  const added = completions.map((complete) => `COMPREPLY+=($(compgen ${bashSource(complete)} -- "$current"));`);
+  const added = completions.map(bashOffer);
   if (completions.some(isPath)) added.push('compopt -o filenames 2>/dev/null;');
   return added.length === 0 ? ':;' : added.join(' ');
 }
 
-function bashSource(complete: Completion): string {
-  if (complete === 'file') return '-f';
-  if (complete === 'directory') return '-d';
-  return complete === 'attempt' ? `-W "$(${ATTEMPTS})"` : `-W ${quoted(complete.join('\n'))}`;
+function bashOffer(complete: Completion): string {
+  if (complete === 'attempt') return `_scratchfs_offer ${PRINTED.attempt};`;
+  if (complete === 'operation') return `_scratchfs_offer ${PRINTED.operation} \${named[@]+"\${named[@]}"};`;
+  const source = complete === 'file' ? '-f' : complete === 'directory' ? '-d' : `-W ${quoted(complete.join('\n'))}`;
+  return `COMPREPLY+=($(compgen ${source} -- "$current"));`;
 }
 
 function fish(table: readonly CommandSpec[]): string {
   const groups = groupsOf(table);
-  const lines = ['# Completion of scratchfs. Made from its table of commands.', 'complete -c scratchfs -f'];
+  const lines = [
+    '# Completion of scratchfs. Made from its table of commands.',
+    ...FISH_VALUES,
+    'complete -c scratchfs -f',
+  ];
   const none = `not __fish_seen_subcommand_from ${topWords(table).join(' ')}`;
   for (const word of topWords(table)) {
     const summary = table.find(({ name }) => name === word)?.summary ?? `Commands: ${groups.get(word)?.join(', ')}`;
@@ -115,8 +148,37 @@ function fish(table: readonly CommandSpec[]): string {
 function fishWords(complete: Completion | undefined): string {
   if (complete === undefined) return '';
   if (complete === 'file' || complete === 'directory') return ' -F';
-  return ` -a ${quoted(complete === 'attempt' ? `(${ATTEMPTS})` : complete.join(' '))}`;
+  const isPrinted = complete === 'attempt' || complete === 'operation';
+  return ` -a ${quoted(isPrinted ? `(__scratchfs_values ${complete} ${PRINTED[complete]})` : complete.join(' '))}`;
 }
+
+/** Function that prints the values of a kind, with the options of the completed line. */
+const FISH_VALUES = [
+  'function __scratchfs_values',
+  '  set -l words (commandline -opc)',
+  '  set -l given',
+  '  for index in (seq 2 (count $words))',
+  '    set -l word $words[$index]',
+  '    set -l next (math $index + 1)',
+  `    set -l value (string replace -r '^~/' "$HOME/" -- "$words[$next]")`,
+  '    switch $word',
+  "      case '--*=*'",
+  "        set value (string replace -r '^[^=]*=' '' -- $word)",
+  "        set word (string replace -r '=.*' '' -- $word)",
+  "      case '-C?*' '-a?*'",
+  '        set value (string sub -s 3 -- $word)',
+  '        set word (string sub -l 2 -- $word)',
+  '    end',
+  '    switch $word',
+  '      case -C --directory --store',
+  '        set -a given $word $value',
+  '      case -a --attempt',
+  '        test $argv[1] = operation; and set -a given $word $value',
+  '    end',
+  '  end',
+  '  scratchfs $argv[2..] $given 2>/dev/null',
+  'end',
+];
 
 /** Returns the commands of each group: second words of names, such as `ls`, by the first, such as `fs`. */
 function groupsOf(table: readonly CommandSpec[]): Map<string, string[]> {

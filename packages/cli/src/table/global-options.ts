@@ -19,5 +19,10 @@ export const SHARED_OPTIONS: Readonly<Record<SharedOption, OptionSpec>> = {
     help: 'Attempt to use. Default: the current one',
     complete: 'attempt',
   },
-  at: { name: 'at', value: 'OP', help: 'Read the state after operation OP (0: before the first)' },
+  at: {
+    name: 'at',
+    value: 'OP',
+    help: 'Read the state after operation OP (0: before the first)',
+    complete: 'operation',
+  },
 };

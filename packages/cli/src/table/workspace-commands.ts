@@ -16,7 +16,11 @@ const ATTEMPT: ArgumentSpec = {
   isOptional: true,
   complete: 'attempt',
 };
-const OPERATION: ArgumentSpec = { name: 'OP', help: 'Number of an operation, as `log` lists them' };
+const OPERATION: ArgumentSpec = {
+  name: 'OP',
+  help: 'Number of an operation, as `log` lists them',
+  complete: 'operation',
+};
 const STAT: OptionSpec = { name: 'stat', help: 'Show numbers of lines only' };
 const NAME_ONLY: OptionSpec = { name: 'name-only', help: 'Show paths only, one per line' };
 const ACTOR: OptionSpec = { name: 'actor', value: 'NAME', help: 'Who does it, for the log. Default: user' };
@@ -99,7 +103,8 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
       { name: 'tool', value: 'NAME', help: 'Only those of a tool, such as run or edit_file' },
       { name: 'actor', value: 'NAME', help: 'Only those of an actor' },
       { name: 'limit', short: 'n', value: 'N', help: 'At most N. Default: 50' },
-      { name: 'before', value: 'OP', help: 'Only those older than OP' },
+      { name: 'before', value: 'OP', help: 'Only those older than OP', complete: 'operation' },
+      { name: 'numbers', help: 'Print numbers only' },
     ],
     takes: WORKSPACE,
     load: () => import('../commands/log.js'),
