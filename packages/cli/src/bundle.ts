@@ -3,19 +3,20 @@ import {
   closeSync,
   constants,
   fstatSync,
-  lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  type Stats,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Script, constants as vmConstants } from 'node:vm';
+import { isOwn, isOwnDirectory } from './compile-cache.js';
 
 /** Function that the bundle evaluates to; `.ci/bundle-program.mjs` names its parameters. */
 type Program = (require: NodeJS.Require, url: string) => void;
@@ -24,6 +25,9 @@ type Program = (require: NodeJS.Require, url: string) => void;
 const NOT_BUNDLED: ReadonlySet<string> = new Set(['copy', 'import', 'export', 'mcp']);
 
 const HASH_BYTES = 32;
+
+/** Age at which compiled code is removed, milliseconds. What is still used is then compiled once more. */
+const MAX_AGE_MS = 30 * 86_400_000;
 
 /** Reports whether the bundle has everything that a command line needs. A word that only looks like a command is a no. */
 export function isBundled(argv: readonly string[]): boolean {
@@ -35,8 +39,9 @@ export function isBundled(argv: readonly string[]): boolean {
  * Finding 67 files and compiling them takes as long as Node's own start. Returns false if the file does not exist, as in
  * the sources.
  *
- * Compiled code is not checked by V8, so only a file is used that belongs to this user, that no other user can write, and
- * whose hash is right for its content, the bundle and this version of Node. Everything else is as if it did not exist.
+ * Compiled code is not checked by V8, so only a file is used that belongs to this user, that no other user can write, in
+ * such a directory, and whose hash is right for its content, the bundle and this version of Node. Everything else is as if
+ * it did not exist.
  */
 export function runBundle(file: string, argv: readonly string[], directory: string | undefined): boolean {
   let source: Buffer;
@@ -70,6 +75,7 @@ function commandWords([first = '', second = '']: readonly string[]): string[] {
 function readCode(path: string, source: Uint8Array): Buffer | undefined {
   let descriptor: number | undefined;
   try {
+    if (!isOwnDirectory(dirname(path))) return undefined;
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || !isOwn(stats)) return undefined;
@@ -89,8 +95,8 @@ function writeCode(path: string, source: Uint8Array, compile: () => Buffer): voi
   try {
     const directory = dirname(path);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const stats = lstatSync(directory);
-    if (!stats.isDirectory() || !isOwn(stats)) return;
+    if (!isOwnDirectory(directory)) return;
+    removeOld(directory);
     const code = compile();
     try {
       writeFileSync(temporary, Buffer.concat([hashOf(source, code), code]), { flag: 'wx', mode: 0o600 });
@@ -104,9 +110,14 @@ function writeCode(path: string, source: Uint8Array, compile: () => Buffer): voi
   }
 }
 
-/** Reports whether something belongs to this user, and only this user can write it. */
-function isOwn({ uid, mode }: Stats): boolean {
-  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+/** Removes the code of commands and versions of Node that are not used any more, and what killed processes have left. */
+function removeOld(directory: string): void {
+  const oldest = Date.now() - MAX_AGE_MS;
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < oldest) rmSync(path, { recursive: true, force: true });
+  }
 }
 
 function hashOf(source: Uint8Array, code: Uint8Array): Buffer {

@@ -1,3 +1,4 @@
+import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -19,12 +20,32 @@ export function compiledCodeDirectory(): string | undefined {
   }
 }
 
+/** Reports whether something belongs to this user, and only this user can write it. */
+export function isOwn({ uid, mode }: Stats): boolean {
+  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+}
+
+/**
+ * Reports whether a directory may hold compiled code: not a link, and no other user can write it. Another user could
+ * exchange the files in it, whoever owns them.
+ */
+export function isOwnDirectory(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isDirectory() === true && isOwn(stats);
+}
+
 /**
  * Lets Node keep the compiled code of the modules that are imported from now on. Does nothing on older versions of Node,
- * or without a directory: the program only starts more slowly.
+ * or in a directory that others can write: the program only starts more slowly.
  */
 export function keepCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?: EnableCompileCache };
   const directory = compiledCodeDirectory();
-  if (directory !== undefined) enableCompileCache?.(directory);
+  try {
+    if (directory === undefined || enableCompileCache === undefined) return;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (isOwnDirectory(directory)) enableCompileCache(directory);
+  } catch {
+    // A directory that cannot be written.
+  }
 }
