@@ -51,7 +51,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
   #queuedBytes = 0;
   #isFull = false;
   #loads = 0;
-  #scanner: { readonly path: string; readonly lines: LineScanner; isText: boolean } | undefined;
+  #scanner: { readonly path: string; readonly lines: LineScanner } | undefined;
   #found = 0;
 
   constructor(
@@ -61,11 +61,10 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
 
   next(): GrepMatch | null | undefined {
     if (this.#scanner !== undefined) {
-      const { path, lines, isText } = this.#scanner;
+      const { path, lines } = this.#scanner;
       const match = lines.next();
       if (match === null) return null;
-      if (match !== undefined && (isText || !isBinary(lines.bytes))) {
-        this.#scanner.isText = true;
+      if (match !== undefined) {
         this.#found++;
         return { path, ...match };
       }
@@ -134,7 +133,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     if (bytes === undefined) return true;
     const { query, maxMatches } = this.plan;
     const lines = new LineScanner(bytes, query, this.plan, maxMatches - this.#found);
-    this.#scanner = { path: first.path, lines, isText: !this.#isCheckedLate(bytes) };
+    this.#scanner = { path: first.path, lines };
     return true;
   }
 
@@ -153,15 +152,11 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     )
       return undefined;
     const bytes = isLoaded ? passingBytes(this.view, node) : this.#loaded(candidate);
-    return bytes === undefined || (!this.#isCheckedLate(bytes) && isBinary(bytes)) ? undefined : bytes;
-  }
-
-  /**
-   * Reports whether a file is checked for binary content only once something is found in it: looking for NUL took as
-   * long as looking for a literal. An expression never sees binary content, on which it may take long.
-   */
-  #isCheckedLate(bytes: Uint8Array): boolean {
-    return this.plan.query.kind === 'literal' && bytes.length <= BINARY_PROBE_BYTES;
+    if (bytes === undefined) return undefined;
+    // The scanner of lines checks a file once it has found something in it: looking for NUL takes as long as looking for
+    // a literal. An expression may take long on binary content, so it never sees any.
+    const isCheckedLate = this.plan.query.kind === 'literal' && bytes.length <= BINARY_PROBE_BYTES;
+    return isCheckedLate || !isBinary(bytes) ? bytes : undefined;
   }
 
   /**

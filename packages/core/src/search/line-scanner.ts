@@ -42,8 +42,8 @@ interface OpenMatch {
 }
 
 /**
- * Finds the matching lines of a file, one chunk of whole lines at a time. `next` returns a match, null if there is more
- * to search (to let other tasks run), and undefined at the end.
+ * Finds the matching lines of a file, one chunk of whole lines at a time; none in a binary file. `next` returns a match,
+ * null if there is more to search (to let other tasks run), and undefined at the end.
  */
 export class LineScanner {
   #offset = 0;
@@ -96,6 +96,10 @@ export class LineScanner {
       const line = lineAt(text, start);
       const ranges = rangesIn(line, this.query);
       if (ranges === null) continue;
+      if (this.#found === 0 && isBinary(this.bytes)) {
+        this.#offset = this.bytes.length;
+        return;
+      }
       lines += countNewlines(text, counted, start);
       counted = start;
       this.#found++;
