@@ -91,7 +91,7 @@ function restoreFile(draft: Draft, head: Head, wanted: Head, id: NodeId, version
   if (then !== undefined || (now !== undefined && !isLeft)) draft.setInode(id, then);
   if (then !== undefined || now === undefined || !isLeft) return;
   // Other names lead to it, so it stays, with what it had when the attempt began to change it.
-  const state = someEntry(head, ({ base }) => isBaseOf(base, id))?.base?.state;
+  const state = someEntry(head, ({ base }) => isBaseOf(base, id))?.base?.state ?? now.began?.state;
   if (state?.hash === undefined) return;
   const meta = now.meta && { ...now.meta, mode: state.mode };
   draft.setInode(id, { ...now, version, meta, content: { hash: state.hash, size: state.size } });
