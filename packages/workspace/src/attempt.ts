@@ -618,14 +618,17 @@ export class WorkspaceAttempt implements Attempt {
       from === 'disk' && !isOther
         ? await withLinkedNames(after, this.#parts, this.#nextVersion(), { signal })
         : undefined;
-    contents.drop(linked?.hashes ?? []);
     const texts = new AcceptContents(contents, lower);
     const sides = { lower, contents, before, after: linked?.head ?? after, readOnly: this.#parts.readOnly, texts };
-    const found = await attemptDiff(sides, { signal });
-    const shown = found.filter(isWanted);
-    for (const { path, from: old, before: state } of shown)
-      if (from === 'disk' && state?.hash !== undefined) texts.note(state.hash, old ?? path);
-    return { paths: await withText(shown, texts, { hunks, signal }), head: last };
+    try {
+      const found = await attemptDiff(sides, { signal });
+      const shown = found.filter(isWanted);
+      for (const { path, from: old, before: state } of shown)
+        if (from === 'disk' && state?.hash !== undefined) texts.note(state.hash, old ?? path);
+      return { paths: await withText(shown, texts, { hunks, signal }), head: last };
+    } finally {
+      if (linked !== undefined) contents.drop(linked.hashes);
+    }
   }
 
   async accept(options?: AcceptOptions): Promise<AcceptResult> {

@@ -117,7 +117,7 @@ export async function acceptAttempt(
     if (as === 'apply') return await acceptByApply(parts, request);
     return await (as === 'patch' ? acceptAsPatch(parts, request) : acceptAsCommit(parts, request));
   } finally {
-    parts.contents.drop(linked?.hashes ?? []);
+    if (linked !== undefined) parts.contents.drop(linked.hashes);
   }
 }
 

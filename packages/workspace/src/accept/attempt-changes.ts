@@ -41,8 +41,13 @@ export class AcceptContents implements Contents {
   }
 
   async write(content: Uint8Array, signal?: AbortSignal): Promise<string> {
-    const { hash } = this.stored.add(content);
-    await this.stored.save([hash], { signal });
+    const added = new Set<string>();
+    const { hash } = this.stored.add(content, added);
+    try {
+      await this.stored.save(added, { signal });
+    } finally {
+      this.stored.drop(added);
+    }
     return hash;
   }
 }

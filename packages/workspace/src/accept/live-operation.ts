@@ -45,15 +45,17 @@ export async function writeThrough(
   const contents = new AcceptContents(parts.contents, parts.lower);
   // A file with several names changes on the disk under each of them.
   const linked = await withLinkedNames(next, parts, '', options);
-  parts.contents.drop(linked?.hashes ?? []);
   const written = linked?.head ?? next;
-  const found = await attemptChanges(written, contents, parts.readOnly, options);
   const changes = describeChanges(changesBetween(head, written), head, written);
-  const { writes, hostChanges, hashes } = await writesOf(found, contents, parts, options);
+  const hashes = new Set<string>();
+  let writes: DiskWrite[];
+  let hostChanges: PathChange[];
   try {
+    const found = await attemptChanges(written, contents, parts.readOnly, options);
+    ({ writes, hostChanges } = await writesOf(found, contents, parts, hashes, options));
     await parts.contents.save(hashes, options);
   } finally {
-    parts.contents.drop(hashes);
+    for (const user of [hashes, linked?.hashes]) if (user !== undefined) parts.contents.drop(user);
   }
   const apply = async (): Promise<'changed' | undefined> => {
     const { success, conflicts } = await applyChanges(hostChanges, parts.directory, { signal: options.signal });
@@ -99,17 +101,18 @@ function mebibytes(bytes: number): string {
 }
 
 /**
- * Returns what has to be written, and the hashes of the contents that undo and redo need, which the caller has to save.
+ * Returns what has to be written.
+ * @param hashes receives the hashes of the contents that undo and redo need, which the caller has to save
  */
 async function writesOf(
   found: readonly AttemptChange[],
   contents: AcceptContents,
   parts: AcceptParts,
+  hashes: Set<string>,
   { signal }: CallOptions,
-): Promise<{ writes: DiskWrite[]; hostChanges: PathChange[]; hashes: Set<string> }> {
+): Promise<{ writes: DiskWrite[]; hostChanges: PathChange[] }> {
   const writes: DiskWrite[] = [];
   const hostChanges: PathChange[] = [];
-  const hashes = new Set<string>();
   checkContents(found.map(({ path, base, now }) => ({ path, before: base, after: now })));
   for (const { path, base, now } of found) {
     const [before, after] = [permitted(base), permitted(now)];
@@ -118,11 +121,11 @@ async function writesOf(
       [after, content],
       [before, before?.hash === after?.hash ? content : await contentOf(before, contents, signal)],
     ] as const)
-      if (state?.hash !== undefined && hashOf(bytes) === state.hash) hashes.add(parts.contents.add(bytes).hash);
+      if (state?.hash !== undefined && hashOf(bytes) === state.hash) parts.contents.add(bytes, hashes);
     writes.push({ path, before, after });
     hostChanges.push(hostChange(path, before, after, content));
   }
-  return { writes, hostChanges, hashes };
+  return { writes, hostChanges };
 }
 
 function permitted(state: EntryState | null): EntryState | null {

@@ -33,8 +33,8 @@ export function hashOf(content: Uint8Array): string {
 export class Contents {
   readonly #store: FileSystem;
   readonly #recent = new Map<string, Uint8Array>();
-  /** Contents that are not in the store yet. */
-  readonly #pending = new Map<string, Uint8Array>();
+  /** Contents that are not in the store yet, each with the sets of those who have added it and may still need it. */
+  readonly #pending = new Map<string, { readonly bytes: Uint8Array; readonly users: Set<ReadonlySet<string>> }>();
   #bytes = 0;
   #hasFolders = false;
 
@@ -42,10 +42,15 @@ export class Contents {
     this.#store = store;
   }
 
-  /** Takes a content, without a copy. It can be read immediately, and is stored by {@link save}. */
-  add(bytes: Uint8Array): ContentRef {
+  /**
+   * Takes a content, without a copy. It can be read immediately, and is stored by {@link save}.
+   * @param user receives the hash. If several users add a content, it stays until all have dropped it
+   */
+  add(bytes: Uint8Array, user: Set<string>): ContentRef {
     const hash = hashOf(bytes);
-    if (!this.#pending.has(hash)) this.#pending.set(hash, bytes);
+    let pending = this.#pending.get(hash);
+    if (pending === undefined) this.#pending.set(hash, (pending = { bytes, users: new Set() }));
+    pending.users.add(user.add(hash));
     return { hash, size: bytes.length };
   }
 
@@ -54,7 +59,7 @@ export class Contents {
     const saved: string[] = [];
     const writes: Promise<void>[] = [];
     for (const hash of new Set(hashes)) {
-      const bytes = this.#pending.get(hash);
+      const bytes = this.#pending.get(hash)?.bytes;
       if (bytes === undefined) continue;
       saved.push(hash);
       writes.push(this.#write(hash, bytes, options));
@@ -72,7 +77,7 @@ export class Contents {
     const entries: NewEntry[] = [];
     let bytes = 0;
     for (const hash of new Set(hashes)) {
-      const content = this.#pending.get(hash);
+      const content = this.#pending.get(hash)?.bytes;
       if (content === undefined) continue;
       bytes += content.length;
       entries.push({ path: pathOf(hash), content });
@@ -91,20 +96,23 @@ export class Contents {
   /** Marks contents as stored. They stay readable. */
   stored(hashes: Iterable<string>): void {
     for (const hash of hashes) {
-      const bytes = this.#pending.get(hash);
+      const bytes = this.#pending.get(hash)?.bytes;
       this.#pending.delete(hash);
       if (bytes !== undefined) this.#remember(hash, bytes);
     }
   }
 
-  /** Forgets contents that were added and are not needed. */
-  drop(hashes: Iterable<string>): void {
-    for (const hash of hashes) this.#pending.delete(hash);
+  /** Forgets contents that a user has added and does not need, unless another user has added them too. */
+  drop(user: ReadonlySet<string>): void {
+    for (const hash of user) {
+      const users = this.#pending.get(hash)?.users;
+      if (users?.delete(user) === true && users.size === 0) this.#pending.delete(hash);
+    }
   }
 
   /** @throws StorageError `corrupt` if the content is missing or damaged */
   async read(hash: string, options: CallOptions = {}): Promise<Uint8Array> {
-    const known = this.#pending.get(hash) ?? this.#recent.get(hash);
+    const known = this.#pending.get(hash)?.bytes ?? this.#recent.get(hash);
     if (known !== undefined) return known;
     let bytes: Uint8Array;
     try {

@@ -27,9 +27,7 @@ export class Captures {
   ) {}
 
   add(bytes: Uint8Array): ContentRef {
-    const content = this.contents.add(bytes);
-    this.hashes.add(content.hash);
-    return content;
+    return this.contents.add(bytes, this.hashes);
   }
 
   /** Returns a lower node, or undefined if it does not exist. */
