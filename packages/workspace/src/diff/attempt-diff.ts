@@ -34,10 +34,8 @@ export async function attemptDiff(
   const from = before ?? untouched;
   const described = describeChanges(changesBetween(from, after), from, after);
   const disk = new View(untouched, lower, contents);
-  const records = await disk.records(
-    described.map(({ path, from: old }) => (before === undefined ? (old ?? path) : path)),
-    options,
-  );
+  const lowerPathOf = ({ path, from: old }: OperationChange): string => (before === undefined ? (old ?? path) : path);
+  const records = await disk.records(described.map(lowerPathOf), options);
   const diffs: PathDiff[] = [];
   // As in an accept, a moved file is compared with what it was at its old path.
   const moves = before === undefined ? movedFiles(after, described) : new Map<string, Base>();
@@ -52,13 +50,20 @@ export async function attemptDiff(
       diffs.push({ ...NO_TEXT, path: change.path, type: 'moved', from: move.path, before: move.state, after: now });
       continue;
     }
-    const side = async (side: ChangeSide, path: string, shown: NodeRecord | null): Promise<EntryState | null> =>
-      side === 'disk' ? diskState(shown, path, baseOf(after, path) ?? baseOf(from, path), lower, options) : side;
-    const here = async (one: ChangeSide): Promise<EntryState | null> => side(one, change.path, record);
+    const side = async (
+      side: ChangeSide,
+      one: OperationChange,
+      shown: NodeRecord | null,
+    ): Promise<EntryState | null> => {
+      if (side !== 'disk') return side;
+      const base = baseOf(after, one.path) ?? baseOf(from, one.path);
+      return diskState(shown, lowerPathOf(one), base, lower, options);
+    };
+    const here = async (one: ChangeSide): Promise<EntryState | null> => side(one, change, record);
     const old = before !== undefined && change.from !== undefined ? byPath.get(change.from) : undefined;
     const a =
       old !== undefined
-        ? await side(old.change.before, old.change.path, old.record)
+        ? await side(old.change.before, old.change, old.record)
         : await here(before === undefined && change.from === undefined ? 'disk' : change.before);
     const b = await here(change.after);
     if (b === null && oldPaths.has(change.path)) continue;
@@ -182,6 +187,7 @@ function baseOf(head: Head, path: string): DeltaNode['origin'] {
   return path === '/' ? undefined : entryAt(head, pathSegments(path))?.base;
 }
 
+/** @param path lower path of the record */
 async function diskState(
   record: NodeRecord | null,
   path: string,
@@ -194,8 +200,7 @@ async function diskState(
   if (kind === 'directory') return { kind, mode: meta.mode, size: 0 };
   if (kind === 'symlink') return { kind, mode: meta.mode, size: record.size, target };
   if (base?.state && base.key === keyOf(record)) return base.state;
-  const request = { kind: 'path', path: base?.path ?? path, content: Number.MAX_SAFE_INTEGER } as const;
-  const [result] = await lower.load([request], options);
+  const [result] = await lower.load([{ kind: 'path', path, content: Number.MAX_SAFE_INTEGER }], options);
   const bytes = result?.kind === 'path' ? result.content : undefined;
   if (bytes === undefined) return { kind, mode: meta.mode, size: record.size };
   return { kind, mode: meta.mode, size: bytes.length, hash: hashOf(bytes) };

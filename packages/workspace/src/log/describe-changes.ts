@@ -10,7 +10,7 @@ type Side = DeltaEntry | 'disk' | null;
 export function describeChanges(changes: HeadChanges, before: Head, after: Head): OperationChange[] {
   const found: OperationChange[] = [];
   const removed = new Map<NodeId, string>();
-  const added = new Map<string, NodeId>();
+  const added = new Map<string, readonly (NodeId | undefined)[]>();
 
   const compare = (path: string, a: Side, b: Side, isShallow = false): void => {
     const [from, to] = [
@@ -21,7 +21,7 @@ export function describeChanges(changes: HeadChanges, before: Head, after: Head)
       found.push({ path, before: from, after: to });
       const [was, is] = [idOf(before, a, b), idOf(after, b, a)];
       if (was !== undefined && was !== is) removed.set(was, path);
-      if (is !== undefined && was !== is) added.set(path, is);
+      if (is !== undefined && was !== is) added.set(path, [is, sourceOf(after, b)]);
     }
     if (isShallow) return;
     const [was, is] = [directoryOf(before, a), directoryOf(after, b)];
@@ -44,8 +44,9 @@ export function describeChanges(changes: HeadChanges, before: Head, after: Head)
     if (!isSame(from, to)) found.push({ path, before: from, after: to });
   }
   const moved = found.flatMap(({ path }) => {
-    const from = removed.get(added.get(path) as NodeId);
-    return from === undefined ? [] : [{ from, to: path }];
+    const from = added.get(path)?.map((id) => removed.get(id as NodeId));
+    const found = from?.[0] ?? from?.[1];
+    return found === undefined ? [] : [{ from: found, to: path }];
   });
   const byPath = new Map(found.map((change) => [change.path, change]));
   const isImplied = (from: string, to: string): boolean => {
@@ -129,6 +130,12 @@ function idOf(head: Head, side: Side, other: Side): NodeId | undefined {
   if (side !== 'disk') return nodeOf(head, side)?.id;
   const key = other !== null && other !== 'disk' ? other.base?.key : undefined;
   return key === undefined ? undefined : (String(key).split(' ')[0] as string);
+}
+
+/** Returns the id of the lower directory that a moved one shows: another one than its own after the undo of an accept. */
+function sourceOf(head: Head, side: Side): NodeId | undefined {
+  const from = directoryOf(head, side)?.from;
+  return from?.isMoved === true ? from.id : undefined;
 }
 
 function directoryOf(head: Head, side: Side): DeltaNode | undefined {
