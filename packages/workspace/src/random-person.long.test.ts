@@ -174,7 +174,8 @@ class Scene {
       isWriting = attempt.isLive === true,
       isEdit = false,
       acts = false,
-    }: { isWriting?: boolean; isEdit?: boolean; acts?: boolean },
+      removed = [],
+    }: { isWriting?: boolean; isEdit?: boolean; acts?: boolean; removed?: readonly string[] },
     work: () => Promise<T>,
   ): Promise<{ value: T | undefined; code: string | undefined; before: Tree; after: Tree; shown: Tree }> {
     const known = this.knownOf(attempt);
@@ -220,7 +221,7 @@ class Scene {
       if (this.copied.has(text)) continue;
       if ((places?.length ?? 0) > paths.length) this.copied.add(text);
       if (places === undefined) {
-        const isSeen = paths.some((path) => known.removed.get(text)?.has(path) === true);
+        const isSeen = paths.some((path) => known.removed.get(text)?.has(path) === true || removed.includes(path));
         this.check(`${text} of ${paths} is lost`, isSeen, true);
       } else {
         // What an accept has moved is what other attempts have removed too.
@@ -327,11 +328,15 @@ class Scene {
     const hunk = byHunk ? hunks[this.random(hunks.length)] : undefined;
     const chosen =
       isPart && hunk === undefined ? [(paths[this.random(paths.length)] as { path: string }).path] : undefined;
+    // A command that moves a file removes one and creates another: the person may accept the removal alone.
+    const isSelected = ({ path, hunks }: (typeof paths)[number]): boolean =>
+      chosen?.includes(path) === true || hunks.some(({ id }) => id === hunk);
+    const removed = paths.filter((one) => one.after === null && isSelected(one)).map(({ path }) => path);
     const onConflict = this.random(2) === 0 ? 'skip' : 'fail';
     const { value, code, before, after, shown } = await this.step(
       attempt,
       `accept ${chosen ?? hunk ?? ''} ${onConflict}`,
-      { isWriting: true, acts },
+      { isWriting: true, acts, removed },
       () => attempt.accept({ paths: chosen, hunks: hunk === undefined ? undefined : [hunk], onConflict }),
     );
     if (hunk !== undefined && !acts) this.check('a hunk of the diff is known', code, undefined);

@@ -108,7 +108,7 @@ export function withoutPaths(
   for (let size = -1; size !== all.size; ) {
     size = all.size;
     for (const change of changes) {
-      const { path, from } = change;
+      const { path, from = change.source } = change;
       if (change.target !== null && [...all].some((above) => isWithin(path, above))) all.add(path);
       if (from === undefined || !isFile(change)) continue;
       if (all.has(path)) all.add(from);

@@ -243,6 +243,24 @@ describe('an accept of a part', () => {
     expect(await select('/')).toEqual(changes.map(({ path }) => path).sort());
   });
 
+  it.each(['target', 'source'])(
+    'skips both halves of a move over another file if its %s has a conflict',
+    async (side) => {
+      const disk = directories.directory({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+      const { accept } = await attemptOn(
+        disk,
+        (at) => {
+          renameSync(join(at, 'a.txt'), join(at, 'b.txt'));
+        },
+        { '/b.txt': '/a.txt' },
+      );
+      fill(disk, { [side === 'target' ? 'b.txt' : 'a.txt']: 'person\n' });
+      expect((await accept({}, { onConflict: 'skip' })).paths).toEqual([]);
+      const [a, b] = side === 'target' ? ['a\n', 'person\n'] : ['person\n', 'b\n'];
+      expect([read(disk, 'a.txt'), read(disk, 'b.txt')]).toEqual([a, b]);
+    },
+  );
+
   it('refuses unknown paths and hunks', async () => {
     const disk = directories.directory(FILES);
     const { accept, hunks, contents } = await attemptOn(disk, edit);

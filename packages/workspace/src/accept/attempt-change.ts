@@ -12,6 +12,8 @@ export interface AttemptChange {
   readonly path: string;
   /** Old path of an entry that was moved here. */
   readonly from?: string | undefined;
+  /** Removed old path of a file that was moved over another one. */
+  readonly source?: string | undefined;
   /** State of `path` that the attempt began from. Null if nothing existed there. */
   readonly base: EntryState | null;
   /** State in the attempt. Null if it removed the path. */
@@ -59,15 +61,16 @@ export async function contentOf(
 
 /**
  * Returns the changes sorted by path. `from` stays only for moves whose old path is removed: an entry that replaced
- * another one, or whose old path exists again, is a change like others.
+ * another one has `source` instead, and one whose old path exists again is a change like others.
  */
 export function sortedChanges(changes: readonly AttemptChange[]): AttemptChange[] {
   const byPath = new Map(changes.map((change) => [change.path, change]));
   return changes
     .map(({ path, from, base, now, link, conflict }) => {
       const old = from === undefined ? undefined : byPath.get(from);
-      const isMove = old !== undefined && old.now === null && base === null && old.base?.kind === now?.kind;
-      return { path, base, now, link, conflict, ...(isMove ? { from } : {}) };
+      const isRenamed = old !== undefined && old.now === null && old.base?.kind === now?.kind;
+      const moved = !isRenamed ? {} : base === null ? { from } : { source: from };
+      return { path, base, now, link, conflict, ...moved };
     })
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
