@@ -4,9 +4,12 @@ import {
   compareNames,
   type FileSystem,
   fileSystemOn,
+  isFsError,
   isWithin,
+  joinPath,
   type Limits,
   normalizePath,
+  parentPath,
   pathSegments,
   quote,
 } from '@scratchfs/core';
@@ -55,7 +58,7 @@ import { describeChanges } from './log/describe-changes.js';
 import { type NewOperation, type OperationLog, versionFor } from './log/operation-log.js';
 import type { OperationRecord } from './log/operation-record.js';
 import type { Conflict, EntryState, Operation, OperationLabel } from './operation.js';
-import { Refresher } from './refresh/refresher.js';
+import { isChangedAt, Refresher } from './refresh/refresher.js';
 import type { MovedDirectories } from './store/moved-directories.js';
 import type { HiddenPaths } from './visibility/hidden-paths.js';
 import { type ReadOnlyPaths, VisibleBackend } from './visibility/visible-backend.js';
@@ -205,12 +208,23 @@ export class WorkspaceAttempt implements Attempt {
     try {
       const { head } = await log.catchUp(options);
       operationContext.getStore()?.looked?.add(log);
-      // If nothing under the same top-level name has been changed, the call does not wait for commits that are at work.
-      const isChanged = (path: string): boolean => head.root.names?.has(pathSegments(path)[0] ?? '') === true;
-      if (paths.some(isChanged)) await this.#refreshed(paths, options);
+      if ((head.root.names?.size ?? 0) === 0) return;
+      await this.#refreshedIfChanged(paths, options);
+      // Symlinks, in the path or at its end, lead to another path.
+      const real = await Promise.all(paths.map((path) => realPathOf(this.fileSystem, path, options)));
+      await this.#refreshedIfChanged(
+        real.filter((path) => !paths.includes(path)),
+        options,
+      );
     } catch {
       options.signal?.throwIfAborted();
     }
+  }
+
+  /** Compares paths that the attempt has changed. For others the call does not wait for commits that are at work. */
+  async #refreshedIfChanged(paths: readonly string[], options: CallOptions): Promise<void> {
+    const { head } = this.#parts.log.state;
+    if (paths.some((path) => isChangedAt(head, path))) await this.#refreshed(paths, options);
   }
 
   #contextOf(label: OperationLabel, told = this.#told): OperationContext {
@@ -716,6 +730,16 @@ function headAfterMove(head: Head, { changes }: OperationRecord, tool: 'undo' | 
 
 function pathsBetween(before: Head, after: Head): string[] {
   return describeChanges(changesBetween(before, after), before, after).map(({ path }) => path);
+}
+
+/** Returns a path without symlinks. Names at its end that do not exist are kept. */
+async function realPathOf(fileSystem: FileSystem, path: string, options: CallOptions): Promise<string> {
+  try {
+    return await fileSystem.realpath(path, options);
+  } catch (error) {
+    if (path === '/' || !isFsError(error, 'ENOENT')) throw error;
+    return joinPath(await realPathOf(fileSystem, parentPath(path), options), pathSegments(path).at(-1) as string);
+  }
 }
 
 function refreshedIn({ merged, conflicts }: OperationContext): RefreshResult {

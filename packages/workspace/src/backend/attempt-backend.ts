@@ -116,9 +116,13 @@ export class AttemptBackend implements Backend {
     return new View(head, lower, contents, this.#ids);
   }
 
-  /** Commits a batch as one operation. The commits of this object run one after the other. */
+  /**
+   * Commits a batch as one operation. The commits of this object run one after the other, except those that only check
+   * what was read.
+   */
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
-    return this.inTurn(() => this.#commit(batch, call));
+    const work = (): Promise<CommitResult> => this.#commit(batch, call);
+    return batch.writes.length === 0 ? work() : this.inTurn(work);
   }
 
   /** Runs work that appends to the log, after the commits and the other work that were queued before. */

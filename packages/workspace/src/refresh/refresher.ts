@@ -101,6 +101,20 @@ export class Refresher {
   }
 }
 
+/**
+ * Reports whether what an attempt shows at a path depends on comparing it with the disk: the attempt has changed it, or
+ * has a directory above it that is not simply that of the disk.
+ */
+export function isChangedAt(head: Head, path: string): boolean {
+  const names = pathSegments(path);
+  for (let depth = 1; depth <= names.length; depth++) {
+    const entry = entryAt(head, names.slice(0, depth));
+    if (entry === undefined) return false;
+    if (entry.node === null || entry.conflict !== undefined || !isLive(entry.node)) return true;
+  }
+  return names.length > 0;
+}
+
 function candidatesAt(head: Head, paths: Iterable<string>): Candidate[] {
   const found = new Map<string, Candidate>();
   for (const path of paths) {
