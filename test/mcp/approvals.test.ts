@@ -5,6 +5,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { type McpServerOptions, McpWorkspaceServer } from '@scratchfs/mcp';
 import { openWorkspace, type Workspace } from '@scratchfs/workspace';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { passingHandle } from './passing-handle.js';
 import { grounds } from './program.js';
 
 async function started(files: Readonly<Record<string, string>>, options: McpServerOptions = {}) {
@@ -27,6 +28,7 @@ async function started(files: Readonly<Record<string, string>>, options: McpServ
   });
   const fetch = ((input: string, init?: RequestInit) => handler.fetch(new Request(input, init))) as never;
   await client.connect(new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), { fetch }));
+  passingHandle(client);
   onTestFinished(() => server.close());
   const text = async (name: string, input: object = {}): Promise<string> => {
     const { content } = await client.callTool({ name, arguments: { ...input } });

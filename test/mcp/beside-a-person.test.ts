@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createMcpHandler } from '@modelcontextprotocol/server';
+import { createMcpHandler, InMemoryTransport } from '@modelcontextprotocol/server';
 import { type McpServerOptions, McpWorkspaceServer } from '@scratchfs/mcp';
 import { openWorkspace } from '@scratchfs/workspace';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { passingHandle } from './passing-handle.js';
 import { grounds } from './program.js';
 
 const lines = Array.from({ length: 12 }, (_, i) => `line ${i + 1}`);
@@ -21,14 +22,29 @@ async function started(
     const workspace = await openWorkspace(directory, { store });
     if (afterDryRun === undefined) return workspace;
     const attempt = await workspace.attempt();
-    const accept = attempt.accept.bind(attempt);
-    attempt.accept = async (options) => {
-      const result = await accept(options);
-      if (options?.dryRun === true) afterDryRun();
-      return result;
+    const forClient = attempt.forClient.bind(attempt);
+    attempt.forClient = () => {
+      const own = forClient();
+      const accept = own.accept.bind(own);
+      own.accept = async (options) => {
+        const result = await accept(options);
+        if (options?.dryRun === true) afterDryRun();
+        return result;
+      };
+      return own;
     };
     return workspace;
   }, options);
+  onTestFinished(() => server.close());
+  const { text, forms } = await clientOf(server);
+  const edit = (from: string, to: string): Promise<string> =>
+    text('edit_file', { path: '/a', edits: [{ old_text: from, new_text: to }] });
+  const person = (content: string): void => writeFileSync(join(directory, 'a'), content);
+  return { server, text, edit, person, read, forms };
+}
+
+/** Connects a client over HTTP without a handshake. It passes the handle that results name, as a model does. */
+async function clientOf(server: McpWorkspaceServer) {
   const handler = createMcpHandler(server.factory);
   const client = new Client(
     { name: 'tester', version: '1' },
@@ -41,15 +57,23 @@ async function started(
   });
   const fetch = ((input: string, init?: RequestInit) => handler.fetch(new Request(input, init))) as never;
   await client.connect(new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), { fetch }));
-  onTestFinished(() => server.close());
-  const text = async (name: string, input: object = {}): Promise<string> => {
+  return { text: textOf(passingHandle(client)), forms };
+}
+
+const textOf =
+  (client: Client) =>
+  async (name: string, input: object = {}): Promise<string> => {
     const { content } = await client.callTool({ name, arguments: { ...input } });
     return content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
   };
-  const edit = (from: string, to: string): Promise<string> =>
-    text('edit_file', { path: '/a', edits: [{ old_text: from, new_text: to }] });
-  const person = (content: string): void => writeFileSync(join(directory, 'a'), content);
-  return { text, edit, person, read, forms };
+
+/** Connects a client of a revision with a handshake. */
+async function clientWithHandshake(server: McpWorkspaceServer) {
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await (await server.factory({ era: 'legacy' })).connect(far);
+  const client = new Client({ name: 'tester', version: '1' }, { versionNegotiation: { mode: 'legacy' } });
+  await client.connect(near as never);
+  return { text: textOf(client) };
 }
 
 describe('an agent beside a person', () => {
@@ -132,6 +156,51 @@ describe('an agent beside a person', () => {
     expect(await text('accept', { dry_run: true })).not.toContain('conflict /a');
   });
 
+  it.each([
+    ['without a handshake', clientOf],
+    ['with a handshake', clientWithHandshake],
+  ])(
+    '%s shares neither what it was told nor what it has read with another client of the server',
+    async (_, connect) => {
+      const { server, person, read } = await started();
+      const [one, two] = [await connect(server), await connect(server)];
+      const edits = (from: string, to: string) => ({ path: '/a', edits: [{ old_text: from, new_text: to }] });
+      await one.text('edit_file', edits('line 5', 'agent 5'));
+      await two.text('read_file', { path: '/b' });
+      await one.text('write_file', { path: '/b', content: 'one\n' });
+      expect(await two.text('write_file', { path: '/b', content: 'two\n' })).toContain('changed since you read it');
+      person(before.replace('line 5', 'person 5'));
+      expect(await one.text('diff')).toContain('conflict /a');
+      // Only the other client was told, so this settles nothing; the next edit does.
+      expect(await two.text('edit_file', edits('agent 5', 'two 5'))).toContain('conflict /a');
+      expect(await one.text('accept', { dry_run: true })).toContain('conflict /a');
+      await two.text('edit_file', edits('two 5', 'both 5'));
+      expect(await one.text('accept', { dry_run: true })).not.toContain('conflict');
+      expect(read()).toMatchObject({ '/a': before.replace('line 5', 'person 5') });
+    },
+  );
+
+  it('has to name itself where requests belong to no connection, or cannot change a file', async () => {
+    const { server } = await started();
+    const handler = createMcpHandler(server.factory);
+    const client = new Client({ name: 'tester', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    const fetch = ((input: string, init?: RequestInit) => handler.fetch(new Request(input, init))) as never;
+    await client.connect(new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), { fetch }));
+    const call = async (name: string, input: Record<string, unknown>): Promise<string> =>
+      JSON.stringify((await client.callTool({ name, arguments: input })).content);
+    for (const [name, input] of [
+      ['write_file', { path: '/a', content: '' }],
+      ['edit_file', { path: '/a', edits: [{ old_text: 'line 1\n', new_text: '' }] }],
+      ['delete_file', { path: '/a' }],
+      ['move_file', { from: '/a', to: '/z' }],
+    ] as const) {
+      expect(await call(name, input)).toContain('This call needs client');
+      expect(await call(name, { ...input, client: 'unknown' })).toContain('no longer knows what this client has read');
+      expect(await call(name, { ...input, client: 1 })).toContain('client must be the text');
+    }
+    expect(await call('checkpoint', {})).toMatch(/^.*"0: undo.*Pass client: /);
+  });
+
   it('makes no operation on a read-only server', async () => {
     const ground = grounds({ a: before });
     const store = `file://${grounds({}).directory}`;
@@ -162,6 +231,29 @@ describe('an agent beside a person', () => {
     expect(await text('accept')).toContain('conflict /a');
     await edit('agent 5', 'both 5');
     expect(await text('accept', { dry_run: true })).not.toContain('conflict /a');
+  });
+
+  it('settles no conflict whose line was cut off', async () => {
+    const long = Array.from({ length: 16 }, () => 'd'.repeat(240)).join('/');
+    const names = Array.from({ length: 12 }, (_, i) => `${long}/${String.fromCharCode(97 + i)}`);
+    const ground = grounds(Object.fromEntries(names.map((name) => [name, before])));
+    const { text } = await started(ground);
+    const change = (name: string, from: string, to: string) =>
+      text('edit_file', { path: `/${name}`, edits: [{ old_text: from, new_text: to }] });
+    for (const name of names) await change(name, 'line 5', 'agent 5');
+    for (const name of names) writeFileSync(join(ground.directory, name), before.replace('line 5', 'person 5'));
+    const ends = [names[0], names.at(-1)] as [string, string];
+    const named = (told: string): boolean[] => ends.map((name) => told.includes(`conflict /${name}: `));
+    for (const input of [{}, { dry_run: true }]) {
+      const told = await text('accept', input);
+      expect(told).toHaveLength(40_000);
+      expect(named(told)).toEqual([true, false]);
+    }
+    for (const name of ends) await change(name, 'agent 5', 'both 5');
+    expect(named(await text('accept', { paths: ends.map((name) => `/${name}`), dry_run: true }))).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('is told what a patch leaves out, which git applies', async () => {

@@ -5,6 +5,7 @@ import { McpWorkspaceServer } from '@scratchfs/mcp';
 import { type Attempt, openWorkspace, WorkspaceError } from '@scratchfs/workspace';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectOverHttp, serve } from './other-node.js';
+import { passingHandle } from './passing-handle.js';
 import { grounds } from './program.js';
 
 const DENY = ['classified', '*.pem'];
@@ -44,6 +45,7 @@ async function scene(mode: 'legacy' | 'modern'): Promise<Scene> {
     return { action: 'accept', content: { approve: true } };
   });
   await connectOverHttp(client, await serve(server));
+  passingHandle(client);
   const call = async (name: string, input: object = {}): Promise<string> =>
     JSON.stringify(await client.callTool({ name, arguments: { ...input } }));
   await call('write_file', { path: '/src/b.ts', content: 'let y = 2;\n' });

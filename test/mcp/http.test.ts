@@ -6,6 +6,7 @@ import { McpWorkspaceServer } from '@scratchfs/mcp';
 import { openWorkspace } from '@scratchfs/workspace';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serve, TOKEN } from './other-node.js';
+import { passingHandle } from './passing-handle.js';
 import { grounds } from './program.js';
 
 interface Caller {
@@ -55,7 +56,7 @@ describe.each(Object.entries(CLIENTS))('a client %s over HTTP', (_, connect) => 
     const server = new McpWorkspaceServer(() => openWorkspace(project.directory, { store: 'memory:' }));
     onTestFinished(() => server.close());
     const forms: string[] = [];
-    const client = await connect(new URL((await serve(server)).url), forms);
+    const client = passingHandle(await connect(new URL((await serve(server)).url), forms));
     onTestFinished(() => client.close());
     await textOf(client, 'write_file', { path: '/src/a.ts', content: 'gone\n' });
     expect(await textOf(client, 'undo')).toContain('Took back');

@@ -17,6 +17,8 @@ const CALLS = [
   [['prompts/get', '--prompt-name', 'what-happened'], '"role": "user"'],
 ] as const;
 
+const FIRST = ['tools/call', '--tool-name', 'checkpoint'];
+
 // The program needs a newer Node than this repository.
 describe.skipIf(!HAS_NODE_24).each(['legacy', 'modern'])('the command line of the Inspector, in the %s era', (era) => {
   const run = (method: readonly string[], target: readonly string[], { env, directory }: Grounds) =>
@@ -29,8 +31,11 @@ describe.skipIf(!HAS_NODE_24).each(['legacy', 'modern'])('the command line of th
     const { code, output } = await run(['tools/list', '--strict'], target, project);
     expect(output).toContain('"accept"');
     expect(code).toBe(0);
+    // Over HTTP without a handshake, the first result names a handle for later calls.
+    const [, handle] = /Pass client: \\"(\w+)/.exec((await run(FIRST, target, project)).output) ?? [];
     for (const [method, expected] of CALLS) {
-      const called = await run(method, target, project);
+      const more = handle !== undefined && method[0] === 'tools/call' ? [`client=${handle}`] : [];
+      const called = await run([...method, ...more], target, project);
       expect(called.output).toContain(expected);
       expect(called.code).toBe(0);
     }

@@ -3,6 +3,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { McpWorkspaceServer } from '@scratchfs/mcp';
 import { openWorkspace } from '@scratchfs/workspace';
 import { describe, expect, it } from 'vitest';
+import { passingHandle } from './passing-handle.js';
 import { grounds } from './program.js';
 
 /** Numbers below 1 that depend on the seed alone. */
@@ -27,6 +28,7 @@ describe('an agent of 200 random calls', () => {
     const client = new Client({ name: 'random', version: '1' }, { versionNegotiation: { mode: 'auto' } });
     const fetch = ((input: string, init?: RequestInit) => handler.fetch(new Request(input, init))) as never;
     await client.connect(new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), { fetch }));
+    passingHandle(client);
     const call = async (name: string, input: object = {}): Promise<{ isError?: boolean; text: string }> => {
       const { content, isError = false } = await client.callTool({ name, arguments: { ...input } });
       return { isError, text: content.map((block) => (block.type === 'text' ? block.text : '')).join('\n') };

@@ -3,6 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { McpWorkspaceServer, serveHttp } from '@scratchfs/mcp';
 import { openWorkspace } from '@scratchfs/workspace';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { passingHandle } from './passing-handle.js';
 import { type Grounds, grounds } from './program.js';
 
 const info = { name: 'tester', version: '1' };
@@ -35,6 +36,7 @@ it.each([
     vi.stubEnv('XDG_STATE_HOME', project.env['XDG_STATE_HOME']);
     onTestFinished(() => void vi.unstubAllEnvs());
     await connect(client, project);
+    passingHandle(client);
     onTestFinished(() => client.close());
     const heard: string[] = [];
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => {

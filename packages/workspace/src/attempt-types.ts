@@ -107,11 +107,6 @@ export interface PathDiff {
 export interface RefreshOptions extends CallOptions {
   /** Assign the attempt to the branch that is checked out now. Default false. */
   readonly onto?: boolean | undefined;
-  /**
-   * True if the caller shows the conflicts of the result to the agent or person who works on the attempt: only then a
-   * write may settle them. With false that needs {@link Attempt.markTold}. Default true.
-   */
-  readonly isTold?: boolean | undefined;
 }
 
 export interface AttemptDiffOptions extends CallOptions {
@@ -169,8 +164,6 @@ export interface AcceptOptions extends CallOptions {
   readonly onConflict?: 'fail' | 'skip' | undefined;
   /** Return what would happen, and change nothing. Default false. */
   readonly dryRun?: boolean | undefined;
-  /** As for `refresh`: false if the conflicts of the result are not shown to who works on the attempt. Default true. */
-  readonly isTold?: boolean | undefined;
   /** The last operation that the caller has seen: fails with `moved` if another one has come since. */
   readonly expect?: OperationRef | undefined;
   readonly actor?: string | undefined;
@@ -319,6 +312,13 @@ export interface Attempt {
    * Records that conflicts were shown to the agent or person who works on the attempt, so that a write may settle them.
    */
   markTold(conflicts: readonly Conflict[]): void;
+  /**
+   * Returns an object for one of several clients that work on this attempt, such as those of a server. It has the same
+   * files and log, but what other clients were told does not count for it: its writes, and its `resolve`, settle only
+   * conflicts that were passed to its `markTold`. Its results do not count by themselves, because the server decides what
+   * of them it shows.
+   */
+  forClient(): Attempt;
   /**
    * Settles the conflicts at a path and under it in favour of what the attempt has: its changes then begin from what
    * the disk has now, and an accept replaces that. No file of the attempt changes, and the operation can be undone. To

@@ -116,10 +116,18 @@ export class WorkspaceAttempt implements Attempt {
    * The disk's state at each path of a conflict that was in a result. The map is replaced, as running calls keep it.
    */
   #told: ReadonlyMap<string, EntryState | null> = new Map();
+  readonly #isOfClient: boolean;
 
-  constructor(parts: AttemptParts) {
+  /** @param shared the attempt that this one is the same as, for another client */
+  constructor(parts: AttemptParts, shared?: WorkspaceAttempt) {
     this.name = parts.name;
     this.#parts = parts;
+    this.#isOfClient = shared !== undefined;
+    if (shared !== undefined) {
+      this.#backend = shared.#backend;
+      this.fileSystem = shared.fileSystem;
+      return;
+    }
     const { lower, contents, log, name, clock } = parts;
     this.#backend = new AttemptBackend({
       lower,
@@ -182,8 +190,16 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   #know(conflicts: readonly Conflict[]): void {
+    if (!this.#isOfClient) this.markTold(conflicts);
+  }
+
+  markTold(conflicts: readonly Conflict[]): void {
     if (conflicts.length > 0)
       this.#told = new Map([...this.#told, ...conflicts.map(({ path, disk }) => [path, disk] as const)]);
+  }
+
+  forClient(): Attempt {
+    return new WorkspaceAttempt(this.#parts, this);
   }
 
   async labelled<T>(
@@ -524,25 +540,20 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   async refresh(options: RefreshOptions = {}): Promise<RefreshResult> {
-    const { onto = false, isTold = true, signal } = checkOptions(options, ['onto', 'isTold'], 'refresh');
-    for (const [name, value] of Object.entries({ onto, isTold }))
-      if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false, not ${typeof value}`);
+    const { onto = false, signal } = checkOptions(options, ['onto'], 'refresh');
+    if (typeof onto !== 'boolean') throw new TypeError(`onto must be true or false, not ${typeof onto}`);
     const context = this.#contextOf({});
     if (onto) await this.#parts.takeAlong({ signal });
     await this.#parts.log.catchUp({ signal });
     await operationContext.run(context, () => this.#refreshed(undefined, { signal }));
     for (const { conflict } of await this.#removedConflicts({ signal })) context.conflicts.set(conflict.path, conflict);
-    return isTold ? this.#tell(context) : refreshedIn(context);
+    return this.#tell(context);
   }
 
   /** Returns conflicts with what the person has edited in directories that the attempt has removed. */
   async #removedConflicts(options: CallOptions): Promise<RemovedConflict[]> {
     const { log, contents, lower, readOnly } = this.#parts;
     return removedConflicts(log.state.head, new AcceptContents(contents, lower), readOnly, options);
-  }
-
-  markTold(conflicts: readonly Conflict[]): void {
-    this.#know(conflicts);
   }
 
   async resolve(
@@ -659,7 +670,7 @@ export class WorkspaceAttempt implements Attempt {
         this.#checkExpected(expect, log.state.last);
         const result = await acceptAttempt(this.#acceptParts, given);
         if (result === undefined) continue;
-        if (given.isTold) this.#know(result.conflicts);
+        this.#know(result.conflicts);
         return result;
       }
     });

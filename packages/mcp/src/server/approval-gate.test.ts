@@ -166,11 +166,14 @@ describe('a client that lies', () => {
 
   it('cannot use a form twice', async () => {
     const { call } = await liar({ approve: 'writes' });
-    const input = { path: '/missing/../a.txt', content: '' };
-    const { requestState } = await call('delete_file', { path: '/none' });
+    const [{ text: first } = { text: '' }] = (await call('checkpoint', {})).content ?? [];
+    const client = /Pass client: "(\w+)"/.exec(first)?.[1];
+    const input = { path: '/missing/../a.txt', content: '', client };
+    const none = { path: '/none', client };
+    const { requestState } = await call('delete_file', none);
     const seal = { ...yes, requestState };
-    expect(await call('delete_file', { path: '/none' }, seal)).toMatchObject({ isError: true });
-    const [{ text } = { text: '' }] = (await call('delete_file', { path: '/none' }, seal)).content ?? [];
+    expect(await call('delete_file', none, seal)).toMatchObject({ isError: true });
+    const [{ text } = { text: '' }] = (await call('delete_file', none, seal)).content ?? [];
     expect(text).toContain('used already');
     expect(await call('write_file', input, seal)).toMatchObject({ isError: true });
   });

@@ -2,7 +2,7 @@ import { Sandbox, SECRET_FILES } from '@scratchfs/sandbox';
 import { createFileTools, type FileTools, type OnError } from '@scratchfs/tools';
 import { type Attempt, type Workspace, WorkspaceError, type WorkspaceErrorCode } from '@scratchfs/workspace';
 
-/** Maximum number of attempts whose file tools are kept, with the versions of the files that models have read. */
+/** Maximum number of attempts in the memory of a client. */
 const MAX_ATTEMPTS = 32;
 
 /** An attempt with the file tools on it. */
@@ -16,6 +16,12 @@ export interface OpenAttempt {
    */
   readonly asksForDisk: boolean;
 }
+
+/**
+ * What a client was told and has read: by name, each attempt with the conflicts that its results have named, and with
+ * file tools that know which versions it has read.
+ */
+export type ClientMemory = Map<string, OpenAttempt>;
 
 export interface SharedWorkspaceOptions {
   readonly isReadOnly: boolean;
@@ -33,14 +39,13 @@ export interface SharedWorkspaceOptions {
 }
 
 /**
- * The workspace of one process, shared by all connections, with the conflicts that results have named in each attempt
- * and the versions of files that were read. It is opened by the first call that needs it, because
- * clients also start servers only to list their tools.
+ * The workspace of one process, shared by all connections. It is opened by the first call that needs it, because clients
+ * also start servers only to list their tools.
  */
 export class SharedWorkspace {
   readonly #open: () => Promise<Workspace>;
   readonly #options: SharedWorkspaceOptions;
-  readonly #attempts = new Map<string, OpenAttempt>();
+  readonly #memory: ClientMemory = new Map();
   #workspace: Promise<Workspace> | undefined;
 
   constructor(open: () => Promise<Workspace>, options: SharedWorkspaceOptions) {
@@ -60,13 +65,18 @@ export class SharedWorkspace {
     return this.#workspace;
   }
 
-  /** @param name undefined for the default attempt @throws WorkspaceError `not-found`, `closed`, `refused` */
-  async attempt(name: string | undefined): Promise<OpenAttempt> {
+  /**
+   * @param name undefined for the default attempt
+   * @param memory that of the client. Default: one for reads of resources
+   * @throws WorkspaceError `not-found`, `closed`, `refused`
+   */
+  async attempt(name: string | undefined, memory = this.#memory): Promise<OpenAttempt> {
     const workspace = await this.open();
-    const attempt = await (name === undefined ? this.#default(workspace) : workspace.attempt(name));
-    const known = this.#attempts.get(attempt.name);
+    const shared = await (name === undefined ? this.#default(workspace) : workspace.attempt(name));
+    const known = memory.get(shared.name);
     const { isReadOnly, isLive, deny, allowSecrets, onError } = this.#options;
     const make = (): OpenAttempt => {
+      const attempt = shared.forClient();
       const sandbox = new Sandbox(attempt.fileSystem, {
         root: { root: '/', readonly: isReadOnly, writeApproval: false },
         deny: [...SECRET_FILES, ...allowSecrets.map((pattern) => `!${pattern}`), ...deny],
@@ -75,10 +85,10 @@ export class SharedWorkspace {
       return { attempt, sandbox, asksForDisk, files: createFileTools(sandbox, { onError }) };
     };
     const open = known ?? make();
-    this.#attempts.delete(attempt.name);
-    this.#attempts.set(attempt.name, open);
-    const [oldest] = this.#attempts.keys();
-    if (this.#attempts.size > MAX_ATTEMPTS && oldest !== undefined) this.#attempts.delete(oldest);
+    memory.delete(shared.name);
+    memory.set(shared.name, open);
+    const [oldest] = memory.keys();
+    if (memory.size > MAX_ATTEMPTS && oldest !== undefined) memory.delete(oldest);
     return open;
   }
 

@@ -26,12 +26,9 @@ it('attempts marks the one that calls without a name use, and leaves out those t
 describe.each(ERAS)('a client of a %s revision', (era) => {
   it('reads, writes and undoes, and the disk stays as it is', async () => {
     const { server, workspace } = project();
-    const { client, text } = await connect(server, era);
+    const { call, text } = await connect(server, era);
     expect(await text('read_file', { path: '/src/a.ts' })).toContain('let x = 1;');
-    const { structuredContent } = await client.callTool({
-      name: 'write_file',
-      arguments: { path: '/src/a.ts', content: 'gone' },
-    });
+    const { structuredContent } = await call('write_file', { path: '/src/a.ts', content: 'gone' });
     expect(structuredContent).toEqual({
       text: expect.stringContaining('Wrote 4 characters'),
       attempt: 'calm-otter',

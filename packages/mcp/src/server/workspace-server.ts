@@ -9,21 +9,23 @@ import {
 } from '@modelcontextprotocol/server';
 import { quote } from '@scratchfs/core';
 import { InputError } from '@scratchfs/tools';
-import { type Attempt, type RefreshResult, type Workspace, WorkspaceError } from '@scratchfs/workspace';
-import { conflictLines, counted, firstNamed, mergedLines } from '../tools/format.js';
+import { type Attempt, type Conflict, type RefreshResult, type Workspace, WorkspaceError } from '@scratchfs/workspace';
+import { ConflictError } from '../tools/accept-plan.js';
+import { conflictLine, conflictLines, counted, firstNamed, mergedLines } from '../tools/format.js';
 import { explainedTo, type ServerTool } from '../tools/server-tool.js';
 import { toolList } from '../tools/tool-list.js';
 import { type Caller, isVisible, visibleOnly } from '../tools/visible.js';
 import { VERSION } from '../version.js';
 import { ApprovalGate } from './approval-gate.js';
 import { clientOf } from './client.js';
+import { ClientHandles } from './client-handles.js';
 import { attemptPath } from './host-paths.js';
 import { type McpServerOptions, type ServerSettings, serverSettings } from './options.js';
 import { registerPrompts } from './prompts.js';
 import { registerResources } from './resources.js';
 import { CHANGES_SCHEMA, errorResult, resultOf } from './results.js';
 import { type StdioOptions, serveOnStdio } from './serve-on-stdio.js';
-import { type OpenAttempt, SharedWorkspace } from './shared-workspace.js';
+import { type ClientMemory, type OpenAttempt, SharedWorkspace } from './shared-workspace.js';
 import { type ResourceListener, Subscriptions } from './subscriptions.js';
 import { UNCHECKED } from './unchecked.js';
 
@@ -32,9 +34,10 @@ import { UNCHECKED } from './unchecked.js';
  * passed to the stdio and HTTP entry points of `@modelcontextprotocol/server`; all revisions of the protocol that these
  * support work.
  *
- * The workspace is opened by the first call that needs it. All connections share it, and also the record of which
- * versions of files were read. So the file tools do not notice that another connection has changed a file after this
- * one read it.
+ * The workspace is opened by the first call that needs it. All connections share it, but not what each was told and has
+ * read: a client's write settles only a conflict that its own results have named, and is refused if another client, or
+ * the person, has changed the file since this one read it. Requests that belong to no connection, those over HTTP in
+ * revisions without a handshake, name their client by a handle in the arguments.
  *
  * @throws TypeError for unknown options, values and tools
  */
@@ -44,6 +47,7 @@ export class McpWorkspaceServer {
   readonly #tools: readonly ServerTool[];
   readonly #gate: ApprovalGate;
   readonly #subscriptions: Subscriptions;
+  readonly #clients = new ClientHandles();
 
   /** @param open opens the workspace, such as `() => openWorkspace('/home/me/project')` */
   constructor(open: () => Promise<Workspace>, options: McpServerOptions = {}) {
@@ -81,10 +85,11 @@ export class McpWorkspaceServer {
         requestState: { verify: (state, context) => this.#gate.codec.verify(state, context) },
       },
     );
-    for (const tool of this.#tools) this.#register(server, tool);
+    // With `requestInfo` the instance is for a single HTTP request, so it remembers nothing.
+    const memory: ClientMemory | undefined = requestInfo === undefined ? new Map() : undefined;
+    for (const tool of this.#tools) this.#register(server, tool, memory);
     if (hasResources) registerResources(server, this.#shared);
     registerPrompts(server);
-    // With `requestInfo` the instance is for a single HTTP request.
     if (hasResources && requestInfo === undefined) this.#subscriptions.serve(server, era);
     return server;
   };
@@ -117,11 +122,15 @@ export class McpWorkspaceServer {
     await this.#shared.close();
   }
 
-  #register(server: McpServer, tool: ServerTool): void {
+  #register(server: McpServer, tool: ServerTool, memory: ClientMemory | undefined): void {
     const { name, description, properties, required, effect } = tool;
     const schema = {
       type: 'object',
-      properties: { ...properties, attempt: { type: 'string' } },
+      properties: {
+        ...properties,
+        attempt: { type: 'string' },
+        ...(memory === undefined ? { client: { type: 'string' } } : {}),
+      },
       ...(required.length === 0 ? {} : { required: [...required] }),
     };
     server.registerTool(
@@ -132,7 +141,7 @@ export class McpWorkspaceServer {
         ...(effect === 'none' ? {} : { outputSchema: fromJsonSchema(CHANGES_SCHEMA as never, UNCHECKED) }),
         annotations: this.#annotations(tool),
       },
-      (input, context) => this.#call(server, tool, input, context),
+      (input, context) => this.#call(server, tool, memory, input, context),
     );
   }
 
@@ -152,6 +161,7 @@ export class McpWorkspaceServer {
   async #call(
     server: McpServer,
     tool: ServerTool,
+    ofConnection: ClientMemory | undefined,
     given: Readonly<Record<string, unknown>>,
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> {
@@ -159,13 +169,18 @@ export class McpWorkspaceServer {
     let open: Caller | undefined;
     let found = NOTHING_FOUND;
     try {
-      const { attempt: name, ...rest } = given;
+      const { attempt: name, client: handle, ...others } = given;
       if (name !== undefined && (typeof name !== 'string' || name === ''))
         return errorResult('attempt must be the name of an attempt, as the tool attempts lists them.');
       const client = clientOf(server, context);
+      const isAlone = ofConnection === undefined;
+      const rest = isAlone || handle === undefined ? others : { ...others, client: handle };
+      checkNames(rest, tool, isAlone ? ['attempt', 'client'] : ['attempt']);
+      const { memory, offered } = isAlone
+        ? this.#clients.take(handle, tool.needsClient === true)
+        : { memory: ofConnection, offered: undefined };
       const workspace = await this.#shared.open();
-      open = { ...(await this.#shared.attempt(name)), actor: client.name };
-      checkNames(rest, tool);
+      open = { ...(await this.#shared.attempt(name, memory)), actor: client.name };
       const input = inAttempt(rest, tool, workspace.directory);
       const needsYes = this.#needsApproval(tool);
       // Comes first, because it can add an operation, and a yes counts only for one head.
@@ -191,15 +206,16 @@ export class McpWorkspaceServer {
         notes.push(
           `There ${more === 1 ? 'is' : 'are'} ${counted(more, 'more conflict')}: accept with dry_run names all.`,
         );
-      open.attempt.markTold(conflicts);
-      if (tool.effect === 'none') return resultOf(result, attempt, notes);
       const last = operations.at(-1);
       if (last !== undefined) notes.push(`[Operation ${last.id} of the attempt ${attempt}.]`);
-      return resultOf(result, attempt, notes, { attempt, operations });
+      if (offered !== undefined) notes.push(`[Pass client: "${offered}" in every call.]`);
+      const effect = tool.effect === 'none' ? undefined : { attempt, operations };
+      return told([...conflicts, ...named], resultOf(result, attempt, notes, effect), open);
     } catch (thrown) {
       const error = await explainedTo(thrown, open, signal);
-      if (error instanceof InputError) return errorResult([error.message, ...mergedLines(found)].join('\n'));
-      throw error;
+      if (!(error instanceof InputError)) throw error;
+      const result = errorResult([error.message, ...mergedLines(found)].join('\n'));
+      return error instanceof ConflictError && open !== undefined ? told(error.conflicts, result, open) : result;
     }
   }
 
@@ -218,11 +234,19 @@ const INSTRUCTIONS =
 const LIVE_INSTRUCTIONS =
   "The files are the user's project on the disk. Paths begin at the project: /src/a.ts. Each call that changes something writes to the disk at once and is an operation; undo takes the last one back there, unless the user has changed its files since.";
 
+/** Records as told the conflicts that a result names: it may be cut before others. */
+function told(conflicts: readonly Conflict[], result: CallToolResult, { attempt }: OpenAttempt): CallToolResult {
+  if (conflicts.length === 0) return result;
+  const lines = new Set(result.content.flatMap((part) => (part.type === 'text' ? part.text.split('\n') : [])));
+  attempt.markTold(conflicts.filter((conflict) => lines.has(conflictLine(conflict))));
+  return result;
+}
+
 const NOTHING_FOUND: RefreshResult = { merged: [], conflicts: [] };
 
 /** Compares all that an attempt has changed with the disk. */
 async function allRefreshed(attempt: Attempt, signal: AbortSignal): Promise<RefreshResult> {
-  return attempt.refresh({ isTold: false, signal }).catch((error: unknown) => {
+  return attempt.refresh({ signal }).catch((error: unknown) => {
     // If the attempt cannot be changed now, the tool's own change fails and says why.
     if (error instanceof WorkspaceError) return NOTHING_FOUND;
     throw error;
@@ -249,11 +273,15 @@ function joined(first: RefreshResult, second: RefreshResult): RefreshResult {
 }
 
 /** @throws InputError for a parameter that the tool does not have. It lists those of the published schema. */
-function checkNames(input: Readonly<Record<string, unknown>>, { properties, unpublished = [] }: ServerTool): void {
+function checkNames(
+  input: Readonly<Record<string, unknown>>,
+  { properties, unpublished = [] }: ServerTool,
+  common: readonly string[],
+): void {
   const unknown = Object.keys(input).find((name) => !Object.hasOwn(properties, name) && !unpublished.includes(name));
   if (unknown !== undefined)
     throw new InputError(
-      `There is no parameter ${quote(unknown)}. The parameters are ${[...Object.keys(properties), 'attempt'].join(', ')}.`,
+      `There is no parameter ${quote(unknown)}. The parameters are ${[...Object.keys(properties), ...common].join(', ')}.`,
     );
 }
 

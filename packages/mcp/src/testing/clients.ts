@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createMcpHandler, InMemoryTransport } from '@modelcontextprotocol/server';
+import { type CallToolResult, createMcpHandler, InMemoryTransport } from '@modelcontextprotocol/server';
 import type { McpWorkspaceServer } from '../server/workspace-server.js';
 
 /** Revisions with a handshake, and those without. */
@@ -12,8 +12,30 @@ export interface Connection {
   readonly client: Client;
   /** Messages of the forms that were shown. */
   readonly forms: string[];
+  /** Calls a tool, with the client's handle if it needs one. */
+  call(tool: string, input?: Record<string, unknown>): Promise<CallToolResult>;
   /** The text of a tool's result, with `Error: ` in front of a failure. */
   text(tool: string, input?: Record<string, unknown>): Promise<string>;
+}
+
+/**
+ * Calls a tool as a model does: passes the handle that a result names in every later call, and calls again where that is
+ * needed. Returns results without the line that names it.
+ */
+export function withHandle<R>(
+  call: (input: Record<string, unknown>) => Promise<R>,
+  textOf: (result: R) => string,
+): (input: Record<string, unknown>) => Promise<{ readonly result: R; readonly text: string }> {
+  let handle: string | undefined;
+  return async (input) => {
+    for (;;) {
+      const result = await call({ ...(handle === undefined ? {} : { client: handle }), ...input });
+      const text = textOf(result);
+      const named = /pass client: "(\w+)"/i.exec(text)?.[1];
+      handle = named ?? handle;
+      if (!text.includes('This call needs client')) return { result, text: text.replace(/\n\[Pass client: .*\]/, '') };
+    }
+  };
 }
 
 /** Connects a real client. `reply` makes it a client with forms. */
@@ -42,13 +64,17 @@ export async function connect(
     await made.connect(far);
     await client.connect(near as never);
   }
+  const call = withHandle(
+    ({ tool, ...input }) => client.callTool({ name: tool as string, arguments: input }),
+    ({ content }) => content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n'),
+  );
   return {
     client,
     forms,
+    call: async (tool, input = {}) => (await call({ ...input, tool })).result as CallToolResult,
     text: async (tool, input = {}) => {
-      const { content, isError } = await client.callTool({ name: tool, arguments: input });
-      const text = content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
-      return isError ? `Error: ${text}` : text;
+      const { result, text } = await call({ ...input, tool });
+      return result.isError ? `Error: ${text}` : text;
     },
   };
 }

@@ -203,6 +203,7 @@ function attemptOn(name: string, fileSystem: FileSystem, workspace: MemoryWorksp
       const operation = await record(files, 'accept', actor);
       return { success: true, message: 'Accepted.', accepted, conflicts: [], autoRun: [], operation };
     },
+    forClient: () => attempt as unknown as Attempt,
     fork: async (given = 'bold-finch') => workspace.make(given, Object.fromEntries(await filesOf(fileSystem))),
   };
   return attempt as unknown as Attempt;

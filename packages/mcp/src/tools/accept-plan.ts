@@ -1,7 +1,7 @@
 import { isWithin } from '@scratchfs/core';
 import { comparePaths } from '@scratchfs/core/internal';
 import { InputError } from '@scratchfs/tools';
-import type { AcceptOptions, EntryState, PathDiff } from '@scratchfs/workspace';
+import type { AcceptOptions, Conflict, EntryState, PathDiff } from '@scratchfs/workspace';
 import type { OpenAttempt } from '../server/shared-workspace.js';
 import { conflictLines, counted, diffText, nameOf, statText } from './format.js';
 import type { Plan } from './server-tool.js';
@@ -23,6 +23,16 @@ export interface AcceptInput {
   readonly message?: string;
   readonly skip_conflicts: boolean;
   readonly dry_run: boolean;
+}
+
+/** An accept that fails because of conflicts, which the message names. */
+export class ConflictError extends InputError {
+  constructor(
+    message: string,
+    readonly conflicts: readonly Conflict[],
+  ) {
+    super([message, ...conflictLines(conflicts)].join('\n'));
+  }
 }
 
 /**
@@ -49,12 +59,8 @@ export async function planAccept(
   if ((message ?? '').length > MAX_MESSAGE_LENGTH)
     throw new InputError(`message may have ${MAX_MESSAGE_LENGTH} characters, so that the user sees it whole.`);
   const call = { as, paths, branch, message, onConflict, expect: head, signal };
-  // Only the person sees the form, so the agent is not told of its conflicts.
-  const dry = await attempt.accept({ ...call, dryRun: true, isTold: false });
-  if (!dry.success) {
-    attempt.markTold(dry.conflicts);
-    throw new InputError([dry.message, ...conflictLines(dry.conflicts)].join('\n'));
-  }
+  const dry = await attempt.accept({ ...call, dryRun: true });
+  if (!dry.success) throw new ConflictError(dry.message, dry.conflicts);
   if (dry.accepted.length === 0) return { head, isOutside: false, shown: '', nothing: dry };
   const lines: string[] = [];
   // The name of an attempt is the name of its branch if none is given.

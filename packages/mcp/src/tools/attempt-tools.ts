@@ -100,8 +100,7 @@ export const accept: ServerTool = workspaceTool<AcceptInput>({
   plan: (input, open, signal) => planAccept(input as Partial<AcceptInput>, open, signal),
   async run(input, context) {
     const { attempt, plan } = context;
-    const call = { ...acceptOptions(input), ...acceptCall(context), isTold: false };
-    const result = plan?.nothing ?? (await attempt.accept(call));
+    const result = plan?.nothing ?? (await attempt.accept({ ...acceptOptions(input), ...acceptCall(context) }));
     const { conflicts, patch } = result;
     // git apply skips the line before the patch. The server names the conflicts after it.
     if (patch !== undefined) {
@@ -109,7 +108,6 @@ export const accept: ServerTool = workspaceTool<AcceptInput>({
         conflicts.length === 0 ? '' : `Left out because of conflicts: ${counted(conflicts.length, 'path')}.\n`;
       return { text: left + new TextDecoder().decode(patch), refreshed: { merged: [], conflicts } };
     }
-    attempt.markTold(conflicts);
     return { text: acceptText(result, input, attempt), operations: operationsOf(result), conflicts };
   },
 });

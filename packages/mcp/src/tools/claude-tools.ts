@@ -156,6 +156,7 @@ function claudeTool({ path, call, text: present, ...tool }: Renamed<never>): Ser
   const schema: InputSchema = { type: 'object', properties, required: [...required], additionalProperties: false };
   return {
     ...tool,
+    needsClient: effect === 'attempt',
     paths: [path],
     check: (input) => void readInput(schema, input),
     call: async (given, context) => {

@@ -69,6 +69,7 @@ function fileTool({ name, description, inputSchema }: Tool): ServerTool {
     properties: Object.fromEntries(properties.map(([property, schema]) => [property, shortened(property, schema)])),
     required,
     effect,
+    needsClient: effect === 'attempt',
     paths,
     unpublished: without,
     check: (input) => void readInput(inputSchema, input),

@@ -72,8 +72,12 @@ const CONFLICTS: Readonly<Record<Conflict['code'], string>> = {
 
 const SETTLED_BY_WRITING: ReadonlySet<Conflict['code']> = new Set(['content', 'binary', 'removed', 'exists', 'mode']);
 
+export function conflictLine({ path, code }: Conflict): string {
+  return `conflict ${nameOf(path)}: ${CONFLICTS[code]}`;
+}
+
 export function conflictLines(conflicts: readonly Conflict[]): string[] {
-  const lines = conflicts.map(({ path, code }) => `conflict ${nameOf(path)}: ${CONFLICTS[code]}`);
+  const lines = conflicts.map(conflictLine);
   if (conflicts.some(({ code }) => SETTLED_BY_WRITING.has(code)))
     lines.push('diff shows what the disk has. To settle a conflict, read the file and write it again.');
   return lines;

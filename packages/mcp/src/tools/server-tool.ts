@@ -56,7 +56,7 @@ export interface ToolOutcome extends ToolResult {
   readonly operations?: readonly Operation[] | undefined;
   /** Changes by the person that the text does not name yet. The server adds them to it. */
   readonly refreshed?: RefreshResult | undefined;
-  /** Conflicts that the text names already. */
+  /** Conflicts that the text names already, each with its line unless it is cut. */
   readonly conflicts?: readonly Conflict[] | undefined;
 }
 
@@ -81,6 +81,8 @@ export interface ServerTool {
    * disk.
    */
   readonly isAboutAll?: boolean;
+  /** True if it must not change a file that the client has seen in another version, so it must know the client. */
+  readonly needsClient?: boolean;
   /** Names of the parameters that are paths in the attempt, and of lists of them. */
   readonly paths: readonly string[];
   /** @throws InputError if a call would refuse the input */

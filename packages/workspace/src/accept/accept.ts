@@ -28,46 +28,23 @@ import { headWithKnown, reboundHead } from './rebound-head.js';
 import { type SelectedChange, selectChanges } from './select.js';
 import { redoWrites } from './undo.js';
 
-const OPTIONS = [
-  'as',
-  'paths',
-  'hunks',
-  'branch',
-  'message',
-  'onConflict',
-  'dryRun',
-  'isTold',
-  'expect',
-  'actor',
-] as const;
+const OPTIONS = ['as', 'paths', 'hunks', 'branch', 'message', 'onConflict', 'dryRun', 'expect', 'actor'] as const;
 
 export interface KnownAcceptOptions extends AcceptOptions {
   readonly as: NonNullable<AcceptOptions['as']>;
   readonly onConflict: NonNullable<AcceptOptions['onConflict']>;
   readonly dryRun: boolean;
-  readonly isTold: boolean;
   readonly actor: string;
 }
 
 /** Returns checked options. @throws TypeError */
 export function checkAcceptOptions(options: AcceptOptions | undefined): KnownAcceptOptions {
   const given = checkOptions<AcceptOptions>(options, OPTIONS, 'accept');
-  const {
-    as = 'apply',
-    onConflict = 'fail',
-    dryRun = false,
-    isTold = true,
-    actor = 'user',
-    paths,
-    hunks,
-    branch,
-    message,
-  } = given;
+  const { as = 'apply', onConflict = 'fail', dryRun = false, actor = 'user', paths, hunks, branch, message } = given;
   if (!['apply', 'merge', 'branch', 'patch'].includes(as))
     throw new TypeError("as must be 'apply', 'merge', 'branch' or 'patch'");
   if (onConflict !== 'fail' && onConflict !== 'skip') throw new TypeError("onConflict must be 'fail' or 'skip'");
-  for (const [name, value] of Object.entries({ dryRun, isTold }))
-    if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`);
+  if (typeof dryRun !== 'boolean') throw new TypeError('dryRun must be true or false');
   for (const [name, list] of Object.entries({ paths, hunks }))
     if (list !== undefined && !(Array.isArray(list) && list.every((item) => typeof item === 'string')))
       throw new TypeError(`${name} must be a list of texts`);
@@ -76,7 +53,7 @@ export function checkAcceptOptions(options: AcceptOptions | undefined): KnownAcc
   if (hunks !== undefined && as !== 'apply' && as !== 'patch')
     throw new TypeError(`hunks can be accepted as 'apply' and 'patch' only, not as '${as}'`);
   if (branch !== undefined && as !== 'branch') throw new TypeError("branch is for as: 'branch' only");
-  return { ...given, as, onConflict, dryRun, isTold, actor };
+  return { ...given, as, onConflict, dryRun, actor };
 }
 
 /** An accept in progress: all changes of the attempt, and those that were selected. */

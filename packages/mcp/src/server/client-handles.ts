@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { InputError } from '@scratchfs/tools';
+import type { ClientMemory } from './shared-workspace.js';
+
+/** Maximum number of clients that use their handle, and of handles that no call has used yet. */
+const MAX_CLIENTS = 64;
+
+/**
+ * Clients whose requests belong to no connection: in revisions without a handshake each request over HTTP stands alone.
+ * A client is known by a handle, which the first result gives it and its later calls pass as `client`.
+ */
+export class ClientHandles {
+  /** In the order of their last use. */
+  readonly #used = new Map<string, ClientMemory>();
+  readonly #offered = new Map<string, ClientMemory>();
+
+  /**
+   * Returns what is known of the client that makes a call, with a new handle for one that is unknown.
+   * @throws InputError if the client is unknown and must not be, or the handle is not a text
+   */
+  take(handle: unknown, mustBeKnown: boolean): { readonly memory: ClientMemory; readonly offered?: string } {
+    if (handle !== undefined && typeof handle !== 'string')
+      throw new InputError('client must be the text that a result has named.');
+    const known = handle === undefined ? undefined : (this.#used.get(handle) ?? this.#offered.get(handle));
+    if (handle !== undefined && known !== undefined) {
+      this.#offered.delete(handle);
+      keep(this.#used, handle, known);
+      return { memory: known };
+    }
+    const offered = randomUUID().slice(0, 8);
+    const memory: ClientMemory = new Map();
+    keep(this.#offered, offered, memory);
+    if (!mustBeKnown) return { memory, offered };
+    const again = `Nothing was done: read again what you are about to change, and pass client: "${offered}" in every call.`;
+    throw new InputError(
+      handle === undefined
+        ? `This call needs client, so that a file that was changed since you read it is noticed. ${again}`
+        : `The server no longer knows what this client has read. ${again}`,
+    );
+  }
+}
+
+function keep(clients: Map<string, ClientMemory>, handle: string, memory: ClientMemory): void {
+  clients.delete(handle);
+  clients.set(handle, memory);
+  const [oldest] = clients.keys();
+  if (clients.size > MAX_CLIENTS && oldest !== undefined) clients.delete(oldest);
+}
