@@ -136,13 +136,29 @@ describe('accept', () => {
     expect(read('src/a.txt')).toBe('one\ntwo\nthree\n');
     expect(await json('accept', ['--skip-conflicts'], { cwd })).toMatchObject({ code: 0, accepted: ['/src/a.txt'] });
     expect([read('src/a.txt'), read('b.txt')]).toEqual(['one\n2\nthree\n', 'mine\n']);
-    expect(await ok(['undo'], { cwd })).toMatch(/^Undid \d+: Accept '\/src\/a\.txt' \(1 path on your disk\)\n$/);
+    expect(await ok(['undo'], { cwd })).toMatch(
+      /^Undid \d+: Accept '\/src\/a\.txt' \(1 path on your disk\)\n {2}changed {2}src\/a\.txt\n$/,
+    );
     expect([read('src/a.txt'), read('b.txt')]).toEqual(['one\ntwo\nthree\n', 'mine\n']);
     expect(await ok(['show', '5'], { cwd })).toContain('\n-two\n+2\n');
     expect(await ok(['show', '6'], { cwd })).toContain('\n-2\n+two\n');
     expect(await ok(['redo'], { cwd })).toContain('(1 path on your disk)');
     expect(read('src/a.txt')).toBe('one\n2\nthree\n');
     expect((await run(['accept', '--merge', '--branch', 'x'], { cwd })).code).toBe(2);
+  });
+
+  it('says what was removed and what came back, and counts a directory and a move once', async () => {
+    const cwd = repository({ 'src/a.txt': 'one\n', 'src/b.txt': 'two\n', 'old.txt': 'old\n' });
+    await ok(['fs', 'rm', '-r', 'src'], { cwd });
+    await ok(['fs', 'mv', 'old.txt', 'new.txt'], { cwd });
+    const list = ['  moved    old.txt -> new.txt', '  removed  src/ (2 files)'];
+    expect(await ok(['status'], { cwd })).toContain('\n\n2 paths changed, 0 lines added, 2 lines removed\n');
+    expect((await json('attempts', [], { cwd }))['attempts']).toMatchObject([{ changedPaths: 2 }]);
+    const accepted = (await ok(['accept'], { cwd })).split('\n');
+    expect(accepted.slice(0, 3)).toEqual(['Accepted 2 paths.', ...list]);
+    const undone = (await ok(['undo'], { cwd })).split('\n');
+    expect(undone[0]).toBe('Undid 3: Accept 2 paths (2 paths on your disk)');
+    expect(undone.slice(1, 3)).toEqual(['  moved  new.txt -> old.txt', '  added  src/']);
   });
 
   it('writes a patch that git applies', async () => {

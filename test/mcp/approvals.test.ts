@@ -55,16 +55,32 @@ describe('undo and redo', () => {
     expect(person.forms[1]).toContain('on your disk');
   });
 
-  it('of an accept say what changes on the disk', async () => {
-    const { text, person, at } = await started({ 'src/a': 'old\n' });
+  it('of an accept say what changes on the disk, and the form shows its lines', async () => {
+    const { text, person, at } = await started({
+      'src/a': 'old\n',
+      'src/b': 'old\n',
+      'guide.md': 'guide\n',
+      'new.md': 'new\n',
+    });
+    await text('move_file', { from: '/new.md', to: '/guide.md' });
+    expect(await text('log', { limit: 1 })).toMatch(/\n {4}R \/new.md -> \/guide.md \(replaces a file of 6 bytes\)$/);
+    await text('undo');
     await text('delete_file', { path: '/src', recursive: true });
-    await text('accept');
-    expect(await text('log', { limit: 1 })).toMatch(/accept: .*\n {4}D \/src/);
-    const undone = await text('undo');
-    expect(undone).toMatch(/^Took back operation 2 \(accept\): .*\n {4}A \/src/);
+    expect(await text('diff')).toBe('D /src (directory, 2 files)\n[paths shows what is in a removed directory.]');
+    expect(await text('diff', { paths: ['/src/a'] })).toContain('\n-old');
+    expect(await text('accept', { dry_run: true })).toBe(
+      "'/src' would be accepted.\nNothing was changed: this was a dry run.\nwould accept D /src (directory, 2 files)",
+    );
+    expect(await text('accept')).toContain("Accepted '/src'.\naccepted D /src (directory, 2 files)");
+    expect(await text('log', { limit: 1 })).toMatch(/accept: Accept '\/src'\n {4}D \/src \(directory, 2 files\)\n/);
+    expect(await text('undo')).toMatch(
+      /^Took back operation 4 \(accept\): Accept '\/src'\n {4}A \/src \(directory\)\n {4}A \/src\/a/,
+    );
     expect(existsSync(at('src/a'))).toBe(true);
-    expect(person.forms[1]).toContain('A /src');
-    expect(await text('redo')).toContain('D /src');
+    expect(person.forms[1]).toMatch(/Take back on your disk: 4 .*Accept '\/src'\nA \/src .*\nA \/src\/a \+1 -0\n/);
+    expect(person.forms[1]).toContain('+++ b/src/a\n@@ -0,0 +1,1 @@\n+old');
+    expect(await text('redo')).toContain('D /src (directory, 2 files)');
+    expect(person.forms[2]).toContain('\n-old');
   });
 
   it('of an accept that the person made are asked about too', async () => {

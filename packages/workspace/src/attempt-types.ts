@@ -1,6 +1,6 @@
 import type { CallOptions, FileSystem } from '@scratchfs/core';
 import type { OsSandboxLimits, Stopped } from '@scratchfs/host';
-import type { Conflict, EntryState, Operation, OperationLabel } from './operation.js';
+import type { Conflict, EntryState, Operation, OperationChange, OperationLabel } from './operation.js';
 
 /** Reference to an operation: its number, or the operation. */
 export type OperationRef = number | Pick<Operation, 'id'>;
@@ -178,6 +178,8 @@ export interface AcceptResult {
    * directories that stay on the disk because they are not empty.
    */
   readonly accepted: readonly string[];
+  /** What the accept changes in the target, or would. Without paths that the target has like this already. Sorted. */
+  readonly changes: readonly OperationChange[];
   readonly conflicts: readonly Conflict[];
   /** Accepted files that other programs run or follow on their own, such as `.envrc`, for a person to review. */
   readonly autoRun: readonly string[];
@@ -356,7 +358,7 @@ export interface AttemptInfo {
   readonly changedAt: number;
   /** Number of the last operation. */
   readonly head: number;
-  /** Number of paths that differ from what the attempt began from. A removed directory counts once, a move twice. */
+  /** Number of paths that differ from what the attempt began from. A removed directory and a move count once. */
   readonly changedPaths: number;
   /** The attempt that it was forked from, and the operation. */
   readonly parent?: { readonly attempt: string; readonly operation: number } | undefined;

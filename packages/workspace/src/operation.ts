@@ -24,6 +24,15 @@ export interface OperationChange {
   readonly from?: string | undefined;
   readonly before: ChangeSide;
   readonly after: ChangeSide;
+  /** For a directory that an accept, its undo or its redo created or removed: the number of files and links in it. */
+  readonly files?: number | undefined;
+}
+
+/** A change as a person counts and lists it. */
+export interface MainChange extends OperationChange {
+  readonly type: 'added' | 'removed' | 'changed' | 'moved';
+  /** Defined for a directory whose contents are not listed: the number of files and links in it, if it is known. */
+  readonly files?: number | undefined;
 }
 
 /** One step of an attempt: a tool call, a command, a batch of changes, an undo or an accept. */

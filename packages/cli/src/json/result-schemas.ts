@@ -35,7 +35,7 @@ const operation = object({
   summary: text,
   ok: boolean,
   ms: number,
-  changes: list(object({ path: text, 'from?': text, before: side, after: side })),
+  changes: list(object({ path: text, 'from?': text, before: side, after: side, 'files?': integer })),
   'target?': integer,
 });
 const attempt = object({

@@ -1,18 +1,23 @@
-import type { AcceptResult } from '@scratchfs/workspace';
+import { type AcceptResult, type ChangeSide, mainChanges, type OperationChange } from '@scratchfs/workspace';
 import { ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { escapeText } from '../terminal/escape.js';
-import { conflictJson, conflictLines } from './diff-text.js';
+import { conflictJson, conflictLines, statLines } from './diff-text.js';
 import { commandLine, takeYours } from './hint-text.js';
 import { operationJson, pathText } from './operation-text.js';
 
 const MAX_PATHS = 20;
 
-/** Returns a line for each of the first paths of an accept. None for a single path, which its message names. */
-export function pathList(paths: readonly string[], { style }: Pick<Call['output'], 'style'>): string[] {
-  if (paths.length < 2) return [];
-  const lines = paths.slice(0, MAX_PATHS).map((path) => `  ${pathText(path)}`);
-  return paths.length > MAX_PATHS ? [...lines, style.dim(`  and ${paths.length - MAX_PATHS} more`)] : lines;
+/** Returns a line for each of the first changes of an accept, its undo or its redo, as `status` has them. */
+export function effectLines(changes: readonly OperationChange[], output: Call['output']): string[] {
+  const main = mainChanges(changes, MAX_PATHS);
+  const known = (side: ChangeSide) => (side === 'disk' ? null : side);
+  const shown = main.slice(0, MAX_PATHS).map(({ path, from, type, files, before, after }) => {
+    const common = { path, from, type, files, before: known(before), after: known(after) };
+    return { ...common, binary: false, additions: 0, deletions: 0, hunks: [] };
+  });
+  const lines = statLines(shown, output);
+  return main.length > MAX_PATHS ? [...lines, output.style.dim(`  and ${main.length - MAX_PATHS} more`)] : lines;
 }
 
 /**
@@ -26,9 +31,9 @@ export function acceptResult(
 ): Result {
   const { output } = call;
   const { style } = output;
-  const { success, message, accepted, conflicts, autoRun, operation, commit } = result;
+  const { success, message, accepted, changes, conflicts, autoRun, operation, commit } = result;
   const lines = [success ? escapeText(message) : style.error(escapeText(message))];
-  lines.push(...pathList(accepted, output));
+  lines.push(...effectLines(changes, output));
   lines.push(...conflictLines(conflicts, output));
   if (autoRun.length > 0)
     lines.push(

@@ -13,6 +13,16 @@ import { pathText } from './operation-text.js';
  * counted on the directory's line.
  */
 export function statLines(paths: readonly PathDiff[], { style, fit }: Output): string[] {
+  const rows = countedPaths(paths).map((one) => [
+    `  ${painted(one.type, style)}`,
+    nameOf(one) + heldText(one),
+    numbersOf(one, style),
+  ]);
+  return alignColumns(rows, { fit });
+}
+
+/** Returns the paths with those in a removed directory as one path, the directory, with the sum of their lines. */
+function countedPaths(paths: readonly PathDiff[]): PathDiff[] {
   const directories = new Set(paths.filter(({ files }) => files !== undefined).map(({ path }) => path));
   const deletionsIn = new Map<string, number>();
   const shown: PathDiff[] = [];
@@ -22,11 +32,7 @@ export function statLines(paths: readonly PathDiff[], { style, fit }: Output): s
     if (top === undefined) shown.push(one);
     else deletionsIn.set(top, (deletionsIn.get(top) ?? 0) + one.deletions);
   }
-  const rows = shown.map((one) => {
-    const deletions = one.deletions + (deletionsIn.get(one.path) ?? 0);
-    return [`  ${painted(one.type, style)}`, nameOf(one) + heldText(one), numbersOf({ ...one, deletions }, style)];
-  });
-  return alignColumns(rows, { fit });
+  return shown.map((one) => ({ ...one, deletions: one.deletions + (deletionsIn.get(one.path) ?? 0) }));
 }
 
 /** Returns the directories above a path, the nearest first, without the root. */
@@ -37,16 +43,13 @@ function directoriesAbove(path: string): string[] {
 }
 
 /**
- * Returns the sum of a diff: `3 paths changed, 12 lines added, 4 lines removed`. A removed directory whose entries are
- * not listed counts as the files in it.
+ * Returns the sum of a diff: `3 paths changed, 12 lines added, 4 lines removed`. A removed directory counts as one
+ * path, as in the list.
  */
 export function sumText(paths: readonly PathDiff[]): string {
   const added = paths.reduce((sum, { additions }) => sum + additions, 0);
   const removed = paths.reduce((sum, { deletions }) => sum + deletions, 0);
-  const above = new Set(paths.flatMap(({ path }) => directoriesAbove(path)));
-  const unlisted = paths.filter(({ path, files = 0 }) => files > 0 && !above.has(path));
-  const changed = unlisted.reduce((sum, { files = 0 }) => sum + files, paths.length);
-  return `${count(changed, 'path')} changed, ${count(added, 'line')} added, ${count(removed, 'line')} removed`;
+  return `${count(countedPaths(paths).length, 'path')} changed, ${count(added, 'line')} added, ${count(removed, 'line')} removed`;
 }
 
 function painted(type: PathDiff['type'], style: Style): string {

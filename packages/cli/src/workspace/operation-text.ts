@@ -1,4 +1,4 @@
-import type { AttemptInfo, Operation } from '@scratchfs/workspace';
+import { type AttemptInfo, mainChanges, type Operation } from '@scratchfs/workspace';
 import { cutTo, widthOf } from '../terminal/columns.js';
 import { escapeText } from '../terminal/escape.js';
 import type { Output } from '../terminal/output.js';
@@ -38,7 +38,9 @@ export function operationLines(operations: readonly Operation[], output: Output,
  */
 export function operationText(operation: Operation, output: Output, place?: string): string {
   const { style } = output;
-  const paths = [count(operation.changes.length, 'path'), ...(place === undefined ? [] : [place])].join(' ');
+  const paths = [count(mainChanges(operation.changes).length, 'path'), ...(place === undefined ? [] : [place])].join(
+    ' ',
+  );
   return `${style.name(String(operation.id))}: ${escapeText(operation.summary)} ${style.dim(`(${paths})`)}`;
 }
 
@@ -54,11 +56,12 @@ export function operationJson(operation: Operation): Record<string, unknown> {
     summary,
     ok,
     ms,
-    changes: changes.map(({ path, from, before, after }) => ({
+    changes: changes.map(({ path, from, before, after, files }) => ({
       path,
       ...(from === undefined ? {} : { from }),
       before,
       after,
+      ...(files === undefined ? {} : { files }),
     })),
     ...(target === undefined ? {} : { target }),
   };

@@ -1,10 +1,16 @@
-import { type Attempt, type Operation, type RefreshedOperation, WorkspaceError } from '@scratchfs/workspace';
+import {
+  type Attempt,
+  mainChanges,
+  type Operation,
+  type RefreshedOperation,
+  WorkspaceError,
+} from '@scratchfs/workspace';
 import { CliError, ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { askKey } from '../terminal/ask.js';
 import { escapeText } from '../terminal/escape.js';
 import { count } from '../terminal/quantities.js';
-import { pathList } from './accept-text.js';
+import { effectLines } from './accept-text.js';
 import { conflictJson } from './diff-text.js';
 import { parseNumber, withAttempt } from './open.js';
 import { operationJson, operationText } from './operation-text.js';
@@ -41,11 +47,11 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
         isDeclined = isAccept && output.isInteractive && !(await isAgreed(call, tool, target));
         if (isDeclined) break;
         const expect = targets[done.length]?.id ?? target?.id;
-        done.push(await step(attempt, { actor: options.text('actor'), expect, signal }));
+        const made = await step(attempt, { actor: options.text('actor'), expect, signal });
+        done.push(made);
         if (target === undefined) continue;
         lines.push(`${VERBS[tool]} ${operationText(target, output, placeOf(target))}`);
-        const paths = target.changes.map(({ path }) => path);
-        if (isAccept) lines.push(...pathList(paths, output));
+        if (isAccept) lines.push(...effectLines(made.changes, output));
       } catch (error) {
         if (done.length === 0) throw error;
         if (error instanceof WorkspaceError && error.code === `nothing-to-${tool}`) break;
@@ -85,7 +91,7 @@ function placeOf({ tool, changes }: Operation): string | undefined {
 
 async function isAgreed(call: Call, tool: 'undo' | 'redo', target: Operation): Promise<boolean> {
   const { id, summary, changes } = target;
-  const what = changes.length === 0 ? 'a branch' : count(changes.length, 'path');
+  const what = changes.length === 0 ? 'a branch' : count(mainChanges(changes).length, 'path');
   const question = `${tool === 'undo' ? 'Take back' : 'Make again'} ${id}, ${escapeText(summary)}: change ${what} ${placeOf(target)}?`;
   return (await askKey(question, { y: 'yes', n: 'no, change nothing' }, call)) === 'y';
 }

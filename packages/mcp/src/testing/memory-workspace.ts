@@ -189,19 +189,21 @@ function attemptOn(name: string, fileSystem: FileSystem, workspace: MemoryWorksp
     accept: async ({ expect, actor, dryRun }: { expect?: number; actor?: string; dryRun?: boolean }) => {
       if (expect !== undefined && expect !== operations.length) throw new WorkspaceError('moved', 'It has moved.');
       const files = await filesOf(fileSystem);
-      const accepted = changesBetween(workspace.disk, files).map(({ path }) => path);
+      const changes = changesBetween(workspace.disk, files);
+      const accepted = changes.map(({ path }) => path);
       if (accepted.length === 0 || dryRun === true)
         return {
           success: true,
           message: accepted.length === 0 ? 'No changes.' : 'Dry.',
           accepted,
+          changes,
           conflicts: [],
           autoRun: [],
         };
       workspace.disk.clear();
       for (const [path, text] of files) workspace.disk.set(path, text);
       const operation = await record(files, 'accept', actor);
-      return { success: true, message: 'Accepted.', accepted, conflicts: [], autoRun: [], operation };
+      return { success: true, message: 'Accepted.', accepted, changes, conflicts: [], autoRun: [], operation };
     },
     forClient: () => attempt as unknown as Attempt,
     fork: async (given = 'bold-finch') => workspace.make(given, Object.fromEntries(await filesOf(fileSystem))),

@@ -117,7 +117,7 @@ function usualMode(state: EntryState | null): string {
 /**
  * Formats differences, with the same share of the length for each file; what short ones do not use goes to longer ones.
  */
-function sharedDiff(diffs: readonly PathDiff[]): string {
+export function sharedDiff(diffs: readonly PathDiff[]): string {
   const texts = diffs.filter(({ hunks }) => hunks.length > 0).map((diff) => diffText([diff]));
   const bySize = [...texts.keys()].sort((a, b) => (texts[a] as string).length - (texts[b] as string).length);
   let left = MAX_DIFF_LENGTH;

@@ -1,7 +1,8 @@
+import { isWithin } from '@scratchfs/core';
 import { InputError } from '@scratchfs/tools';
-import type { AcceptOptions, AcceptResult, Attempt } from '@scratchfs/workspace';
+import type { AcceptOptions, AcceptResult, Attempt, PathDiff } from '@scratchfs/workspace';
 import { type AcceptInput, planAccept } from './accept-plan.js';
-import { conflictLines, counted, diffText, nameOf, statText } from './format.js';
+import { conflictLines, counted, diffText, effectLines, nameOf, statText } from './format.js';
 import { type ServerTool, type ToolContext, workspaceTool } from './server-tool.js';
 import { hiddenLines, visibleOnly } from './visible.js';
 
@@ -35,9 +36,18 @@ export const diff: ServerTool = workspaceTool<DiffInput>({
     const { paths: found } = await attempt.diff({ from, to, paths: only, hunks: !stat, signal });
     if (found.length === 0) return 'There is no difference.';
     const { shown, hidden } = await visibleOnly(found, { attempt, sandbox }, signal);
-    return [stat ? statText(shown) : diffText(shown), ...hiddenLines(hidden)].join('\n');
+    const named = only === undefined ? withoutRemoved(shown) : shown;
+    const note = named.length < shown.length ? ['[paths shows what is in a removed directory.]'] : [];
+    return [stat ? statText(named) : diffText(named), ...note, ...hiddenLines(hidden)].join('\n');
   },
 });
+
+/** Leaves out what is in removed directories, which have the number of their files. */
+function withoutRemoved(diffs: readonly PathDiff[]): PathDiff[] {
+  const removed = diffs.filter(({ files }) => files !== undefined).map(({ path }) => path);
+  const isInside = (path: string): boolean => removed.some((above) => path !== above && isWithin(path, above));
+  return diffs.filter(({ type, path }) => type !== 'removed' || !isInside(path));
+}
 
 export const fork: ServerTool = workspaceTool<{ name?: string; at?: number }>({
   name: 'fork',
@@ -125,13 +135,15 @@ function operationsOf({ operation }: AcceptResult): NonNullable<AcceptResult['op
   return operation === undefined ? [] : [operation];
 }
 
+/** Maximum number of paths that the result of an accept names. */
+const MAX_ACCEPTED = 50;
+
 function acceptText(result: AcceptResult, { dry_run: isDry }: AcceptInput, { name }: Attempt): string {
-  const { success, message, accepted, conflicts, autoRun, commit } = result;
+  const { success, message, changes, conflicts, autoRun, commit } = result;
   const lines = [message];
   if (isDry) lines.push('Nothing was changed: this was a dry run.');
   if (commit !== undefined) lines.push(`Commit ${commit}.`);
-  lines.push(...accepted.slice(0, 50).map((path) => `accepted ${nameOf(path)}`));
-  if (accepted.length > 50) lines.push(`and ${counted(accepted.length - 50, 'more path')}`);
+  lines.push(...effectLines(changes, MAX_ACCEPTED, isDry ? 'would accept ' : 'accepted '));
   lines.push(...conflictLines(conflicts));
   if (autoRun.length > 0)
     lines.push(`Programs run these on their own, so tell the user to review them: ${autoRun.map(nameOf).join(', ')}`);

@@ -1,6 +1,13 @@
 import { escapeCharacter, UNSAFE_CHARACTERS } from '@scratchfs/core/internal';
-import type { Conflict, Operation, PathDiff, RefreshResult } from '@scratchfs/workspace';
-import { changeOf } from '../server/changes.js';
+import {
+  type Conflict,
+  type MainChange,
+  mainChanges,
+  type Operation,
+  type OperationChange,
+  type PathDiff,
+  type RefreshResult,
+} from '@scratchfs/workspace';
 
 /** Makes text safe to show: characters that hide or reorder text are escaped, except tabs and line feeds. */
 export function printable(text: string): string {
@@ -117,12 +124,28 @@ export function operationText(operation: Operation): string {
 }
 
 /** Returns a line for each of the first paths that an operation has changed. */
-export function changeLines({ changes }: Operation): string[] {
-  const shown = changes.slice(0, MAX_PATHS).map((change) => {
-    const { type } = changeOf(change);
-    return `    ${signOf({ type })} ${named(change)}`;
-  });
-  const rest = changes.length - shown.length;
-  if (rest > 0) shown.push(`    and ${counted(rest, 'more path')}`);
+export function changeLines({ changes }: Pick<Operation, 'changes'>): string[] {
+  return effectLines(changes, MAX_PATHS, '    ');
+}
+
+/**
+ * Returns a line for each of the first changes, as a person counts them.
+ * @param max number of lines; if there are more changes, the last line has the number of the others
+ */
+export function effectLines(changes: readonly OperationChange[], max: number, indent: string): string[] {
+  const main = mainChanges(changes, max);
+  const shown = main.slice(0, max).map((change) => `${indent}${signOf(change)} ${named(change)}${detail(change)}`);
+  const rest = main.length - shown.length;
+  if (rest > 0) shown.push(`${indent}and ${counted(rest, 'more path')}`);
   return shown;
+}
+
+function detail({ type, before, after, files }: MainChange): string {
+  if (type === 'moved')
+    return before === null || before === 'disk'
+      ? ''
+      : ` (replaces a ${before.kind} of ${counted(before.size, 'byte')})`;
+  const side = after ?? before;
+  if (side === null || side === 'disk' || side.kind !== 'directory') return '';
+  return files === undefined ? ' (directory)' : ` (directory, ${counted(files, 'file')})`;
 }

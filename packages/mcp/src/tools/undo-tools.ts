@@ -1,6 +1,7 @@
 import { InputError } from '@scratchfs/tools';
-import type { Operation, OperationChange, RefreshedOperation } from '@scratchfs/workspace';
-import { changeLines, conflictLines, mergedLines, nameOf, operationText, statText } from './format.js';
+import type { Operation, RefreshedOperation } from '@scratchfs/workspace';
+import { pathLines, sharedDiff } from './accept-plan.js';
+import { changeLines, conflictLines, counted, mergedLines, nameOf, operationText } from './format.js';
 import { type Plan, type ServerTool, workspaceTool } from './server-tool.js';
 import { type Caller, hiddenLines, isVisible, visibleOnly, visibleOperation } from './visible.js';
 
@@ -33,18 +34,13 @@ async function planOf(tool: 'undo' | 'redo', open: Caller, signal: AbortSignal):
   const head = await attempt.head({ signal });
   const isAccept = target?.tool === 'accept';
   if (target === undefined || !(isAccept || asksForDisk)) return { head, isOutside: false, shown: '', target };
-  const told = await visibleOperation(target, open, signal);
-  // For an accept, the changes are those of the disk, which an undo reverses.
-  const effect = tool === 'undo' ? { ...told, changes: reversed(told.changes) } : told;
-  const text = [operationText({ ...told, changes: [] }), ...changeLines(effect)].join('\n');
+  const { paths } = await attempt.diff({ operation: target.id, isReversed: tool === 'undo', hunks: true, signal });
+  const { shown, hidden } = await visibleOnly(paths, open, signal);
+  const text = operationText({ ...(await visibleOperation(target, open, signal)), changes: [] });
   const verb = tool === 'undo' ? 'Take back' : 'Make again';
-  const place = isAccept ? 'on your disk and in git' : 'on your disk';
-  return { head, isOutside: true, shown: `${verb} ${place}:\n${text}`, target };
-}
-
-function reversed(changes: readonly OperationChange[]): OperationChange[] {
-  const targets = new Map(changes.flatMap(({ path, from }) => (from === undefined ? [] : [[from, path]])));
-  return changes.map(({ path, before, after }) => ({ path, from: targets.get(path), before: after, after: before }));
+  const place = target.changes.length > 0 ? 'on your disk' : 'in git';
+  const lines = [`${verb} ${place}: ${text}`, ...cutLines([...pathLines(shown), ...hiddenLines(hidden)])];
+  return { head, isOutside: true, shown: lines.join('\n'), diff: sharedDiff(shown), target };
 }
 
 /** Plans a return to the state after an operation. In a live attempt that writes to the disk. */
@@ -54,13 +50,22 @@ async function planOfState(to: number, path: string | undefined, open: Caller, s
   if (!asksForDisk) return { head, isOutside: false, shown: '' };
   const paths = path === undefined ? undefined : [path];
   const { shown, hidden } = await visibleOnly((await attempt.diff({ from: to, paths, signal })).paths, open, signal);
-  const lines = [statText(shown), ...hiddenLines(hidden)].filter((line) => line !== '').join('\n');
-  const list = lines.length > MAX_SHOWN_LENGTH ? `${lines.slice(0, MAX_SHOWN_LENGTH).toWellFormed()}…` : lines;
-  return { head, isOutside: true, shown: `Take back on your disk what operations after ${to} changed:\n${list}` };
+  const lines = cutLines([...pathLines(shown), ...hiddenLines(hidden)]);
+  const title = `Take back on your disk what operations after ${to} changed:`;
+  return { head, isOutside: true, shown: [title, ...lines].join('\n') };
 }
 
 /** Maximum length of the paths that a form shows, in UTF-16 units. */
 const MAX_SHOWN_LENGTH = 7_000;
+
+function cutLines(lines: readonly string[]): string[] {
+  let room = MAX_SHOWN_LENGTH;
+  const end = lines.findIndex((line) => {
+    room -= line.length + 1;
+    return room < 0;
+  });
+  return end < 0 ? [...lines] : [...lines.slice(0, end), `and ${counted(lines.length - end, 'more line')}`];
+}
 
 export const undo: ServerTool = workspaceTool<{ operation?: number; to?: number; path?: string }>({
   name: 'undo',

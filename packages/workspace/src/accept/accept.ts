@@ -7,6 +7,7 @@ import type { AcceptOptions, AcceptResult } from '../attempt-types.js';
 import type { Head } from '../delta/delta-node.js';
 import { changesBetween } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
+import { mainChanges } from '../log/main-changes.js';
 import { type NewOperation, versionFor } from '../log/operation-log.js';
 import type { OperationRecord } from '../log/operation-record.js';
 import type { Conflict, Operation, OperationChange } from '../operation.js';
@@ -122,7 +123,7 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
   await using note = parts.pending.note();
   let isMoved = false;
   const onBegin = async ({ paths, writes }: Pick<PendingAccept, 'paths' | 'writes'>): Promise<void> => {
-    const summary = summaryOf(paths ?? []);
+    const summary = `Accept ${count(countedPaths(changesOfWrites(paths ?? [], new Map(changes.map((change) => [change.path, change])))))}`;
     await note.begin({ tool: 'accept', actor, summary, paths, writes, after: log.state.last }, { signal });
     // From here on no other client accepts or undoes anything. Operations that came just before are noticed here.
     isMoved = (await log.catchUp({ signal })).head !== head;
@@ -137,6 +138,8 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
     throw error;
   }
   const { success, conflicts, autoRun, paths, writes, keptDirectories } = applied;
+  const byPath = new Map(changes.map((change) => [change.path, change]));
+  const effect = changesOfWrites(writes, byPath);
   if (!success) {
     await note.end();
     return { ...nothing(`Nothing was accepted: ${conflictText(conflicts)}.`), success, conflicts };
@@ -144,24 +147,25 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
   const stay = new Set(keptDirectories);
   const written = paths.filter(({ path }) => !stay.has(path));
   const accepted = written.map(({ path }) => path);
-  const parcel = { accepted, conflicts, autoRun };
+  const counted = countedPaths(changesOfWrites(written, byPath));
+  const parcel = { accepted, changes: effect, conflicts, autoRun };
   const kept =
     keptDirectories.length === 0
       ? ''
       : ` Not empty, so they stay: ${listOf(keptDirectories)}. Ignored directories, hidden files, and what else was put there on the disk are left alone.`;
   const rest = `.${restText(conflicts)}${kept}`;
   const isNone = accepted.length === 0;
-  if (dryRun) return { ...nothing(`${isNone ? 'Nothing' : count(accepted)} would be accepted${rest}`), ...parcel };
+  if (dryRun) return { ...nothing(`${isNone ? 'Nothing' : count(counted)} would be accepted${rest}`), ...parcel };
   const operation = await appendAccept(parts, { head, changes }, contents, {
     paths,
     record: { as: 'apply', writes },
-    summary: summaryOf(written),
+    summary: `Accept ${count(counted)}`,
     actor,
     startedAt,
     batch: note.id,
   });
   await note.end();
-  const message = `${isNone ? 'Nothing was accepted' : `Accepted ${count(accepted)}`}${rest}`;
+  const message = `${isNone ? 'Nothing was accepted' : `Accepted ${count(counted)}`}${rest}`;
   return { success, message, ...parcel, operation };
 }
 
@@ -179,8 +183,9 @@ async function acceptAsPatch({ directory }: AcceptParts, request: Request): Prom
   const accepted = selected.flatMap(({ path, target, before }) =>
     (target ?? before)?.kind === 'directory' ? [] : [path],
   );
-  const message = `The patch changes ${count(accepted)}.${restText(conflicts)}`;
-  return { ...nothing(message), accepted, conflicts, patch };
+  const effect = changesAt(accepted, selected);
+  const message = `The patch changes ${count(countedPaths(effect))}.${restText(conflicts)}`;
+  return { ...nothing(message), accepted, changes: effect, conflicts, patch };
 }
 
 async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<AcceptResult> {
@@ -203,9 +208,11 @@ async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<Acc
     return { ...nothing(`Nothing to commit: ${reason}${noBranch}.`), accepted, conflicts };
   }
   const autoRun = autoRunFiles([...entries.keys()].map((name) => `/${name}`));
-  const parcel = { accepted, conflicts, autoRun };
-  if (dryRun) return { ...nothing(`${count(accepted)} would be committed.${restText(conflicts)}`), ...parcel };
-  const summary = `Accept ${count(accepted)} of attempt ${attempt}`;
+  const effect = changesAt(accepted, selected);
+  const counted = countedPaths(effect);
+  const parcel = { accepted, changes: effect, conflicts, autoRun };
+  if (dryRun) return { ...nothing(`${count(counted)} would be committed.${restText(conflicts)}`), ...parcel };
+  const summary = `Accept ${count(counted)} of attempt ${attempt}`;
   const commit = await draft.commit(entries, options.message ?? `${summary}\n`);
   const rest = restText(conflicts);
   const label = { summary, actor, startedAt };
@@ -214,7 +221,7 @@ async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<Acc
     const operation = await appendAccept(parts, { head, changes }, contents, { ...label, paths: [], record });
     return {
       success: true,
-      message: `Committed ${count(accepted)} to ${target}.${rest}`,
+      message: `Committed ${count(counted)} to ${target}.${rest}`,
       ...parcel,
       operation,
       commit,
@@ -297,6 +304,17 @@ async function appendAccept(
       operation: { tool: 'accept', actor, summary, startedAt, batch, accept: record, changes },
     };
   });
+}
+
+/** Returns the selected changes at accepted paths. */
+function changesAt(accepted: readonly string[], selected: readonly SelectedChange[]): OperationChange[] {
+  const paths = new Set(accepted);
+  const byPath = new Map(selected.map((change) => [change.path, change]));
+  const writes = selected.map(({ path, base, target }) => ({ path, before: base, after: target }));
+  return changesOfWrites(
+    writes.filter(({ path }) => paths.has(path)),
+    byPath,
+  );
 }
 
 /** Returns what an accept changes outside the attempt. A commit to a branch changes no path of the disk. */
@@ -562,11 +580,11 @@ function swapped({ path, before, after }: DiskWrite): DiskWrite {
 }
 
 function nothing(message: string): AcceptResult {
-  return { success: true, message, accepted: [], conflicts: [], autoRun: [], operation: undefined };
+  return { success: true, message, accepted: [], changes: [], conflicts: [], autoRun: [], operation: undefined };
 }
 
-function summaryOf(paths: readonly AcceptedPath[]): string {
-  return `Accept ${count(paths.map(({ path }) => path))}`;
+function countedPaths(changes: readonly OperationChange[]): string[] {
+  return mainChanges(changes).map(({ path }) => path);
 }
 
 function count(paths: readonly string[]): string {

@@ -1,4 +1,5 @@
 import { type CallOptions, compareNames } from '@scratchfs/core';
+import { filesIn } from '../diff/path-diffs.js';
 import { WorkspaceError } from '../errors.js';
 import type { OperationLog } from '../log/operation-log.js';
 import type { OperationRecord } from '../log/operation-record.js';
@@ -15,12 +16,14 @@ export function changesOfWrites(
   planned: ReadonlyMap<string, AttemptChange> = new Map(),
 ): OperationChange[] {
   const removed = new Map(writes.filter(({ after }) => after === null).map((write) => [write.path, write]));
+  const files = filesIn(writes.filter(({ before, after }) => (after ?? before)?.kind !== 'directory'));
   return writes
     .map(({ path, before, after }) => {
       const from = planned.get(path)?.from;
       const old = from === undefined ? undefined : removed.get(from);
       const isMove = before === null && after !== null && old?.before?.kind === after.kind;
-      return { path, ...(isMove && { from }), before, after };
+      const isWhole = (before === null || after === null) && (after ?? before)?.kind === 'directory';
+      return { path, ...(isMove && { from }), before, after, ...(isWhole && { files: files.get(path) ?? 0 }) };
     })
     .sort((a, b) => compareNames(a.path, b.path));
 }
@@ -28,9 +31,15 @@ export function changesOfWrites(
 /** Returns the changes that undo those of an operation. */
 export function inverseChanges(changes: readonly OperationChange[]): OperationChange[] {
   const targets = new Map(changes.flatMap(({ path, from }) => (from === undefined ? [] : [[from, path]])));
-  return changes.map(({ path, before, after }) => {
+  return changes.map(({ path, before, after, files }) => {
     const from = targets.get(path);
-    return { path, before: after, after: before, ...(from !== undefined && { from }) };
+    return {
+      path,
+      before: after,
+      after: before,
+      ...(from !== undefined && { from }),
+      ...(files !== undefined && { files }),
+    };
   });
 }
 
