@@ -58,6 +58,8 @@ export interface Operation {
    * disk: none if it only made a commit. Sorted by path.
    */
   readonly changes: readonly OperationChange[];
+  /** How an `accept` brought the changes: `apply` and `merge` change the disk, `branch` only makes a commit. */
+  readonly as?: 'apply' | 'merge' | 'branch' | undefined;
   /** The operation that an `undo` took back, or that a `redo` made again. */
   readonly target?: number | undefined;
 }

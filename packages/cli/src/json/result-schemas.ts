@@ -36,6 +36,7 @@ const operation = object({
   ok: boolean,
   ms: number,
   changes: list(object({ path: text, 'from?': text, before: side, after: side, 'files?': integer })),
+  'as?': { enum: ['apply', 'merge', 'branch'] },
   'target?': integer,
 });
 const attempt = object({

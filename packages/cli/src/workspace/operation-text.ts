@@ -46,7 +46,7 @@ export function operationText(operation: Operation, output: Output, place?: stri
 
 /** Returns an operation as `--json` shows it. */
 export function operationJson(operation: Operation): Record<string, unknown> {
-  const { id, attempt, at, actor, tool, summary, ok, ms, changes, target } = operation;
+  const { id, attempt, at, actor, tool, summary, ok, ms, changes, as, target } = operation;
   return {
     id,
     attempt,
@@ -63,6 +63,7 @@ export function operationJson(operation: Operation): Record<string, unknown> {
       after,
       ...(files === undefined ? {} : { files }),
     })),
+    ...(as === undefined ? {} : { as }),
     ...(target === undefined ? {} : { target }),
   };
 }

@@ -83,15 +83,15 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
   });
 }
 
-/** Returns what undoing or redoing an operation changes besides the attempt. An accept without changes made a commit. */
-function placeOf({ tool, changes }: Operation): string | undefined {
+/** Returns what undoing or redoing an operation changes besides the attempt. */
+function placeOf({ tool, as }: Operation): string | undefined {
   if (tool !== 'accept') return undefined;
-  return changes.length === 0 ? 'in git' : 'on your disk';
+  return as === 'branch' ? 'in git' : 'on your disk';
 }
 
 async function isAgreed(call: Call, tool: 'undo' | 'redo', target: Operation): Promise<boolean> {
-  const { id, summary, changes } = target;
-  const what = changes.length === 0 ? 'a branch' : count(mainChanges(changes).length, 'path');
+  const { id, summary, changes, as } = target;
+  const what = as === 'branch' ? 'a branch' : count(mainChanges(changes).length, 'path');
   const question = `${tool === 'undo' ? 'Take back' : 'Make again'} ${id}, ${escapeText(summary)}: change ${what} ${placeOf(target)}?`;
   return (await askKey(question, { y: 'yes', n: 'no, change nothing' }, call)) === 'y';
 }

@@ -38,7 +38,7 @@ async function planOf(tool: 'undo' | 'redo', open: Caller, signal: AbortSignal):
   const { shown, hidden } = await visibleOnly(paths, open, signal);
   const text = operationText({ ...(await visibleOperation(target, open, signal)), changes: [] });
   const verb = tool === 'undo' ? 'Take back' : 'Make again';
-  const place = target.changes.length > 0 ? 'on your disk' : 'in git';
+  const place = target.as === 'branch' ? 'in git' : 'on your disk';
   const lines = [`${verb} ${place}: ${text}`, ...cutLines([...pathLines(shown), ...hiddenLines(hidden)])];
   return { head, isOutside: true, shown: lines.join('\n'), diff: sharedDiff(shown), target };
 }

@@ -147,6 +147,7 @@ export class OperationLog {
       ms,
       changes: described,
       ...(target !== undefined && { target }),
+      ...(tool === 'accept' && accept !== undefined && { as: accept.as }),
     };
     const record: OperationRecord = { operation, batch, changes, accept };
     if (batch !== undefined) this.#batches.set(batch, operation.id);
