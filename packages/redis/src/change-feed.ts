@@ -23,8 +23,8 @@ const MAX_RETRY_PAUSE_MS = 1_000;
 
 /**
  * Delivers the commits of all clients to this client's watchers. Commits append to a stream while the filesystem is
- * watched. Its entries are numbered without gaps, so that a missed entry is noticed and reading resumes after a lost
- * connection.
+ * watched. Its entries are numbered one after the other, so a gap shows that changes were missed, and reading resumes
+ * after a lost connection.
  */
 export class ChangeFeed {
   readonly #listeners = new Map<Listener, OnFailure>();
@@ -52,16 +52,16 @@ export class ChangeFeed {
   }
 
   /**
-   * Resolves when reading has begun, so that listeners receive every later change, or has failed to begin. Undefined if
-   * that is over, or if there are no listeners.
+   * Resolves when reading has begun, so that listeners receive every later change, or when it has failed to begin.
+   * Undefined once one of them has happened, or if there are no listeners.
    */
   get ready(): Promise<void> | undefined {
     return this.#reader?.ready;
   }
 
   /**
-   * Resolves when listeners have received an entry, when reading fails, or after a second. Undefined if there is
-   * nothing to wait for.
+   * Resolves when listeners have received an entry, when reading fails or ends, or after a second. Undefined if they
+   * have it already, or if no stream is being read.
    */
   delivered(entry: number): Promise<void> | undefined {
     return this.#reader?.delivered(entry);
@@ -105,7 +105,7 @@ class StreamReader {
     private readonly field: string,
     subscribe: Subscribe,
     private readonly deliver: Listener,
-    /** Called at most once, last. */
+    /** Called at most once; nothing is delivered after it. */
     private readonly fail: (error: unknown) => void,
   ) {
     this.#subscription = subscribe(() => this.#onReconnect());

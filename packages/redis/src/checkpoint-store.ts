@@ -9,7 +9,10 @@ import { readCommitResult } from './format/reply/commit-reply.js';
 import { corruptReply } from './format/reply/corrupt.js';
 import { LoadQueue } from './load/load-queue.js';
 
-/** Bytes of a stored checkpoint, before its name: creation time, then its position in the order of creation. */
+/**
+ * Bytes before the name in a row of the list: the checkpoint's creation time, then its position in the order of
+ * creation.
+ */
 const CHECKPOINT_HEADER_BYTES = 16;
 
 /** Checkpoints in Redis. A checkpoint is one more reference to the root of a state. */

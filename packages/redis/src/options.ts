@@ -6,13 +6,16 @@ export interface RedisStorageOptions extends AsyncStorageOptions {
    * characters. Default `default`.
    */
   readonly namespace?: string | undefined;
-  /** Prefix of every key. Default `scratchfs:`. */
+  /** Prefix of every key, up to 200 characters like those of `namespace`. Default `scratchfs:`. */
   readonly keyPrefix?: string | undefined;
   /** Milliseconds after which an unused filesystem expires, at least 1,000. Default: never. */
   readonly ttlMs?: number | undefined;
   /** Milliseconds after which a request without a reply fails. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Create the filesystem if it does not exist. If false, that is a `StorageError` of kind `lost`. Default true. */
+  /**
+   * Create the filesystem if it does not exist. If false, a missing one is a `StorageError` of kind `lost`. Default
+   * true.
+   */
   readonly create?: boolean | undefined;
   /** Accept a server that drops keys when its memory is full (`maxmemory-policy`), which loses files. Default false. */
   readonly acceptEviction?: boolean | undefined;

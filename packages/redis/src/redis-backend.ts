@@ -36,7 +36,7 @@ class StateBackend implements Backend {
   readonly capabilities: BackendCapabilities;
   readonly hasCostlyPins = true;
   readonly checkpointStore: RedisCheckpointStore;
-  /** Undefined for a fork, as `watch`: only this client changes it. */
+  /** Undefined for a fork, like `watch`: no other client uses a fork. */
   readonly limitStore?: LimitStore;
   readonly watch?: NonNullable<Backend['watch']>;
   readonly #shared: SharedResources;
@@ -73,13 +73,14 @@ class StateBackend implements Backend {
 
   async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#checkCall(call);
-    // A read after a call of `watch` must not return an older state than the first change it reports.
+    // A read after a call of `watch` waits until the feed has begun, so that every change after the state it returns is
+    // reported.
     const { ready } = this.#shared.changeFeed;
     if (ready !== undefined) await ready;
     return requests.length === 0 ? [] : this.#loadQueue.load(requests);
   }
 
-  /** Keeps the current state readable under a lease. Two requests: one now, one to release it. */
+  /** Keeps the current state readable under a lease. Costs a request now and one for its release. */
   async pinRead(call?: BackendCall): Promise<PinnedRead> {
     this.#checkCall(call);
     const { session, changeFeed } = this.#shared;
@@ -108,7 +109,7 @@ class StateBackend implements Backend {
     return this.#forkOf(this.#field, call);
   }
 
-  /** Forks the state in a field of the head: this one's, or that of a checkpoint. */
+  /** Forks the state in a field of the head: that of this backend, or of a checkpoint. */
   async #forkOf(state: string, call: BackendCall | undefined): Promise<Backend> {
     this.#checkCall(call);
     const { session, sequences } = this.#shared;

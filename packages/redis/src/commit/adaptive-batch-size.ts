@@ -2,7 +2,7 @@ import { MAX_REQUEST_COST } from './batch-cost.js';
 
 /** Number of references that one request should write, which takes the server a few milliseconds. */
 const TARGET_REFERENCES = 900;
-/** References that every request writes: the path from the root to what it changes. */
+/** References that any request writes, approximately: the path from the root to what it changes. */
 const BASE_REFERENCES = 60;
 /**
  * Least value of `maxCost`: safe for any filesystem, even if each write copies the whole path because a checkpoint
@@ -10,8 +10,8 @@ const BASE_REFERENCES = 60;
  */
 const MIN_MAX_COST = 80;
 /**
- * Least cost of a request that the limit adapts to: cheaper ones are too small a sample, unless the limit itself keeps
- * them so small.
+ * Cost from which a request adapts the limit, or half of the limit if that is less. Cheaper requests are too small a
+ * sample.
  */
 const MIN_SAMPLE_COST = 60;
 
@@ -27,7 +27,7 @@ export function appliedCost(operations: readonly { readonly cost: number }[], re
 export class AdaptiveBatchSize {
   #maxCost: number;
 
-  /** @param initial maximum cost of the first request, about which nothing is known yet */
+  /** @param initial maximum cost of the first request */
   constructor(initial = MIN_MAX_COST) {
     this.#maxCost = initial;
   }
@@ -37,7 +37,7 @@ export class AdaptiveBatchSize {
     return this.#maxCost;
   }
 
-  /** Adapts to a request of an estimated cost that wrote this many references. At most doubles the limit. */
+  /** Adapts the limit after a request of estimated cost `cost` that wrote `writtenReferences`. At most doubles it. */
   adapt(cost: number, writtenReferences: number): void {
     if (cost < Math.min(MIN_SAMPLE_COST, this.#maxCost / 2)) return;
     const affordable = Math.floor((TARGET_REFERENCES * cost) / Math.max(1, writtenReferences - BASE_REFERENCES));

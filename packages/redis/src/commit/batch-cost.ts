@@ -2,7 +2,7 @@ import { type Batch, type Check, parentPath, type Write } from '@scratchfs/core'
 
 /** Maximum estimated cost of one request. Keeps the server's share to a few milliseconds. */
 export const MAX_REQUEST_COST = 640;
-/** Maximum bytes of one request. */
+/** Approximate maximum bytes of one request. */
 export const MAX_REQUEST_BYTES = 300_000;
 /** Estimated cost of each kind of write. */
 const WRITE_COST: Readonly<Record<Write['kind'], number>> = {

@@ -45,7 +45,10 @@ import { ValidatedReads } from './validated-reads.js';
 const MAX_READ_ONLY_BATCHES = 128;
 /** Maximum number of writing batches per request. */
 const MAX_WRITE_BATCHES = 48;
-/** Maximum number of path components per request. Only deep paths without a common parent reach it. */
+/**
+ * Number of path components from which no batch is added to a request. Only deep paths without a common parent reach
+ * it.
+ */
 const MAX_REQUEST_PATHS = 4_096;
 /** Number of pending operations from which they are divided evenly between the requests in flight. */
 const MIN_OPERATIONS_TO_BALANCE = 32;
@@ -66,7 +69,10 @@ interface Group {
  */
 export class CommitQueue {
   readonly #waiting: PendingOperation[] = [];
-  /** An operation whose reply was lost keeps only its small part here. `outcome` asks the server for its result. */
+  /**
+   * Of an operation whose reply was lost, only a small part is kept: `outcome` needs it to ask the server for the
+   * result.
+   */
   readonly #operations = new RecentOperations<PendingOperation | UnresolvedOperation, FinalResult>(isUndecided);
   readonly #stagedCommits: StagedCommits;
   readonly #batchSize = new AdaptiveBatchSize();
@@ -91,11 +97,11 @@ export class CommitQueue {
   }
 
   /**
-   * Commits a batch. A batch whose operation id is already known is not sent again.
+   * Commits a batch. A batch with writes whose operation id is already known is not sent again.
    * @param after awaited before the batch is sent; until then an abort withdraws it
    */
   commit(batch: Batch, call: BackendCall | undefined, after?: Promise<void>): Promise<CommitResult> {
-    // A read-only batch may be repeated.
+    // A read-only batch may be sent again under the same id.
     const known = batch.writes.length === 0 ? undefined : this.#operations.get(batch.operationId);
     return known === undefined ? this.#enqueue(batch, call, after).result : this.#resultOfKnown(known);
   }
@@ -128,7 +134,10 @@ export class CommitQueue {
     return operation.isSent ? unresolvedPartOf(operation) : undefined;
   }
 
-  /** An unknown operation is certainly absent only as long as no operation has been forgotten. */
+  /**
+   * Withdraws an operation that waits to be sent. An unknown id is certainly absent only while no operation was
+   * forgotten.
+   */
   #outcomeOfUnsent(operationId: string): 'absent' | 'unknown' {
     const operation = this.#operations.pending(operationId);
     if (operation === undefined && this.#operations.hasForgotten) return 'unknown';
@@ -199,7 +208,10 @@ export class CommitQueue {
     this.#schedule();
   }
 
-  /** Uploads large contents before the commit, and stages the writes if they exceed one request. */
+  /**
+   * Sends an operation that exceeds one request. Large contents are uploaded first; if the other writes still exceed
+   * one request, they are staged. The checks of a read-only batch are evaluated in several requests.
+   */
   async #sendLarge(operation: PendingOperation): Promise<void> {
     const { batch } = operation;
     const preparation = new AbortController();
@@ -252,8 +264,8 @@ export class CommitQueue {
       }
       const { version, stagedState, isLocked } = staged;
       operation.isSent = true;
-      // A batch that begins with `clear` brings its checks here. Those of others were evaluated while staging, and the
-      // script compares the whole state instead.
+      // The checks of a batch that begins with `clear` are sent with this request. Those of other batches were
+      // evaluated during staging, and the script verifies that the state has not changed since.
       const checks = stagedState.replacesAll ? batch.checks : [];
       const request = singleBatchRequest({ ...batch, checks }, { sequence: operation.sequence, version, stagedState });
       const { acknowledged, restore } = this.sequences.acknowledge();
@@ -359,8 +371,8 @@ export class CommitQueue {
   }
 
   /**
-   * Sends the operations of a group that failed one by one, so that only those that meet the damage fail. They keep their
-   * numbers, so none is applied twice.
+   * Sends the operations of a failed group again, each in a request of its own, so that only those that meet the damage
+   * fail. They keep their numbers, so none is applied twice.
    */
   async #sendEach(operations: readonly PendingOperation[]): Promise<void> {
     for (const operation of operations) {
@@ -472,7 +484,9 @@ export class CommitQueue {
     return sent.sequence > 0 ? this.#operations.end(operationId, result) : result;
   }
 
-  /** Frees the number and the fields of an operation that will not be applied any more. */
+  /**
+   * Frees the number and the fields of an operation that was not applied, or whose outcome cannot be learned any more.
+   */
   #release({ sequence, ownedFields }: UnresolvedOperation): void {
     this.sequences.settle(sequence);
     this.#discardFields(ownedFields);
@@ -494,12 +508,12 @@ export class CommitQueue {
     const { operationId } = operation.batch;
     this.sequences.failed(operation.sequence);
     if (this.#operations.get(operationId) === operation) this.#operations.set(operationId, unresolvedPartOf(operation));
-    // `outcome` has reported the operation as absent in the meantime.
+    // Read-only, or `outcome` has reported the operation as absent in the meantime.
     else this.#discardFields(operation.ownedFields);
     rejectOperation(operation, error);
   }
 
-  /** Rejects an operation that was never sent. */
+  /** Rejects an operation that will certainly not be applied, and frees its number and its fields. */
   #withdraw(operation: PendingOperation, error: unknown): void {
     operation.preparation?.abort(error);
     const at = this.#waiting.indexOf(operation);

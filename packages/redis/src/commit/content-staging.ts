@@ -6,11 +6,14 @@ import { Writer } from '../format/request/writer.js';
 import { CHUNK_BYTES } from '../format/stored/chunk.js';
 import { scripts } from '../lua/scripts.js';
 
-/** Larger contents are uploaded before their commit. */
+/**
+ * Maximum bytes of a content that is sent with its commit. A larger one is uploaded before, unless it has several
+ * parts.
+ */
 const MAX_INLINE_CONTENT_BYTES = 262_144;
-/** Content per upload request. While the server stores one, the client encodes and sends the next. */
+/** Bytes of content per upload request. While the server stores one, the client encodes and sends the next. */
 const STAGING_REQUEST_BYTES = 4 * CHUNK_BYTES;
-/** Milliseconds after which the server deletes uploads that no commit has used. */
+/** Milliseconds after which the server may delete uploads and staged states that no commit has used. */
 export const STAGING_LEASE_MS = 300_000;
 
 /** Returns the number of content bytes that a write carries. */
@@ -20,7 +23,7 @@ export function contentBytesOf(write: Write): number {
 }
 
 /**
- * Uploads the whole chunks of large contents under private fields, to which the commit then refers.
+ * Uploads the whole chunks of large contents under private fields of the head, to which the commit then refers.
  * @param ownedFields receives the fields that were created, even if the upload fails
  * @throws StorageError; the signal's reason
  */

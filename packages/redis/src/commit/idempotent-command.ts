@@ -6,7 +6,7 @@ import { sendStateCommand } from '../connection/state-commands.js';
 import { scripts } from '../lua/scripts.js';
 import type { Sequences } from './sequences.js';
 
-/** Attempts of a command that certainly was not applied. */
+/** Maximum attempts of a command. It is repeated only after an attempt that was certainly not applied. */
 const MAX_ATTEMPTS = 3;
 
 /** Outcomes that the script reports instead of a result. */
@@ -14,9 +14,9 @@ const ABSENT = 'a';
 const UNKNOWN = 's';
 
 /**
- * Runs a command on checkpoints or forks that is applied at most once, however often it has to be sent.
- * @throws StorageError of kind `unavailable` or `timeout` if the outcome is unknown; its `mayHaveHappened` is false if
- *   the command was certainly not applied
+ * Runs a command on checkpoints, forks or limits that is applied at most once, however often it has to be sent.
+ * @throws StorageError `unavailable` or `timeout` if the server cannot be reached, or if the outcome is unknown;
+ *   `closed`; others that the server causes. Its `mayHaveHappened` is false if the command was certainly not applied
  */
 export async function runIdempotent(
   session: ClientSession,
@@ -53,7 +53,7 @@ export async function runIdempotent(
   }
 }
 
-/** Waits for the connection. @throws StorageError if the call aborts first */
+/** Waits for the connection. @throws StorageError if the call aborts first, or no connection comes about */
 async function waitForConnection({ connection }: ClientSession, call: BackendCall | undefined): Promise<void> {
   const signal = call?.signal;
   const ready = connection.whenReady();

@@ -11,7 +11,7 @@ export type FinalResult = CommitResult | 'absent';
 export interface UnresolvedOperation {
   /** The operation's number; 0 for a read-only batch, which the server does not record. */
   readonly sequence: number;
-  /** Start time by the system clock. */
+  /** System time at which the operation began, in milliseconds. */
   readonly begun: number;
   /** Fields of the head that were created for this operation. They are deleted if the operation is not applied. */
   readonly ownedFields: string[];
@@ -31,7 +31,7 @@ export interface PendingOperation extends UnresolvedOperation {
   readonly settle: (result: CommitResult) => void;
   readonly fail: (error: unknown) => void;
   readonly call: BackendCall | undefined;
-  /** True from the moment the server may apply the operation. Until then it can be withdrawn. */
+  /** True while the server may apply the operation. Otherwise it can be withdrawn. */
   isSent: boolean;
   /** Stops the upload of contents and staged writes that precede the commit. */
   preparation: AbortController | undefined;

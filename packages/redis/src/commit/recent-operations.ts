@@ -60,7 +60,8 @@ export class RecentOperations<Pending extends object, Result> {
     else if (!this.isPending(known)) return known;
     else {
       if (young === undefined) this.#old.set(operationId, result);
-      // A slow operation may be old when it ends, and its caller asks for the result after that.
+      // A slow operation may be in the old generation when it ends. Its caller asks for the result after that, so it
+      // becomes young.
       this.#young.set(operationId, result);
     }
     return result;

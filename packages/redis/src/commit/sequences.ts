@@ -38,7 +38,7 @@ export class Sequences {
     return this.#first + this.#states.length - 1;
   }
 
-  /** Marks a number whose result has arrived, so that the server need not keep it. */
+  /** Marks a number whose result has arrived or is not needed any more, so that the server need not keep it. */
   settle(sequence: number): void {
     this.#end(sequence, SETTLED);
   }

@@ -15,7 +15,8 @@ export interface BatchPart {
 /**
  * Splits a batch into parts. Checks come before the writes that could invalidate them. The check that a name is free
  * comes with the write that creates it, because both need the same bucket.
- * @param replacesAll the batch begins with `clear`; its checks are left out, the last request brings them
+ * @param replacesAll the batch begins with `clear`; its checks are left out, because the last request of the commit has
+ *   them
  * @param maxCost returns the maximum cost of the next part with writes
  */
 export function* splitBatch(
@@ -71,8 +72,8 @@ export function* splitBatch(
 }
 
 /**
- * Returns the names that are created before any other name is moved or removed. Whether they are free does not change
- * until then.
+ * Returns the paths that are created before the first link, removal, move, copy or `clear`. Until then, no write to
+ * another path changes whether they are free.
  */
 function createdBeforeMoves(writes: readonly Write[]): ReadonlySet<string> {
   const names = new Set<string>();

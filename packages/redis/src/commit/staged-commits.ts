@@ -112,7 +112,10 @@ export class StagedCommits {
     }
   }
 
-  /** Deletes a staged state or content whose commit will not come. Does not wait, and ignores failures: leases expire. */
+  /**
+   * Deletes a staged or pinned state, or an uploaded content, that is not needed any more, and unlocks the state if
+   * `isLocked` is true. Does not wait, and ignores failures: leases and locks expire.
+   */
   discard(key: string, isLocked: boolean): void {
     runStateCommand(this.session, this.field, 'giveBack', [key])
       .then((reply) => this.onGarbage(Number(replyText(reply[3]))))
@@ -120,7 +123,9 @@ export class StagedCommits {
     if (isLocked) runStateCommand(this.session, this.field, 'unlock').catch(() => {});
   }
 
-  /** Runs one part of a batch on the private state. Returns the positions of the checks that fail. */
+  /**
+   * Runs one part of a batch on the private state. Returns the positions in the whole batch of the checks that fail.
+   */
   async #runPart(
     key: string,
     { checks, positions, writes }: BatchPart,

@@ -1,6 +1,6 @@
 import type { Check } from '@scratchfs/core';
 
-/** Maximum number of cached checks. */
+/** Number of cached checks above which the cache is cleared. */
 const MAX_VALIDATED_CHECKS = 10_000;
 
 /**
@@ -18,8 +18,8 @@ export class ValidatedReads {
   }
 
   /**
-   * Records checks that held in a state. If it is not the last one, or too many checks are cached, the others are
-   * dropped first.
+   * Records checks that held in a state. If the cached ones held in another state, or are too many, they are dropped
+   * first.
    */
   add(state: Buffer, batches: readonly (readonly Check[])[]): void {
     if (!state.equals(this.#state) || this.#checks.size > MAX_VALIDATED_CHECKS) {

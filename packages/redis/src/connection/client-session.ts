@@ -20,7 +20,7 @@ import type { Argument } from './script-command.js';
 
 /** The version of the layout that this package reads and writes. */
 export const LAYOUT_VERSION = '3';
-/** Attempts of a request after a new epoch, or after the server has lost this client's results. */
+/** Maximum attempts of a request that the server refuses for a reason that the client can mend, such as a new epoch. */
 const MAX_ATTEMPTS = 8;
 /**
  * Age up to which a request may be sent again after the server has lost the client's results. Results expire at least
@@ -37,7 +37,7 @@ const MAX_EPOCH_JUMP = 2 ** 24;
 /** Random pause before a locked state is tried again. */
 const LOCK_RETRY_MS = { min: 2, max: 8 } as const;
 
-/** In place of an identity, asks `destroy` for the stored one. */
+/** Passed to the `destroy` script in place of an identity: asks for the stored one. */
 const ANY_IDENTITY = '?';
 
 const WENT_BACK = 'The filesystem has gone back in time: the server has lost acknowledged writes';
@@ -69,8 +69,8 @@ export class ClientSession {
   isWatched = false;
   #token = '';
   /**
-   * Metadata of the root in case this client creates the filesystem. Its birth time is the creation time of the
-   * storage.
+   * Metadata of the root in case this client creates the filesystem. Its times are those of the creation of this
+   * session.
    */
   readonly #rootMeta = Buffer.alloc(META_BYTES);
   #highestCounter = 0;
@@ -115,7 +115,7 @@ export class ClientSession {
     return this.#highestCounter;
   }
 
-  /** Returns an unused field name of the head. The letter is the kind of its value. */
+  /** Returns an unused field name of the head: `g` for an uploaded content, `p` for a staged or pinned state. */
   uniqueField(letter: 'g' | 'p'): string {
     this.#fieldCount += 1;
     return `${letter}/${this.client}/${this.#fieldCount}`;
@@ -165,7 +165,7 @@ export class ClientSession {
       if (kind === 'B') throw this.#fail(WENT_BACK);
       if (kind === 'G') throw new StateGoneError();
       if (kind === 'W') {
-        // A staged commit holds the lock and is about to end.
+        // A staged commit has locked the state until it ends, or until the lock expires.
         if (performance.now() > deadline) throw new StorageError('timeout', 'The filesystem was locked for too long');
         await sleep(randomInt(LOCK_RETRY_MS.min, LOCK_RETRY_MS.max));
         continue;
@@ -188,10 +188,10 @@ export class ClientSession {
 
   /**
    * Deletes all keys of the filesystem in one atomic step. A first request returns its identity and the names of its
-   * clients; the next ones delete only a filesystem of that identity, so one that is created during the call stays. No
-   * handshake comes first, so that a filesystem of another layout version can be deleted too.
+   * clients. The next ones delete only a filesystem of that identity, so a filesystem that is created during the call
+   * stays. No handshake comes first, so that a filesystem of another layout version can be deleted too.
    * @throws StorageError `lost` if another filesystem has replaced the one that this client knows; `conflict` if
-   *   clients keep connecting during the call
+   *   clients keep connecting during the call; those of the connection
    */
   async destroy(): Promise<void> {
     const { head, objects, references, queue, changes, results } = this.keys;
@@ -223,7 +223,9 @@ export class ClientSession {
     throw new StorageError('conflict', 'The filesystem was not deleted: clients kept connecting during the call');
   }
 
-  /** Closes the connection and deletes this client's results, because it will never ask for them again. */
+  /**
+   * Closes the connection. If it is up, deletes this client's results first, because it will never ask for them again.
+   */
   async close(): Promise<void> {
     const { head, results } = this.keys;
     const last = { script: scripts.leave, keys: [head, results(this.client)], args: [this.client] };

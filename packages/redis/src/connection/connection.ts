@@ -37,7 +37,10 @@ const reconnectDelayMs = (attempt: number): number => Math.min(25 * 2 ** Math.mi
 /** After a failover the old master replies READONLY. Reconnects and sends the request again, to the new master. */
 const reconnectOnError = (error: Error): false | 2 => (error.message.startsWith('READONLY') ? 2 : false);
 
-/** Options that override those of the user's client. Resending is safe, because every change carries an operation id. */
+/**
+ * Options that override those of the user's client. Resending is safe: the server applies each numbered operation only
+ * once, and other requests may be repeated.
+ */
 const OWN_OPTIONS = {
   lazyConnect: true,
   keyPrefix: '',
@@ -55,12 +58,12 @@ const OWN_OPTIONS = {
 
 const { enableOfflineQueue: _, retryStrategy: __, readOnly: ___, ...OWN_NODE_OPTIONS } = OWN_OPTIONS;
 
-/** Links by the client of the user that they were made for. */
+/** Links by the user's client that they were made for. */
 const sharedLinks = new WeakMap<RedisClient, ServerLink>();
 
 /**
- * A connection to the servers of the user's client, with the same credentials and options of our own. Connections of several
- * filesystems may share one; the last of them closes it.
+ * A connection to the servers of the user's client or URL, with the same credentials and options of our own.
+ * Connections of several filesystems may share a link; the last of them closes it.
  */
 export class ServerLink {
   readonly client: OwnClient;
@@ -183,11 +186,11 @@ export interface StreamPosition {
   readonly after: number;
 }
 
-/** Requests of one filesystem over a link, each with a timeout. */
+/** Sends requests over a link, each with a timeout. */
 export class Connection {
   readonly #link: ServerLink;
   readonly #timeoutMs: number;
-  /** Ends the requests in flight. */
+  /** Functions that reject the requests in flight. */
   readonly #inFlight = new Set<() => void>();
   #closed = false;
 
@@ -201,7 +204,10 @@ export class Connection {
     return this.#link.generation;
   }
 
-  /** Resolves when the connection is ready; undefined if it is. Rejects if it is closed first. */
+  /**
+   * Resolves when the connection is ready; undefined if it is. Rejects if it is closed first, or the server cannot be
+   * reached.
+   */
   whenReady(): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closedError());
     return this.#link.whenReady()?.catch((error: unknown) => {
@@ -266,8 +272,8 @@ export class Connection {
   }
 
   /**
-   * Closes the connection. If it is up, a last script runs before; its failure is ignored, and its result is not waited for
-   * long. Requests that are then still in flight reject.
+   * Closes the connection. If it is up, `last` runs first: it is waited for up to a second, and its failure is ignored.
+   * Requests that are then still in flight reject.
    */
   async close(last?: LastScript): Promise<void> {
     if (this.#closed) return;
@@ -327,7 +333,7 @@ export class Connection {
   }
 }
 
-/** An entry of a stream, as Redis returns it. */
+/** An entry of a stream: its id, and the value of its first field, not decoded yet. */
 export interface RawEntry {
   readonly id: string;
   readonly text: Buffer;

@@ -53,7 +53,7 @@ export function toStorageError(error: unknown): StorageError {
   return new StorageError('unavailable', 'The Redis server could not be reached, or its reply was lost', { cause });
 }
 
-/** Returns the same error with the given `mayHaveHappened` if no reply came. Other errors say it themselves. */
+/** Returns an error without a reply with the given `mayHaveHappened`. Returns any other error as it is. */
 export function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): unknown {
   if (!isWithoutReply(error) || error.mayHaveHappened === mayHaveHappened) return error;
   const { kind, message, retryable, cause } = error;
@@ -78,7 +78,7 @@ export function isDamage(error: unknown): boolean {
   return isStorageError(error, 'corrupt') || isStorageError(error, 'lost');
 }
 
-/** Copies name, message and code of an error, which are safe to show. */
+/** Copies name, message and code of an error, without credentials in URLs. */
 function plainCause(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   const plain = new Error(withoutCredentials(error.message));

@@ -28,7 +28,8 @@ const MAX_PART_CHARS = 200;
 /**
  * Returns the keys of a namespace.
  * @param clientPrefix prefix that the user's client puts before all of its keys
- * @throws TypeError for anything but a string; RangeError for one that is empty, too long, or would break the hash tag
+ * @throws TypeError for anything but a string; RangeError for an empty namespace, and for a namespace or prefix that is
+ *   too long or has characters that are not allowed
  */
 export function keysOf(prefix: string, namespace: string, clientPrefix = ''): Keys {
   checkPart(namespace, 'namespace', 1);

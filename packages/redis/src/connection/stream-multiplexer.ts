@@ -57,7 +57,7 @@ export class StreamMultiplexer {
     this.#disconnect();
   }
 
-  /** Arranges that a subscription is read soon. */
+  /** Starts a read soon that includes all subscriptions that wait for entries. */
   include(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -136,7 +136,10 @@ function positionOf({ key, after }: StreamSubscription): StreamPosition {
 
 /** One stream of a multiplexer. */
 export class StreamSubscription {
-  /** The last entry that was received. Undefined before the first call of `next`. */
+  /**
+   * Number of the entry after which reading continues. Undefined before the first call of `next`, and after the stream
+   * has ended.
+   */
   after: number | undefined;
   /** The entry after which the read in progress began; undefined if it does not include this stream. */
   readAfter: number | undefined;
@@ -162,7 +165,9 @@ export class StreamSubscription {
     return this.after === undefined || (this.readAfter !== undefined && this.readAfter <= this.after);
   }
 
-  /** Returns the entries after a given one; none if none came for some time. @throws StorageError */
+  /**
+   * Returns the entries after a given one. Returns none if none came for some time, or on close. @throws StorageError
+   */
   next(after: number): Promise<readonly StreamEntry[]> {
     if (this.#entries.length > 0) return Promise.resolve(this.#entries.splice(0));
     if (this.#failure !== undefined) return Promise.reject(this.#failure);

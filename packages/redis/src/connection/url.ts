@@ -20,7 +20,7 @@ export function parseUrl(text: string): ParsedUrl {
     if (key in options) throw new TypeError(`The Redis URL gives ${JSON.stringify(key)} twice`);
     if (key === 'namespace' || key === 'keyPrefix') options[key] = value;
     else if (key === 'ttlMs' || key === 'timeoutMs') options[key] = wholeNumber(key, value);
-    // The message does not name it: it may be part of a password that was not encoded.
+    // The message does not name the parameter: it may be part of a password that was not encoded.
     else
       throw new TypeError(
         'The Redis URL has an unknown parameter. Known are namespace, keyPrefix, ttlMs, timeoutMs; a ? or & in a password is %3F or %26',

@@ -1,8 +1,8 @@
 import { lua } from './lua.js';
 
 /**
- * Appends changes to the stream for watchers (`KEYS[6]`). Entries are numbered without gaps, so that a watcher notices
- * a missed one. Nothing is written while the filesystem is not watched. An entry without text says that the whole state
+ * Appends changes to the stream for watchers (`KEYS[6]`). Called only while the filesystem is watched. Entries are
+ * numbered one after the other, so that a watcher notices a missed one. An entry without text says that the whole state
  * was replaced.
  */
 export const ANNOUNCE = lua`

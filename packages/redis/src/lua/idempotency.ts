@@ -1,8 +1,8 @@
 import { lua } from './lua.js';
 
 /**
- * Applies each operation at most once. `KEYS[5]` is the hash of the client's results. An operation that was applied
- * returns its stored result again. One below the client's floor has come too late and is refused.
+ * Applies each operation at most once. `KEYS[5]` is the hash of the client's results. An operation that has a result,
+ * applied or refused, returns it again. An operation below the client's floor has come too late and is refused.
  */
 export const IDEMPOTENCY = lua`
 local sequences, floorSeq, highest = {}, nil, nil

@@ -30,7 +30,7 @@ export const CHUNK_OVERHEAD = 26;
  */
 export const RESULTS_FIELD = 'u/';
 
-/** Sizes of the stored formats (`format/stored`) and helpers that all scripts share. */
+/** Sizes of the stored formats (`format/stored`), and helpers of all scripts that read or write stored objects. */
 export const LAYOUT = lua`
 local DIRECTORY = '>c1ddddddddddI4c33c44c24'
 -- A directory gets another bucket when it has more than GROW names per bucket.
@@ -42,9 +42,9 @@ local RECORD, STRIDE = 93, 101
 -- By name the first 32 bits of its SHA-1, as far as they are known.
 local hashes = {}
 
--- Returns the check of an object, which follows it in its stored form. The object of a directory or bucket may already have it. It covers all of a page; of a directory all but its versions
--- and totals, which every write changes; of a bucket the names. Its records have checks of their own, so that a change of one need
--- not read the others.
+-- Returns the check of an object, which follows it in its stored form. The object of a directory or bucket may already
+-- have it. It covers all of a page; of a directory all but its versions and totals, which every write changes; of a
+-- bucket the names. Its records have checks of their own, so that a change of one need not read the others.
 local function checkOf(object)
   local kind = object:byte()
   if kind == 68 then object = object:sub(${DIRECTORY_AT.root}, ${DIRECTORY_AT.end})
@@ -73,10 +73,10 @@ local function digestField(id)
   return ('b%.0f'):format(id)
 end
 
--- Returns an object from its stored form, or nil if it is damaged or belongs to another number. With its check if keepsCheck is set,
--- which saves a copy, but a page without. A chunk ends in its number, and its segments have digests, which the client verifies. A
--- large one is stored as it was sent, because appending the number would create its bytes once more; its digest lies in a field
--- of its own.
+-- Returns an object from its stored form, or nil if it is damaged or belongs to another number. If keepsCheck is set,
+-- directories and buckets keep their check, which saves a copy. A chunk ends in its number, and its segments have
+-- digests, which the client verifies. A large one is stored as it was sent, because appending the number would create
+-- its bytes once more; its digest lies in a field of its own.
 local function unsealed(id, stored, keepsCheck)
   if #stored < 10 then return nil end
   local kind = stored:byte()

@@ -14,7 +14,9 @@ local function renewResults()
   redis.call('PEXPIRE', KEYS[5], RESULTS_MS)
 end
 
--- Names the client in the head. A commit renews the results for another day at most a few minutes after the last registration.
+-- Names the client in the head, with a time at which its results have certainly expired. Each sweep registers it again,
+-- so a commit renews the results for another day at most a few minutes after the last registration; an hour is added
+-- for that.
 local function registerResults(client)
   local time = redis.call('TIME')
   redis.call('HSET', KEYS[1], '${RESULTS_FIELD}' .. client, ('%.0f'):format(time[1] * 1000 + RESULTS_MS + 3600000))

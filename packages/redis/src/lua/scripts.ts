@@ -77,8 +77,8 @@ function script(name: string, extraKeys: ExtraKeys, ...parts: readonly string[])
 }
 
 /**
- * The parts that work on the tree. The parts that may refuse a request come before them in a script, because building
- * these functions takes time.
+ * The parts that work on the tree. In a script they come after the parts that may refuse a request, because creating
+ * their functions takes time.
  */
 const TREE = [
   TRANSFORMS,

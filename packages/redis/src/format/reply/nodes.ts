@@ -13,7 +13,10 @@ export interface StoredState {
   readonly inodesVersion: number;
 }
 
-/** Decodes a state: references of the root and of the table of inodes, then these two fields. */
+/**
+ * Decodes a state. Its bytes begin with the references of the root and of the table of inodes, which clients do not
+ * need.
+ */
 export function readState(bytes: Buffer): StoredState {
   return { linkedSize: bytes.readDoubleBE(16), inodesVersion: bytes.readDoubleBE(24) };
 }
@@ -44,7 +47,10 @@ export function readDirectoryNode(
   });
 }
 
-/** Decodes an entry record. `extra` is the data that came with it: a directory object, a link's target, or an inode. */
+/**
+ * Decodes an entry record. `extra` is the data that the reply has with it: a directory's object, a symlink's target, or
+ * the inode of a node with several names (before its target, if it is a symlink); empty for other files.
+ */
 export function readRecordNode(
   bytes: Buffer,
   at: number,

@@ -67,7 +67,7 @@ export function readBuckets(reply: Reply, from: number, state: StoredState): Row
     const bucket = readBucket(bytes);
     if (bucket === undefined) throw corruptReply('a listing');
     let next = 0;
-    // Records of files have no extra data.
+    // Only records of kind `f`, files with one name, have no extra data.
     bucket.names.forEach((name, index) => {
       const at = bucket.recordsAt + index * RECORD_STRIDE;
       const isFile = bytes[at] === FILE_LETTER;

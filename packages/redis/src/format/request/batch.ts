@@ -291,8 +291,8 @@ function idText(id: string | number): string {
 }
 
 /**
- * Encodes a content: its size, its uploaded chunks, and the rest as pieces within one chunk each, which become
- * arguments.
+ * Encodes a content: its size, its uploaded chunks, and the rest in pieces, each within one chunk and an argument of
+ * its own.
  */
 export function writeContent(
   size: number,

@@ -1,7 +1,8 @@
 import { singleSegmentChunk } from '../stored/chunk.js';
 
 /**
- * Contents that a request carries, each as an argument of its own. The request body refers to them by position, from 1.
+ * Pieces of content that a request carries, each as an argument of its own. The request body refers to them by
+ * position, from 1.
  */
 export class ChunkArguments {
   readonly #chunks: Buffer[] = [];

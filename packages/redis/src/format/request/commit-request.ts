@@ -10,7 +10,9 @@ const MIN_CAPACITY = 256;
 
 /** An encoded request: the paths that its batches name, the batches, and the contents as separate arguments. */
 export interface CommitRequest extends RequestBody {
-  /** True if each batch writes the content of at most one file, or only checks. */
+  /**
+   * True if each batch only has checks, or writes the content of one file and at most touches a directory before it.
+   */
   readonly fitsFastPath: boolean;
   readonly chunks: readonly Buffer[];
 }
@@ -42,7 +44,7 @@ export class CommitRequestWriter implements CommitRequest {
     return this.#body.length + this.#contents.bytes;
   }
 
-  /** Adds a batch. @throws TypeError, RangeError if it cannot be encoded; the request is then unchanged */
+  /** Adds a batch. @throws TypeError, RangeError if it cannot be encoded; the request then does not contain it */
   add(batch: Batch, sent: BatchContext): void {
     this.#atomically(() => writeBatch(batch, sent, this.#paths, this.#body, this.#contents));
     this.#isSmall &&= isOneContent(batch.writes);
@@ -50,7 +52,7 @@ export class CommitRequestWriter implements CommitRequest {
 
   /**
    * Adds the checks of a read-only batch.
-   * @throws RangeError if they cannot be encoded; the request is then unchanged
+   * @throws RangeError if they cannot be encoded; the request then does not contain them
    */
   addReadOnly(batch: Batch): void {
     this.#atomically(() => writeChecks(batch, this.#paths, this.#body));
@@ -89,8 +91,8 @@ export class CommitRequestWriter implements CommitRequest {
 }
 
 /**
- * Reports whether the commit script's fast path can apply the writes: one content of one file and, if the file is new,
- * the time of its directory.
+ * Reports whether the commit script's fast path may be able to apply the writes: none, or the content of one file and,
+ * before it, at most one `touch`.
  */
 function isOneContent(writes: readonly Write[]): boolean {
   if (writes.length > 2 || (writes.length === 2 && writes[0]?.kind !== 'touch')) return false;

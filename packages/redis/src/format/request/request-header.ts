@@ -12,17 +12,22 @@ export interface RequestHeader {
   readonly ttlMs: number;
   /** All of the client's operations below this number are settled or given up. */
   readonly floor: number;
-  /** Numbers of operations whose results have arrived, separated by spaces. */
+  /** Numbers of operations whose results the server may delete, separated by spaces. */
   readonly settled: string;
   /** True if the sender holds the lock of the state. */
   readonly holdsLock: boolean;
   /** True if the request only removes names. Such a request runs even if the server has no free memory. */
   readonly onlyRemoves: boolean;
-  /** True if each batch writes the content of at most one file, or only checks. */
+  /**
+   * True if each batch only has checks, or writes the content of one file and at most touches a directory before it.
+   */
   readonly fitsFastPath: boolean;
   /** True if the last argument holds the changes for watchers. */
   readonly hasAnnouncements: boolean;
-  /** True if the expiry of the client's results is to be renewed. Only commits have results. */
+  /**
+   * True if the expiry of the client's results is to be renewed. Commits set it about once an hour, other requests
+   * always.
+   */
   readonly renewsResults: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface Bucket {
 
 const NUMBER_BYTES = 8;
 
-/** The longest input of a check: a bucket's number, a name of 255 bytes, `/`, and a record. */
+/** Reused for the input of a check: at most a bucket's number, a name of 255 bytes, `/`, and a record. */
 const checked = Buffer.alloc(NUMBER_BYTES + 256 + RECORD_BYTES);
 
 /** Reports whether a record matches its check. `name` is the name with the `/` that ends it. */

@@ -18,7 +18,7 @@ const NUMBER_BYTES = 8;
 const CHUNK_LETTER = 0x43;
 /** The letter `B`. */
 const LARGE_CHUNK_LETTER = 0x42;
-/** Least bytes of a large chunk. */
+/** Least bytes of content in a large chunk. */
 const LARGE_CHUNK_BYTES = 8_192;
 /** Length of a digest in characters. */
 export const DIGEST_CHARS = 16;

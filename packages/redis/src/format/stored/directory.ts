@@ -3,9 +3,9 @@ import { CHECK_BYTES, META_BYTES, NODE_ID_BYTES, readMeta, readNodeId } from './
 import { storedTransform, TRANSFORM_BYTES, type Transform } from './transform.js';
 
 /**
- * The object of a directory, 194 bytes: `D`, its number, the versions of its metadata, listing and subtree, its number of
- * names, the totals of its subtree, the reference of its buckets and their number, a transform for its subtree, metadata,
- * node id. Its check follows.
+ * The object of a directory, 194 bytes: `D`, its number, the versions of its metadata, listing and subtree, its number
+ * of names, the totals of its subtree, the reference of its buckets and their number, a transform for its subtree,
+ * metadata, node id, check.
  */
 export const DIRECTORY_BYTES = 85 + TRANSFORM_BYTES + META_BYTES + NODE_ID_BYTES + CHECK_BYTES;
 

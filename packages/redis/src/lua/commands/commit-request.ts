@@ -26,14 +26,16 @@ if onlyRemoves == 1 then renewResults() end
 local further = redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LLEN', KEYS[4])
 local answers, results = {}, {}
--- The stored limits as a batch begins with them; batches with others are refused. A fork belongs to one client.
+-- The stored limits as a batch begins with them; batches with others are refused. A fork belongs to one client and
+-- stores none.
 local limits = field == 's' and head[6] and head[6]:sub(1, 24)
 if limits and redis.sha1hex(head[6]:sub(1, 32)):sub(1, 8) ~= head[6]:sub(33) then
   error({ err = 'SCRATCHFS CORRUPT the stored limits are damaged' })
 end
 
--- Returns the reply, one text in lines: the counter; then the number of objects that wait to be freed, the cost, and the number of the
--- entry for watchers ('0' if nothing changed, '-' if nobody watches); then one result for each batch.
+-- Returns the reply, one text in lines: the counter; then the number of objects that wait to be freed, the cost, and
+-- the number of the entry for watchers ('0' if nothing changed, '-' if the filesystem is not watched); then one result
+-- for each batch.
 local function commitReply(spent, entry)
   keepAlive()
   local totals = waiting .. ' ' .. math.ceil(spent) .. ' ' .. (entry or '-')

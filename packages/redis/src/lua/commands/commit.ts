@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * Commits the batches of a request. Each is checked, then applied in memory. All changes are stored at the end. A batch that
- * may exceed a limit is applied alone, so that it can be discarded.
+ * Commits the batches of a request. Each is checked, then applied in memory. Changes are stored at the end. They are
+ * also stored before a batch that may exceed a limit, so that this batch can be discarded alone.
  */
 export const COMMIT = lua`
 paths.parents, paths.names, now.further, writes.contentsAfter = parents, names, further, BEFORE_CONTENTS
@@ -76,7 +76,8 @@ local function overLimit(size, nodesBefore, newSize, newNodes, maxSize, maxNodes
   end
 end
 
--- Makes a staged state the current one. It was staged on the current state, unless it replaces everything.
+-- Makes a staged state the current one. Returns 'm' if the state has changed since it was staged, unless it replaces
+-- everything. Returns the result of a limit that it exceeds.
 local function adoptStagedState(blob, at, size, nodesBefore, maxSize, maxNodes)
   local replacesAll, key = struct.unpack('>I1I1c0', blob, at)
   local staged, original = unpack(redis.call('HMGET', KEYS[1], key, 'w/' .. key))

@@ -35,10 +35,12 @@ local function isWholeWay(path, buckets, indexes)
 end
 
 local function fastPath()
-  -- By path: its directory if it is the parent of others, the bucket that has its name, and the name's position there.
+  -- By path: its directory if it is the parent of others, the bucket that its name belongs to, and the name's position
+  -- there.
   local directories, buckets, indexes = {}, {}, {}
   -- By number the objects on the paths, as the batches so far leave them; chunks are the contents to write. way has the
-  -- numbers on the paths, needed only if any object of the filesystem is shared; outdated has fields of digests.
+  -- numbers on the paths, needed only if any object of the filesystem is shared; outdated has the fields of digests to
+  -- delete.
   local pages, opened, chunks, way, outdated = {}, {}, {}, {}, {}
 
   for path = 1, #names do
@@ -150,7 +152,7 @@ local function fastPath()
       end
       if failed ~= '' then answer = 'c' .. failed
       else
-        -- A read-only batch, or a staged commit.
+        -- The general path runs read-only batches and staged commits.
         if blob:byte(at) ~= 1 then return end
         if limits and blob:sub(begins[i], begins[i] + 23) ~= limits then return end
         local growth, more, sizes

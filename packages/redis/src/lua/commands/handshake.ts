@@ -9,7 +9,8 @@ import { lua } from '../lua.js';
  * so that watchers may have missed changes; 9 a random number for a new epoch; 10 '1' to create the client's results; 11 the client's
  * name. A client that does not know yet that its results are lost is told by the next script.
  *
- * Returns the token, the counter, and the counter at the end of the epoch that the client knows.
+ * Returns the token, the counter, and the counter at the end of the epoch that the client knows ('' if that has not
+ * ended).
  */
 export const HANDSHAKE = lua`
 for i = 1, 4 do

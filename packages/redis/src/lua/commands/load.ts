@@ -95,7 +95,8 @@ function load.parent(names)
   return view
 end
 
--- Walks a path from the root. Returns the view of a directory, or the record of anything else.
+-- Walks a path from the root, and emits what it meets if out is given. Returns the view if the path leads to a
+-- directory, then the record and its transform (none for the root). Returns nil if the path does not exist.
 function load.walk(names, out)
   local view = views.open((struct.unpack('>d', head[3])))
   if out then load.emit(out, view.value) end
@@ -146,7 +147,7 @@ function load.names(leaf)
   return names
 end
 
--- Returns the buckets of a directory from one on, until the budget is used, and the next bucket. Calls back with each
+-- Emits the buckets of a directory from one on, until the budget is used. Returns the next bucket. Calls back with each
 -- subdirectory's name and view. The client verifies the records.
 function load.buckets(out, view, bucket, callback)
   local first = bucket
@@ -186,8 +187,8 @@ function load.list(names, id, bucket)
   return out
 end
 
--- Adds the contents of the listing's files that have one chunk. If they do not all fit, returns false and adds none, unless
--- some are enough.
+-- Adds the contents of the listing's files that have one name and one chunk. If they do not all fit, returns false and
+-- adds none, unless some are enough.
 function load.contents(listing, maxBytes, someAreEnough)
   local found, cost, bytes = {}, 0, 0
   for at = 5, #listing, 3 do

@@ -43,7 +43,7 @@ local function storedLimits()
   return limits
 end
 
--- Returns the stored limits. Stores the given ones if there are none, or in any case.
+-- Returns the stored limits. Stores the given ones first if there are none, or if replaces is '1'.
 function actions.limits(replaces, ...)
   local given = struct.pack('>dddd', ...)
   -- Damaged limits can be replaced.
@@ -135,7 +135,7 @@ function actions.unlock()
   return 'ok'
 end
 
--- Copies the current state to a field that expires.
+-- Copies the state in field to a field that expires.
 function actions.lend(key, ms)
   if redis.call('HSETNX', KEYS[1], key, present) == 1 then refer(present, 1) end
   redis.call('HSET', KEYS[1], 'l/' .. key, milliseconds() + tonumber(ms))

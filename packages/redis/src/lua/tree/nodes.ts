@@ -104,7 +104,8 @@ function nodes.create(k, up, slot, x)
   return x
 end
 
--- Returns the object and slot that refer to element i of an array of n.
+-- Returns the object and slot that refer to element i of an array of n. If a page is missing, creates it if make is
+-- set, or returns nil.
 function nodes.seat(owner, n, i, make)
   local up, slot, level = owner, 0, objects.levels(n)
   while level > 0 do
@@ -119,7 +120,8 @@ function nodes.seat(owner, n, i, make)
   return up, slot
 end
 
--- Marks an object as shared if it is moved out of an object that is not owned, which keeps referring to it.
+-- Marks the object with number ref as shared if x, from which it is moved, is not owned: the stored x keeps referring
+-- to it.
 function nodes.keepsAlso(x, ref)
   if not x.own and type(ref) ~= 'table' and ref ~= 0 then nodes.marked[ref] = true end
 end
@@ -189,7 +191,7 @@ function nodes.setRecord(leaf, name, record)
   leaf.edits[name] = record
 end
 
--- Removes a record. Returns it, and its open object.
+-- Removes a record. Returns it, and its object if that is open.
 function nodes.takeRecord(leaf, name)
   nodes.claim(leaf)
   local record = nodes.storedRecord(leaf, name)
@@ -380,8 +382,8 @@ function nodes.rare()
     end
   end
 
-  -- Returns a bucket's stored form with the checks of its records under another number. A damaged record keeps its check, which
-  -- does not fit the new number either.
+  -- Returns a bucket with the checks of its records for another number. A damaged record keeps its check, which does
+  -- not fit the new number either.
   function rare.resealed(leaf, number)
     local value, from = leaf.value, leaf.first
     local parts = { value:sub(1, from - 1) }
@@ -442,7 +444,7 @@ function nodes.rare()
     end
   end
 
-  -- Replaces a range of elements by those of another array of the same size, sharing whole pages.
+  -- Replaces a range of elements by those of another array of the same size, sharing its pages and chunks.
   local function take(up, slot, level, other, first, x)
     local span = FANOUT ^ level
     if other == 0 or first >= x.to or first + span <= x.from then return end

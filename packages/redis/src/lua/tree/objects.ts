@@ -4,11 +4,12 @@ import { lua } from '../lua.js';
 /**
  * Reads objects by number.
  *
- * Functions are fields of a few tables instead of locals: creating a closure costs time for each variable that it
- * captures, so it captures one table instead of many functions; and each run of a script creates all closures. Functions that are rarely needed are created on demand (`rare()`).
+ * Functions are fields of a few tables instead of locals. Each run of a script creates all of its closures, and
+ * creating one costs time for each variable that it captures; so it captures one table instead of many functions.
+ * Functions that are rarely needed are created on demand (`rare()`).
  *
- * `KEYS`: 1 head, 2 objects, 3 references, 4 queue, 5 the client's results, 6 the stream for watchers (a commit has it only if
- * it carries changes for them).
+ * `KEYS`: 1 head, 2 objects, 3 references, 4 queue, 5 the client's results, 6 the stream for watchers (a commit has it
+ * only if it carries changes for them).
  */
 export const OBJECTS = lua`
 local objects = { fresh = {} }
@@ -50,7 +51,7 @@ function objects.idInSlot(slot)
   return slot:sub(2, 1 + slot:byte())
 end
 
--- Returns the height of an array: a tree of pages of 128 references.
+-- Returns the height of an array of n elements: a tree of pages of 128 references.
 function objects.levels(n)
   local level, reach = 0, 1
   while reach < n do level, reach = level + 1, reach * FANOUT end

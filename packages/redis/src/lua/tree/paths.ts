@@ -2,7 +2,7 @@ import { lua } from '../lua.js';
 
 /**
  * Resolves the paths of a request. Each is named once, as its parent's index and a name, so that each directory is
- * looked up once. Results are cached until names move. Index 0 is the root.
+ * looked up once. Directories are cached until names change. Index 0 is the root.
  */
 export const PATHS_IN_TREE = lua`
 local paths = { found = {} }
@@ -68,7 +68,8 @@ function paths.inode(record)
   return inode, leaf, name
 end
 
--- Returns the record of a file or symbolic link, which is its inode if it has several names.
+-- Returns the record of a file or symbolic link, its bucket and name. If it has several names, these are its inode's,
+-- and true follows.
 function paths.leafNode(index)
   local record, leaf, name = paths.record(index)
   if record and record:byte() == 108 then

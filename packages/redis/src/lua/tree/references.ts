@@ -26,8 +26,8 @@ function refs.each(value, callback)
   end
 end
 
--- Stores the collected changes for objects that are already stored. Returns how many were queued to be freed. Objects that are
--- known to have no references themselves are deleted immediately.
+-- Stores the collected changes for objects that are already stored. Returns how many were queued to be freed. Objects
+-- in isPlain, which refer to no others, are deleted immediately instead.
 function refs.settle(isPlain)
   local dead, plain, ids = {}, {}, {}
   for id, by in pairs(refs.delta) do

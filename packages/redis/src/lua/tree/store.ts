@@ -1,8 +1,11 @@
 import { lua } from '../lua.js';
 
-/** Encodes the objects that a script has changed in memory and writes them. Nothing can fail once it writes. */
+/**
+ * Encodes the objects that a script has changed in memory and writes them. Nothing can fail once the writing has begun.
+ */
 export const STORE = lua`
--- By number the sizes of chunks that a file does not need any more, which have no references; and fields of the head whose references a commit has taken over.
+-- plain: by number, the sizes of chunks that no file needs any more; chunks refer to no other objects. taken: fields of
+-- the head whose references a commit has taken over.
 local store = { plain = {}, taken = {} }
 
 function store.leaf(leaf, id)

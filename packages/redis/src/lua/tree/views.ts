@@ -27,7 +27,8 @@ function views.open(ref, transform)
   return { value = value, transform = transform, root = root, n = n, inner = inner, buckets = {} }
 end
 
--- Returns a bucket by its position, or false: its bytes, the position of its first record, and its transform.
+-- Returns a bucket by its index, or false if it is empty: its bytes, the position of its first record, and its
+-- transform.
 function views.bucket(view, at)
   local bucket = view.buckets[at]
   if bucket == nil then

@@ -25,7 +25,8 @@ function writes.parentOf(path)
   return writes.must(paths.directory(paths.parents[path]))
 end
 
--- The content of a small file is a single chunk, which has no references.
+-- Notes the chunk of a small file whose content is dropped. It refers to no other objects, so it can be deleted
+-- immediately.
 function writes.notePlain(record, kid)
   local size, ref = struct.unpack('>dd', record, 10)
   if not kid and ref ~= 0 and size <= CHUNK then store.plain[ref] = size end
@@ -143,7 +144,7 @@ function writes.meta(path, change)
   nodes.addTotals(writes.parentOf(path), 0, 0, 0, 0)
 end
 
--- mtime and ctime
+-- Sets mtime and ctime.
 function writes.touch(path, time)
   local bytes = struct.pack('>d', time):rep(2)
   writes.meta(path, function(meta) return meta:sub(1, 20) .. bytes .. meta:sub(37) end)
