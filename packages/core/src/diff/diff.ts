@@ -358,7 +358,7 @@ function isLeaf({ before, after }: TreeChange): boolean {
 
 type Leaf = Exclude<Node, { kind: typeof DIRECTORY }>;
 
-/** Two binary contents that stand for those of a change if one is too large for one array: unequal if those differ. */
+/** Stand-ins for the two contents of a change if one is too large for one array: binary, and unequal if those are. */
 const BINARY = new Uint8Array(1);
 const OTHER_BINARY = new Uint8Array(2);
 

@@ -13,8 +13,8 @@ interface Held {
 }
 
 /**
- * Checkpoints of a mount: one of each filesystem that can be changed through it, identified by their ids and named
- * here.
+ * Checkpoints of a mount. Each has a part in every filesystem that can be changed through the mount: an unnamed
+ * checkpoint there. The name is only known here.
  */
 export class Checkpoints {
   readonly #held = new Map<string, Held>();
