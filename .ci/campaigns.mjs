@@ -148,6 +148,15 @@ export const campaigns = [
     run: tested('long', 'packages/disk/src/layers.long.test.ts', 1, { size: 'DISK_LAYERS' }),
   },
   {
+    name: 'workspace/two-processes',
+    proves:
+      'Of two processes on one attempt and a person beside them nothing is lost when one process gets kill -9, in 100 rounds.',
+    run: tested('long', 'packages/workspace/src/two-processes.long.test.ts', 100, {
+      size: 'TWO_PROCESSES',
+      seed: 'TWO_PROCESSES_SEED',
+    }),
+  },
+  {
     name: 'disk/writers',
     proves: '16 processes increment one counter 100 times each, and none is lost.',
     run: tested('long', 'packages/disk/src/processes.long.test.ts', 16, { size: 'DISK_WRITERS' }),

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seeded } from './testing/random-operations.js';
 import { openWorkspace } from './workspace.js';
 
 let top: string;
@@ -18,8 +20,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(top, { recursive: true, force: true }));
 
-/** Lets another process append lines to a shared file and create files of its own, each an operation, until it ends or is killed. */
-function writer(name: string, count: number, killAfter?: number): Promise<string[]> {
+/**
+ * Lets another process append lines to a shared file and create files of its own, each an operation, until it ends or is
+ * killed. Returns what it has acknowledged.
+ * @param killAfter number of acknowledged pairs after which it is killed, and milliseconds after that
+ */
+function writer(name: string, count: number, killAfter?: number, waitMs = 0): Promise<string[]> {
   const script = `
     import { openWorkspace } from './workspace.ts';
     const [directory, store, name, count] = process.argv.slice(1);
@@ -43,7 +49,7 @@ function writer(name: string, count: number, killAfter?: number): Promise<string
     const lines = (): string[] => output.split('\n').slice(0, -1);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      if (killAfter !== undefined && lines().length >= killAfter) child.kill('SIGKILL');
+      if (killAfter !== undefined && lines().length >= killAfter) setTimeout(() => child.kill('SIGKILL'), waitMs);
     });
     child.on('error', reject);
     child.on('close', (code, signal) => {
@@ -53,25 +59,56 @@ function writer(name: string, count: number, killAfter?: number): Promise<string
   });
 }
 
+/** Rounds, and the seed of the first one: `npm run campaign -- workspace/two-processes` runs 100. */
+const ROUNDS = Number(process.env['TWO_PROCESSES'] ?? 1);
+const FIRST_SEED = Number(process.env['TWO_PROCESSES_SEED'] ?? 1);
+
 describe('two processes on one attempt', () => {
-  it('lose nothing that was acknowledged, also if one is killed', { timeout: 120_000 }, async () => {
-    mkdirSync(directory);
-    writeFileSync(join(directory, 'lines'), 'first\n');
-    const url = `${store}?durability=process`;
-    await using workspace = await openWorkspace(directory, { store: url });
-    const attempt = await workspace.createAttempt('shared');
-    const acknowledged = (await Promise.all([writer('a', 12), writer('b', 12, 5)])).flat();
-    const { fileSystem } = attempt;
-    const lines = await fileSystem.readLines('/lines');
-    expect(lines).toEqual(expect.arrayContaining(acknowledged));
-    expect(new Set(lines).size).toBe(lines.length);
-    const names = await fileSystem.readdir('/');
-    expect(names).toEqual(expect.arrayContaining(acknowledged));
-    const head = await attempt.head();
-    // Every operation is complete: a file or a line for each.
-    expect(head).toBe(lines.length - 1 + names.length - 1);
-    for (let i = 0; i < head; i++) await attempt.undo();
-    expect(await fileSystem.readdir('/')).toEqual(['lines']);
-    expect(await fileSystem.readText('/lines')).toBe('first\n');
-  });
+  it.each(Array.from({ length: ROUNDS }, (_, i) => FIRST_SEED + i))(
+    'lose nothing that was acknowledged, if one is killed and a person edits beside them (seed %i)',
+    { timeout: 120_000 },
+    async (seed) => {
+      const random = seeded(seed);
+      mkdirSync(directory);
+      const file = join(directory, 'lines');
+      // Lines that nobody changes, between those of the person and those of the processes.
+      const between = Array.from({ length: 8 }, (_, i) => `same ${i}`);
+      let byPerson: string[] = [];
+      const edit = (): void => writeFileSync(file, `${[...byPerson, ...between].join('\n')}\n`);
+      edit();
+      const url = `${store}?durability=process`;
+      await using workspace = await openWorkspace(directory, { store: url });
+      const attempt = await workspace.createAttempt('shared');
+      const writers = Promise.all([writer('a', 12), writer('b', 12, 1 + random(11), random(8))]);
+      let isDone = false;
+      const done = writers.finally(() => {
+        isDone = true;
+      });
+      done.catch(() => undefined);
+      for (let i = 0; !isDone; i++) {
+        byPerson = [`person ${i}`, ...byPerson];
+        edit();
+        await pause(150 + random(300));
+      }
+      const acknowledged = (await done).flat();
+      expect((await attempt.refresh()).conflicts).toEqual([]);
+      const { fileSystem } = attempt;
+      const lines = await fileSystem.readLines('/lines');
+      const byProcesses = lines.slice(byPerson.length + between.length);
+      expect(lines).toEqual([...byPerson, ...between, ...byProcesses]);
+      expect(byProcesses).toEqual(expect.arrayContaining(acknowledged));
+      expect(new Set(byProcesses).size).toBe(byProcesses.length);
+      const names = await fileSystem.readdir('/');
+      expect(names).toEqual(expect.arrayContaining(acknowledged));
+      const { operations } = await attempt.log({ limit: 1_000 });
+      expect(operations.map(({ id }) => id)).toEqual(operations.map((_, i) => operations.length - i));
+      // Every operation is complete: a file or a line for each.
+      const edits = operations.filter(({ tool }) => tool !== 'refresh');
+      expect(edits.length).toBe(byProcesses.length + names.length - 1);
+      while ((await attempt.next('undo')) !== undefined) await attempt.undo();
+      expect(await fileSystem.readdir('/')).toEqual(['lines']);
+      expect(await fileSystem.readLines('/lines')).toEqual([...byPerson, ...between]);
+      expect(readFileSync(file, 'utf8')).toBe(await fileSystem.readText('/lines'));
+    },
+  );
 });
