@@ -129,7 +129,9 @@ describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
     type('clear; scratchfs undo; echo "code $?"');
     await shows('on your disk? [y,n,?]');
     press('y');
-    expect(await shows('code 0')).toMatch(/^Undid 3: .* \(2 paths on your disk\)\n {2}b\.txt\n {2}new\.txt$/m);
+    expect(await shows('code 0')).toMatch(
+      /^Undid 3: .* \(2 paths on your disk\)\n {2}added {4}b\.txt\n {2}removed {2}new\.txt$/m,
+    );
     expect(readdirSync(cwd)).toEqual(['.git', 'b.txt', 'src']);
     type('clear; scratchfs redo; echo "code $?"');
     await shows('Make again 3, Accept 2 paths: change 2 paths on your disk? [y,n,?]');
