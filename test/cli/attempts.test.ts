@@ -40,7 +40,13 @@ describe('an attempt', () => {
     await json('restore', ['0', 'src/a.txt'], { cwd });
     expect(await ok(['fs', 'cat', 'src/a.txt'], { cwd })).toBe('one\ntwo\nthree\n');
     expect(await ok(['fs', 'cat', 'src/a.txt', '--at', '2'], { cwd })).toBe('one\n2\nthree\n');
-    expect((await run(['undo', '99'], { cwd })).code).toBe(1);
+    const tooMany = await run(['undo', '99'], { cwd });
+    expect(tooMany).toMatchObject({ code: 4, stdout: '' });
+    expect(tooMany.stderr).toMatch(
+      /Only 3 operations of attempt \S+ can be undone, not 99\. .*\n {2}`scratchfs undo 3`\n$/,
+    );
+    await json('undo', ['3'], { cwd });
+    expect((await run(['redo', '9'], { cwd })).stderr).toContain('Only 3 operations');
     expect((await json('undo', [], { cwd })).code).toBe(1);
     expect(execFileSync('git', ['-C', cwd, 'status', '--porcelain'], { encoding: 'utf8' })).toBe('');
   });
@@ -136,13 +142,13 @@ describe('accept', () => {
     expect(read('src/a.txt')).toBe('one\ntwo\nthree\n');
     expect(await json('accept', ['--skip-conflicts'], { cwd })).toMatchObject({ code: 0, accepted: ['/src/a.txt'] });
     expect([read('src/a.txt'), read('b.txt')]).toEqual(['one\n2\nthree\n', 'mine\n']);
-    expect(await ok(['undo'], { cwd })).toMatch(
+    expect(await ok(['undo', '--yes'], { cwd })).toMatch(
       /^Undid \d+: Accept '\/src\/a\.txt' \(1 path on your disk\)\n {2}changed {2}src\/a\.txt\n$/,
     );
     expect([read('src/a.txt'), read('b.txt')]).toEqual(['one\ntwo\nthree\n', 'mine\n']);
     expect(await ok(['show', '5'], { cwd })).toContain('\n-two\n+2\n');
     expect(await ok(['show', '6'], { cwd })).toContain('\n-2\n+two\n');
-    expect(await ok(['redo'], { cwd })).toContain('(1 path on your disk)');
+    expect(await ok(['redo', '--yes'], { cwd })).toContain('(1 path on your disk)');
     expect(read('src/a.txt')).toBe('one\n2\nthree\n');
     expect((await run(['accept', '--merge', '--branch', 'x'], { cwd })).code).toBe(2);
   });
@@ -156,7 +162,7 @@ describe('accept', () => {
     expect((await json('attempts', [], { cwd }))['attempts']).toMatchObject([{ changedPaths: 2 }]);
     const accepted = (await ok(['accept'], { cwd })).split('\n');
     expect(accepted.slice(0, 3)).toEqual(['Accepted 2 paths.', ...list]);
-    const undone = (await ok(['undo'], { cwd })).split('\n');
+    const undone = (await ok(['undo', '--yes'], { cwd })).split('\n');
     expect(undone[0]).toBe('Undid 3: Accept 2 paths (2 paths on your disk)');
     expect(undone.slice(1, 3)).toEqual(['  moved  new.txt -> old.txt', '  added  src/']);
   });
@@ -173,6 +179,24 @@ describe('accept', () => {
 });
 
 describe('undo of several operations', () => {
+  it('with an accept among them does nothing without a terminal, unless --yes is given', async () => {
+    const cwd = repository();
+    await ok(['fs', 'write', 'b.txt', 'agent'], { cwd });
+    expect(await ok(['accept'], { cwd })).toContain('scratchfs undo --yes takes it back');
+    await ok(['fs', 'write', 'c.txt', 'later'], { cwd });
+    for (const args of [['2'], ['3', '--no-input']]) {
+      const { code, stdout, stderr } = await run(['undo', ...args], { cwd });
+      expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+      expect(stderr).toContain(
+        "Take back 2, Accept '/b.txt': change 1 path on your disk? There is no terminal to ask.",
+      );
+    }
+    expect(await json('status', [], { cwd })).toMatchObject({ attempt: { head: 3 } });
+    expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('agent');
+    await ok(['undo', '3', '--yes'], { cwd });
+    expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('bee\n');
+  });
+
   it('that fails half-way says what was undone, what was not, and why, with exit code 1', async () => {
     const cwd = repository();
     await ok(['fs', 'write', 'b.txt', 'agent'], { cwd });
@@ -180,7 +204,7 @@ describe('undo of several operations', () => {
     writeFileSync(join(cwd, 'b.txt'), 'person');
     const more = () => ok(['fs', 'write', 'more.txt', 'more'], { cwd });
     await more();
-    const { code, stdout, stderr } = await run(['undo', '3', '-q'], { cwd });
+    const { code, stdout, stderr } = await run(['undo', '3', '-q', '--yes'], { cwd });
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
       stdout: [
@@ -192,13 +216,13 @@ describe('undo of several operations', () => {
       stderr: expect.stringContaining("no longer hold what the accept left there: '/b.txt'"),
     });
     await more();
-    expect(await json('undo', ['3'], { cwd })).toMatchObject({
+    expect(await json('undo', ['3', '--yes'], { cwd })).toMatchObject({
       code: 1,
       operations: [{ target: 5 }],
       left: [{ id: 2 }, { id: 1 }],
       error: { code: 'refused', message: expect.stringContaining("'/b.txt'") },
     });
-    expect(await run(['undo', '2'], { cwd })).toMatchObject({ code: 4, stdout: '' });
+    expect(await run(['undo', '2', '--yes'], { cwd })).toMatchObject({ code: 4, stdout: '' });
     expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('person');
   });
 });

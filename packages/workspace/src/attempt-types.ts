@@ -286,6 +286,14 @@ export interface Attempt {
   /** Returns the operation that `undo` would take back, or that `redo` would repeat. Undefined if there is none. */
   next(tool: 'undo' | 'redo', options?: CallOptions): Promise<Operation | undefined>;
   /**
+   * Returns the operations that the next calls of `undo` would take back, or of `redo` repeat, the first one first.
+   * @param options.limit maximum number of operations; default 50
+   */
+  steps(
+    tool: 'undo' | 'redo',
+    options?: CallOptions & { readonly limit?: number | undefined },
+  ): Promise<readonly Operation[]>;
+  /**
    * Brings back the state after an operation (0: before the first), of everything or of one path. With `disk`, the
    * attempt drops its changes there and shows the disk again; so does 0, except in a fork, which began with changes.
    * Returns undefined if nothing differs. A file with several names is one file: restoring one name restores it under all

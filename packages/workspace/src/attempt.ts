@@ -296,10 +296,22 @@ export class WorkspaceAttempt implements Attempt {
 
   async next(tool: 'undo' | 'redo', options: CallOptions = {}): Promise<Operation | undefined> {
     const { signal } = checkOptions(options, [], 'next');
-    if (tool !== 'undo' && tool !== 'redo') throw new TypeError('next takes undo or redo');
-    const { undoable, undone } = await this.#parts.log.catchUp({ signal });
-    const id = (tool === 'undo' ? undoable : undone).at(-1);
-    return id === undefined ? undefined : (await this.#parts.log.record(id, { signal })).operation;
+    return (await this.steps(tool, { limit: 1, signal }))[0];
+  }
+
+  async steps(
+    tool: 'undo' | 'redo',
+    options: CallOptions & { readonly limit?: number | undefined } = {},
+  ): Promise<readonly Operation[]> {
+    const { limit = 50, signal } = checkOptions(options, ['limit'], 'steps');
+    if (tool !== 'undo' && tool !== 'redo') throw new TypeError(`The tool must be undo or redo, not ${tool}`);
+    checkInteger(limit, 'limit', 1);
+    const { log } = this.#parts;
+    const { undoable, undone } = await log.catchUp({ signal });
+    const operations: Operation[] = [];
+    for (const id of (tool === 'undo' ? undoable : undone).slice(-limit).reverse())
+      operations.push((await log.record(id, { signal })).operation);
+    return operations;
   }
 
   get isLive(): boolean {

@@ -53,6 +53,7 @@ describe('a workspace', () => {
       ['/src/b.txt', 'removed'],
       ['/src/new.txt', 'added'],
     ]);
+    expect(await attempt.steps('undo', { limit: 2 })).toMatchObject([{ id: 3 }, { id: 2 }]);
     expect(await attempt.undo()).toMatchObject({ id: 4, tool: 'undo', target: 3 });
     expect(await fs.readText('/src/b.txt')).toBe('bee\n');
     await attempt.undo();
@@ -61,6 +62,8 @@ describe('a workspace', () => {
     expect(await fs.readText('/src/a.txt')).toBe('one\ntwo\n');
     expect((await attempt.diff()).paths).toEqual([]);
     await expect(attempt.undo()).rejects.toMatchObject({ code: 'nothing-to-undo' });
+    expect(await attempt.steps('undo')).toEqual([]);
+    expect(await attempt.steps('redo')).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3 }]);
     for (let i = 0; i < 3; i++) await attempt.redo();
     await expect(attempt.redo()).rejects.toMatchObject({ code: 'nothing-to-redo' });
     expect(await fs.readdir('/src')).toEqual(['a.txt', 'new.txt']);

@@ -109,7 +109,7 @@ const ended = {
   autoRun: list(text),
 };
 const error = object({ code: text, message: text, 'hint?': text });
-/** If a step failed after others, `error` says why, and `left` has the operations that `undo` was to take back too. */
+/** If a step failed after others, `error` says why, and `left` has the operations that were to follow. */
 const steps = object({
   attempt: text,
   operations: list(operation),

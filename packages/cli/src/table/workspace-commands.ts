@@ -24,6 +24,7 @@ const OPERATION: ArgumentSpec = {
 const STAT: OptionSpec = { name: 'stat', help: 'Show numbers of lines only' };
 const NAME_ONLY: OptionSpec = { name: 'name-only', help: 'Show paths only, one per line' };
 const ACTOR: OptionSpec = { name: 'actor', value: 'NAME', help: 'Who does it, for the log. Default: user' };
+const YES: OptionSpec = { name: 'yes', short: 'y', help: 'Do not ask' };
 const NETWORK: OptionSpec = { name: 'network', help: 'Let the command use the network' };
 const TIMEOUT: OptionSpec = {
   name: 'timeout',
@@ -150,10 +151,10 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     group: 'Take back',
     summary: 'Take back the last operations',
     details: [
-      'Of the current attempt, or of the one that --attempt names. The undo of an accept changes your disk; a terminal asks first.',
+      'Of the current attempt, or of the one that --attempt names. The undo of an accept changes your disk: a terminal asks first, everything else needs --yes. If there are fewer than N, nothing is done.',
     ],
     arguments: [{ name: 'N', help: 'Number of operations. Default: 1', isOptional: true }],
-    options: [ACTOR],
+    options: [ACTOR, YES],
     takes: WORKSPACE,
     examples: [{ command: 'scratchfs undo 3', help: 'Back three steps; `scratchfs redo` goes forward' }],
     load: () => import('../commands/undo.js'),
@@ -162,9 +163,11 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     name: 'redo',
     group: 'Take back',
     summary: 'Make the last operations that were undone again',
-    details: ['The redo of an accept changes your disk; a terminal asks first.'],
+    details: [
+      'The redo of an accept changes your disk: a terminal asks first, everything else needs --yes. If there are fewer than N, nothing is done.',
+    ],
     arguments: [{ name: 'N', help: 'Number of operations. Default: 1', isOptional: true }],
-    options: [ACTOR],
+    options: [ACTOR, YES],
     takes: WORKSPACE,
     load: () => import('../commands/redo.js'),
   },
@@ -285,7 +288,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     group: 'Attempts',
     summary: 'End attempts without accepting them',
     arguments: [{ name: 'ATTEMPT', help: 'Names', isRepeated: true, complete: 'attempt' }],
-    options: [{ name: 'yes', short: 'y', help: 'Do not ask' }],
+    options: [YES],
     takes: ['store'],
     load: () => import('../commands/discard.js'),
   },

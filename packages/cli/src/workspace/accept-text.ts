@@ -3,7 +3,7 @@ import { ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { escapeText } from '../terminal/escape.js';
 import { conflictJson, conflictLines, statLines } from './diff-text.js';
-import { commandLine, takeYours } from './hint-text.js';
+import { commandLine, takeYours, undoAccept } from './hint-text.js';
 import { operationJson, pathText } from './operation-text.js';
 
 const MAX_PATHS = 20;
@@ -51,7 +51,7 @@ export function acceptResult(
       lines.push(style.dim(`Accept the rest: ${rest}`));
     }
   }
-  if (operation !== undefined) lines.push(style.dim(`${commandLine(call, ['undo'], of)} takes it back.`));
+  if (operation !== undefined) lines.push(style.dim(`${undoAccept(call, of)} takes it back.`));
   return {
     code: success ? ExitCode.ok : conflicts.length > 0 ? ExitCode.conflict : ExitCode.refused,
     lines: output.isQuiet && success ? [] : lines,

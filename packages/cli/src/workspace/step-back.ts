@@ -12,21 +12,32 @@ import { escapeText } from '../terminal/escape.js';
 import { count } from '../terminal/quantities.js';
 import { effectLines } from './accept-text.js';
 import { conflictJson } from './diff-text.js';
+import { commandLine } from './hint-text.js';
 import { parseNumber, withAttempt } from './open.js';
 import { operationJson, operationText } from './operation-text.js';
 import { joined, refreshedLines } from './refreshed-text.js';
 
 type Step = (
   attempt: Attempt,
-  options: { readonly actor: string | undefined; readonly expect: number | undefined; readonly signal: AbortSignal },
+  options: { readonly actor: string | undefined; readonly expect: number; readonly signal: AbortSignal },
 ) => Promise<RefreshedOperation>;
 
-const VERBS = { undo: 'Undid', redo: 'Redid' } as const;
+const WORDS = {
+  undo: {
+    done: 'Undid',
+    left: 'Not undone',
+    past: 'undone',
+    verb: 'Take back',
+    none: 'no operation that could be taken back',
+  },
+  redo: { done: 'Redid', left: 'Not redone', past: 'redone', verb: 'Make again', none: 'no undone operation' },
+} as const;
 
 /**
- * Undoes or redoes N operations. If there are fewer, all of them are done and the exit code is 1. In a terminal the user
- * is asked before each accept among them, because that changes the disk or a branch; a no ends the steps. So does a
- * failure: the result then has what was done before it, what was not done, and the error.
+ * Undoes or redoes N operations. If there are fewer, or if one is an accept, which changes the disk or a branch, and
+ * neither `--yes` was given nor anybody can be asked, nothing is done. In a terminal the user is asked before each
+ * accept; a no ends the steps. So does a failure: the result then has what was done before it, what was not done, and
+ * the error.
  * @throws WorkspaceError with the code `nothing-to-undo` or `nothing-to-redo` if there are none; any error of the first
  *   step
  */
@@ -34,42 +45,37 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
   const { args, options, output, signal } = call;
   const wanted = parseNumber(args[0] ?? '1', 'N');
   return withAttempt(call, async (attempt) => {
+    // Operations that are added from now on must not be undone, so each step names the operation that it expects.
+    const targets = await attempt.steps(tool, { limit: wanted, signal });
+    checkSteps(call, tool, attempt, targets, wanted);
+    const isAsked = (target: Operation) => target.tool === 'accept' && !options.flag('yes');
     const done: RefreshedOperation[] = [];
     const lines: string[] = [];
-    // Operations that are added from now on must not be undone, so each undo names the operation that it expects.
-    const targets = tool === 'undo' ? await undoable(attempt, wanted, signal) : [];
     let isDeclined = false;
     let failure: unknown;
-    while (done.length < wanted && !isDeclined && failure === undefined) {
+    for (const target of targets) {
       try {
-        const target = await attempt.next(tool, { signal });
-        const isAccept = target?.tool === 'accept';
-        isDeclined = isAccept && output.isInteractive && !(await isAgreed(call, tool, target));
+        isDeclined = isAsked(target) && !(await isAgreed(call, tool, target));
         if (isDeclined) break;
-        const expect = targets[done.length]?.id ?? target?.id;
-        const made = await step(attempt, { actor: options.text('actor'), expect, signal });
+        const made = await step(attempt, { actor: options.text('actor'), expect: target.id, signal });
         done.push(made);
-        if (target === undefined) continue;
-        lines.push(`${VERBS[tool]} ${operationText(target, output, placeOf(target))}`);
-        if (isAccept) lines.push(...effectLines(made.changes, output));
+        lines.push(`${WORDS[tool].done} ${operationText(target, output, placeOf(target))}`);
+        if (target.tool === 'accept') lines.push(...effectLines(made.changes, output));
       } catch (error) {
         if (done.length === 0) throw error;
-        if (error instanceof WorkspaceError && error.code === `nothing-to-${tool}`) break;
         failure = error;
+        break;
       }
     }
     if (isDeclined && done.length === 0) throw new CliError(ExitCode.refused, 'Nothing was changed.');
-    // Which redo comes next is known only after the one before it.
     const left = failure === undefined ? [] : targets.slice(done.length);
-    for (const target of left) lines.push(`${output.style.error('Not undone')} ${operationText(target, output)}`);
-    if (done.length < wanted) {
-      const end = isDeclined ? 'you said no' : failure === undefined ? 'there is no more' : 'the next one failed';
-      lines.push(`Only ${done.length} of ${wanted}: ${end}.`);
-    }
+    for (const target of left) lines.push(`${output.style.error(WORDS[tool].left)} ${operationText(target, output)}`);
+    if (done.length < wanted)
+      lines.push(`Only ${done.length} of ${wanted}: ${isDeclined ? 'you said no' : 'the next one failed'}.`);
     const { merged, conflicts } = joined(done.map(({ refreshed }) => refreshed));
     lines.push(...refreshedLines({ merged, conflicts }, call));
     return {
-      code: isDeclined ? ExitCode.refused : done.length < wanted ? ExitCode.failed : ExitCode.ok,
+      code: isDeclined ? ExitCode.refused : ExitCode.ok,
       lines: output.isQuiet && failure === undefined ? [] : lines,
       json: {
         attempt: attempt.name,
@@ -83,34 +89,45 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
   });
 }
 
+/** @throws an error if there are fewer operations than wanted, or an accept among them that nobody can be asked about */
+function checkSteps(
+  call: Call,
+  tool: 'undo' | 'redo',
+  { name }: Attempt,
+  targets: readonly Operation[],
+  wanted: number,
+): void {
+  const { past, none } = WORDS[tool];
+  const number = targets.length;
+  if (number === 0) throw new WorkspaceError(`nothing-to-${tool}`, `Attempt ${name} has ${none}`);
+  if (number < wanted)
+    throw new CliError(
+      ExitCode.refused,
+      `Only ${count(number, 'operation')} of attempt ${name} can be ${past}, not ${wanted}. Nothing was changed.`,
+      `\`${commandLine(call, [tool, String(number)])}\``,
+    );
+  if (call.options.flag('yes') || call.output.isInteractive) return;
+  const questions = targets.filter((target) => target.tool === 'accept').map((target) => questionOf(tool, target));
+  if (questions.length > 0)
+    throw new CliError(
+      ExitCode.refused,
+      `${questions.join(' ')} There is no terminal to ask.`,
+      `\`${commandLine(call, [tool, ...call.args, '--yes'])}\` does not ask.`,
+    );
+}
+
 /** Returns what undoing or redoing an operation changes besides the attempt. */
 function placeOf({ tool, as }: Operation): string | undefined {
   if (tool !== 'accept') return undefined;
   return as === 'branch' ? 'in git' : 'on your disk';
 }
 
-async function isAgreed(call: Call, tool: 'undo' | 'redo', target: Operation): Promise<boolean> {
+function questionOf(tool: 'undo' | 'redo', target: Operation): string {
   const { id, summary, changes, as } = target;
   const what = as === 'branch' ? 'a branch' : count(mainChanges(changes).length, 'path');
-  const question = `${tool === 'undo' ? 'Take back' : 'Make again'} ${id}, ${escapeText(summary)}: change ${what} ${placeOf(target)}?`;
-  return (await askKey(question, { y: 'yes', n: 'no, change nothing' }, call)) === 'y';
+  return `${WORDS[tool].verb} ${id}, ${escapeText(summary)}: change ${what} ${placeOf(target)}?`;
 }
 
-/** Returns the operations that the next undos take back, the first one first. */
-async function undoable(attempt: Attempt, wanted: number, signal: AbortSignal): Promise<Operation[]> {
-  const found: Operation[] = [];
-  /** Newest of `undo` and `redo` for each operation. */
-  const moves = new Map<number, string>();
-  let before: number | undefined;
-  do {
-    const { operations, next } = await attempt.log({ before, limit: 200, signal });
-    for (const operation of operations) {
-      const { id, tool, target } = operation;
-      if ((tool === 'undo' || tool === 'redo') && target !== undefined) {
-        if (!moves.has(target)) moves.set(target, tool);
-      } else if (tool !== 'refresh' && moves.get(id) !== 'undo') found.push(operation);
-    }
-    before = next;
-  } while (before !== undefined && found.length < wanted);
-  return found.slice(0, wanted);
+async function isAgreed(call: Call, tool: 'undo' | 'redo', target: Operation): Promise<boolean> {
+  return (await askKey(questionOf(tool, target), { y: 'yes', n: 'no, change nothing' }, call)) === 'y';
 }
