@@ -120,7 +120,8 @@ export class DirectoryHandle implements Disposable {
   }
 
   /**
-   * Writes a file atomically: under its name it is complete or does not exist. Replaces an existing file in one rename.
+   * Writes a file under a temporary name, then renames it, so that its name never leads to an incomplete file. Replaces
+   * an existing file.
    */
   write(name: string, bytes: Uint8Array, mode: number, temporary: string): void {
     const place = this.child(temporary);
@@ -198,7 +199,10 @@ function isOpen({ mode }: BigIntStats): boolean {
   return (Number(mode) & ALL_OF_OWNER) === ALL_OF_OWNER;
 }
 
-/** The directory is held while its mode changes, so that another one cannot be changed instead. */
+/**
+ * Gives the owner all permissions on a directory. If the platform allows, it is held meanwhile, so that no other
+ * directory can be changed instead.
+ */
 function openToOwner(path: RawName, stat: BigIntStats): void {
   const mode = (Number(stat.mode) & 0o7777) | ALL_OF_OWNER;
   if (!HAS_DESCRIPTOR_PATHS) {

@@ -73,7 +73,7 @@ export class HostBackend extends HostReadBackend {
         if (checks !== undefined) return { kind: 'conflict', checks };
       }
     }
-    // The host has its own version of each file. This one only tells the engine to look them up.
+    // The host has its own version of each file. This one only makes the engine look those up.
     const result: CommitResult = { kind: 'ok', version: `written-${++this.#commits}` };
     this.#outcomes.set(batch.operationId, result);
     for (const oldest of this.#outcomes.keys()) {
@@ -83,7 +83,10 @@ export class HostBackend extends HostReadBackend {
     return result;
   }
 
-  /** If another process changed one of the paths, changes nothing and returns the checks that failed, if known. */
+  /**
+   * If another process changed one of the paths, changes nothing and returns the checks that failed: an empty list if
+   * they are not known.
+   */
   async #applyJournaled({ checks, writes }: Batch): Promise<readonly number[] | undefined> {
     await this.#writes.checkProtection(writes);
     const { changes, ids } = await batchChanges(this.root, this.ids, writes);

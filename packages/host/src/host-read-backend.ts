@@ -65,7 +65,7 @@ export class HostReadBackend implements Backend {
     this.root.close();
   }
 
-  /** Comes before each load. */
+  /** Resolves when changes that a killed process has left are recovered. Awaited before each load. */
   protected async recovered(): Promise<void> {}
 
   /** Resolves when nothing of this backend uses the root any more. */

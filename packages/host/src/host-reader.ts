@@ -29,7 +29,7 @@ export class HostReader {
     readonly ids: NodeIds,
   ) {}
 
-  /** Loads what is at a node. */
+  /** Loads the content, listing or tree of a node. Returns `gone` if the node is no longer at its path. */
   async load(request: Exclude<LoadRequest, PathRequest>, signal?: AbortSignal): Promise<LoadResult> {
     signal?.throwIfAborted();
     using trail = this.root.walk(request.at.path);
@@ -66,7 +66,7 @@ export class HostReader {
     nodes.push(record ?? null);
     if (record?.kind !== 'file' || record.size > content) return { kind: 'path', nodes };
     using file = last.enter(name);
-    // A file that changes during the read is loaded again when it is read.
+    // The content of a file that has changed in between is left out, and loaded when it is read.
     if (file === undefined || versionOf(file.stat) !== record.version) return { kind: 'path', nodes };
     const bytes = await readRange(file, 0, record.size);
     return bytes.length === record.size ? { kind: 'path', nodes, content: bytes } : { kind: 'path', nodes };

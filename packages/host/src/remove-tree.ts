@@ -27,7 +27,7 @@ export async function removeTree(place: string, makePlace: MakePlace): Promise<v
  */
 const MAX_ROUNDS = 10_000_000;
 
-/** @returns the new paths of the directories in it that are not empty */
+/** Empties a directory. Returns the paths to which the directories in it that are not empty were moved. */
 async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
   using directory = PathHandle.find(place);
   if (directory === undefined) return [];

@@ -23,7 +23,7 @@ export interface ApplyOptions {
   readonly onConflict?: 'fail' | 'skip' | 'overwrite' | undefined;
   /** Write nothing, and return what would be done. Default false. */
   readonly dryRun?: boolean | undefined;
-  /** Cancels until the first path is written. */
+  /** Cancels the call until the first path is written. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface ApplyResult {
   readonly applied: readonly string[];
   /** Paths that had their new state already. */
   readonly unchanged: readonly string[];
-  /** Paths whose state was not the one that their change began from, also if they were overwritten. */
+  /** Paths whose state was not the one that their change began from, even if they were overwritten. */
   readonly conflicts: readonly ApplyConflict[];
   /** Paths with a conflict that keep their state. */
   readonly skipped: readonly string[];
@@ -51,7 +51,7 @@ export interface ApplyResult {
   readonly kept: readonly KeptEntry[];
 }
 
-/** Number of times that changes are planned anew because other processes change their paths. */
+/** Maximum number of attempts. Changes are planned anew if other processes change their paths. */
 const MAX_ATTEMPTS = 20;
 
 /** Time in milliseconds to wait for changes that another call is making. */
@@ -188,7 +188,7 @@ export async function recover({ root, staging, protection }: ApplyTarget): Promi
   using journal = found;
   try {
     const { isDone } = journal;
-    // An untrusted person may have prepared the directory.
+    // An untrusted person may have prepared the journal, so its paths are checked like those of any change.
     const batch = protection?.forBatch();
     for (const { path } of journal.journal.steps) await batch?.checkEntry(path, 'place');
     const kept = isDone ? [] : await journal.undo();

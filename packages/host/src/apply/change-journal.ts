@@ -54,8 +54,8 @@ const FILES_AT_ONCE = 16;
  * Changes of a directory that are made completely or not at all. The new entries are prepared in a journal directory at
  * the top of the root, together with a list of steps. Each step moves one entry: an old one into the journal directory,
  * or a new one out of it, and never onto another entry. So whatever another process puts at a path in between is never
- * replaced, and what it changes before a step is found in the journal directory and returned. All steps can be undone by
- * their list alone, until a file named `done` lies beside it.
+ * replaced, and what it changes before a step is found in the journal directory and returned. All steps can be undone
+ * from their list alone. A file named `done` beside it says that all of them were made.
  */
 export class ChangeJournal implements Disposable {
   /** Old entries as they were taken, by number. */
@@ -274,7 +274,10 @@ export class ChangeJournal implements Disposable {
     });
   }
 
-  /** Gives an entry its path again. If that is taken, keeps the entry in the journal directory, by the step's number. */
+  /**
+   * Gives an entry its path again. If the path is taken, or its directory is gone, moves the entry to the directory
+   * `kept`, under a name that begins with the step's number.
+   */
   async #giveBack(path: string, place: string, i: number): Promise<void> {
     const { ino } = this.#look(place) as BigIntStats;
     let isBack = false;
@@ -334,7 +337,10 @@ export class ChangeJournal implements Disposable {
     return lstatSync(place, { bigint: true, throwIfNoEntry: false });
   }
 
-  /** Calls `use` with a name under its open directory. @throws PathChanged if the directory is gone */
+  /**
+   * Calls `use` with the host path of an entry, under the open handle of its directory. @throws PathChanged if that is
+   * gone
+   */
   async #at(path: string, use: (place: string) => Promise<void>): Promise<void> {
     if (!(await this.#atIfThere(path, use))) throw new PathChanged(path);
   }
@@ -360,7 +366,7 @@ export class ChangeJournal implements Disposable {
   }
 }
 
-/** Creates the new entry of a change. */
+/** Prepares the new entry of a change at `place`, if it has one. */
 async function prepare(root: ConfinedRoot, { path, current, after }: PlannedChange, place: string): Promise<void> {
   if (after === undefined || (after.kind === 'directory' && current?.kind === 'directory')) return;
   const created = (isDirectory: boolean): number => (isDirectory ? 0o777 : 0o666) & ~process.umask();
@@ -418,7 +424,7 @@ async function giveName(place: string, name: string): Promise<boolean> {
   }
 }
 
-/** Sets the mode of the directory that a name leads to. Returns false if it is another one. */
+/** Sets the mode of the directory at `place`. Returns false if it is not the one with the given inode number. */
 async function setModeOf(place: string, ino: string, mode: number): Promise<boolean> {
   using directory = PathHandle.find(place);
   if (directory?.kind !== 'directory' || String(directory.stat.ino) !== ino) return false;

@@ -44,7 +44,7 @@ export interface Journal {
   readonly steps: readonly Step[];
 }
 
-/** Reports whether changes of a directory have begun and not ended, by one look at it. */
+/** Reports whether changes of a directory have begun and not ended. Costs one `lstat`. */
 export function hasJournal(directory: string): boolean {
   return lstatSync(join(directory, JOURNAL), { throwIfNoEntry: false }) !== undefined;
 }
@@ -116,7 +116,7 @@ export function openJournal(
     if (directory !== undefined && journal !== undefined) return { directory, journal };
     throw new Error(`No call of applyChanges has left what lies in ${JOURNAL} at the top of the directory: remove it`);
   } catch (error) {
-    // Its own process may have just removed it, and another one may have put its own there.
+    // The process of this journal may have just removed it, and another process may have put its own journal there.
     const isSame = lstatSync(place, { bigint: true, throwIfNoEntry: false })?.ino === top.stat.ino;
     directory?.[Symbol.dispose]();
     top.close();

@@ -67,7 +67,7 @@ export function knownChanges(changes: readonly PathChange[] | FileSystemDiff): K
       throw new TypeError(`The change of ${quote(path)} needs \`before\`, \`after\` or both`);
     byPath.set(path, { path, before, after });
   }
-  // Every path comes after the directories above it, because it is longer.
+  // Every path comes after the directories above it, because their paths are prefixes of it.
   return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 

@@ -28,7 +28,7 @@ export interface CurrentEntry {
   readonly kind: Kind;
   readonly mode: number;
   readonly is: Fingerprint;
-  /** Names in a directory that makes room. */
+  /** Names in a directory that the change removes or replaces; otherwise empty. */
   readonly names: readonly string[];
 }
 
@@ -182,7 +182,7 @@ class Planner {
     }
   }
 
-  /** Drops new entries that cannot have a directory, and returns the missing directories of the others. */
+  /** Drops new entries whose parent will not be a directory, and returns the missing directories above the others. */
   #requireDirectories(): PlannedChange[] {
     const made = new Map<string, PlannedChange>();
     for (const { path, after } of [...this.#planned.values()]) {

@@ -50,7 +50,7 @@ export class CommitDraft implements AsyncDisposable {
     git: Git,
     scratch: string,
     readonly parent: ObjectId,
-    /** Commit that the branch names now. Undefined if there is no such branch. */
+    /** Commit that the branch named when the draft was opened. Undefined for a new branch, or without a branch. */
     readonly tip: ObjectId | undefined,
     { branch, signal }: CommitDraftOptions,
   ) {
@@ -152,7 +152,7 @@ export class CommitDraft implements AsyncDisposable {
   }
 
   /**
-   * Commits changed entries, and moves the branch. An entry that is null is removed.
+   * Commits changed entries, and moves the branch if the draft has one. An entry that is null is removed.
    * @param author used if the user's git has no identity
    * @throws GitError if the branch has moved since; it then stays where it is
    */
@@ -212,7 +212,7 @@ export async function moveBranch(
 }
 
 /**
- * Settings under which the scratch index has all paths, modes and links, also those that a sparse checkout or the disk
+ * Settings under which the scratch index has all paths, modes and links, even those that a sparse checkout or the disk
  * of the work tree leaves out.
  */
 const SETTINGS: readonly (readonly [string, string])[] = [

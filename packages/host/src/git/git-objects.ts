@@ -84,7 +84,7 @@ export class GitObjects implements GitObjectStore {
     return this.#shallow.ids;
   }
 
-  /** Ends the process; a later request starts another one. */
+  /** Ends the process. Requests in flight reject; a later request starts another process. */
   close(): void {
     clearTimeout(this.#idle);
     this.#process?.kill();

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { Git } from './git.js';
 
-/** Where git's rules for ignored paths are, besides the `.gitignore` files. */
+/** Places of git's rules for ignored paths, besides the `.gitignore` files. */
 export interface IgnoreFacts {
   /** Top of the work tree around the directory. Undefined outside of repositories. */
   readonly top?: string | undefined;

@@ -66,7 +66,7 @@ const BATCH_BYTES = 4 * 2 ** 20;
 /**
  * Copies a directory of the host into a filesystem: files, directories and symlinks with modes and modification times.
  * Links are copied, never followed; absolute links into the directory become links into the filesystem. Hard links
- * become separate files. `.git` is never loaded, and owners are not. The way back are `diff` with `contents: true` and
+ * become separate files. `.git` is never loaded, and owners are not. The way back is `diff` with `contents: true`, then
  * `applyChanges`.
  *
  * Everything is read once, so work on the copy costs no disk access, and the copy does not see later changes of the

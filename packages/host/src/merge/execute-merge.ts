@@ -19,7 +19,8 @@ export interface MergeBackOptions {
   /** Author of the merge if the user's git has no identity. Default: `scratchfs <scratchfs@localhost>`. */
   readonly author?: Person | undefined;
   /**
-   * Message of a merge commit. Default: `Merge` and the first line of the version's message, cut after 200 characters.
+   * Message of a merge commit. Default: `Merge: ` and the first line of the version's message, cut after 200
+   * characters.
    */
   readonly message?: string | undefined;
   /** Merge although changed paths have a filter (such as LFS), and run it. Default false: refuse. */
@@ -42,7 +43,10 @@ export interface MergeResult {
    * to review. Links in the work tree count as `applyChanges` says.
    */
   readonly autoRun: readonly string[];
-  /** Commit of the branch after the merge: a merge commit, or the version itself after a fast-forward. */
+  /**
+   * Commit of the branch after the merge; undefined without success. After a fast-forward this is the version, or a
+   * commit on it that adds the paths that scratchfs cannot represent.
+   */
   readonly mergeCommit: ObjectId | undefined;
 }
 

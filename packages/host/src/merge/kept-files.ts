@@ -7,7 +7,7 @@ import { absent, isCode } from '../host-error.js';
 export const NO_LINK = ['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /**
- * Keeps the entries that a merge will change or remove in a directory, named by the index of their path, so that
+ * Keeps in `directory` the entries that a merge will change or remove, named by the index of their path, so that
  * undoing the merge needs neither git nor disk space. A file is kept by a hard link: git replaces the file with a new
  * one, so undoing restores the same inode with its owner, times, attributes and other links. Without hard links it is a
  * copy.

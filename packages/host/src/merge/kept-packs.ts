@@ -31,8 +31,8 @@ export async function keepPack(
 }
 
 /**
- * Releases the packs of a merge that has ended and of dead processes, unless the stage of the merge still lies in one
- * of the work trees: then the merge may still have to be recovered.
+ * Releases the packs of a merge that has ended and of dead processes. A pack stays while the stage of its merge exists
+ * in the git directory of a work tree: that merge may still have to be recovered.
  */
 export function letPacksGo({ objectsDirectory, commonDirectory }: GitRepository, ended?: string): void {
   for (const { path, named } of keptIn(join(objectsDirectory, 'pack'))) {
@@ -67,7 +67,7 @@ function isStaged(commonDirectory: string, id: string): boolean {
   return directories.some((directory) => wholePlanIn(join(directory, NAME))?.id === id);
 }
 
-/** Returns the text of a file; undefined if it is gone, empty if it cannot be written by a merge. */
+/** Returns the text of a file; undefined if it is gone, empty if no merge can have written it. */
 function textOf(path: string): string | undefined {
   try {
     const stat = lstatSync(path);

@@ -64,7 +64,7 @@ interface Transfer {
   readonly plan: readonly Step[];
   /** Refused paths with the contents there, which cannot be brought back in any case. */
   readonly lost: readonly Place[];
-  /** Steps to skip, each with the path to which the content that it would remove was moved and may not arrive. */
+  /** Steps to skip. Each would remove a content that was moved to another path, the value, and may not arrive there. */
   readonly kept: ReadonlyMap<Step, string>;
   readonly directories: ReadonlySet<string>;
   readonly signal: AbortSignal | undefined;
@@ -127,7 +127,7 @@ export async function bringBack(
 
 /**
  * Applies the plan. A second round skips the steps that would lose contents because others were refused. Without these
- * there may be no space for what the first round applied; then no moved content is removed from its old path, so
+ * steps there may be too little space for others; then a further round removes no moved content from its old path, so
  * nothing can be lost.
  */
 async function takeWhatCanBe(transfer: Transfer): Promise<Outcome> {

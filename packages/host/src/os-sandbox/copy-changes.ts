@@ -116,7 +116,7 @@ export async function changesOf(
 }
 
 /**
- * Ends a command whose changes were taken: the copy as it is now is what the next command is given, but for paths that
+ * Ends a command whose changes were taken: the next command gets the copy as this one left it, except for paths that
  * are read again from the source. Refused entries are removed.
  */
 export function takeChanges(copy: PersistentCopy, { changes, removable }: CopyChanges): void {

@@ -71,9 +71,10 @@ export interface OnboardOptions {
   /** Include files that git's rules ignore. Needs `workingTree` if the source is a repository. Default false. */
   readonly includeIgnored?: boolean | undefined;
   /**
-   * Called for each path that scratchfs cannot represent, which is then left out, for each entry whose mode git no
-   * longer writes, which is kept with the mode that git reads it as, and with `workingTree` for each nested repository.
-   * Default: leave out nested repositories and refuse the others, with a message that lists the first 20.
+   * Called for each path that scratchfs cannot represent (it is left out), for each entry with a mode that git no
+   * longer writes (it is kept, with the mode as git reads it), and with `workingTree` for each nested repository (it is
+   * left out). Default: nested repositories are left out silently, and anything else is refused with a message that
+   * lists the first 20.
    */
   readonly skipUnrepresentable?: ((skipped: Unrepresentable) => void) | undefined;
   readonly onProgress?: ((progress: { readonly done: number; readonly total: number | undefined }) => void) | undefined;
@@ -371,8 +372,8 @@ export class HostHistory implements AsyncDisposable {
   }
 
   /**
-   * Checks every name of a version. Returns the version, or a commit on it without the paths that cannot be
-   * represented.
+   * Refuses or reports the entries of a version that cannot be represented. Returns the version if it is a commit and
+   * nothing was left out, otherwise a new commit.
    */
   async #accepted(
     history: History,

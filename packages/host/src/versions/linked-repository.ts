@@ -81,7 +81,7 @@ export class LinkedRepository implements Repository {
 
   /**
    * Returns the first result that is not undefined. A source that cannot be read any more does not keep the others from
-   * being used.
+   * being used; its error is thrown only if no store has a result.
    */
   async #first<T>(
     ask: (store: GitObjectStore) => Promise<T | undefined>,

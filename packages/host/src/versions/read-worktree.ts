@@ -102,7 +102,10 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
   }
 }
 
-/** Opens a directory under `top` and closes `top`; undefined if a link or a missing name is on the way. */
+/**
+ * Opens a directory under `top` and closes `top`, or returns `top` for an empty path. Undefined if a link or a missing
+ * name is on the way.
+ */
 function beneath(top: DirectoryHandle, path: string): DirectoryHandle | undefined {
   let at = top;
   for (const name of path.split('/')) {

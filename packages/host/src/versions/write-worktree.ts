@@ -199,7 +199,7 @@ class Walk implements Disposable {
   }
 }
 
-/** Undefined if the name is missing or does not lead to a directory. */
+/** Opens a directory. Undefined if the name is missing or does not lead to a directory. */
 function enter(above: DirectoryHandle, name: string): DirectoryHandle | undefined {
   try {
     return above.enterAsOwner(name);
