@@ -256,6 +256,22 @@ describe('an agent beside a person', () => {
     ]);
   });
 
+  it('is told why a removed directory stays on the disk, and the way out', async () => {
+    const ground = grounds({ '.gitignore': 'build/gen/\n', 'build/gen/x': 'x\n' });
+    execFileSync('git', ['init', '-q'], { cwd: ground.directory });
+    const { text, forms } = await started(ground);
+    await text('delete_file', { path: '/build', recursive: true });
+    for (let i = 0; i < 2; i++) {
+      const told = await text('accept');
+      expect(told).toContain("they stay: '/build'. Ignored directories");
+      expect(told).toContain('undo with to: 0 and path');
+    }
+    expect(forms).toEqual([]);
+    expect(await text('undo', { to: 0, path: '/build' })).toContain('Restored');
+    expect(await text('accept')).toContain('no changes to accept');
+    expect(ground.read()).toMatchObject({ '/build/gen/x': 'x\n' });
+  });
+
   it('is told what a patch leaves out, which git applies', async () => {
     const ground = grounds({ 'd/a': before, 'd/c': 'c\n' });
     const { text } = await started(ground);

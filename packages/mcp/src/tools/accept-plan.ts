@@ -1,9 +1,9 @@
 import { isWithin } from '@scratchfs/core';
 import { comparePaths } from '@scratchfs/core/internal';
 import { InputError } from '@scratchfs/tools';
-import type { AcceptOptions, Conflict, EntryState, PathDiff } from '@scratchfs/workspace';
+import type { AcceptOptions, AcceptResult, Conflict, EntryState, PathDiff } from '@scratchfs/workspace';
 import type { OpenAttempt } from '../server/shared-workspace.js';
-import { conflictLines, counted, diffText, nameOf, statText } from './format.js';
+import { conflictLines, counted, diffText, firstNamed, nameOf, statText } from './format.js';
 import type { Plan } from './server-tool.js';
 import { visibleOnly } from './visible.js';
 
@@ -61,7 +61,13 @@ export async function planAccept(
   const call = { as, paths, branch, message, onConflict, expect: head, signal };
   const dry = await attempt.accept({ ...call, dryRun: true });
   if (!dry.success) throw new ConflictError(dry.message, dry.conflicts);
-  if (dry.accepted.length === 0) return { head, isOutside: false, shown: '', nothing: dry };
+  if (dry.accepted.length === 0)
+    return {
+      head,
+      isOutside: false,
+      shown: '',
+      nothing: { ...dry, message: `${dry.message}${stayText(visible, dry)}` },
+    };
   const lines: string[] = [];
   // The name of an attempt is the name of its branch if none is given.
   if (as === 'branch') lines.push(`Branch: ${nameOf(branch ?? attempt.name)}`);
@@ -74,6 +80,18 @@ export async function planAccept(
       `The user could not see all ${counted(visible.length, 'changed path')} in a form. Accept some of them at a time: name them in paths.`,
     );
   return { head, isOutside, shown, diff: sharedDiff(visible) };
+}
+
+/** Returns the way out for removed directories that stay on the disk; nothing if there are none. */
+function stayText(diffs: readonly PathDiff[], { conflicts }: AcceptResult): string {
+  const stay = diffs
+    .filter(({ type, files }) => type === 'removed' && files !== undefined)
+    .map(({ path }) => path)
+    .filter((top) => !conflicts.some(({ path }) => isWithin(path, top)));
+  if (stay.length === 0) return '';
+  const names = firstNamed(stay.map((path) => ({ path }))).map(({ path }) => nameOf(path));
+  const more = names.length < stay.length ? ', …' : '';
+  return `\nOnly the attempt shows them as removed: ${names.join(', ')}${more}. To show them again, call undo with to: 0 and path. To delete them, the user removes on the disk what is in them.`;
 }
 
 /** Returns a line for each path, and for those of a removed directory beyond the maximum their number. */
