@@ -68,6 +68,35 @@ const run = (host: HostName, more: Partial<Parameters<typeof install>[0]> = {}) 
     ...more,
   });
 
+it('writes where the README says, under the name that it says, and the README names each host', async () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  for (const host of HOSTS) expect(readme).toContain(`\`${host}\``);
+  const [, table = ''] = readme.split(
+    '| host | configuration | then | the agent has the tools when |\n|---|---|---|---|\n',
+  );
+  const rows = (table.split('\n\n')[0] ?? '').split('\n');
+  expect(rows.map((row) => /^\| ([^|]*) \|/.exec(row)?.[1])).toEqual([
+    'Claude Code',
+    'Codex',
+    'Cursor',
+    'VS Code',
+    'Zed',
+  ]);
+  const places: Readonly<Record<string, string>> = { '~/.codex': join(top, 'codex'), '~/.config': join(top, 'config') };
+  for (const [i, row] of rows.entries()) {
+    const host = HOSTS[i] as HostName;
+    const [, written = ''] = /`([^`]*)`/.exec(row) ?? [];
+    const place = Object.keys(places).find((one) => written.startsWith(one));
+    const path = place === undefined ? join(directory, written) : written.replace(place, places[place] as string);
+    expect(path).toBe(join(top, FILES[host]));
+    printed = '';
+    expect(await run(host, { isPrint: true })).toBe(0);
+    const [, name = ''] = /mcp_servers\.(.*)\]|"(scratchfs[^"]*)": \{/.exec(printed)?.filter(Boolean) ?? [];
+    expect(name).toBe(place === undefined ? 'scratchfs' : 'scratchfs-project');
+    for (const [, said] of row.matchAll(/`(scratchfs[^`]*)`/g)) expect(said).toBe(name);
+  }
+});
+
 describe.each(HOSTS)('install %s', (host) => {
   it('writes the absolute path, the directory and the options', async () => {
     expect(await run(host)).toBe(0);
