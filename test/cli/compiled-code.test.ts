@@ -94,7 +94,10 @@ describe('compiled code', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('is not needed: a directory that cannot be written changes nothing', async () => {
+  it('is not needed: a directory that cannot be written changes nothing, nor does NODE_DISABLE_COMPILE_CACHE', async () => {
+    const env = { XDG_CACHE_HOME: folder('disabled'), NODE_DISABLE_COMPILE_CACHE: '1' };
+    expect(await ok(['status'], { cwd, env })).toContain('new.txt');
+    expect(readdirSync(env.XDG_CACHE_HOME)).toEqual([]);
     for (const place of ['/dev/null', join(PROGRAM, 'below')])
       expect(await ok(['status'], { cwd, env: { XDG_CACHE_HOME: place } })).toContain('new.txt');
   });

@@ -18,7 +18,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
     const { code, stdout, stderr } = await run(['run', '--', 'sh', '-c', script], { cwd });
     expect([code, stdout.split('\n')[0], stderr.split('\n')[0]]).toEqual([7, 'out', 'err']);
     const [, kept] = /Kept as attempt (\w+-\w+)\. .*`undo` has nothing to do with it/.exec(stdout) ?? [];
-    expect(stdout).toMatch(new RegExp(`switch ${kept} goes on there,\ndiscard ${kept} throws it away`));
+    expect(stdout).toMatch(new RegExp(`scratchfs switch ${kept} +goes on there\n.*discard ${kept} +throws it away`));
     expect(await ok(['log'], { cwd })).toContain(`Other attempts: ${kept};`);
     expect(await ok(['log', '--attempt', kept ?? ''], { cwd })).toContain(`sh -c '${script}'`);
     expect(await ok(['status'], { cwd })).toContain(`Other attempts: ${kept};`);

@@ -8,9 +8,11 @@ type EnableCompileCache = (directory: string) => unknown;
 
 /**
  * Returns the directory for compiled code, which belongs to the user. Node's default is a directory among the temporary
- * files, which another user could create first. Undefined for a user without a home directory.
+ * files, which another user could create first. Undefined for a user without a home directory, and with
+ * `NODE_DISABLE_COMPILE_CACHE`, as Node has it.
  */
 export function compiledCodeDirectory(): string | undefined {
+  if (process.env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return undefined;
   try {
     const given = process.env['XDG_CACHE_HOME'];
     const cache = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.cache');

@@ -120,7 +120,11 @@ function report(failure: Failure, output: Output): void {
   }
   const { message, hint } = failure;
   const { errorStyle } = output;
-  output.problem(`${errorStyle.error('scratchfs:')} ${message.split('\n').map(escapeText).join('\n  ')}`);
+  for (const [index, line] of message.split('\n').map(escapeText).entries()) {
+    const lines = output.wrapped(index === 0 ? `scratchfs: ${line}` : line, { isError: true });
+    if (index === 0) lines[0] = lines[0]?.replace('scratchfs:', errorStyle.error('scratchfs:')) ?? '';
+    for (const text of lines) output.problem(index === 0 ? text : `  ${text}`);
+  }
   if (hint !== undefined) output.problem(`  ${errorStyle.dim(escapeText(hint))}`);
 }
 

@@ -2,10 +2,12 @@ import type { Attempt, RunResult } from '@scratchfs/workspace';
 import { CliError, ExitCode } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { askKey } from '../terminal/ask.js';
+import { alignColumns } from '../terminal/columns.js';
 import { escapeText } from '../terminal/escape.js';
 import { acceptResult } from '../workspace/accept-text.js';
 import { CommandStages } from '../workspace/command-stages.js';
 import { conflictLines, patchLines, pathJson, statLines, sumText } from '../workspace/diff-text.js';
+import { commandLine } from '../workspace/hint-text.js';
 import { withAttempt } from '../workspace/open.js';
 import { operationJson, pathText } from '../workspace/operation-text.js';
 import { exitCodeOf, runJson, runOptions } from '../workspace/run-options.js';
@@ -92,13 +94,14 @@ async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Res
     };
   }
   if (decision === 'keep') {
-    const lines = [
-      `Kept as attempt ${style.name(fork.name)}. Your disk and the current attempt are as they were: \`undo\` has nothing to do with it.`,
-      style.dim(
-        `scratchfs diff ${fork.name} shows it, accept ${fork.name} writes it, switch ${fork.name} goes on there,`,
-      ),
-      style.dim(`discard ${fork.name} throws it away.`),
-    ];
+    const kept = `Kept as attempt ${fork.name}. Your disk and the current attempt are as they were: \`undo\` has nothing to do with it.`;
+    const rows = [
+      ['diff', 'shows it'],
+      ['accept', 'writes it to your disk'],
+      ['switch', 'goes on there'],
+      ['discard', 'throws it away'],
+    ].map(([word = '', what = '']) => [`  ${commandLine(call, [word, fork.name], null)}`, style.dim(what)]);
+    const lines = [...output.wrapped(kept), ...alignColumns(rows)];
     return { code, lines: output.isQuiet ? [] : lines, json: json('kept', { paths: paths.map(pathJson) }) };
   }
   const done = await interrupts.orderly(() => fork.accept({ paths: changed, expect: head }));

@@ -53,4 +53,13 @@ describe('progress', () => {
     expect(await written(5_000, { isJson: true })).toEqual(nothing);
     expect(await written(5_000, { isQuiet: true })).toEqual(nothing);
   });
+
+  it('breaks sentences between words on a terminal, and not in a pipe', () => {
+    const stream = (isTTY: boolean) => ({ isTTY, columns: 20, write: () => true });
+    const outputOf = (isTTY: boolean) =>
+      new Output({ stdout: stream(isTTY), stderr: stream(isTTY), stdin: {}, environment: {} });
+    const text = 'Nothing was accepted: both changed it.';
+    expect(outputOf(true).wrapped(text)).toEqual(['Nothing was', 'accepted: both', 'changed it.']);
+    expect(outputOf(false).wrapped(text, { isError: true })).toEqual([text]);
+  });
 });

@@ -1,4 +1,4 @@
-import { cutTo } from './columns.js';
+import { cutTo, wrapText } from './columns.js';
 import { escapeContent, escapeText } from './escape.js';
 import { isColored, Style } from './style.js';
 
@@ -88,6 +88,12 @@ export class Output {
     return new Promise((resolve, reject) => {
       this.#stdout.write(data, (error) => (error ? reject(error) : resolve()));
     });
+  }
+
+  /** Returns a sentence as lines: broken between words on a terminal, one line in a pipe. */
+  wrapped(text: string, { isError = false } = {}): string[] {
+    const stream = isError ? this.#stderr : this.#stdout;
+    return stream.isTTY === true ? wrapText(text, stream.columns || DEFAULT_COLUMNS) : [text];
   }
 
   /** Returns a name for a list: escaped on a terminal, exact in a pipe. */

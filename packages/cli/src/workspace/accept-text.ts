@@ -32,7 +32,7 @@ export function acceptResult(
   const { output } = call;
   const { style } = output;
   const { success, message, accepted, changes, conflicts, autoRun, operation, commit } = result;
-  const lines = [success ? escapeText(message) : style.error(escapeText(message))];
+  const lines = output.wrapped(escapeText(message)).map((line) => (success ? line : style.error(line)));
   lines.push(...effectLines(changes, output));
   lines.push(...conflictLines(conflicts, output));
   if (autoRun.length > 0)

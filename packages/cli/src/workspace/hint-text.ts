@@ -11,17 +11,17 @@ const MAX_PATHS = 3;
 
 /**
  * Returns a command line that can be typed where the call was: with its `-C` and `--store`, and with the attempt.
- * @param attempt default: the one that `--attempt` names
+ * @param attempt default: the one that `--attempt` names; null if the words name it
  */
 export function commandLine(
   { options }: Pick<Call, 'options'>,
   words: readonly string[],
-  attempt = options.text('attempt'),
+  attempt: string | null | undefined = options.text('attempt'),
 ): string {
   const given = [
     ['-C', options.text('directory')],
     ['--store', options.text('store')],
-    ['-a', attempt],
+    ['-a', attempt ?? undefined],
   ].flatMap(([name = '', value]) => (value === undefined ? [] : [name, value]));
   return escapeText(shellCommand(['scratchfs', ...words, ...given]));
 }
