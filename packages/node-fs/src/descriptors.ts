@@ -36,7 +36,7 @@ export class Descriptor {
 /** Lowest descriptor of a file: 0, 1 and 2 are the standard streams of a process. */
 const FIRST_DESCRIPTOR = 3;
 
-/** The open files of one object. Each gets the lowest free number, as in POSIX. */
+/** The open files of one façade. Each gets the lowest free number, as in POSIX. */
 export class Descriptors {
   readonly #open: (Descriptor | undefined)[] = [];
   #free = 0;

@@ -32,7 +32,7 @@ const METHODS = {
 
 const CHUNK_BYTES = 16_384;
 
-/** Method that is called when a handle is closed; subclasses emit an event from it. */
+/** Method that is called when a handle begins to close; subclasses emit an event from it. */
 export const CLOSED = Symbol('closed');
 
 /** An open file as `promises.open` returns it. Calls in progress complete before it closes. */

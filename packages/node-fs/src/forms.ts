@@ -34,8 +34,8 @@ export function promiseForm<P>(facade: Facade, nodeFunction: NodeFunction<P>): A
 }
 
 /**
- * Returns a form that resolves a promise but throws immediately known errors: bad arguments and, over a synchronous
- * filesystem, failures.
+ * Returns a form that returns a promise, but throws errors that are known immediately: for bad arguments and, over a
+ * synchronous filesystem, for failures.
  */
 export function promiseAtOnceForm<P>(facade: Facade, nodeFunction: NodeFunction<P>): Any {
   return (...given) => {

@@ -2,7 +2,7 @@ import type { Descriptors } from './descriptors.js';
 import type { Eventual, FsDriver } from './fs-driver.js';
 import type { Platform } from './platform.js';
 
-/** State shared by all functions of one object. */
+/** State shared by all functions of one façade, the object that `createNodeFs` returns. */
 export interface Facade {
   readonly driver: FsDriver;
   readonly platform: Platform;

@@ -30,7 +30,10 @@ import { CopyIndex, type GivenEntry } from './copy-index.js';
 import { INSIDE } from './link-targets.js';
 import { DirectoryCache, walkDisk } from './walk-disk.js';
 
-/** Treatment of a path: copied, neither shown nor taken, or left out of what a command changes. */
+/**
+ * `visible`: copied, and changes are taken. `hidden`: neither shown nor taken. `ignored`: private to the copy, so not
+ * taken.
+ */
 export type Visibility = 'visible' | 'hidden' | 'ignored';
 
 /** Files that a command is given: a directory of the host, and what differs from it. */
@@ -109,7 +112,7 @@ interface Read {
   readonly mode: number;
   readonly source: string;
   readonly stat: string;
-  /** Seconds. */
+  /** Modification time in seconds since the epoch. */
   readonly modifiedAt: number;
   readonly body: Uint8Array;
 }
@@ -230,8 +233,9 @@ export class PersistentCopy implements Disposable {
   }
 
   /**
-   * Reports whether the directory of the host still holds exactly what the copy was given at and under a path, all of it
-   * from there. False also if it holds something that the copy does not, such as hidden files.
+   * Reports whether the directory of the host still holds exactly what the copy was given at and under a path, and
+   * whether all of that came from the directory. False also if the directory holds something that the copy does not,
+   * such as hidden files.
    */
   async isSourceAsGiven(
     { directory, visibilityOf }: Pick<CopySource, 'directory' | 'visibilityOf'>,

@@ -40,7 +40,9 @@ export function placesOf(steps: readonly Step[]): Place[] {
   return steps.flatMap(({ path, to }) => (typeof to === 'object' ? [{ path, content: contentOf(to) }] : []));
 }
 
-/** Returns the steps that remove a content from its path that was moved to one of the places, each with that place. */
+/**
+ * Returns the steps that remove from its path a content that one of the places has, each with the path of that place.
+ */
 export function movesTo(places: readonly Place[], steps: readonly Step[]): Map<Step, string> {
   const paths = new Map(places.map(({ path, content }) => [content, path]));
   const moves = new Map<Step, string>();

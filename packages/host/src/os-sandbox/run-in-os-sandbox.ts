@@ -10,7 +10,9 @@ export interface OsSandboxOptions {
   /** Maximum run time in milliseconds of wall time. Default 60,000. */
   readonly timeoutMs?: number | undefined;
   readonly limits?: OsSandboxLimits | undefined;
-  /** Allows the command to use the network. Default: the sandbox's setting; `true` without it is an escalation. */
+  /**
+   * Allows the command to use the network. Default: the sandbox's setting. `true` throws if the sandbox has no network.
+   */
   readonly network?: boolean | undefined;
   /** Environment of the command. PATH, HOME and LANG have defaults; nothing else comes from this process. */
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -75,7 +77,7 @@ const NOTHING = {
 } as const;
 
 /**
- * Returns whether the command has the network.
+ * Reports whether the command may use the network.
  * @throws SandboxPermissionEscalationError for more than the sandbox has
  */
 function networkOf(sandbox: Sandbox, asked: boolean | undefined): boolean {

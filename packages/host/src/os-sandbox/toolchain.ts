@@ -89,7 +89,7 @@ function isUsable(path: string): boolean {
   }
 }
 
-/** A command of root runs as another user, who has to reach the directory. */
+/** Reports whether every user can enter a directory. A command of root runs as another user, who has to reach it. */
 export function isOpenToAll(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     if ((lstatSync(at).mode & 0o001) === 0) return false;

@@ -25,7 +25,7 @@ export interface WalkDiskOptions {
 
 /**
  * Calls `visit` for everything under a directory of the host, parents first. A directory is entered if `visit` returns
- * true. Links are not followed; entries that disappear are left out, and so is all if the start does not exist.
+ * true. Links are not followed. Entries that disappear are left out; if the start does not exist, nothing is visited.
  */
 export async function walkDisk(
   start: string,
@@ -34,7 +34,7 @@ export async function walkDisk(
 ): Promise<void> {
   const frames: { directory: DirectoryHandle; prefix: string; names: RawName[] }[] = [];
   const enter = (directory: DirectoryHandle, prefix: string): void => {
-    // `pop` takes the first name first.
+    // Reversed, so that `pop` returns the names in their order.
     frames.push({ directory, prefix, names: directory.names().reverse() });
   };
   try {
@@ -74,7 +74,7 @@ export class DirectoryCache implements Disposable {
     readonly asOwner = false,
   ) {}
 
-  /** Returns the directory that holds the entry at a path; undefined if it does not exist or a link leads to it. */
+  /** Returns the directory that holds the entry at a path; undefined if it does not exist or a link is on the way. */
   above(path: string): DirectoryHandle | undefined {
     const directory = dirname(path);
     if (directory !== this.#path) {

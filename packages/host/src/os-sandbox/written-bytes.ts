@@ -2,8 +2,8 @@ import { statfsSync } from 'node:fs';
 import { walkDisk } from './walk-disk.js';
 
 /**
- * Free bytes below which a command is stopped, whoever has filled the disk: it could not write any more. Not so if less
- * than twice as much was free when it began.
+ * Free bytes of the disk below which a command is stopped, even if another program has filled it: the command could not
+ * write any more. Does not apply if less than twice as much was free when the command began.
  */
 const MIN_FREE_BYTES = 64 * 2 ** 20;
 
@@ -20,7 +20,10 @@ export class WrittenBytes {
   /** Decrease of the free space at which the files are looked at again. */
   #allowed: number;
 
-  /** @param directories directories that the command can write to @param maxBytes bytes that its files may take */
+  /**
+   * @param directories directories that the command can write to
+   * @param maxBytes bytes that its files may take
+   */
   constructor(
     readonly directories: readonly string[],
     readonly maxBytes: number,
@@ -42,7 +45,10 @@ export class WrittenBytes {
     return written > this.maxBytes;
   }
 
-  /** Returns the bytes of files that have changed since the command began. Fails if the command has closed a directory. */
+  /**
+   * Returns the bytes of files that have changed since the command began. Fails if the command has made a directory
+   * unreadable.
+   */
   async #written(): Promise<number> {
     let bytes = 0;
     for (const directory of this.directories)

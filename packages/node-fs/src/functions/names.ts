@@ -27,7 +27,7 @@ function mkdirOf(modeOfNone?: number) {
 }
 
 export const mkdir = mkdirOf();
-/** `mkdir` of promises: a missing mode means the default one. */
+/** `mkdir` of promises: a mode of null means the default one. */
 export const mkdirLater = mkdirOf(0o777);
 
 /** Random characters after the prefix. */

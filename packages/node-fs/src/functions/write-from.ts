@@ -48,8 +48,8 @@ function* writeTo(facade: Facade, write: Write, source: Source, options: Given):
 }
 
 /**
- * Writes the pieces. If a failure or signal ends it early, the source is told: a generator's `return` runs, a stream is
- * destroyed.
+ * Writes the pieces. If a failure or the signal ends it early, the source is closed: a generator's `return` runs, a
+ * stream is destroyed.
  */
 async function writePieces(
   facade: Facade,
