@@ -128,6 +128,24 @@ describe('attempt.accept()', () => {
     });
   });
 
+  it('takes the hunk of a changed file in a moved directory, which diff() shows as new', async () => {
+    const disk = directories.directory(FILES);
+    await withAttempt(disk, async (attempt) => {
+      await attempt.fileSystem.rename('/b', '/n');
+      await attempt.fileSystem.writeFile('/n/c.txt', 'agent\n');
+      const { paths } = await attempt.diff({ hunks: true });
+      const hunk = paths.find(({ path }) => path === '/n/c.txt')?.hunks[0];
+      expect(hunk?.lines).toEqual(['+agent']);
+      const { accepted } = await attempt.accept({ hunks: [hunk?.id as string] });
+      expect(accepted).toEqual(['/b/c.txt', '/n', '/n/c.txt']);
+      expect([read(disk, 'n/c.txt'), existsSync(join(disk, 'b/c.txt')), read(disk, 'b/d.txt')]).toEqual([
+        'agent\n',
+        false,
+        'd\n',
+      ]);
+    });
+  });
+
   it('asks for a refresh before it takes hunks that were compared with what the person has edited', async () => {
     const disk = directories.directory(FILES);
     await withAttempt(disk, async (attempt) => {

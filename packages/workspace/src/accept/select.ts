@@ -4,7 +4,7 @@ import { applyHunks } from '../diff/hunks.js';
 import { beforeOf, hunkPrefix, textDiffOf } from '../diff/path-diffs.js';
 import { WorkspaceError } from '../errors.js';
 import { hashOf } from '../log/contents.js';
-import type { Conflict, EntryState } from '../operation.js';
+import type { EntryState } from '../operation.js';
 import { type AttemptChange, type Contents, contentOf, sameState, sortedChanges } from './attempt-change.js';
 import type { EntryReader } from './disk-reader.js';
 import { mergeEntry, sideOf } from './three-way.js';
@@ -134,8 +134,8 @@ async function withHunks(
   }
   if (wanted.size > 0 && disk !== undefined)
     for (const change of changes) {
-      const conflict = await conflictWith(change, wanted, disk, contents, signal);
-      if (conflict !== undefined) targets.set(change.path, { target: change.now, conflict });
+      const found = await comparedWithDisk(change, wanted, disk, contents, signal);
+      if (found !== undefined) targets.set(change.path, found);
     }
   const [unknown] = wanted;
   if (unknown === undefined) return targets;
@@ -144,26 +144,28 @@ async function withHunks(
 }
 
 /**
- * Returns the conflict of a file if some ids name hunks between what the disk has and the attempt, and removes these ids.
- * @throws WorkspaceError `moved` if the file has no conflict
+ * Finds ids that name hunks between what the disk has and the attempt, and removes them. Returns the conflict of the file,
+ * or the whole file if a difference to the disk shows it as new because it was moved along with its directory.
+ * @throws WorkspaceError `moved` if the person has changed the file and there is no conflict
  */
-async function conflictWith(
+async function comparedWithDisk(
   change: AttemptChange,
   ids: Set<string>,
   disk: EntryReader,
   contents: Contents,
   signal: AbortSignal | undefined,
-): Promise<Conflict | undefined> {
+): Promise<Partial | undefined> {
   const { path, from, base, now } = change;
-  if (from !== undefined) return undefined;
   const { state, content } = await disk.read(path, false);
-  if (sameState(state, base)) return undefined;
+  if (from === undefined && sameState(state, base)) return undefined;
   const some = [...ids].filter((id) => id.startsWith(`${hunkPrefix(path, state, now)}-`));
   if (some.length === 0) return undefined;
   for (const id of some) ids.delete(id);
+  if (from !== undefined && state === null) return { target: now };
   const onDisk = { state, content: async () => content ?? new Uint8Array() };
   const merged = await mergeEntry(sideOf(base, contents, signal), onDisk, sideOf(now, contents, signal));
-  if ('conflict' in merged) return { path, code: merged.conflict, base, disk: state, attempt: now };
+  if ('conflict' in merged)
+    return { target: now, conflict: { path, code: merged.conflict, base, disk: state, attempt: now } };
   const hint = 'Call refresh(), and take the ids from a new diff';
   throw new WorkspaceError('moved', `The disk has changes of ${quote(path)} that the attempt has not merged. ${hint}.`);
 }
