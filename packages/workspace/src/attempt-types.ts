@@ -197,6 +197,10 @@ export type RunStage = 'copying' | 'running' | 'collecting';
 export interface RunOptions extends CallOptions {
   /** Milliseconds of wall time. Default 600,000. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Limits of the command. Defaults: memory, written bytes and files copied in 4 GiB each, one file 1 GiB, 1,024
+   * processes, 256 MiB and 200,000 entries brought back; the others as in `runInOsSandbox`.
+   */
   readonly limits?: OsSandboxLimits | undefined;
   /** Let the command use the network. Default false. */
   readonly network?: boolean | undefined;

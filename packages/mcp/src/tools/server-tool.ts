@@ -83,7 +83,7 @@ export interface ServerTool {
   readonly isAboutAll?: boolean;
   /** True if it must not change a file that the client has seen in another version, so it must know the client. */
   readonly needsClient?: boolean;
-  /** Names of the parameters that are paths in the attempt, and of lists of them. */
+  /** Names of the parameters whose value is a path in the attempt, or a list of such paths. */
   readonly paths: readonly string[];
   /** @throws InputError if a call would refuse the input */
   check(input: unknown): void;

@@ -46,9 +46,7 @@ export interface ApplyCall {
   readonly onBegin?: ((accepted: Pick<Applied, 'paths' | 'writes'>) => Promise<void>) | undefined;
 }
 
-/**
- * Maximum number of plans that are made because other processes change the paths, or the disk cannot take some of them.
- */
+/** Maximum number of plans of one call. A new one is made if other processes changed paths, or the disk cannot take some. */
 const MAX_PLANS = 20;
 
 /**

@@ -105,10 +105,11 @@ export class PendingAccepts {
    * Undoes or completes interrupted changes of the disk, then reports whether the writes of a killed process count as
    * made. The person may have changed the paths since:
    *
-   * - Writes known to be applied count, unless the process has taken all of them back.
-   * - Otherwise those of a live attempt count if no path holds its old state: only the log has the old content then.
-   *   Because all or none are made, one old state says that none were.
-   * - Otherwise all paths must hold the new state: the attempt keeps its changes and compares them with the disk.
+   * - Writes known to be applied count, unless every path holds its old state again: then they were taken back.
+   * - Other writes of a live attempt count if no path holds its old state. All or none are made, so one old state says
+   *   that none were; and if they were made, only the log has the old contents, which must not be lost.
+   * - Other writes of any other attempt count if every path holds its new state. If they do not count, nothing is lost:
+   *   the attempt still has its changes, and compares them with the disk.
    */
   async isWritten({ writes, isApplied }: PendingAccept, isLive: boolean): Promise<boolean> {
     const [{ recoverDirectory }, { DiskReader }] = await Promise.all([

@@ -5,8 +5,8 @@ import { RENEWAL_MS } from './contents.js';
 /** Contents and conditions of the step in which a record is created. */
 export interface StoredTogether {
   /**
-   * Contents that the record names. A store with transactions writes those that exist again only if garbage collection
-   * might delete them.
+   * Contents that the record names. In a store with transactions, a content that is already there is written again only
+   * if it is older than `RENEWAL_MS`, so that garbage collection does not delete it.
    */
   readonly contents?: readonly NewEntry[] | undefined;
   /** Paths that must not exist. */
