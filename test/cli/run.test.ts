@@ -51,7 +51,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
     const [, undo = ''] = /scratchfs (undo -a \S+) takes it back/.exec(await terminal.shows(/^ended 3$/m)) ?? [];
     expect(readFileSync(join(cwd, 'said.txt'), 'utf8')).toBe('hello\n');
     // What the screen says is what to do.
-    await ok(undo.split(' '), { cwd });
+    await ok([...undo.split(' '), '--yes'], { cwd });
     expect(existsSync(join(cwd, 'said.txt'))).toBe(false);
   });
 });
