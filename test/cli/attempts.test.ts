@@ -178,6 +178,22 @@ describe('accept', () => {
   });
 });
 
+describe('undo after an accept of another attempt', () => {
+  it('says so behind its success and in its error, until that accept is taken back', async () => {
+    const cwd = repository();
+    await ok(['fs', 'write', 'mine.txt', 'mine'], { cwd });
+    await ok(['fork', 'other'], { cwd });
+    await ok(['fs', 'write', 'k.txt', 'k', '-a', 'other'], { cwd });
+    await ok(['accept', 'other', '--', 'k.txt'], { cwd });
+    const hint = 'The last accept was of attempt other: `scratchfs undo --yes -a other` takes it back.';
+    expect(await ok(['undo'], { cwd })).toBe(`Undid 1: Write /mine.txt (1 path)\n${hint}\n`);
+    expect(await json('undo', [], { cwd })).toMatchObject({ code: 1, error: { code: 'nothing-to-undo', hint } });
+    await ok(['undo', '--yes', '-a', 'other'], { cwd });
+    expect(existsSync(join(cwd, 'k.txt'))).toBe(false);
+    expect((await run(['undo'], { cwd })).stderr).not.toContain('other');
+  });
+});
+
 describe('undo of several operations', () => {
   it('with an accept among them does nothing without a terminal, unless --yes is given', async () => {
     const cwd = repository();

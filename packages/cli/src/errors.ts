@@ -25,6 +25,18 @@ export class CliError extends Error {
   }
 }
 
+/** An error of a library with the next step for the person in this case, in place of the one for its code. */
+export class HintedError extends Error {
+  override readonly name = 'HintedError';
+
+  constructor(
+    override readonly cause: Error,
+    readonly hint: string,
+  ) {
+    super(cause.message, { cause });
+  }
+}
+
 export function usageError(message: string, hint?: string): CliError {
   return new CliError(ExitCode.usage, message, hint);
 }
@@ -78,6 +90,7 @@ export function failureOf(error: unknown): Failure {
     const { exitCode, message, hint } = error;
     return { exitCode, code: NAMES[exitCode] ?? 'failed', message, hint };
   }
+  if (error instanceof HintedError) return { ...failureOf(error.cause), hint: error.hint };
   if (!(error instanceof Error))
     return { exitCode: ExitCode.failed, code: 'failed', message: String(error), hint: undefined };
   const details = error as { readonly code?: unknown; readonly kind?: unknown };

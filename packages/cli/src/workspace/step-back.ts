@@ -3,16 +3,17 @@ import {
   mainChanges,
   type Operation,
   type RefreshedOperation,
+  type Workspace,
   WorkspaceError,
 } from '@scratchfs/workspace';
-import { CliError, ExitCode } from '../errors.js';
+import { CliError, ExitCode, HintedError } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { askKey } from '../terminal/ask.js';
 import { escapeText } from '../terminal/escape.js';
 import { count } from '../terminal/quantities.js';
 import { effectLines } from './accept-text.js';
 import { conflictJson } from './diff-text.js';
-import { commandLine } from './hint-text.js';
+import { commandLine, undoAccept } from './hint-text.js';
 import { parseNumber, withAttempt } from './open.js';
 import { operationJson, operationText } from './operation-text.js';
 import { joined, refreshedLines } from './refreshed-text.js';
@@ -33,6 +34,9 @@ const WORDS = {
   redo: { done: 'Redid', left: 'Not redone', past: 'redone', verb: 'Make again', none: 'no undone operation' },
 } as const;
 
+/** Codes of errors of which the reason may be that the user means an accept of another attempt. */
+const EXPLAINED: ReadonlySet<string> = new Set(['nothing-to-undo', 'refused']);
+
 /**
  * Undoes or redoes N operations. If there are fewer, or if one is an accept, which changes the disk or a branch, and
  * neither `--yes` was given nor anybody can be asked, nothing is done. In a terminal the user is asked before each
@@ -44,9 +48,16 @@ const WORDS = {
 export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promise<Result> {
   const { args, options, output, signal } = call;
   const wanted = parseNumber(args[0] ?? '1', 'N');
-  return withAttempt(call, async (attempt) => {
+  return withAttempt(call, async (attempt, workspace) => {
     // Operations that are added from now on must not be undone, so each step names the operation that it expects.
     const targets = await attempt.steps(tool, { limit: wanted, signal });
+    const elsewhere = tool === 'undo' ? await newerAccept(call, workspace, attempt, targets[0]?.at ?? 0) : undefined;
+    const explained = (error: unknown): unknown =>
+      elsewhere !== undefined && error instanceof WorkspaceError && EXPLAINED.has(error.code)
+        ? new HintedError(error, elsewhere)
+        : error;
+    if (targets.length === 0)
+      throw explained(new WorkspaceError(`nothing-to-${tool}`, `Attempt ${attempt.name} has ${WORDS[tool].none}`));
     checkSteps(call, tool, attempt, targets, wanted);
     const isAsked = (target: Operation) => target.tool === 'accept' && !options.flag('yes');
     const done: RefreshedOperation[] = [];
@@ -62,8 +73,8 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
         lines.push(`${WORDS[tool].done} ${operationText(target, output, placeOf(target))}`);
         if (target.tool === 'accept') lines.push(...effectLines(made.changes, output));
       } catch (error) {
-        if (done.length === 0) throw error;
-        failure = error;
+        if (done.length === 0) throw explained(error);
+        failure = explained(error);
         break;
       }
     }
@@ -74,6 +85,8 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
       lines.push(`Only ${done.length} of ${wanted}: ${isDeclined ? 'you said no' : 'the next one failed'}.`);
     const { merged, conflicts } = joined(done.map(({ refreshed }) => refreshed));
     lines.push(...refreshedLines({ merged, conflicts }, call));
+    if (elsewhere !== undefined && failure === undefined)
+      lines.push(...output.wrapped(elsewhere).map((line) => output.style.dim(line)));
     return {
       code: isDeclined ? ExitCode.refused : ExitCode.ok,
       lines: output.isQuiet && failure === undefined ? [] : lines,
@@ -97,9 +110,8 @@ function checkSteps(
   targets: readonly Operation[],
   wanted: number,
 ): void {
-  const { past, none } = WORDS[tool];
+  const { past } = WORDS[tool];
   const number = targets.length;
-  if (number === 0) throw new WorkspaceError(`nothing-to-${tool}`, `Attempt ${name} has ${none}`);
   if (number < wanted)
     throw new CliError(
       ExitCode.refused,
@@ -114,6 +126,28 @@ function checkSteps(
       `${questions.join(' ')} There is no terminal to ask.`,
       `\`${commandLine(call, [tool, ...call.args, '--yes'])}\` does not ask.`,
     );
+}
+
+/**
+ * Returns a sentence about the last accept if it was of another attempt, later than `since`, and is what an undo there
+ * takes back: the user may have meant that one. Undefined otherwise.
+ * @param since epoch milliseconds
+ */
+async function newerAccept(
+  call: Call,
+  workspace: Workspace,
+  { name: own }: Attempt,
+  since: number,
+): Promise<string | undefined> {
+  const { signal } = call;
+  let last: Operation | undefined;
+  for (const { name, state, changedAt } of await workspace.attempts({ signal })) {
+    if (name === own || state !== 'open' || changedAt <= since) continue;
+    const next = await (await workspace.attempt(name, { signal })).next('undo', { signal });
+    if (next?.tool === 'accept' && next.at > Math.max(since, last?.at ?? 0)) last = next;
+  }
+  if (last === undefined) return undefined;
+  return `The last accept was of attempt ${last.attempt}: \`${undoAccept(call, last.attempt)}\` takes it back.`;
 }
 
 /** Returns what undoing or redoing an operation changes besides the attempt. */
