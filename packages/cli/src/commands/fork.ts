@@ -1,5 +1,5 @@
 import type { Call, Result } from '../table/command-spec.js';
-import { parseNumber, withAttempt } from '../workspace/open.js';
+import { parseOperation, withAttempt } from '../workspace/open.js';
 
 export function run(call: Call): Promise<Result> {
   const { args, options, output, signal } = call;
@@ -7,7 +7,7 @@ export function run(call: Call): Promise<Result> {
   return withAttempt(call, async (attempt, workspace) => {
     const fork = await attempt.fork(args[0], {
       signal,
-      ...(at === undefined ? {} : { at: parseNumber(at, '--at', 0) }),
+      ...(at === undefined ? {} : { at: parseOperation(at, '--at', 0) }),
     });
     const isCurrent = options.flag('switch');
     if (isCurrent) await workspace.switchTo(fork.name, { signal });

@@ -1,12 +1,12 @@
 import type { Call, Result } from '../table/command-spec.js';
 import { otherAttempts } from '../workspace/attempt-info.js';
 import { patchLines } from '../workspace/diff-text.js';
-import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
+import { attemptPath, parseNumber, parseOperation, withAttempt } from '../workspace/open.js';
 import { operationJson, operationLines } from '../workspace/operation-text.js';
 
 export function run(call: Call): Promise<Result> {
   const { args, options, output, signal } = call;
-  const limit = parseNumber(options.text('limit') ?? '50', '--limit');
+  const limit = parseNumber(options.text('limit') ?? '50', '-n, --limit');
   const before = options.text('before');
   return withAttempt(call, async (attempt, workspace) => {
     const path = args[0] === undefined ? undefined : attemptPath(call, workspace, args[0]);
@@ -16,7 +16,7 @@ export function run(call: Call): Promise<Result> {
       tool: options.text('tool'),
       actor: options.text('actor'),
       ...(path === undefined ? {} : { path }),
-      ...(before === undefined ? {} : { before: parseNumber(before, '--before') }),
+      ...(before === undefined ? {} : { before: parseOperation(before, '--before') }),
     });
     const isBare = options.flag('numbers');
     const summaries = isBare ? operations.map(({ id }) => String(id)) : operationLines(operations, output, Date.now());

@@ -1,7 +1,7 @@
 import type { RefreshedOperation } from '@scratchfs/workspace';
 import type { Call, Result } from '../table/command-spec.js';
 import { conflictJson } from '../workspace/diff-text.js';
-import { knownPaths, parseNumber, withAttempt } from '../workspace/open.js';
+import { knownPaths, parseOperation, withAttempt } from '../workspace/open.js';
 import { operationJson, operationText } from '../workspace/operation-text.js';
 import { joined, refreshedLines } from '../workspace/refreshed-text.js';
 
@@ -12,7 +12,7 @@ export function run(call: Call): Promise<Result> {
     output,
     signal,
   } = call;
-  const to = number === 'disk' ? number : parseNumber(number, 'OP', 0);
+  const to = number === 'disk' ? number : parseOperation(number, 'OP', 0);
   return withAttempt(call, async (attempt, workspace) => {
     const given = await knownPaths(call, 1, attempt, workspace, to === 'disk' ? [] : [attempt.at(to)]);
     const paths = given.length === 0 ? [undefined] : given;

@@ -3,13 +3,13 @@ import type { Call, Result } from '../table/command-spec.js';
 import { escapeText } from '../terminal/escape.js';
 import { timeText } from '../terminal/quantities.js';
 import { patchLines, pathJson, statLines, sumText } from '../workspace/diff-text.js';
-import { parseNumber, withAttempt } from '../workspace/open.js';
+import { parseOperation, withAttempt } from '../workspace/open.js';
 import { operationJson } from '../workspace/operation-text.js';
 
 export function run(call: Call): Promise<Result> {
   const { args, options, output, signal } = call;
   const { style } = output;
-  const id = parseNumber(args[0] ?? '', 'OP');
+  const id = parseOperation(args[0] ?? '', 'OP');
   return withAttempt(call, async (attempt) => {
     const { operations } = await attempt.log({ before: id + 1, limit: 1, signal });
     const operation = operations[0];

@@ -82,13 +82,15 @@ describe('parsing', () => {
   it('suggests the command or option that was meant', () => {
     expect(messageOf('fs', 'grap', 'x')).toContain('Did you mean `scratchfs fs grep`?');
     expect(messageOf('fs', 'ls', '--stor', 'x')).toContain('Did you mean --store?');
-    expect(messageOf('fs', 'frobnicate')).toContain('`scratchfs help` lists the commands.');
+    expect(messageOf('frobnicate')).toContain('`scratchfs help` lists the commands.');
+    expect(messageOf('export', 'zip')).toMatch(/`scratchfs export zip`\. It is one of: (git|tar|snapshot)(, \w+){2}$/);
   });
 
   it.each([
     [['fs', 'cat'], 'PATH is missing. Usage: scratchfs fs cat [OPTIONS] PATH…'],
     [['fs', 'mv', 'a', 'b', 'c'], 'c is one argument too many.'],
     [['fs', 'ls', '--store'], '--store needs a value: --store URL.'],
+    [['fs', 'ls', '-a'], '-a needs a value: -a NAME. --attempt NAME: Attempt to use. Default: the current one'],
     [['fs', 'ls', '--store', '--json'], 'If it is the value, write --store=--json.'],
     [['fs', 'ls', '--json=yes'], '--json takes no value.'],
     [['completion', 'bash', '--at', '3'], 'has no option --at.'],

@@ -124,7 +124,10 @@ function parseRest(rest: readonly string[], specs: readonly OptionSpec[], comman
     if (spec.value === undefined && value !== undefined)
       throw usageError(`${token.rawName} takes no value.`, `See \`${command} --help\`.`);
     if (spec.value !== undefined && value === undefined)
-      throw usageError(`${token.rawName} needs a value: ${token.rawName} ${spec.value}.`, `See \`${command} --help\`.`);
+      throw usageError(
+        `${token.rawName} needs a value: ${token.rawName} ${spec.value}.`,
+        `--${spec.name} ${spec.value}: ${spec.help}`,
+      );
     if (value !== undefined && token.inlineValue === false && /^-./.test(value))
       throw usageError(
         `${token.rawName} needs a value, and ${value} looks like an option.`,
@@ -150,15 +153,19 @@ function unknownOption(rawName: string, argument: string, specs: readonly Option
   return usageError(`\`${command}\` has no option ${rawName}.`, hint);
 }
 
+/** Suggests a command for words that are none: of a group such as `export` only one of that group, or all of them. */
 function unknownCommand(table: readonly CommandSpec[], words: readonly string[]) {
-  const name = words.join(' ');
-  const near = nearest(
-    name,
-    table.map((spec) => spec.name),
-  );
+  const word = words.at(-1) ?? '';
+  const prefix = words
+    .slice(0, -1)
+    .map((one) => `${one} `)
+    .join('');
+  const names = table.filter(({ name }) => name.startsWith(prefix)).map(({ name }) => name.slice(prefix.length));
+  const near = nearest(word, names);
+  const all = prefix === '' ? '`scratchfs help` lists the commands.' : `It is one of: ${names.join(', ')}`;
   return usageError(
-    `There is no command \`scratchfs ${name}\`.`,
-    near === undefined ? '`scratchfs help` lists the commands.' : `Did you mean \`scratchfs ${near}\`?`,
+    `There is no command \`scratchfs ${prefix}${word}\`.`,
+    near === undefined ? all : `Did you mean \`scratchfs ${prefix}${near}\`?`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { FileSystem } from '@scratchfs/core';
 import type { Attempt } from '@scratchfs/workspace';
 import { CliError, ExitCode } from '../errors.js';
 import type { Call } from '../table/command-spec.js';
-import { attemptPath, parseNumber, withAttempt } from '../workspace/open.js';
+import { attemptPath, parseOperation, withAttempt } from '../workspace/open.js';
 import { refreshedLines } from '../workspace/refreshed-text.js';
 import type { Target } from './store.js';
 
@@ -13,7 +13,7 @@ import type { Target } from './store.js';
 export function withAttemptTarget<T>(call: Call, use: (target: Target) => Promise<T>): Promise<T> {
   const at = call.options.text('at');
   return withAttempt(call, async (attempt, workspace) => {
-    const fileSystem: FileSystem = at === undefined ? attempt.fileSystem : attempt.at(parseNumber(at, '--at', 0));
+    const fileSystem: FileSystem = at === undefined ? attempt.fileSystem : attempt.at(parseOperation(at, '--at', 0));
     return use({
       fileSystem,
       path: (argument) => shownPath(attempt, attemptPath(call, workspace, argument)),

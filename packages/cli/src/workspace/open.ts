@@ -180,13 +180,13 @@ async function hasPath(fileSystem: FileSystem, path: string, signal: AbortSignal
   }
 }
 
-/** Parses the number of an operation or approval, or of steps. @throws CliError for anything else */
-export function parseNumber(
-  text: string,
-  name: string,
-  least = 1,
-  hint = '`scratchfs log` lists the operations.',
-): number {
+/** Parses the number of an operation. @throws CliError for anything else */
+export function parseOperation(text: string, name: string, least = 1): number {
+  return parseNumber(text, name, least, '`scratchfs log` lists the operations.');
+}
+
+/** Parses a number, such as that of an approval or of steps. @throws CliError for anything else */
+export function parseNumber(text: string, name: string, least = 1, hint?: string): number {
   const number = Number(text);
   if (!/^\d{1,15}$/.test(text) || number < least)
     throw usageError(`${name} must be a number from ${least}, not ${text}.`, hint);
