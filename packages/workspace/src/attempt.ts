@@ -393,7 +393,8 @@ export class WorkspaceAttempt implements Attempt {
       const place = only === undefined ? undefined : restorablePath(head, wanted, only);
       let next = place === undefined ? wanted : await this.#withPath(head, wanted, place, { signal });
       if (id === 'disk' && place !== undefined)
-        for (const old of oldNamesUnder(head, place)) next = await this.#withPath(next, wanted, old, { signal });
+        for (const old of oldNamesUnder(head, wanted, place))
+          next = await this.#withPath(next, wanted, old, { signal });
       const { entries, inodes } = changesBetween(head, next);
       if (entries.length + inodes.length === 0) return undefined;
       return { tool: 'restore', actor, summary: summaryOf(place), head: next };
@@ -588,7 +589,7 @@ export class WorkspaceAttempt implements Attempt {
       if (kept !== undefined)
         throw new WorkspaceError(
           'refused',
-          `${quote(kept.path)} cannot replace what the disk has: move that away, or take it over with restore(0, { path })`,
+          `${quote(kept.path)} cannot replace what the disk has: move that away, or take it over with restore('disk', { path })`,
         );
       const paths = found.map((one) => one.path);
       const unseen = found.filter((one) => !isTold(one.path, one, told)).map((one) => one.path);

@@ -120,10 +120,11 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
   const { head, changes, selected, contents, options, startedAt } = request;
   const { onConflict, dryRun, signal, actor } = options;
   const { directory, log } = parts;
+  const byPath = new Map(changes.map((change) => [change.path, change]));
   await using note = parts.pending.note();
   let isMoved = false;
   const onBegin = async ({ paths, writes }: Pick<PendingAccept, 'paths' | 'writes'>): Promise<void> => {
-    const summary = `Accept ${count(countedPaths(changesOfWrites(paths ?? [], new Map(changes.map((change) => [change.path, change])))))}`;
+    const summary = `Accept ${count(countedPaths(changesOfWrites(paths ?? [], byPath)))}`;
     await note.begin({ tool: 'accept', actor, summary, paths, writes, after: log.state.last }, { signal });
     // From here on no other client accepts or undoes anything. Operations that came just before are noticed here.
     isMoved = (await log.catchUp({ signal })).head !== head;
@@ -138,7 +139,6 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
     throw error;
   }
   const { success, conflicts, autoRun, paths, writes, keptDirectories } = applied;
-  const byPath = new Map(changes.map((change) => [change.path, change]));
   const effect = changesOfWrites(writes, byPath);
   if (!success) {
     await note.end();

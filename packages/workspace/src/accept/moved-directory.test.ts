@@ -275,6 +275,17 @@ describe('a directory that the attempt moved, with an edit by the person', () =>
   });
 });
 
+describe('a file that the attempt moved over another one', () => {
+  it.each(['/a', '/b'])('is accepted at both ends if %s is chosen', async (path) => {
+    const disk = directories.directory({ a: 'a', b: 'b' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/a', '/b');
+    expect((await attempt.accept({ paths: [path] })).accepted).toEqual(['/a', '/b']);
+    expect([existsSync(join(disk, 'a')), readFileSync(join(disk, 'b'), 'utf8')]).toEqual([false, 'a']);
+  });
+});
+
 describe('a directory that the attempt moved and that also exists on the disk', () => {
   it('keeps what it holds at a refresh', async () => {
     const disk = directories.directory({ 'd/f': OLD });

@@ -33,7 +33,8 @@ export interface SelectedChange extends AttemptChange {
 
 /**
  * Returns the selected changes, sorted by path, with those that they need: new directories above them, everything under
- * a directory that is removed or replaced, both ends of a file's move, and all names of a file that has several.
+ * a directory that is removed or replaced, both ends of a file's move, also over another file, and all names of a file
+ * that has several.
  * @throws WorkspaceError `not-found` for a path without a change and for an unknown hunk; `moved` for a hunk of a file
  *   whose changes on the disk can be merged, but have not been yet
  */
@@ -69,7 +70,7 @@ function pathsUnder(changes: readonly AttemptChange[], paths: readonly string[])
   return paths.flatMap((given) => {
     const top = normalizePath(given);
     const found = changes.filter(
-      ({ path, from }) => isWithin(path, top) || (from !== undefined && isWithin(from, top)),
+      ({ path, source, from = source }) => isWithin(path, top) || (from !== undefined && isWithin(from, top)),
     );
     if (found.length === 0)
       throw new WorkspaceError('not-found', `The attempt has no change at ${quote(top)}. ${named(changes)}`);
@@ -90,14 +91,14 @@ function named(changes: readonly AttemptChange[]): string {
 function addNeeded(chosen: Set<string>, byPath: ReadonlyMap<string, AttemptChange>): void {
   const targets = new Map<string, string>();
   const names = new Map<NodeId, string[]>();
-  for (const { path, from, link } of byPath.values()) {
+  for (const { path, source, from = source, link } of byPath.values()) {
     if (from !== undefined) targets.set(from, path);
     if (link !== undefined) names.set(link, [...(names.get(link) ?? []), path]);
   }
   // A set visits what is added during the loop.
   for (const path of chosen) {
     const change = byPath.get(path) as AttemptChange;
-    const other = change.from ?? targets.get(path);
+    const other = change.from ?? change.source ?? targets.get(path);
     const isDirectory = (change.now ?? change.base)?.kind === 'directory';
     if (other !== undefined && !isDirectory) chosen.add(other);
     if (change.link !== undefined) for (const name of names.get(change.link) ?? []) chosen.add(name);

@@ -85,7 +85,7 @@ export class ShownIds {
   readonly #replaced = new Set<NodeId>();
   #count = 0;
 
-  /** Must be called with each head that is shown. Takes time for what differs from the last one. */
+  /** Must be called with each head that is shown. Takes time proportional to the difference to the last one. */
   follow({ root }: Head): void {
     const { names = NO_NAMES } = root;
     if (names === this.#names) return;

@@ -1,4 +1,5 @@
-import { type NodeId, pathSegments, type Version } from '@scratchfs/core';
+import { isWithin, joinPath, type NodeId, pathSegments, quote, type Version } from '@scratchfs/core';
+import { WorkspaceError } from '../errors.js';
 import { type Base, type DeltaEntry, type DeltaNode, entryAt, type Head, NO_NAMES, nodeOf } from './delta-node.js';
 import { Draft } from './draft.js';
 
@@ -33,8 +34,9 @@ export function restoredPath(
 }
 
 /**
- * Returns the path to restore for a path: itself, or the directory on the way to it that `head` has removed or replaced
- * by another kind of entry, if `wanted` shows that of the disk.
+ * Returns the path to restore for a path: itself, or the directory on the way to it that `head` has removed, if `wanted`
+ * shows that of the disk.
+ * @throws WorkspaceError `refused` if `head` has another kind of entry in its place, which would be lost
  */
 export function restorablePath(head: Head, wanted: Head, path: string): string {
   const names = pathSegments(path);
@@ -43,22 +45,66 @@ export function restorablePath(head: Head, wanted: Head, path: string): string {
     const [now, then] = [entryAt(head, above), entryAt(wanted, above)];
     if (now === undefined) break;
     if (now.node?.kind === 'directory') continue;
-    return then === undefined || then.node?.from !== undefined ? `/${above.join('/')}` : path;
+    if (then !== undefined && then.node?.from === undefined) return path;
+    const directory = `/${above.join('/')}`;
+    if (nodeOf(head, now) === undefined) return directory;
+    const hint = `Restore ${quote(directory)} to take that directory instead, or move the attempt's entry away first`;
+    throw new WorkspaceError(
+      'refused',
+      `Nothing was restored, because ${quote(directory)} on the way to ${quote(path)} is no directory in the attempt. ${hint}.`,
+    );
   }
   return path;
 }
 
-/** Returns the old names of what a head has moved to a path or to paths under it. */
-export function oldNamesUnder(head: Head, path: string): string[] {
-  const found: string[] = [];
-  const visit = (entry: DeltaEntry | undefined): void => {
+/**
+ * Returns the paths to restore so that the attempt still shows what it has moved to a path or under it: the names
+ * through which the disk shows it again.
+ * @param disk head without changes
+ * @throws WorkspaceError `refused` if a directory was moved there, or another kind of entry than before has the old name
+ */
+export function oldNamesUnder(head: Head, disk: Head, path: string): string[] {
+  const moved = new Map<string, DeltaNode>();
+  const collect = (entry: DeltaEntry | undefined): void => {
     const node = entry && nodeOf(head, entry);
-    const old = node?.origin?.path;
-    if (old !== undefined && entryAt(head, pathSegments(old))?.isMoved === true) found.push(old);
-    for (const one of node?.names?.values() ?? []) visit(one);
+    if (node?.origin !== undefined) moved.set(node.origin.path, node);
+    for (const one of node?.names?.values() ?? []) collect(one);
   };
-  visit(entryAt(head, pathSegments(path)));
-  return found;
+  collect(entryAt(head, pathSegments(path)));
+  if (moved.size === 0) return [];
+  const found: string[] = [];
+  const visit = (above: string, { names = NO_NAMES }: DeltaNode): void => {
+    for (const [name, entry] of names) {
+      const at = joinPath(above, name);
+      if (isWithin(at, path)) continue;
+      const node = nodeOf(head, entry);
+      const old = moved.get(entry.base?.path ?? '');
+      if (old !== undefined) {
+        moved.delete(entry.base?.path as string);
+        if (node === undefined) found.push(at);
+        else if (isDirectory(old) || isDirectory(node)) throw takenAnew(at, path);
+      }
+      if (node !== undefined) visit(at, node);
+    }
+  };
+  visit('/', head.root);
+  // The old names that are left are shown already, or a directory above them was removed.
+  for (const old of moved.keys()) {
+    const above = restorablePath(head, disk, old);
+    if (above !== old && entryAt(head, pathSegments(above))?.isMoved !== true) found.push(above);
+  }
+  return [...new Set(found)];
+}
+
+function isDirectory({ kind }: DeltaNode): boolean {
+  return kind === 'directory';
+}
+
+function takenAnew(old: string, path: string): WorkspaceError {
+  return new WorkspaceError(
+    'refused',
+    `Nothing was restored, because what the attempt has moved to ${quote(path)} would go back to ${quote(old)}, where it has another entry. Move that away, or restore it first.`,
+  );
 }
 
 /**

@@ -33,8 +33,8 @@ export function hashOf(content: Uint8Array): string {
 export class Contents {
   readonly #store: FileSystem;
   readonly #recent = new Map<string, Uint8Array>();
-  /** Contents that are not in the store yet, each with the sets of those who have added it and may still need it. */
-  readonly #pending = new Map<string, { readonly bytes: Uint8Array; readonly users: Set<ReadonlySet<string>> }>();
+  /** Contents that are not in the store yet, each with the hashes of each call that has added it and may still need it. */
+  readonly #pending = new Map<string, { readonly bytes: Uint8Array; readonly holders: Set<ReadonlySet<string>> }>();
   #bytes = 0;
   #hasFolders = false;
 
@@ -44,13 +44,13 @@ export class Contents {
 
   /**
    * Takes a content, without a copy. It can be read immediately, and is stored by {@link save}.
-   * @param user receives the hash. If several users add a content, it stays until all have dropped it
+   * @param hashes receives the hash. A content that several calls have added stays until all have dropped it
    */
-  add(bytes: Uint8Array, user: Set<string>): ContentRef {
+  add(bytes: Uint8Array, hashes: Set<string>): ContentRef {
     const hash = hashOf(bytes);
     let pending = this.#pending.get(hash);
-    if (pending === undefined) this.#pending.set(hash, (pending = { bytes, users: new Set() }));
-    pending.users.add(user.add(hash));
+    if (pending === undefined) this.#pending.set(hash, (pending = { bytes, holders: new Set() }));
+    pending.holders.add(hashes.add(hash));
     return { hash, size: bytes.length };
   }
 
@@ -102,11 +102,11 @@ export class Contents {
     }
   }
 
-  /** Forgets contents that a user has added and does not need, unless another user has added them too. */
-  drop(user: ReadonlySet<string>): void {
-    for (const hash of user) {
-      const users = this.#pending.get(hash)?.users;
-      if (users?.delete(user) === true && users.size === 0) this.#pending.delete(hash);
+  /** Forgets contents that a call has added and does not need, unless another call has added them too. */
+  drop(hashes: ReadonlySet<string>): void {
+    for (const hash of hashes) {
+      const holders = this.#pending.get(hash)?.holders;
+      if (holders?.delete(hashes) === true && holders.size === 0) this.#pending.delete(hash);
     }
   }
 
