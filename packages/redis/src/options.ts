@@ -47,8 +47,9 @@ export interface Settings {
 }
 
 /**
- * Validates options. Only own properties count.
- * @throws TypeError for a wrong type or an unknown option; RangeError for a number out of range
+ * Validates the options that `keysOf` and the engine do not check themselves, and fills in defaults. Only own properties
+ * count.
+ * @throws TypeError for an unknown option, or a wrong type of a checked one; RangeError for a number out of range
  */
 export function parseOptions(options: RedisStorageOptions = {}): Settings {
   if (typeof options !== 'object' || options === null)

@@ -89,8 +89,8 @@ function placeRefusal(policy: Policy, path: string, access: Access, kind: Kind):
 }
 
 /**
- * Reports whether a request gives a file another name, which could be readable. The file must then be readable under
- * its current name.
+ * Reports whether a request is about an entry that a link or a rename gives another name, which could be readable, or
+ * that a rename replaces. Such an entry must be readable under its current name.
  */
 function isMoved({ access, syscall }: AccessRequest): boolean {
   return syscall === 'link' || (syscall === 'rename' && access === 'remove');

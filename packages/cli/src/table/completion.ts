@@ -19,7 +19,10 @@ const flagsOf = (specs: readonly OptionSpec[]): string =>
 
 /** Operations that a shell offers: the newest ones. */
 const MAX_OPERATIONS = 20;
-/** Commands that print the values of a kind; the script adds the `-C` and `--store` of the completed line. */
+/**
+ * Commands that print the possible values, by kind of value. The script adds `-C` and `--store` of the line that is being
+ * completed, and for operations its `--attempt`.
+ */
 const PRINTED = {
   attempt: 'attempts --names',
   operation: `log --numbers --limit ${MAX_OPERATIONS}`,

@@ -156,7 +156,10 @@ export class TreeLoad implements Cursor<TreeState | null> {
     frame.listed = true;
   }
 
-  /** Returns the requests for a missing listing, together with listings that will be needed next. */
+  /**
+   * Returns requests for a directory that is missing and for those that come next, as far as they fit into one request: a
+   * listing if the base has the directory, else its whole subtree with contents.
+   */
   #ahead(): LoadRequest[] {
     const requests: LoadRequest[] = [];
     let bytes = 0;

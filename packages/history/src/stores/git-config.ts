@@ -5,7 +5,7 @@ const REST_OF_LINE = /[^\n]*/y;
 const BLANK = /[ \t\r\n]/;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
 
-/** One line of a git configuration file. */
+/** A variable that a git configuration file sets, with its section. */
 export interface ConfigEntry {
   /** In lower case. */
   readonly section: string;

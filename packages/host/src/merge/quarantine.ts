@@ -51,8 +51,8 @@ export class Quarantine {
   }
 
   /**
-   * Throws if a commit has more entries than the history allows. git itself has no such limit, so this comes before
-   * everything that makes it list the commit.
+   * Throws if a commit has more entries than the history allows. git has no such limit, so this is called before any git
+   * command that reads the whole tree. The listing is read as a stream and ends at the limit.
    * @throws HistoryError `too-large`
    */
   async checkSize(history: History, commit: string, signal?: AbortSignal): Promise<void> {

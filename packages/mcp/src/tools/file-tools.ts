@@ -52,7 +52,10 @@ const OFFERS: Readonly<Record<string, Offer>> = {
   grep: { effect: 'none', paths: ['path'], without: ['context'] },
 };
 
-/** Returns the file tools of `@scratchfs/tools`, each call of which is an operation of its attempt. */
+/**
+ * Returns the file tools of `@scratchfs/tools` that the server offers. Each change that a call makes is an operation of its
+ * attempt.
+ */
 export function fileTools(): ServerTool[] {
   // Only their descriptions are used: the tools that run are those of an attempt.
   const sandbox = new Sandbox(openFileSystem(new MemoryStorage()));

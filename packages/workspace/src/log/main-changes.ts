@@ -2,10 +2,10 @@ import { parentPath } from '@scratchfs/core';
 import type { ChangeSide, MainChange, OperationChange } from '../operation.js';
 
 /**
- * Returns changes as a person counts and lists them: a move is one, and so is a removed or moved directory with what is
- * in it. Sorted as they were.
- * @param limit if there are more, a directory that was created or brought back is one as well, if its `files` are known.
- *   Default: no limit
+ * Returns changes as a person counts and lists them, in the given order. A move is one change. So is a removed directory
+ * with everything in it, and a moved one with everything in it that is otherwise unchanged.
+ * @param limit if the list would be longer, a directory that was created or brought back also counts as one change with
+ *   everything in it, provided its `files` are known. Default: no limit
  */
 export function mainChanges(
   changes: readonly OperationChange[],

@@ -20,7 +20,7 @@ export function itemsOf<T>(
   return slicesOf(withLoads(start(transaction.view), subtreeLoads(transaction, signal)), signal);
 }
 
-/** Opens a transaction and returns {@link itemsOf}. */
+/** Opens the transaction, then yields the items of {@link itemsOf}. */
 export async function* stepsOf<T>(
   transaction: OptimisticTransaction,
   start: Start<T>,

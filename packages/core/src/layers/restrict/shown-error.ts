@@ -5,9 +5,10 @@ type IsShown = (name: string) => boolean;
 
 /**
  * Returns an error without anything that the caller must not see. A path that is neither visible nor an argument of the
- * caller is replaced by the caller's. Causes, unknown fields, and hints that name something else are dropped. An
- * argument error keeps its text if that names nothing else. Other errors get a fixed text, because no scan finds every
- * name in a text. Returns the same error if there is nothing to drop.
+ * caller is replaced by the caller's. Causes, unknown fields, and hints that name something else are dropped; hints of
+ * `edit` stay, because they quote a file that the caller may read. An argument error, and one of a lower guard, keeps
+ * its text if that names nothing else. Every other error is replaced by one with a fixed text, because no scan finds
+ * every name in a text.
  * @param isOfGuard A lower guard has thrown the error, so that its texts name paths of this filesystem only.
  */
 export function shownError(error: unknown, args: readonly unknown[], isVisible: IsShown, isOfGuard = false): unknown {
