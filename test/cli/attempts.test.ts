@@ -14,6 +14,18 @@ async function filesOf(cwd: string): Promise<Record<string, string>> {
   return Object.fromEntries((files as { path: string; text: string }[]).map(({ path, text }) => [path, text]));
 }
 
+/** Runs work in this process that finds the attempts where the program does. */
+async function inHome(work: () => Promise<void>): Promise<void> {
+  const saved = process.env['XDG_STATE_HOME'];
+  process.env['XDG_STATE_HOME'] = ENVIRONMENT['XDG_STATE_HOME'];
+  try {
+    await work();
+  } finally {
+    if (saved === undefined) delete process.env['XDG_STATE_HOME'];
+    else process.env['XDG_STATE_HOME'] = saved;
+  }
+}
+
 describe('an attempt', () => {
   it('is shown, taken back and brought again without a change of the disk', async () => {
     const cwd = repository();
@@ -80,19 +92,13 @@ describe('an attempt', () => {
     const cwd = repository(files);
     const before = await filesOf(cwd);
     expect(Object.keys(before).length).toBe(40);
-    const state = join(ENVIRONMENT['XDG_STATE_HOME'] ?? '', 'scratchfs');
-    const saved = process.env['XDG_STATE_HOME'];
-    process.env['XDG_STATE_HOME'] = join(state, '..');
-    try {
+    await inHome(async () => {
       await using workspace = await openWorkspace(cwd);
       const attempt = await workspace.attempt();
       const work = { actor: 'agent', tool: 'bash', summary: 'Tidy up' };
       await attempt.operation(work, async (fs) => fs.rm('/src', { recursive: true }));
       await attempt.operation(work, async (fs) => fs.writeFile('/docs/d1/f1.txt', 'oops'));
-    } finally {
-      if (saved === undefined) delete process.env['XDG_STATE_HOME'];
-      else process.env['XDG_STATE_HOME'] = saved;
-    }
+    });
     expect(Object.keys(await filesOf(cwd)).length).toBe(20);
     expect(await ok(['log', '--actor', 'agent'], { cwd })).toMatch(/Tidy up\n.*Tidy up\n/);
     await ok(['undo'], { cwd });
@@ -240,6 +246,40 @@ describe('undo of several operations', () => {
     });
     expect(await run(['undo', '2', '--yes'], { cwd })).toMatchObject({ code: 4, stdout: '' });
     expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toBe('person');
+  });
+});
+
+describe('a live attempt', () => {
+  it('is taken back on the disk only with a yes', async () => {
+    const cwd = repository();
+    const args = ['-a', 'live'];
+    await inHome(async () => {
+      await using workspace = await openWorkspace(cwd, { live: true });
+      const { fileSystem } = await workspace.attempt();
+      await fileSystem.writeFile('/b.txt', 'agent');
+      await fileSystem.writeFile('/y.txt', 'why');
+    });
+    const disk = () => [readFileSync(join(cwd, 'b.txt'), 'utf8'), existsSync(join(cwd, 'y.txt'))];
+    const refuses = async (words: readonly string[], questions: string) => {
+      const { code, stdout, stderr } = await run([...words, ...args], { cwd });
+      expect({ code, stdout, stderr }).toEqual({ code: 4, stdout: '', stderr: expect.stringContaining(questions) });
+      expect(stderr).toContain(`\`scratchfs ${words.join(' ')} --yes -a live\` does not ask.`);
+    };
+    await refuses(['undo', '2'], "Take back 2, Create '/y.txt': change 1 path on your disk? Take back 1,");
+    await refuses(['restore', '0'], 'Restore the state after operation 0: change 2 paths on your disk? There is no');
+    await refuses(['restore', '0', 'b.txt'], 'change 1 path on your disk?');
+    expect(disk()).toEqual(['agent', true]);
+    expect(await ok(['restore', '0', 'b.txt', '--yes', ...args], { cwd })).toContain('(1 path on your disk)');
+    expect(disk()).toEqual(['bee\n', true]);
+    expect(await ok(['undo', '2', '--yes', ...args], { cwd })).toMatch(
+      /^Undid 3: .* \(1 path on your disk\)\n {2}changed {2}b\.txt\nUndid 2: .* on your disk\)\n {2}removed {2}y\.txt$/m,
+    );
+    expect(disk()).toEqual(['agent', false]);
+    await refuses(['redo'], "Make again 2, Create '/y.txt': change 1 path on your disk?");
+    expect(disk()).toEqual(['agent', false]);
+    await ok(['restore', '0', '--yes', ...args], { cwd });
+    expect(await ok(['restore', '0', ...args], { cwd })).toContain('Nothing differs');
+    expect(disk()).toEqual(['bee\n', false]);
   });
 });
 

@@ -124,7 +124,9 @@ describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
     type('scratchfs undo 3; echo "code $?"');
     await shows('Take back 3, Accept 2 paths: change 2 paths on your disk? [y,n,?]');
     press('n');
-    expect(await shows('code 4')).toMatch(/Undid 4: .*\nOnly 1 of 3: you said no\.$/m);
+    expect(await shows('code 1')).toMatch(
+      /Undid 4: .*\nNot undone 3: .*\nNot undone 2: .*\nOnly 1 of 3: you said no\.$/m,
+    );
     expect(readdirSync(cwd)).toEqual(['.git', 'new.txt', 'src']);
     type('clear; scratchfs undo; echo "code $?"');
     await shows('on your disk? [y,n,?]');

@@ -2,6 +2,7 @@ import { CliError, ExitCode, usageError } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
 import { Style } from '../terminal/style.js';
 import { patchLines, sumText } from '../workspace/diff-text.js';
+import { agreeToRestore } from '../workspace/disk-question.js';
 import { withAttempt } from '../workspace/open.js';
 import { operationJson, operationText } from '../workspace/operation-text.js';
 import { refreshedLines } from '../workspace/refreshed-text.js';
@@ -43,12 +44,17 @@ export function run(call: Call): Promise<Result> {
     );
     if (chosen === 'interrupt') throw new CliError(ExitCode.interrupted, 'Interrupted. Nothing was changed.');
     if (chosen === 'q') throw new CliError(ExitCode.refused, 'Nothing was changed.');
+    const agreed = await agreeToRestore(call, attempt, chosen);
+    if (agreed !== undefined && agreed !== seen) throw moved();
     const operation = await attempt.restore(chosen, { expect: seen, signal });
     return {
       lines:
         operation === undefined
           ? ['Nothing differs.']
-          : [operationText(operation, output), ...refreshedLines(operation.refreshed, call)],
+          : [
+              operationText(operation, output, attempt.isLive === true ? 'on your disk' : undefined),
+              ...refreshedLines(operation.refreshed, call),
+            ],
       json: { operation: operation === undefined ? null : operationJson(operation) },
     };
   });

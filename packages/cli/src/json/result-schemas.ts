@@ -109,15 +109,17 @@ const ended = {
   autoRun: list(text),
 };
 const error = object({ code: text, message: text, 'hint?': text });
+const stepsWith = (left: Schema): Schema =>
+  object({
+    attempt: text,
+    operations: list(operation),
+    merged: list(text),
+    conflicts: list(conflict),
+    'left?': list(left),
+    'error?': error,
+  });
 /** If a step failed after others, `error` says why, and `left` has the operations that were to follow. */
-const steps = object({
-  attempt: text,
-  operations: list(operation),
-  merged: list(text),
-  conflicts: list(conflict),
-  'left?': list(operation),
-  'error?': error,
-});
+const steps = stepsWith(operation);
 const approvals = object({ approvals: list(approval) });
 
 /** Schemas of the results by command, without the fields that all results have: `version` and `command`. */
@@ -198,7 +200,8 @@ const RESULTS: Readonly<Record<string, Schema>> = {
   watch: object({ event: { type: 'object' } }),
   undo: steps,
   redo: steps,
-  restore: steps,
+  // Here `left` has the paths that were not restored.
+  restore: stepsWith(text),
   accept: object({ ...accepted, 'patch?': text }),
   refresh: object({ attempt: text, merged: list(text), conflicts: list(conflict) }),
   approvals,

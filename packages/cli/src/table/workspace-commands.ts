@@ -151,7 +151,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     group: 'Take back',
     summary: 'Take back the last operations',
     details: [
-      'Of the current attempt, or of the one that --attempt names. The undo of an accept changes your disk: a terminal asks first, everything else needs --yes. If there are fewer than N, nothing is done.',
+      'Of the current attempt, or of the one that --attempt names. The undo of an accept, and of each operation of a live attempt, changes your disk: a terminal asks first, everything else needs --yes. If there are fewer than N, nothing is done.',
     ],
     arguments: [{ name: 'N', help: 'Number of operations. Default: 1', isOptional: true }],
     options: [ACTOR, YES],
@@ -164,7 +164,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     group: 'Take back',
     summary: 'Make the last operations that were undone again',
     details: [
-      'The redo of an accept changes your disk: a terminal asks first, everything else needs --yes. If there are fewer than N, nothing is done.',
+      'The redo of an accept, and of each operation of a live attempt, changes your disk: a terminal asks first, everything else needs --yes. If there are fewer than N, nothing is done.',
     ],
     arguments: [{ name: 'N', help: 'Number of operations. Default: 1', isOptional: true }],
     options: [ACTOR, YES],
@@ -177,12 +177,13 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     summary: 'Bring back the state after an operation, whole or by path',
     details: [
       'With `disk` in place of OP, the attempt drops its changes of the paths and shows your disk again, which ends a conflict there.',
+      'In a live attempt this changes your disk: a terminal asks first, everything else needs --yes.',
     ],
     arguments: [
       { ...OPERATION, help: 'Number of an operation; 0: the state before the first; or the word disk' },
       PATHS,
     ],
-    options: [ACTOR],
+    options: [ACTOR, YES],
     takes: WORKSPACE,
     examples: [
       { command: 'scratchfs restore 12 src/parser.ts', help: 'One file as it was after operation 12' },

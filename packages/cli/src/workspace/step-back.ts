@@ -1,6 +1,5 @@
 import {
   type Attempt,
-  mainChanges,
   type Operation,
   type RefreshedOperation,
   type Workspace,
@@ -8,11 +7,10 @@ import {
 } from '@scratchfs/workspace';
 import { CliError, ExitCode, HintedError } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
-import { askKey } from '../terminal/ask.js';
-import { escapeText } from '../terminal/escape.js';
 import { count } from '../terminal/quantities.js';
 import { effectLines } from './accept-text.js';
 import { conflictJson } from './diff-text.js';
+import { isAgreed, noTerminal, placeOf, questionOf } from './disk-question.js';
 import { commandLine, undoAccept } from './hint-text.js';
 import { parseNumber, withAttempt } from './open.js';
 import { operationJson, operationText } from './operation-text.js';
@@ -38,10 +36,10 @@ const WORDS = {
 const EXPLAINED: ReadonlySet<string> = new Set(['nothing-to-undo', 'refused']);
 
 /**
- * Undoes or redoes N operations. If there are fewer, or if one is an accept, which changes the disk or a branch, and
- * neither `--yes` was given nor anybody can be asked, nothing is done. In a terminal the user is asked before each
- * accept; a no ends the steps. So does a failure: the result then has what was done before it, what was not done, and
- * the error.
+ * Undoes or redoes N operations. If there are fewer, nothing is done. An accept changes the disk or a branch, and each
+ * operation of a live attempt the disk: a terminal asks before each one, and without a terminal nothing is done unless
+ * `--yes` was given. A no ends the steps, and so does a failure: the result then has what was done before it and what was
+ * not done, and the error if there was one.
  * @throws WorkspaceError with the code `nothing-to-undo` or `nothing-to-redo` if there are none; any error of the first
  *   step
  */
@@ -59,19 +57,19 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
     if (targets.length === 0)
       throw explained(new WorkspaceError(`nothing-to-${tool}`, `Attempt ${attempt.name} has ${WORDS[tool].none}`));
     checkSteps(call, tool, attempt, targets, wanted);
-    const isAsked = (target: Operation) => target.tool === 'accept' && !options.flag('yes');
     const done: RefreshedOperation[] = [];
     const lines: string[] = [];
     let isDeclined = false;
     let failure: unknown;
     for (const target of targets) {
       try {
-        isDeclined = isAsked(target) && !(await isAgreed(call, tool, target));
+        const question = options.flag('yes') ? undefined : questionOf(WORDS[tool].verb, attempt, target);
+        isDeclined = question !== undefined && !(await isAgreed(call, question));
         if (isDeclined) break;
         const made = await step(attempt, { actor: options.text('actor'), expect: target.id, signal });
         done.push(made);
-        lines.push(`${WORDS[tool].done} ${operationText(target, output, placeOf(target))}`);
-        if (target.tool === 'accept') lines.push(...effectLines(made.changes, output));
+        lines.push(`${WORDS[tool].done} ${operationText(target, output, placeOf(attempt, target))}`);
+        if (placeOf(attempt, target) !== undefined) lines.push(...effectLines(made.changes, output));
       } catch (error) {
         if (done.length === 0) throw explained(error);
         failure = explained(error);
@@ -79,7 +77,7 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
       }
     }
     if (isDeclined && done.length === 0) throw new CliError(ExitCode.refused, 'Nothing was changed.');
-    const left = failure === undefined ? [] : targets.slice(done.length);
+    const left = targets.slice(done.length);
     for (const target of left) lines.push(`${output.style.error(WORDS[tool].left)} ${operationText(target, output)}`);
     if (done.length < wanted)
       lines.push(`Only ${done.length} of ${wanted}: ${isDeclined ? 'you said no' : 'the next one failed'}.`);
@@ -88,7 +86,7 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
     if (elsewhere !== undefined && failure === undefined)
       lines.push(...output.wrapped(elsewhere).map((line) => output.style.dim(line)));
     return {
-      code: isDeclined ? ExitCode.refused : ExitCode.ok,
+      code: isDeclined ? ExitCode.failed : ExitCode.ok,
       lines: output.isQuiet && failure === undefined ? [] : lines,
       json: {
         attempt: attempt.name,
@@ -102,30 +100,25 @@ export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promis
   });
 }
 
-/** @throws an error if there are fewer operations than wanted, or an accept among them that nobody can be asked about */
+/** @throws CliError if there are fewer operations than wanted, or if one needs a yes and there is no terminal to ask */
 function checkSteps(
   call: Call,
   tool: 'undo' | 'redo',
-  { name }: Attempt,
+  attempt: Attempt,
   targets: readonly Operation[],
   wanted: number,
 ): void {
-  const { past } = WORDS[tool];
+  const { past, verb } = WORDS[tool];
   const number = targets.length;
   if (number < wanted)
     throw new CliError(
       ExitCode.refused,
-      `Only ${count(number, 'operation')} of attempt ${name} can be ${past}, not ${wanted}. Nothing was changed.`,
+      `Only ${count(number, 'operation')} of attempt ${attempt.name} can be ${past}, not ${wanted}. Nothing was changed.`,
       `\`${commandLine(call, [tool, String(number)])}\``,
     );
   if (call.options.flag('yes') || call.output.isInteractive) return;
-  const questions = targets.filter((target) => target.tool === 'accept').map((target) => questionOf(tool, target));
-  if (questions.length > 0)
-    throw new CliError(
-      ExitCode.refused,
-      `${questions.join(' ')} There is no terminal to ask.`,
-      `\`${commandLine(call, [tool, ...call.args, '--yes'])}\` does not ask.`,
-    );
+  const questions = targets.flatMap((target) => questionOf(verb, attempt, target) ?? []);
+  if (questions.length > 0) throw noTerminal(call, questions, [tool, ...call.args]);
 }
 
 /**
@@ -148,20 +141,4 @@ async function newerAccept(
   }
   if (last === undefined) return undefined;
   return `The last accept was of attempt ${last.attempt}: \`${undoAccept(call, last.attempt)}\` takes it back.`;
-}
-
-/** Returns what undoing or redoing an operation changes besides the attempt. */
-function placeOf({ tool, as }: Operation): string | undefined {
-  if (tool !== 'accept') return undefined;
-  return as === 'branch' ? 'in git' : 'on your disk';
-}
-
-function questionOf(tool: 'undo' | 'redo', target: Operation): string {
-  const { id, summary, changes, as } = target;
-  const what = as === 'branch' ? 'a branch' : count(mainChanges(changes).length, 'path');
-  return `${WORDS[tool].verb} ${id}, ${escapeText(summary)}: change ${what} ${placeOf(target)}?`;
-}
-
-async function isAgreed(call: Call, tool: 'undo' | 'redo', target: Operation): Promise<boolean> {
-  return (await askKey(questionOf(tool, target), { y: 'yes', n: 'no, change nothing' }, call)) === 'y';
 }
