@@ -196,7 +196,7 @@ describe('an agent beside a person', () => {
     ] as const) {
       expect(await call(name, input)).toContain('This call needs client');
       expect(await call(name, { ...input, client: 'unknown' })).toContain('no longer knows what this client has read');
-      expect(await call(name, { ...input, client: 1 })).toContain('client must be the text');
+      expect(await call(name, { ...input, client: 1 })).toContain('client must be a string');
     }
     expect(await call('checkpoint', {})).toMatch(/^.*"0: undo.*Pass client: /);
   });

@@ -2,7 +2,7 @@ import { isWithin } from '@scratchfs/core';
 import type { FileSandbox, FileSystemSandbox } from '@scratchfs/sandbox';
 import { type ApprovalOptions, type ApprovalRequest, approvalOptions, askFor, NotApprovedError } from './approvals.js';
 import { checkPath } from './input.js';
-import { ReadVersions } from './read-versions.js';
+import { type ReadsOfFiles, ReadVersions } from './read-versions.js';
 import type { RuleName, ToolCallOptions } from './tool.js';
 import { LEGACY_NAMES } from './tool-names.js';
 import { parseToolRules, ruleOf, type ToolRules } from './tool-rules.js';
@@ -47,8 +47,9 @@ export class Authorizer {
     options: AuthorizerOptions,
     /** Names of the tools that the model has. Advice names no others. */
     readonly offered: ReadonlySet<string> = new Set(),
+    sharedReads?: ReadsOfFiles,
   ) {
-    this.versions = new ReadVersions(plain, offered);
+    this.versions = new ReadVersions(plain, offered, sharedReads);
     this.#options = approvalOptions(options);
     this.#rules = parseToolRules(Object.hasOwn(options, 'rules') ? (options.rules ?? {}) : {});
   }

@@ -4,6 +4,7 @@ import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from './author
 import { toolOf } from './define-tool.js';
 import { fileToolHints } from './error-text.js';
 import { ownOptions } from './plain-data.js';
+import type { ReadsOfFiles } from './read-versions.js';
 import type { FailureOptions, OnError } from './run-tool.js';
 import type { Tool, ToolCallOptions, ToolResult } from './tool.js';
 import type { DataOf } from './tool-data.js';
@@ -47,6 +48,12 @@ export interface FileToolsOptions extends AuthorizerOptions {
    */
   readonly legacyNames?: boolean | undefined;
   readonly onError?: OnError | undefined;
+  /**
+   * Reads that file tools for other models have made of the same files. `files` names the files, the same for all of
+   * them: a file that only another model has read can be changed only as long as it is as at its first read. Default:
+   * a file that this model has not read can be changed in any version.
+   */
+  readonly sharedReads?: ReadsOfFiles | undefined;
 }
 
 /** The tools of a sandbox. */
@@ -85,8 +92,14 @@ export interface FileTools {
  * ```
  */
 export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions = {}): FileTools {
-  const known = [...AUTHORIZER_OPTIONS, 'only', 'legacyNames', 'onError'] as const;
-  const { only, legacyNames: offersLegacy = false, onError, ...rest } = ownOptions(options, known, 'createFileTools');
+  const known = [...AUTHORIZER_OPTIONS, 'only', 'legacyNames', 'onError', 'sharedReads'] as const;
+  const {
+    only,
+    legacyNames: offersLegacy = false,
+    onError,
+    sharedReads,
+    ...rest
+  } = ownOptions(options, known, 'createFileTools');
   const namesOf = ({ name }: Definition): string[] => [
     name,
     ...(LEGACY_NAMES[name] === undefined ? [] : [LEGACY_NAMES[name]]),
@@ -95,7 +108,7 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
   const unknown = only?.find((name) => !all.includes(name));
   if (unknown !== undefined) throw new TypeError(`There is no tool ${quote(unknown)}. There are ${all.join(', ')}`);
   const names = new Set<string>();
-  const authorizer = new Authorizer(sandbox, rest, names);
+  const authorizer = new Authorizer(sandbox, rest, names, sharedReads);
   const byName = new Map<string, Tool>();
   const tools: Tool[] = [];
   const callable = DEFINITIONS.filter((definition) => {

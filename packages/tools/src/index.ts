@@ -28,6 +28,7 @@ export { defineTool, type ToolDefinition } from './define-tool.js';
 export { type DelegateOptions, type Delegation, delegate } from './delegate.js';
 export { createFileTools, type FileTools, type FileToolsOptions } from './file-tools.js';
 export { InputError, readInput } from './input.js';
+export { type ReadsOfFiles, SharedReads } from './read-versions.js';
 export type { OnError, ToolOutput } from './run-tool.js';
 export type { InputSchema, Media, PropertySchema, StringSchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
 export type { FileInfoData, ListedEntryData, PageData, ReadFileData, ToolData } from './tool-data.js';

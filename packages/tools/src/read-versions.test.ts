@@ -189,7 +189,7 @@ describe.each(STORAGES)('file tools on %s', (_, create) => {
   it('remember a bounded number of files, those used last', async () => {
     const fileSystem = memory({ '/a': 'a', '/b': 'b', '/c': 'c' });
     const sandbox = whole(fileSystem);
-    const versions = new ReadVersions(sandbox, new Set(), 2);
+    const versions = new ReadVersions(sandbox, new Set(), undefined, 2);
     for (const path of ['/a', '/b', '/a', '/c']) await versions.reading(path, {}, async () => '');
     const known: string[] = [];
     for (const path of ['/a', '/b', '/c'])

@@ -8,8 +8,49 @@ import { hasFileSystem, shownPath } from './tool-sandbox.js';
 /** Maximum number of files whose versions are remembered. The one read or written longest ago is forgotten first. */
 const MAX_FILES = 10_000;
 
+/** Maximum number of files of a model that shares its reads: what it forgets is still known to `SharedReads`. */
+const MAX_SHARING_FILES = 500;
+
 /** Stands for a state that the model has not seen. No file has it as its version. */
 const UNSEEN = 'unseen';
+
+/**
+ * The first version of each file that any of several models has read, for file tools that are created with
+ * `sharedReads`. A model that has not read a file itself, or is not known to have read it, can change the file only in
+ * that version. This protects a model whose calls are taken for those of several, and one whose reads were forgotten.
+ */
+export class SharedReads {
+  /** By the name of the files and the path; the one read longest ago first. */
+  readonly #first = new Map<string, string>();
+
+  /** @param maxFiles maximum number of files. The one read longest ago is forgotten first. Default 10,000 */
+  constructor(readonly maxFiles = MAX_FILES) {}
+
+  /** Remembers that a version was read, unless an earlier one is known. `files`: the name that the paths belong to. */
+  add(files: string, path: string, version: string): void {
+    const key = `${files}\0${path}`;
+    remember(this.#first, key, this.#first.get(key) ?? version, this.maxFiles);
+  }
+
+  /** Returns the first version of a file that was read; undefined if none was. */
+  get(files: string, path: string): string | undefined {
+    return this.#first.get(`${files}\0${path}`);
+  }
+
+  /** Returns paths with the first versions that were read. */
+  of(files: string): (readonly [path: string, version: string])[] {
+    const start = `${files}\0`;
+    return [...this.#first].flatMap(([key, version]) =>
+      key.startsWith(start) ? [[key.slice(start.length), version] as const] : [],
+    );
+  }
+}
+
+/** Reads that are shared with other models, of files that have a name for all of them. */
+export interface ReadsOfFiles {
+  readonly reads: SharedReads;
+  readonly files: string;
+}
 
 interface Place {
   readonly sandbox: FileSystemSandbox;
@@ -22,8 +63,8 @@ export type VersionCheck = (fileSystem: FileSystem) => Promise<void>;
 
 /**
  * The versions of the files that a model has read, so that it does not overwrite what other clients have written since.
- * A file that the model has not read, or that is forgotten, can be changed in any version. A sandbox without a
- * filesystem has no versions.
+ * A file that the model has not read, or that is forgotten, can be changed in any version, or only in the first one that
+ * `SharedReads` knows. A sandbox without a filesystem has no versions.
  */
 export class ReadVersions {
   /** By path without links; the one read or written longest ago first. */
@@ -35,7 +76,8 @@ export class ReadVersions {
     readonly sandbox: FileSandbox,
     /** Names of the tools that the model has. */
     readonly offered: ReadonlySet<string>,
-    readonly maxFiles = MAX_FILES,
+    readonly shared?: ReadsOfFiles,
+    readonly maxFiles = shared === undefined ? MAX_FILES : MAX_SHARING_FILES,
   ) {}
 
   /**
@@ -47,8 +89,10 @@ export class ReadVersions {
     return this.#inTurn([path], true, call, async ([place]) => {
       const version = place && (await versionAt(place, call));
       const result = await read();
-      if (place !== undefined && version !== undefined)
+      if (place !== undefined && version !== undefined) {
         this.#remember(place.path, isRest ? (this.#known.get(place.path) ?? version) : version);
+        this.shared?.reads.add(this.shared.files, place.path, version);
+      }
       return result;
     });
   }
@@ -66,7 +110,7 @@ export class ReadVersions {
     given = path,
   ): Promise<void> {
     await this.#inTurn([path], true, call, async ([place]) => {
-      const content = await this.#checked(given, place, place && this.#known.get(place.path), change);
+      const content = await this.#checked(given, place, await this.#knownAt(place), change);
       // The call has succeeded: what follows must not fail because it is aborted.
       if (place !== undefined && content !== undefined) await this.#learn(place, content);
     });
@@ -86,7 +130,7 @@ export class ReadVersions {
     await this.#inTurn([path], false, call, async ([place]) => {
       const isIn = (file: string): boolean => place !== undefined && file !== place.path && isWithin(file, place.path);
       const check = place && this.#checkOf(place.sandbox, isIn, call, given === path ? undefined : given);
-      const known = place && this.#known.get(place.path);
+      const known = await this.#knownAt(place);
       await this.#checked(given, place, known, (condition) => remove(condition, check));
       if (place !== undefined) this.#forgetUnder(place.path);
     });
@@ -105,7 +149,7 @@ export class ReadVersions {
     given = from,
   ): Promise<T> {
     return this.#inTurn([from, to], false, call, async ([source, target]) => {
-      const known = source && this.#known.get(source.path);
+      const known = await this.#knownAt(source);
       const before = source && (await statsAt(source, call));
       const isReplacing = target !== undefined && target.path !== source?.path;
       const check = isReplacing ? this.#checkOf(target.sandbox, (file) => file === target.path, call) : undefined;
@@ -120,6 +164,16 @@ export class ReadVersions {
       if (after !== undefined) this.#remember(target.path, isSameContent(before, after) ? after.version : UNSEEN);
       return result;
     });
+  }
+
+  /** Returns the version that a file must still have; undefined for any. */
+  async #knownAt(place: Place | undefined): Promise<string | undefined> {
+    if (place === undefined) return undefined;
+    const own = this.#known.get(place.path);
+    if (own !== undefined || this.shared === undefined) return own;
+    const first = this.shared.reads.get(this.shared.files, place.path);
+    // A file that is created anew replaces nothing.
+    return first === undefined || (await versionAt(place, {})) === undefined ? undefined : first;
   }
 
   async #checked<R>(
@@ -153,7 +207,8 @@ export class ReadVersions {
     call: ToolCallOptions,
     named?: string,
   ): VersionCheck | undefined {
-    const versions = [...this.#known].filter(([path]) => isChecked(path));
+    const first = this.shared?.reads.of(this.shared.files) ?? [];
+    const versions = [...new Map([...first, ...this.#known])].filter(([path]) => isChecked(path));
     if (versions.length === 0) return undefined;
     return async (fileSystem) => {
       for (const [path, version] of versions) {
@@ -179,12 +234,7 @@ export class ReadVersions {
   }
 
   #remember(path: string, version: string): void {
-    this.#known.delete(path);
-    this.#known.set(path, version);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= this.maxFiles) break;
-      this.#known.delete(oldest);
-    }
+    remember(this.#known, path, version, this.maxFiles);
   }
 
   #forgetUnder(path: string): void {
@@ -222,6 +272,16 @@ export class ReadVersions {
     } finally {
       for (const path of taken) if (this.#turns.get(path) === settled) this.#turns.delete(path);
     }
+  }
+}
+
+/** Sets an entry of a map as its newest, and deletes the oldest ones beyond a number. */
+function remember(known: Map<string, string>, key: string, version: string, max: number): void {
+  known.delete(key);
+  known.set(key, version);
+  for (const oldest of known.keys()) {
+    if (known.size <= max) break;
+    known.delete(oldest);
   }
 }
 

@@ -105,6 +105,12 @@ export interface AttemptParts {
   readonly commands: CommandVisibility;
 }
 
+/**
+ * Maximum number of paths that are kept as told when others are told. A write to a path that is forgotten settles its
+ * conflict only after it was told again.
+ */
+const MAX_TOLD = 1_000;
+
 const TEXTS = ['actor', 'tool', 'summary'] as const;
 
 export class WorkspaceAttempt implements Attempt {
@@ -195,7 +201,10 @@ export class WorkspaceAttempt implements Attempt {
 
   markTold(conflicts: readonly Conflict[]): void {
     if (conflicts.length > 0)
-      this.#told = new Map([...this.#told, ...conflicts.map(({ path, disk }) => [path, disk] as const)]);
+      this.#told = new Map([
+        ...[...this.#told].slice(-MAX_TOLD),
+        ...conflicts.map(({ path, disk }) => [path, disk] as const),
+      ]);
   }
 
   forClient(): Attempt {

@@ -15,23 +15,27 @@ export class ClientHandles {
   readonly #offered = new Map<string, ClientMemory>();
 
   /**
-   * Returns what is known of the client that makes a call, with a new handle for one that is unknown.
-   * @throws InputError if the client is unknown and must not be, or the handle is not a text
+   * Returns what is known of the client that makes a call. For an unknown client, `offer` returns a new handle for the
+   * result. Until then the handle takes no place.
+   * @throws InputError if the call needs a known client and the client is unknown, or if the handle is not a string
    */
-  take(handle: unknown, mustBeKnown: boolean): { readonly memory: ClientMemory; readonly offered?: string } {
+  take(handle: unknown, needsKnown: boolean): { readonly memory: ClientMemory; readonly offer?: () => string } {
     if (handle !== undefined && typeof handle !== 'string')
-      throw new InputError('client must be the text that a result has named.');
+      throw new InputError('client must be a string: the handle that a result has named.');
     const known = handle === undefined ? undefined : (this.#used.get(handle) ?? this.#offered.get(handle));
     if (handle !== undefined && known !== undefined) {
       this.#offered.delete(handle);
       keep(this.#used, handle, known);
       return { memory: known };
     }
-    const offered = randomUUID().slice(0, 8);
     const memory: ClientMemory = new Map();
-    keep(this.#offered, offered, memory);
-    if (!mustBeKnown) return { memory, offered };
-    const again = `Nothing was done: read again what you are about to change, and pass client: "${offered}" in every call.`;
+    const offer = (): string => {
+      const offered = randomUUID().slice(0, 8);
+      keep(this.#offered, offered, memory);
+      return offered;
+    };
+    if (!needsKnown) return { memory, offer };
+    const again = `Nothing was done: read again what you are about to change, and pass client: "${offer()}" in every call.`;
     throw new InputError(
       handle === undefined
         ? `This call needs client, so that a file that was changed since you read it is noticed. ${again}`

@@ -1,9 +1,12 @@
 import { Sandbox, SECRET_FILES } from '@scratchfs/sandbox';
-import { createFileTools, type FileTools, type OnError } from '@scratchfs/tools';
+import { createFileTools, type FileTools, type OnError, SharedReads } from '@scratchfs/tools';
 import { type Attempt, type Workspace, WorkspaceError, type WorkspaceErrorCode } from '@scratchfs/workspace';
 
-/** Maximum number of attempts in the memory of a client. */
-const MAX_ATTEMPTS = 32;
+/**
+ * Maximum number of attempts in the memory of a client. One that is forgotten was told no conflicts, and what was read in
+ * it is still known to all clients together.
+ */
+const MAX_ATTEMPTS = 8;
 
 /** An attempt with the file tools on it. */
 export interface OpenAttempt {
@@ -46,6 +49,7 @@ export class SharedWorkspace {
   readonly #open: () => Promise<Workspace>;
   readonly #options: SharedWorkspaceOptions;
   readonly #memory: ClientMemory = new Map();
+  readonly #reads = new SharedReads();
   #workspace: Promise<Workspace> | undefined;
 
   constructor(open: () => Promise<Workspace>, options: SharedWorkspaceOptions) {
@@ -81,8 +85,9 @@ export class SharedWorkspace {
         root: { root: '/', readonly: isReadOnly, writeApproval: false },
         deny: [...SECRET_FILES, ...allowSecrets.map((pattern) => `!${pattern}`), ...deny],
       });
+      const sharedReads = { reads: this.#reads, files: shared.name };
       const asksForDisk = attempt.isLive === true && !isLive;
-      return { attempt, sandbox, asksForDisk, files: createFileTools(sandbox, { onError }) };
+      return { attempt, sandbox, asksForDisk, files: createFileTools(sandbox, { onError, sharedReads }) };
     };
     const open = known ?? make();
     memory.delete(shared.name);

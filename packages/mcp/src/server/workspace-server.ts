@@ -168,6 +168,7 @@ export class McpWorkspaceServer {
     const { signal } = context.mcpReq;
     let open: Caller | undefined;
     let found = NOTHING_FOUND;
+    let handleLines = (): string[] => [];
     try {
       const { attempt: name, client: handle, ...others } = given;
       if (name !== undefined && (typeof name !== 'string' || name === ''))
@@ -176,9 +177,10 @@ export class McpWorkspaceServer {
       const isAlone = ofConnection === undefined;
       const rest = isAlone || handle === undefined ? others : { ...others, client: handle };
       checkNames(rest, tool, isAlone ? ['attempt', 'client'] : ['attempt']);
-      const { memory, offered } = isAlone
+      const { memory, offer } = isAlone
         ? this.#clients.take(handle, tool.needsClient === true)
-        : { memory: ofConnection, offered: undefined };
+        : { memory: ofConnection };
+      if (offer !== undefined) handleLines = () => [`[Pass client: "${offer()}" in every call.]`];
       const workspace = await this.#shared.open();
       open = { ...(await this.#shared.attempt(name, memory)), actor: client.name };
       const input = inAttempt(rest, tool, workspace.directory);
@@ -208,14 +210,15 @@ export class McpWorkspaceServer {
         );
       const last = operations.at(-1);
       if (last !== undefined) notes.push(`[Operation ${last.id} of the attempt ${attempt}.]`);
-      if (offered !== undefined) notes.push(`[Pass client: "${offered}" in every call.]`);
+      notes.push(...handleLines());
       const effect = tool.effect === 'none' ? undefined : { attempt, operations };
       return told([...conflicts, ...named], resultOf(result, attempt, notes, effect), open);
     } catch (thrown) {
       const error = await explainedTo(thrown, open, signal);
       if (!(error instanceof InputError)) throw error;
-      const result = errorResult([error.message, ...mergedLines(found)].join('\n'));
-      return error instanceof ConflictError && open !== undefined ? told(error.conflicts, result, open) : result;
+      const lines = [error.message, ...mergedLines(found)];
+      if (!(error instanceof ConflictError) || open === undefined) return errorResult(lines.join('\n'));
+      return told(error.conflicts, errorResult([...lines, ...handleLines()].join('\n')), open);
     }
   }
 

@@ -47,6 +47,17 @@ describe('a conflict', () => {
     expect(await codes()).toEqual(['content']);
   });
 
+  it('that was told before a thousand others must be told again', async () => {
+    await write('AGENT\n');
+    person('PERSON\n');
+    const [conflict] = (await attempt.refresh()).conflicts;
+    if (conflict === undefined) throw new Error('There is no conflict');
+    attempt.markTold(Array.from({ length: 1000 }, (_, i) => ({ ...conflict, path: `/other/${i}` })));
+    attempt.markTold([{ ...conflict, path: '/last' }]);
+    await write('AGENT 2\n');
+    expect(await codes()).toEqual(['content']);
+  });
+
   it('gives the file a new version, so that a change of what was read before is refused', async () => {
     await write('AGENT\n');
     const { version } = await attempt.fileSystem.stat('/a');
