@@ -1,3 +1,4 @@
+import { lstatSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -8,7 +9,7 @@ type EnableCompileCache = (directory: string) => unknown;
 /**
  * Lets Node keep the compiled code of the modules that are imported from now on, in a directory of the user. Node's
  * default lies in the directory for temporary files, where another user could create it first. Does nothing on older
- * versions of Node.
+ * versions of Node, or if the directory is a link or another user can write it: the program only starts more slowly.
  */
 export function keepCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?: EnableCompileCache };
@@ -16,8 +17,17 @@ export function keepCompiledCode(): void {
   try {
     const given = process.env['XDG_CACHE_HOME'];
     const cache = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.cache');
-    enableCompileCache(join(cache, 'scratchfs', 'compiled'));
+    const directory = join(cache, 'scratchfs', 'compiled');
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (isOwnDirectory(directory)) enableCompileCache(directory);
   } catch {
-    // The user has no home directory, for example. Without the cache the program only starts more slowly.
+    // The user has no home directory, for example, or it cannot be written.
   }
+}
+
+/** Reports whether something is a directory of this user, which no other user can write. */
+function isOwnDirectory(path: string): boolean {
+  const stats = lstatSync(path);
+  const isOwn = process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o022) === 0);
+  return stats.isDirectory() && isOwn;
 }
