@@ -216,12 +216,15 @@ class Scene {
     }
     if (!isWriting) this.check('the disk is as it was', difference(before, after), []);
     const there = texts(after, PERSON);
+    const isShown = texts(now, PERSON);
     for (const [text, paths] of wanted) {
       const places = there.get(text);
       if (this.copied.has(text)) continue;
       if ((places?.length ?? 0) > paths.length) this.copied.add(text);
       if (places === undefined) {
-        const isSeen = paths.some((path) => known.removed.get(text)?.has(path) === true || removed.includes(path));
+        const isSeen = paths.some(
+          (path) => known.removed.get(text)?.has(path) === true || (removed.includes(path) && isShown.has(text)),
+        );
         this.check(`${text} of ${paths} is lost`, isSeen, true);
       } else {
         // What an accept has moved is what other attempts have removed too.
@@ -328,9 +331,10 @@ class Scene {
     const hunk = byHunk ? hunks[this.random(hunks.length)] : undefined;
     const chosen =
       isPart && hunk === undefined ? [(paths[this.random(paths.length)] as { path: string }).path] : undefined;
-    // A command that moves a file removes one and creates another: the person may accept the removal alone.
+    // A command that moves a file removes one and creates another: the person may accept the removal alone. A removed
+    // directory stands for all in it.
     const isSelected = ({ path, hunks }: (typeof paths)[number]): boolean =>
-      chosen?.includes(path) === true || hunks.some(({ id }) => id === hunk);
+      chosen?.some((top) => isWithin(path, top)) === true || hunks.some(({ id }) => id === hunk);
     const removed = paths.filter((one) => one.after === null && isSelected(one)).map(({ path }) => path);
     const onConflict = this.random(2) === 0 ? 'skip' : 'fail';
     const { value, code, before, after, shown } = await this.step(
