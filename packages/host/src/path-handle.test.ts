@@ -113,6 +113,29 @@ describe('a path handle', () => {
     expect((await directory.names()).sort()).toEqual(names.sort());
   });
 
+  it.runIf(HAS_DESCRIPTOR_PATHS).each([
+    ['ext4', 0xef53, 1],
+    ['FUSE', 0x65735546, 0],
+    ['overlayfs', 0x794c7630, 0],
+  ])('names() trusts the size of a directory on %s or not', async (_, type, calls) => {
+    const place = join(top, `sized-${type}`);
+    mkdirSync(place);
+    const spies = [
+      vi.spyOn(fs, 'statfsSync').mockReturnValue({ type } as ReturnType<typeof fs.statfsSync>),
+      vi.spyOn(fs, 'readdirSync'),
+    ] as const;
+    syncBuiltinESMExports();
+    try {
+      using directory = PathHandle.at(place);
+      Object.assign(directory.stat, { size: 4096n });
+      expect(await directory.names()).toEqual([]);
+      expect(spies[1]).toHaveBeenCalledTimes(calls);
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+      syncBuiltinESMExports();
+    }
+  });
+
   it.each([
     ['ENOENT', ['f']],
     ['EIO', 'EIO'],

@@ -236,13 +236,25 @@ export class WorkspaceAttempt implements Attempt {
       if ((head.root.names?.size ?? 0) === 0) return;
       await this.#refreshedIfChanged(paths, options);
       // Symlinks, in the path or at its end, lead to another path.
-      const real = await Promise.all(paths.map((path) => realPathOf(this.fileSystem, path, options)));
+      const real = await this.#realPaths(paths, options);
       await this.#refreshedIfChanged(
         real.filter((path) => !paths.includes(path)),
         options,
       );
     } catch {
       options.signal?.throwIfAborted();
+    }
+  }
+
+  /** Returns paths without symlinks. What lies in a moved directory can only be looked up before or after its accept. */
+  async #realPaths(paths: readonly string[], options: CallOptions): Promise<string[]> {
+    const find = (): Promise<string[]> => Promise.all(paths.map((path) => realPathOf(this.fileSystem, path, options)));
+    try {
+      return await find();
+    } catch (error) {
+      if (!isFsError(error, 'EBUSY')) throw error;
+      await this.#backend.inTurn(async () => undefined);
+      return await find();
     }
   }
 

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileSystem, type SyncFileSystem } from 'scratchfs';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -69,6 +69,28 @@ describe('the comparison before a call', () => {
     expect(ended).toBe(0);
     release();
     expect((await Promise.all(changed)).map(({ value }) => value)).toEqual(['new\n', 'new\n', 'x\n']);
+    expect((await accept).success).toBe(true);
+  });
+
+  it('waits for a running accept at a path that a symlink leads to in a moved directory', async () => {
+    symlinkSync('moved', join(disk, 'm'));
+    await attempt.operation({}, (fs) => fs.rename('/lib', '/moved'));
+    const [held, release] = latch();
+    const [isWritten, written] = latch();
+    const mkdir = store.mkdir.bind(store);
+    store.mkdir = async (...given) => {
+      if (!existsSync(join(disk, 'lib/x'))) {
+        written();
+        await held;
+      }
+      return mkdir(...given);
+    };
+    onTestFinished(release);
+    const accept = attempt.accept();
+    await isWritten;
+    const value = read('/m/x').then((result) => result.value, String);
+    release();
+    expect(await value).toBe('x\n');
     expect((await accept).success).toBe(true);
   });
 
