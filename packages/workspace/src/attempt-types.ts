@@ -326,6 +326,7 @@ export interface Attempt {
   refresh(options?: RefreshOptions): Promise<RefreshResult>;
   /**
    * Records that conflicts were shown to the agent or person who works on the attempt, so that a write may settle them.
+   * Of the paths of earlier calls, the last 1,000 are kept; the others must be told again.
    */
   markTold(conflicts: readonly Conflict[]): void;
   /**

@@ -3,8 +3,8 @@ import { createFileTools, type FileTools, type OnError, SharedReads } from '@scr
 import { type Attempt, type Workspace, WorkspaceError, type WorkspaceErrorCode } from '@scratchfs/workspace';
 
 /**
- * Maximum number of attempts in the memory of a client. One that is forgotten was told no conflicts, and what was read in
- * it is still known to all clients together.
+ * Maximum number of attempts in the memory of a client. If one is forgotten, its conflicts must be told again, and
+ * `SharedReads` still protects the files that were read in it.
  */
 const MAX_ATTEMPTS = 8;
 
