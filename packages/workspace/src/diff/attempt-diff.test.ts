@@ -25,6 +25,6 @@ describe('attempt.diff()', () => {
     await attempt.fileSystem.rename('/c', '/n');
     await attempt.accept();
     await attempt.undo();
-    expect((await attempt.diff()).paths).toMatchObject([{ path: '/c' }, { path: '/n', type: 'moved', from: '/c' }]);
+    expect((await attempt.diff()).paths).toMatchObject([{ path: '/n', type: 'moved', from: '/c' }]);
   });
 });

@@ -40,7 +40,7 @@ export async function attemptDiff(
   // As in an accept, a moved file is compared with what it was at its old path.
   const moves = before === undefined ? movedFiles(after, described) : new Map<string, Base>();
   const byPath = new Map(described.map((change, i) => [change.path, { change, record: records[i] ?? null }]));
-  const origins = before === undefined ? [] : described.flatMap(({ from: old }) => old ?? []);
+  const origins = described.flatMap(({ from: old }) => old ?? []);
   const oldPaths = new Set([...[...moves.values()].map(({ path }) => path), ...origins]);
   for (const [i, change] of described.entries()) {
     const record = records[i] ?? null;
@@ -88,7 +88,9 @@ export async function attemptDiff(
           options,
         );
   const view = new View(from, lower, contents);
-  return withRemoved(diffs, entries, { view, texts, options });
+  // A moved directory is not a removed one: its old path is part of the move.
+  const removed = entries.filter(({ path }) => !oldPaths.has(path));
+  return withRemoved(diffs, removed, { view, texts, options });
 }
 
 /** Maximum number of entries in removed directories that are listed, and of the bytes of their files. */

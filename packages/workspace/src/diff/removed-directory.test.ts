@@ -48,6 +48,15 @@ describe('the difference of a removed directory', () => {
     });
   });
 
+  it('does not list the old path of a moved one, and counts as changedPaths does', async () => {
+    const disk = directories.directory(FILES);
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/src', '/lib');
+    expect((await attempt.diff()).paths.map(brief)).toEqual(['moved /src -> /lib -0']);
+    expect(await workspace.attempts()).toMatchObject([{ changedPaths: 1 }]);
+  });
+
   it('has what a new directory in its place no longer has', async () => {
     await withAttempt(async (attempt) => {
       await attempt.fileSystem.rm('/src', { recursive: true });
