@@ -16,7 +16,7 @@ import {
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
 import { type AcceptParts, listOf } from './accept/accept-parts.js';
 import { AcceptContents, type RemovedConflict, removedConflicts } from './accept/attempt-changes.js';
-import { effectOnDisk, inverseChanges } from './accept/disk-changes.js';
+import { inverseChanges } from './accept/disk-changes.js';
 import { followedHead } from './accept/followed-directories.js';
 import { withLinkedNames } from './accept/linked-names.js';
 import { mayConflict } from './accept/may-conflict.js';
@@ -55,6 +55,7 @@ import { diskDiffs, withText } from './diff/path-diffs.js';
 import { WorkspaceError } from './errors.js';
 import type { Contents } from './log/contents.js';
 import { describeChanges } from './log/describe-changes.js';
+import { effectOnDisk } from './log/effect-on-disk.js';
 import { type NewOperation, type OperationLog, versionFor } from './log/operation-log.js';
 import type { OperationRecord } from './log/operation-record.js';
 import type { Conflict, EntryState, Operation, OperationLabel } from './operation.js';

@@ -1,5 +1,7 @@
+import { createFileSystem, type SyncFileSystem } from 'scratchfs';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Attempt, PathDiff } from '../attempt-types.js';
+import { decodeRecord, encodeRecord } from '../log/operation-record.js';
 import { Directories, fill } from '../testing/directories.js';
 import { openWorkspace } from '../workspace.js';
 
@@ -82,6 +84,69 @@ describe('the log of an accept', () => {
       const { refreshed } = await attempt.undo();
       expect(refreshed.conflicts).toMatchObject([{ path: '/c.txt', code: 'content' }]);
     });
+  });
+});
+
+/** Rewrites the records as earlier versions did, which described an accept by what it changed in the attempt. */
+async function describeByAttempt(store: SyncFileSystem, name: string, as: 'apply' | 'merge'): Promise<void> {
+  const folder = `/attempts/${name}/operations`;
+  for (const id of await store.readdir(folder)) {
+    const path = `${folder}/${id}`;
+    const { operation, accept, ...rest } = decodeRecord(await store.readText(path), path);
+    if (accept === undefined && operation.target === undefined) continue;
+    const { as: _, ...old } = operation;
+    const changes = operation.changes.map(({ path, before }) => ({ path, before, after: 'disk' as const }));
+    const known = accept && as === 'merge' ? ({ as, commit: 'c0ffee' } as const) : accept;
+    await store.writeFile(path, encodeRecord({ operation: { ...old, changes }, accept: known, ...rest }));
+  }
+}
+
+describe('the log of an accept by a version that described what it changed in the attempt', () => {
+  async function oldStore(as: 'apply' | 'merge'): Promise<[string, SyncFileSystem]> {
+    const disk = directories.directory({ 'a.txt': 'a\n', 'd/f': 'f\n', c: 'c\n' });
+    const store = createFileSystem();
+    await using workspace = await openWorkspace(disk, { store });
+    const attempt = await workspace.attempt();
+    await attempt.operation({}, async (fs) => {
+      await fs.writeFile('/a.txt', 'A\n');
+      await fs.rename('/d', '/e');
+      await fs.rm('/c');
+    });
+    await attempt.accept();
+    await attempt.undo();
+    await attempt.redo();
+    await describeByAttempt(store, attempt.name, as);
+    return [disk, store];
+  }
+
+  it('has what the accept wrote, and so has that of its undo and redo', async () => {
+    const [disk, store] = await oldStore('apply');
+    await using workspace = await openWorkspace(disk, { store });
+    const attempt = await workspace.attempt();
+    const made = [
+      'changed /a.txt +1 -1',
+      'removed /c +0 -1',
+      'removed /d +0 -0 1',
+      'removed /d/f +0 -1',
+      'added /e +0 -0',
+      'added /e/f +1 -0',
+    ];
+    const { operations } = await attempt.log({ tool: 'accept' });
+    expect(operations).toMatchObject([{ as: 'apply', changes: made.map(() => ({})) }]);
+    for (const operation of [2, 4]) expect(linesOf((await attempt.diff({ operation })).paths)).toEqual(made);
+    const back = linesOf((await attempt.diff({ operation: 3 })).paths);
+    expect(back).toEqual(linesOf((await attempt.diff({ operation: 2, isReversed: true })).paths));
+    expect(back).toContain('added /c +1 -0');
+    const undone = await attempt.undo();
+    expect(linesOf((await attempt.diff({ operation: undone })).paths)).toEqual(back);
+    expect(undone.changes).toContainEqual(expect.objectContaining({ path: '/c', before: null }));
+  });
+
+  it('has what a merge changed in the attempt', async () => {
+    const [disk, store] = await oldStore('merge');
+    await using workspace = await openWorkspace(disk, { store });
+    const attempt = await workspace.attempt();
+    expect((await attempt.diff({ operation: 2 })).paths.map(({ path }) => path)).toContain('/d');
   });
 });
 

@@ -1,19 +1,16 @@
-import { type CallOptions, compareNames } from '@scratchfs/core';
+import { compareNames } from '@scratchfs/core';
 import { filesIn } from '../diff/path-diffs.js';
-import { WorkspaceError } from '../errors.js';
-import type { OperationLog } from '../log/operation-log.js';
-import type { OperationRecord } from '../log/operation-record.js';
 import type { OperationChange } from '../operation.js';
-import type { AcceptRecord, DiskWrite } from './accept-record.js';
+import type { DiskWrite } from './accept-record.js';
 import type { AttemptChange } from './attempt-change.js';
 
 /**
  * Returns writes to the disk as changes of an operation, sorted by path.
- * @param planned changes of the attempt by path, which say what was moved
+ * @param planned changes by path, which say what was moved
  */
 export function changesOfWrites(
   writes: readonly DiskWrite[],
-  planned: ReadonlyMap<string, AttemptChange> = new Map(),
+  planned: ReadonlyMap<string, Pick<AttemptChange, 'from'>> = new Map(),
 ): OperationChange[] {
   const removed = new Map(writes.filter(({ after }) => after === null).map((write) => [write.path, write]));
   const files = filesIn(writes.filter(({ before, after }) => (after ?? before)?.kind !== 'directory'));
@@ -41,28 +38,4 @@ export function inverseChanges(changes: readonly OperationChange[]): OperationCh
       ...(files !== undefined && { files }),
     };
   });
-}
-
-/**
- * Returns what an accept, or the undo or redo of one, changed on the disk. Returns undefined for other operations, and if
- * the accept is no longer kept.
- */
-export async function effectOnDisk(
-  log: OperationLog,
-  { accept, operation }: OperationRecord,
-  options: CallOptions,
-): Promise<readonly OperationChange[] | undefined> {
-  const { tool, target, changes } = operation;
-  if (isOutside(accept)) return changes;
-  if ((tool !== 'undo' && tool !== 'redo') || target === undefined) return undefined;
-  try {
-    return isOutside((await log.record(target, options)).accept) ? changes : undefined;
-  } catch (error) {
-    if (error instanceof WorkspaceError && error.code === 'not-found') return undefined;
-    throw error;
-  }
-}
-
-function isOutside(accept: AcceptRecord | undefined): boolean {
-  return accept !== undefined && !(accept.as === 'apply' && accept.isLive === true);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { StorageError } from '@scratchfs/core';
 import type { AcceptRecord } from '../accept/accept-record.js';
+import { changesOfWrites } from '../accept/disk-changes.js';
 import { decodeChanges, type EncodedChanges, encodeChanges } from '../delta/encode.js';
 import type { HeadChanges } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
@@ -50,11 +51,22 @@ export function encodeRecord({ operation, batch, changes, accept }: OperationRec
 export function decodeRecord(text: string, what: string): OperationRecord {
   const { operation, batch, changes, accept } = unseal(text, what);
   return {
-    operation: operation as Operation,
+    operation: operationWithEffect(operation as Operation, accept as AcceptRecord | undefined),
     batch: batch as string | undefined,
     changes: decodeChanges(changes as EncodedChanges),
     accept: accept as AcceptRecord | undefined,
   };
+}
+
+/**
+ * Returns the operation of a record as this version describes it. Earlier versions described an accept by what it changed
+ * in the attempt, but kept what it wrote to the disk.
+ */
+function operationWithEffect(operation: Operation, accept: AcceptRecord | undefined): Operation {
+  if (accept === undefined || (accept.as === 'apply' && accept.isLive === true)) return operation;
+  if (accept.as !== 'apply') return { ...operation, as: accept.as };
+  const described = new Map(operation.changes.map((change) => [change.path, change]));
+  return { ...operation, as: accept.as, changes: changesOfWrites(accept.writes, described) };
 }
 
 function checksum(json: string): string {
