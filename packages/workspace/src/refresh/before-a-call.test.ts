@@ -88,7 +88,12 @@ describe('the comparison before a call', () => {
     onTestFinished(release);
     const accept = attempt.accept();
     await isWritten;
-    const value = read('/m/x').then((result) => result.value, String);
+    let hasEnded = false;
+    const value = read('/m/x')
+      .then((result) => result.value, String)
+      .finally(() => (hasEnded = true));
+    for (let i = 0; i < 3; i++) await read('/src/same');
+    expect(hasEnded).toBe(false);
     release();
     expect(await value).toBe('x\n');
     expect((await accept).success).toBe(true);
