@@ -80,6 +80,23 @@ describe('a storage', () => {
     expect([(mode & 0o777).toString(8), mtimeMs]).toEqual(['750', 2_000_000]);
   });
 
+  it('is copied over files of the disk only with --force, and over no file in place of a directory', async () => {
+    const cwd = folder('over');
+    mkdirSync(join(cwd, 'd'));
+    writeFileSync(join(cwd, 'd', 'f'), 'store');
+    const target = folder('target');
+    writeFileSync(join(target, 'f'), 'mine');
+    const get = (...args: readonly string[]) => run(['fs', 'get', ...args, '--store', 'd'], { cwd });
+    expect(await get('/', target)).toMatchObject({ code: 5, stderr: expect.stringContaining(`${target} exists.`) });
+    expect(readFileSync(join(target, 'f'), 'utf8')).toBe('mine');
+    expect(await get('/', join(target, 'f'), '--force')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining(`${join(target, 'f')} is not a directory.`),
+    });
+    expect((await get('/', target, '--force')).code).toBe(0);
+    expect(readFileSync(join(target, 'f'), 'utf8')).toBe('store');
+  });
+
   it('in SQLite is copied to, changed and copied back; paths of its URL are relative to -C', async () => {
     const path = folder('database');
     const store = ['--store', 'sqlite:./agents%201.db?name=main', '-C', path];

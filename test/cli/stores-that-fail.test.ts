@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { openFileSystem } from '@scratchfs/core';
@@ -108,6 +108,10 @@ describe('a command that fills a new directory or file', () => {
     await expect
       .poll(() => (existsSync(parent) ? readdirSync(parent) : []), { interval: 5, timeout: 20_000 })
       .toEqual([expect.stringMatching(/^d\.\w{12}\.tmp$/)]);
+    if (command === 'fs get')
+      expect(statSync(join(parent, readdirSync(parent)[0] ?? '')).mode & 0o777, 'private until it is whole').toBe(
+        0o700,
+      );
     child.kill('SIGINT');
     expect(await closed).toEqual([130, null]);
     expect(readdirSync(place)).toEqual([]);

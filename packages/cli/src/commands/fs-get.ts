@@ -1,4 +1,4 @@
-import { chmod, lstat, stat, utimes } from 'node:fs/promises';
+import { chmod, lstat, readdir, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { baseName } from '@scratchfs/core';
 import { CliError, ExitCode } from '../errors.js';
@@ -20,19 +20,17 @@ export function run(call: Call): Promise<Result> {
     }
     const own = source === '/' ? 'files' : baseName(source);
     const given = resolve(directory, local ?? own);
-    const isInside =
-      local !== undefined &&
-      (await stat(given).then(
-        (stats) => stats.isDirectory(),
-        () => false,
-      ));
+    const isInside = local !== undefined && (await isDirectory(given));
     const place = isInside && source !== '/' ? join(given, own) : given;
     const stats = await fileSystem.stat(source, { signal });
     const exists = await lstat(place).then(
       () => true,
       () => false,
     );
-    if (exists && !options.flag('force') && !(isInside && source === '/'))
+    if (exists && stats.isDirectory() && !(await isDirectory(place)))
+      throw new CliError(ExitCode.conflict, `${place} is not a directory.`, 'Name another target.');
+    const isFree = !exists || (isInside && source === '/' && (await readdir(place)).length === 0);
+    if (!isFree && !options.flag('force'))
       throw new CliError(ExitCode.conflict, `${place} exists.`, '--force replaces files there; other files stay.');
     const real = await fileSystem.realpath(source, { signal });
     const { hostFileSystem } = await import('@scratchfs/host');
@@ -50,12 +48,14 @@ export function run(call: Call): Promise<Result> {
       if (!stats.isDirectory())
         return underNewParents(call, place, () => copyInto(dirname(place), `/${basename(place)}`));
       if (exists) return inParts(call, place, () => copyInto(place, '/'));
-      return fillDirectory(call, place, async (temporary) => {
+      const fill = async (temporary: string): Promise<CopyCount> => {
         const done = await copyInto(temporary, '/');
         await utimes(temporary, stats.atime, stats.mtime);
         await chmod(temporary, stats.mode & 0o7777);
         return done;
-      });
+      };
+      // Only the user may look into it until it has its own mode, which may be as strict.
+      return fillDirectory(call, place, fill, 0o700);
     };
     const copied = await copy();
     const lines = output.isQuiet
@@ -63,4 +63,12 @@ export function run(call: Call): Promise<Result> {
       : [`Got ${escapeText(place)}: ${count(copied.files, 'file')}, ${bytesText(copied.bytes)}`];
     return { lines, json: { path: source, target: place, ...copied } };
   });
+}
+
+/** Reports whether a path of the disk is a directory, or a link to one. */
+function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
 }

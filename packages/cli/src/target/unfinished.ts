@@ -8,12 +8,18 @@ import { escapeText } from '../terminal/escape.js';
 /**
  * Fills a directory that does not exist. It is filled beside its path and renamed, so it is never seen in part; if that
  * fails or is interrupted, nothing is left.
+ * @param mode mode before `fill`; default 0o777, without the bits of the umask
  */
-export function fillDirectory<T>(call: Call, path: string, fill: (temporary: string) => Promise<T>): Promise<T> {
+export function fillDirectory<T>(
+  call: Call,
+  path: string,
+  fill: (temporary: string) => Promise<T>,
+  mode?: number,
+): Promise<T> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   return underNewParents(call, path, async () => {
     try {
-      await mkdir(temporary);
+      await mkdir(temporary, { mode });
       const value = await fill(temporary);
       await rename(temporary, path);
       return value;
