@@ -12,7 +12,7 @@ export interface AttemptChange {
   readonly path: string;
   /** Old path of an entry that was moved here. */
   readonly from?: string | undefined;
-  /** Removed old path of a file that was moved over another one. */
+  /** Removed old path of a file with one name that was moved over another one. */
   readonly source?: string | undefined;
   /** State of `path` that the attempt began from. Null if nothing existed there. */
   readonly base: EntryState | null;
@@ -69,7 +69,9 @@ export function sortedChanges(changes: readonly AttemptChange[]): AttemptChange[
     .map(({ path, from, base, now, link, conflict }) => {
       const old = from === undefined ? undefined : byPath.get(from);
       const isRenamed = old !== undefined && old.now === null && old.base?.kind === now?.kind;
-      const moved = !isRenamed ? {} : base === null ? { from } : { source: from };
+      // Of a file with several names, a name that was removed looks like one that was moved over another.
+      const source = link === undefined ? from : undefined;
+      const moved = !isRenamed ? {} : base === null ? { from } : { source };
       return { path, base, now, link, conflict, ...moved };
     })
     .sort((a, b) => (a.path < b.path ? -1 : 1));
