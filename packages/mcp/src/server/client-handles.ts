@@ -30,7 +30,8 @@ export class ClientHandles {
     }
     const memory: ClientMemory = new Map();
     const offer = (): string => {
-      const offered = randomUUID().slice(0, 8);
+      // It begins with a letter: some clients send a text of digits as a number.
+      const offered = `c${randomUUID().slice(0, 8)}`;
       keep(this.#offered, offered, memory);
       return offered;
     };
