@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { InputError } from '@scratchfs/tools';
+import { setNewest } from './newest.js';
 import type { ClientMemory } from './shared-workspace.js';
 
 /** Maximum number of clients that use their handle, and of handles that no call has used yet. */
@@ -25,14 +26,14 @@ export class ClientHandles {
     const known = handle === undefined ? undefined : (this.#used.get(handle) ?? this.#offered.get(handle));
     if (handle !== undefined && known !== undefined) {
       this.#offered.delete(handle);
-      keep(this.#used, handle, known);
+      setNewest(this.#used, handle, known, MAX_CLIENTS);
       return { memory: known };
     }
     const memory: ClientMemory = new Map();
     const offer = (): string => {
       // It begins with a letter: some clients send a text of digits as a number.
       const offered = `c${randomUUID().slice(0, 8)}`;
-      keep(this.#offered, offered, memory);
+      setNewest(this.#offered, offered, memory, MAX_CLIENTS);
       return offered;
     };
     if (!needsKnown) return { memory, offer };
@@ -43,11 +44,4 @@ export class ClientHandles {
         : `The server no longer knows what this client has read. ${again}`,
     );
   }
-}
-
-function keep(clients: Map<string, ClientMemory>, handle: string, memory: ClientMemory): void {
-  clients.delete(handle);
-  clients.set(handle, memory);
-  const [oldest] = clients.keys();
-  if (clients.size > MAX_CLIENTS && oldest !== undefined) clients.delete(oldest);
 }

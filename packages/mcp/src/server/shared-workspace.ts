@@ -1,6 +1,7 @@
 import { Sandbox, SECRET_FILES } from '@scratchfs/sandbox';
 import { createFileTools, type FileTools, type OnError, SharedReads } from '@scratchfs/tools';
 import { type Attempt, type Workspace, WorkspaceError, type WorkspaceErrorCode } from '@scratchfs/workspace';
+import { setNewest } from './newest.js';
 
 /**
  * Maximum number of attempts in the memory of a client. If one is forgotten, its conflicts must be told again, and
@@ -90,10 +91,7 @@ export class SharedWorkspace {
       return { attempt, sandbox, asksForDisk, files: createFileTools(sandbox, { onError, sharedReads }) };
     };
     const open = known ?? make();
-    memory.delete(shared.name);
-    memory.set(shared.name, open);
-    const [oldest] = memory.keys();
-    if (memory.size > MAX_ATTEMPTS && oldest !== undefined) memory.delete(oldest);
+    setNewest(memory, shared.name, open, MAX_ATTEMPTS);
     return open;
   }
 

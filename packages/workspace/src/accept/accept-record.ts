@@ -26,3 +26,8 @@ export type AcceptRecord =
       readonly to: string;
     }
   | { readonly as: 'merge'; readonly commit: string };
+
+/** Reports whether a record is that of an operation of a live attempt, not of an `accept`. */
+export function isOfLiveOperation(accept: AcceptRecord | undefined): boolean {
+  return accept?.as === 'apply' && accept.isLive === true;
+}

@@ -12,7 +12,7 @@ import { type NewOperation, versionFor } from '../log/operation-log.js';
 import type { OperationRecord } from '../log/operation-record.js';
 import type { Conflict, Operation, OperationChange } from '../operation.js';
 import { type AcceptParts, listOf } from './accept-parts.js';
-import type { AcceptRecord, DiskWrite } from './accept-record.js';
+import { type AcceptRecord, type DiskWrite, isOfLiveOperation } from './accept-record.js';
 import { headAfterAccept } from './accepted-head.js';
 import { type AcceptedPath, type Applied, applySelection } from './apply.js';
 import { type AttemptChange, contentOf, sameState } from './attempt-change.js';
@@ -286,6 +286,7 @@ async function appendAccept(
   { paths, record, summary, actor, startedAt, batch }: Accepted,
 ): Promise<Operation> {
   const done = new Map(paths.map((accepted) => [accepted.path, accepted]));
+  const changes = effectOf(record, paths, planned.changes);
   return append(parts, async (head, version) => {
     const isPlanned = head === planned.head;
     const current = isPlanned ? planned.changes : await attemptChanges(head, contents, parts.readOnly);
@@ -298,7 +299,6 @@ async function appendAccept(
     });
     const next = await headAfterAccept(head, paths, remaining, contents, version, isPlanned);
     await noteMoves(changesBetween(head, next), next, parts.lower, parts.moves);
-    const changes = effectOf(record, paths, planned.changes);
     return {
       head: next,
       operation: { tool: 'accept', actor, summary, startedAt, batch, accept: record, changes },
@@ -413,7 +413,7 @@ async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove:
   const startedAt = parts.clock();
   await parts.log.catchUp();
   const moved = target === undefined ? undefined : await parts.log.record(target);
-  const isLive = operation !== undefined || (moved?.accept?.as === 'apply' && moved.accept.isLive === true);
+  const isLive = operation !== undefined || isOfLiveOperation(moved?.accept);
   const isDone = await isLogged(parts, found);
   const isWritten = !isDone && (await parts.pending.isWritten(pending, isLive));
   if (!isDone && !isWritten) await followRecovery(parts, writes.map(swapped));

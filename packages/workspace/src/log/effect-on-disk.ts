@@ -1,4 +1,5 @@
 import type { CallOptions } from '@scratchfs/core';
+import { isOfLiveOperation } from '../accept/accept-record.js';
 import { inverseChanges } from '../accept/disk-changes.js';
 import { WorkspaceError } from '../errors.js';
 import type { OperationChange } from '../operation.js';
@@ -16,8 +17,7 @@ export async function effectOnDisk(
 ): Promise<readonly OperationChange[] | undefined> {
   const { tool, target, changes } = operation;
   if (accept !== undefined) {
-    const isOfAttempt = accept.as === 'apply' && accept.isLive === true;
-    return isOfAttempt || changes.some(({ before, after }) => before === 'disk' || after === 'disk')
+    return isOfLiveOperation(accept) || changes.some(({ before, after }) => before === 'disk' || after === 'disk')
       ? undefined
       : changes;
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { StorageError } from '@scratchfs/core';
-import type { AcceptRecord } from '../accept/accept-record.js';
+import { type AcceptRecord, isOfLiveOperation } from '../accept/accept-record.js';
 import { changesOfWrites } from '../accept/disk-changes.js';
 import { decodeChanges, type EncodedChanges, encodeChanges } from '../delta/encode.js';
 import type { HeadChanges } from '../delta/head-changes.js';
@@ -63,7 +63,7 @@ export function decodeRecord(text: string, what: string): OperationRecord {
  * in the attempt, but kept what it wrote to the disk.
  */
 function operationWithEffect(operation: Operation, accept: AcceptRecord | undefined): Operation {
-  if (accept === undefined || (accept.as === 'apply' && accept.isLive === true)) return operation;
+  if (accept === undefined || isOfLiveOperation(accept)) return operation;
   if (accept.as !== 'apply') return { ...operation, as: accept.as };
   const described = new Map(operation.changes.map((change) => [change.path, change]));
   return { ...operation, as: accept.as, changes: changesOfWrites(accept.writes, described) };
