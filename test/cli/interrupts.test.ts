@@ -44,6 +44,11 @@ function prints(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
+/** Waits until a program reads its input: more than a pipe holds has left ours. */
+function isReading(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => child.stdin?.write(Buffer.alloc(2 ** 20), () => resolve()));
+}
+
 /** Sends a signal, and returns the exit code. The program must end promptly. */
 async function interrupted(child: ChildProcess, name: NodeJS.Signals): Promise<number | null> {
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
@@ -100,7 +105,7 @@ describe('SIGINT', () => {
     }
     const cwd = repository();
     const reading = start(cwd, 'fs', 'put', '-', 'a.txt');
-    await sleep(500);
+    await isReading(reading);
     expect(await interrupted(reading, 'SIGINT')).toBe(130);
     expect(await ok(['log', '-q'], { cwd })).toBe('Nothing was done yet.\n');
   });

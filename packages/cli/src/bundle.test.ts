@@ -1,11 +1,11 @@
 import {
   chmodSync,
+  lutimesSync,
   mkdtempSync,
   readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,10 +61,12 @@ describe('runBundle()', () => {
       ['log-v1.0.0-x64', 31],
       ['log-v2.0.0-x64.77.tmp', 31],
       ['log-v3.0.0-x64', 29],
+      ['a-link-to-itself', 31],
     ] as const) {
-      writeFileSync(join(directory, name), '');
+      if (name === 'a-link-to-itself') symlinkSync(name, join(directory, name));
+      else writeFileSync(join(directory, name), '');
       const time = Date.now() / 1_000 - days * 86_400;
-      utimesSync(join(directory, name), time, time);
+      lutimesSync(join(directory, name), time, time);
     }
     runOf('two');
     expect(readdirSync(directory).sort()).toEqual([`log-${process.version}-${process.arch}`, 'log-v3.0.0-x64'].sort());

@@ -3,13 +3,13 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -115,8 +115,12 @@ function removeOld(directory: string): void {
   const oldest = Date.now() - MAX_AGE_MS;
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined && stats.mtimeMs < oldest) rmSync(path, { recursive: true, force: true });
+    try {
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      if (stats !== undefined && stats.mtimeMs < oldest) rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Tried again by the next process that writes.
+    }
   }
 }
 
