@@ -6,14 +6,16 @@ import { FsError, isFsError } from '../errors.js';
 import type { CallOptions, Checkpoint, FileSystem } from '../file-system.js';
 import { parentPath } from '../paths.js';
 
-/** Entries, and bytes of their contents, that are stored in one step. */
+/** Numbers of entries and of bytes of content at which a batch is stored. */
 const BATCH_ENTRIES = 256;
 const BATCH_BYTES = 4 * 2 ** 20;
 /** Larger files are copied in pieces of this size, so that they need not fit into memory. */
 const PIECE_BYTES = 4 * 2 ** 20;
-/** Least size of a hole that is kept. */
+/** Blocks of this size in large files become holes if they contain only zeros. */
 const BLOCK_BYTES = 64 * 2 ** 10;
-/** Name of the checkpoint that marks an unfinished copy; on a target without checkpoints a file marks it. */
+/**
+ * Name of the checkpoint that marks an unfinished copy; on a target without checkpoints, a file of that name marks it.
+ */
 const MARK = '.unfinished-copy-of-scratchfs';
 /** Permissions that a directory needs while entries are created in it. */
 const OWNER_ALL = 0o700;
@@ -31,8 +33,8 @@ export interface CopyFileSystemOptions extends CallOptions {
   /** Copy the checkpoints too, if both sides have them. Default true. */
   readonly checkpoints?: boolean | undefined;
   /**
-   * Called once the target is marked as an unfinished copy, and after each step. The object is the same each time. If
-   * the copy fails before the first call, the target holds nothing of it.
+   * Called when the target is marked as an unfinished copy, and after each step. The object is the same each time. If
+   * the copy fails before the first call, it has copied nothing.
    */
   readonly progress?: ((copied: Readonly<CopyProgress>) => void) | undefined;
 }
@@ -43,22 +45,23 @@ export interface CopiedFileSystem extends Readonly<CopyProgress> {
 }
 
 /**
- * Copies a whole filesystem into an empty one on any other storage: contents, kinds, modes, owners, times, hard links
- * and holes; and checkpoints, if both sides have them, in their order and with their names. A checkpoint gets a new id
- * and the time of the copy. What does not change from one checkpoint to the next is stored once.
+ * Copies a whole filesystem into an empty one, on any storage: contents, kinds, modes, owners, times and hard links;
+ * and checkpoints, if both sides have them, in their order and with their names. In files larger than 4 MiB, blocks of
+ * zeros become holes. A checkpoint gets a new id and the time of the copy. What does not change from one checkpoint to
+ * the next is stored once.
  *
  * The target must be empty. A copy that was interrupted leaves a mark in it, and the next one starts again. Nothing
- * should write to either side during the call: the counts of both are compared after each state, and the versions of
- * the source at the end. While a copy runs, its mark is one checkpoint more, which the target's `maxCheckpoints` must
- * allow.
+ * should write to either side during the call: after each state its counts are compared with those of the target, and
+ * at the end the versions of the source's files and links are checked again. While a copy runs, its mark is one
+ * checkpoint more, which the target's `maxCheckpoints` must allow.
  *
  * The `changedAt` of symbolic links with several names and of files larger than 4 MiB is the time of the copy. A host
  * directory keeps what its disk can keep. If the target does not allow changes of owners, as a host directory does not
- * unless the user is root, entries belong to the user and group that create them.
+ * unless the user is root, entries keep the owners that the target gives them.
  *
- * @throws FsError ENOTEMPTY if the target is not empty; ENOSPC, EFBIG if the copy exceeds its limits, before anything
- *   is written if that is `maxCheckpoints`; EBUSY if the source is an unfinished copy; EIO if something wrote during
- *   the call
+ * @throws FsError as reading the source and writing to the target do, such as ENOSPC and EFBIG at the target's limits
+ *   (at `maxCheckpoints` before anything is copied); ENOTEMPTY if the target is not empty; EBUSY if the source is an
+ *   unfinished copy; EIO if a write during the call was detected
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -173,7 +176,7 @@ async function removeMark(to: FileSystem): Promise<void> {
   else await to.rm(`/${MARK}`);
 }
 
-/** An entry of a state. `version` and `ino` are those of the source. */
+/** An entry of a state. `version` and `ino` are those of the source; empty and 0 for a directory. */
 interface Seen {
   readonly info: EntryInfo;
   readonly ino: number;
@@ -208,7 +211,7 @@ class StateCopier {
 
   async copy(from: FileSystem): Promise<void> {
     const after = await this.#look(from);
-    /** Directories that got other names in them, so that their times must be set again. */
+    /** Directories whose metadata must be set again: they are new or changed, or names in them have changed. */
     const touched = new Set<string>();
     await this.#remove(after, touched);
     const homes = new Map<number, string>();
@@ -256,7 +259,7 @@ class StateCopier {
     this.#before = after;
   }
 
-  /** @throws FsError EIO if the source differs from the state that was copied last */
+  /** @throws FsError EIO if names, files or links of the source differ from the state that was copied last */
   async checkUnchanged(from: FileSystem): Promise<void> {
     const now = await this.#look(from);
     const isSame = ([path, { info, ino, version }]: [string, Seen]): boolean => {
@@ -266,7 +269,7 @@ class StateCopier {
     if (now.size !== this.#before.size || ![...this.#before].every(isSame)) throw changedDuringCopy();
   }
 
-  /** Sets the times of the root once more, after the mark has been removed from it. */
+  /** Sets the metadata of the root once more, because removing the mark may have changed its times. */
   async restoreRoot(): Promise<void> {
     if (this.#root === undefined) return;
     await this.#withOwners([entryOf(this.#root)], (entries) => this.#to.run(setMany, [entries]));
@@ -375,7 +378,8 @@ class StateCopier {
       } catch (error) {
         if (!isFsError(error, 'EPERM')) throw error;
         const root = await this.#ownerOf('/');
-        // The mark of a target without checkpoints is a file that this call has created.
+        // The mark of a target without checkpoints is a file that a copy has created, so its owner is the one that new
+        // entries get.
         const others = this.#to.capabilities.checkpoints ? root : await this.#ownerOf(`/${MARK}`);
         this.#owners = { root, others };
       }

@@ -20,8 +20,8 @@ export type { RestoredPaths };
  *   is a file of its own.
  * - Under a guard everything that changes must be allowed, otherwise nothing changes; hidden entries stay.
  *
- * In memory contents are shared with the checkpoint, and unchanged directories are skipped: O(depth + changes). On a
- * remote storage the contents that differ are read and written again.
+ * In memory contents are shared with the checkpoint, and most unchanged directories are skipped. On a remote storage
+ * the contents that differ are read and written again.
  *
  * @throws FsError ENOENT for a checkpoint that this filesystem does not hold, or if nothing exists at the path, now or
  *   then; ENOTDIR if something else has taken the place of a parent; EBUSY for the root and mount points; ENOSPC, EFBIG

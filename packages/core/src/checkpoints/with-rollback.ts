@@ -22,7 +22,9 @@ export interface RolledBack {
   readonly committed: false;
   /** The text that the check returned, the message of the error, or a default text if the check returned false. */
   readonly reason: string;
-  /** The error that the work or the check has thrown. */
+  /**
+   * The error that the work or the check has thrown, or a TypeError if the check returned something else than allowed.
+   */
   readonly error?: unknown;
   /**
    * The changes that were undone. Undefined for a filesystem that does not declare `capabilities.diff`, and if the
@@ -31,7 +33,7 @@ export interface RolledBack {
   readonly undone?: FileSystemDiff;
   /** Error of the comparison, if it failed. The changes are undone all the same. */
   readonly diffError?: unknown;
-  /** The checkpoint, if the storage failed when it was to be dropped. */
+  /** The checkpoint, if dropping it failed. */
   readonly kept?: Checkpoint;
 }
 
@@ -41,7 +43,7 @@ type Verdict = boolean | string | undefined | void;
 /**
  * Runs work that may be undone: takes a checkpoint, runs `work`, then `check` with its result. The changes stay if the
  * check returns true or nothing. They are rolled back if it returns false or a reason, and if one of the two throws:
- * the error is returned, not thrown. The checkpoint is dropped in each case.
+ * the error is returned, not thrown. Then the checkpoint is dropped.
  *
  * A rollback restores the whole state, so it also undoes what other clients have written since the checkpoint, and open
  * files become EBADF. Run attempts that must not disturb each other on forks.
@@ -116,7 +118,9 @@ async function changesSince(
   }
 }
 
-/** Drops the checkpoint. Returns it if that failed; the work itself may have dropped it. */
+/**
+ * Drops the checkpoint. Returns it if that failed, except with ENOENT: the work itself may have dropped the checkpoint.
+ */
 async function dropped(fileSystem: FileSystem, checkpoint: Checkpoint): Promise<{ readonly kept?: Checkpoint }> {
   try {
     await fileSystem.drop(checkpoint);

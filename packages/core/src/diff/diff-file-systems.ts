@@ -27,11 +27,11 @@ import {
  * Returns the changes that lead from one filesystem to another, as `diff` returns them: from a parent to its fork, from
  * `at(checkpoint)` to a fork, or between any two. Each shows what its layers let see.
  *
- * Two synchronous filesystems are compared as they are at the call. If they share parts, as a filesystem in memory, its
- * forks and its checkpoints do, that costs as much as the changes. Otherwise all entries of both are listed, each side
- * at one point in time, then files of equal size are read: nothing should write during the call.
+ * Two synchronous filesystems are compared as they are at the call. Parts that they share are mostly skipped, as a
+ * filesystem in memory shares parts with its forks and checkpoints. If a filesystem is asynchronous, all entries of
+ * both are listed, then links and files of equal size are read: nothing should write during the call.
  *
- * @throws FsError as reading the filesystems does; with `contents`, EFBIG for a file of 2 GiB or more
+ * @throws FsError as reading the filesystems does, such as EFBIG for a file of 2 GiB or more whose content is read
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -138,7 +138,7 @@ async function diffEntries(
   return { added, removed, changed };
 }
 
-/** Walks all entries. A file whose content a function returns is loaded if no size was given, so each has its size. */
+/** Walks all entries. A file whose content a function returns is loaded if its size is not given, or given as 0. */
 class SizedWalk implements Cursor<EntryInfo> {
   #walk: Cursor<EntryInfo> | undefined;
 

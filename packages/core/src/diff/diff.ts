@@ -31,7 +31,10 @@ export interface DiffEntry {
   readonly gid: number;
   /** Target of a symlink. */
   readonly target?: string;
-  /** Copy of a file's content. Undefined without `contents: true`, and if a policy forbids reading the file. */
+  /**
+   * Copy of a file's content. Undefined without `contents: true`; may be undefined if a policy forbids reading the
+   * file.
+   */
   readonly data?: Uint8Array;
 }
 
@@ -45,11 +48,17 @@ export interface Changed {
   readonly path: string;
   readonly before: DiffEntry;
   readonly after: DiffEntry;
-  /** True if content, link target or kind differ; false if only mode or owner do. */
+  /**
+   * True if content, link target or kind differ; false if only mode or owner do. Contents too large to compare count as
+   * different.
+   */
   readonly content: boolean;
 }
 
-/** Changes with parents first, siblings by UTF-8 bytes. A rename is a removal and an addition. */
+/**
+ * Changes with parents first, siblings by UTF-8 bytes. Renames are not detected: the old path counts as removed, the
+ * new one as added or changed.
+ */
 export interface FileSystemDiff {
   readonly added: readonly AddedOrRemoved[];
   readonly removed: readonly AddedOrRemoved[];
@@ -69,8 +78,8 @@ export type DiffPoint = Checkpoint | string | undefined;
 
 /**
  * Returns the changes between two checkpoints, or from one to the current state: every name added, removed, or with
- * other content, target, kind, mode or owner. Differences in times alone do not count. Costs as much as the changes,
- * not as the tree.
+ * other content, target, kind, mode or owner. Differences in times alone do not count. Most unchanged directories are
+ * skipped, so that the cost follows the changes, not the size of the tree.
  *
  * @throws FsError ENOENT for a checkpoint that this filesystem does not hold, ENOTSUP if the storage cannot compare;
  *   with `contents`, EFBIG for a file of 2 GiB or more
@@ -137,7 +146,7 @@ function checkFormat(options: FormatDiffOptions | undefined): DiffFormat {
  * Returns the changes that {@link diff} finds as one unified text, as `git diff` prints it, for people or for `git
  * apply`. As in git, empty directories and owners cannot be expressed.
  *
- * @throws FsError as {@link diff}; TypeError, RangeError for options of a wrong kind
+ * @throws FsError as {@link diff}; TypeError, RangeError for invalid options
  */
 export async function formatDiff(
   fileSystem: FileSystem,
@@ -170,7 +179,7 @@ export function formatDiffSync(
     .join('');
 }
 
-/** Changes examined, or texts joined, between two pauses. */
+/** Maximum number of changes examined between two pauses. */
 const SLICE_CHANGES = 64;
 /** UTF-16 units of text after which a pause is due even before `SLICE_CHANGES`. */
 const SLICE_TEXT_LENGTH = 2 ** 16;
@@ -298,7 +307,7 @@ class DiffTexts implements Cursor<string> {
     this.#text += shown;
   }
 
-  /** Prints the number of omitted files, once. */
+  /** Prints that the text was cut, and the number of omitted files if there are any. Does so once. */
   #end(): void {
     if (!this.#isCut) return;
     const more =
@@ -358,7 +367,10 @@ function isLeaf({ before, after }: TreeChange): boolean {
 
 type Leaf = Exclude<Node, { kind: typeof DIRECTORY }>;
 
-/** Stand-ins for the two contents of a change if one is too large for one array: binary, and unequal if those are. */
+/**
+ * Stand-ins for the contents of a change if one of them is too large for one array. Both count as binary, and they
+ * differ from each other.
+ */
 const BINARY = new Uint8Array(1);
 const OTHER_BINARY = new Uint8Array(2);
 

@@ -4,10 +4,10 @@ import { numberLines } from './line-numbers.js';
 import type { Lines } from './lines.js';
 import { type LineKind, LinePrinter } from './print-lines.js';
 
-/** Bytes compared, or printed, between two pauses. */
+/** Bytes compared between two pauses. */
 const SLICE_BYTES = 131_072;
 
-/** Prints the hunks between two different texts, with `context` unchanged lines around each. */
+/** Prints the hunks between two different texts, with up to `context` unchanged lines around each. */
 export function* printHunks(a: Lines, b: Lines, context: number, maxWork: number, color: boolean): Steps<string> {
   const start = linesWithin(a, b, yield* commonStart(a.bytes, b.bytes));
   const end = linesAtEnd(a, b, yield* commonEnd(a.bytes, b.bytes), start);
@@ -117,7 +117,7 @@ function linesWithin(a: Lines, b: Lines, length: number): number {
   return low > 0 && a.starts[low] !== b.starts[low] ? low - 1 : low;
 }
 
-/** Returns how many lines both texts share in their last `length` bytes, without the first `start`. */
+/** Returns how many lines both texts share in their last `length` bytes, not counting the first `start` lines. */
 function linesAtEnd(a: Lines, b: Lines, length: number, start: number): number {
   const most = Math.min(a.count, b.count) - start;
   let low = 0;

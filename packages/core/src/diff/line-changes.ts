@@ -150,7 +150,7 @@ class ChangeList {
   }
 }
 
-/** Moves pure removals and additions as far down as equal lines allow, as diff and git show them. */
+/** Moves pure removals and additions as far down as equal lines allow, and joins changes that then touch. */
 function* slide(a: Int32Array, b: Int32Array, changes: Changes): Steps<Changes> {
   // Works from the last change to the first and writes into the end of the same array, so nothing unread is
   // overwritten.

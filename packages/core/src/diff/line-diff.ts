@@ -3,7 +3,7 @@ import { runSteps } from '../engine/scheduling/time-slice.js';
 import { DEFAULT_MAX_WORK, findChanges } from './line-changes.js';
 import { numberStrings } from './line-numbers.js';
 
-/** A run of lines of `a` replaced by a run of lines of `b`; ends are exclusive, from 0. */
+/** A run of lines of `a` replaced by a run of lines of `b`. Lines count from 0; ends are exclusive. */
 export interface LineChange {
   readonly aStart: number;
   readonly aEnd: number;

@@ -31,7 +31,7 @@ export function numberStrings(a: readonly string[], b: readonly string[]): LineN
 
 /** Bytes examined between two pauses. */
 const SLICE_BYTES = 2 ** 17;
-/** Probes for a line in the table before it moves to a Map, whose hashes an attacker cannot predict. */
+/** Slots tried for a line before the line goes into a Map, whose hashes an attacker cannot predict. */
 const MAX_PROBES = 24;
 
 /** Numbers the lines of two texts without creating a string for each. Linear in both texts, whatever their lines. */

@@ -2,7 +2,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters a line of a patch must not carry
 const QUOTED = /[\u0000-\u001f\u007f"\\]/g;
 
-/** Quotes a name as git does in a patch (`core.quotePath=false`): if it contains controls, `"` or `\`. */
+/** Quotes a name in a form that git reads in a patch, if it contains ASCII control characters, `"` or `\`. */
 export function quoteName(name: string): string {
   const quoted = name.replace(
     QUOTED,
@@ -11,7 +11,10 @@ export function quoteName(name: string): string {
   return quoted === name ? name : `"${quoted}"`;
 }
 
-/** Returns the name, with a tab behind it if it has a space: otherwise `patch` looks for a time after the space. */
+/**
+ * Returns the name, followed by a tab if it has a space and is not quoted: otherwise `patch` looks for a time after the
+ * space.
+ */
 export function withTab(name: string): string {
   return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
 }

@@ -54,7 +54,7 @@ interface Frame {
 
 /**
  * The differences of two trees, parents first, siblings in UTF-8 order. Shared parts are skipped without a visit, so
- * comparing two checkpoints only visits the directories on the paths to the changes.
+ * comparing two checkpoints mostly visits the directories on the paths to the changes.
  *
  * Names that differ in times only are not reported. If a directory became a file, or the other way round, that name is
  * a change, and everything under it is removed or added.
@@ -65,7 +65,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   /** Directories of one level whose listings may not be loaded yet. */
   #level: Pair[] = [];
   /**
-   * True if the tables of files with several names are the same on both sides. Then equal directories need not be
+   * True if the tables of files with several names are the same on both sides. Then shared directories need not be
    * searched for such files.
    */
   readonly #sameInodes: boolean;
@@ -153,7 +153,8 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   }
 
   /**
-   * Returns the node under a name of one side. If the sides have guards of their own, each hides what it does not show.
+   * Returns the node under a name of one side. If the sides have different guards, each guard hides the nodes of its
+   * own side.
    */
   #nodeOf(view: View, side: Side | undefined, name: string, path: string): Node | undefined {
     const entry = side?.entries.get(name);
@@ -161,7 +162,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     return haveOneGuard || isShown(view, path, entry) ? view.tree.resolve(entry) : undefined;
   }
 
-  /** Returns the names, in order, whose nodes are not identical on both sides. */
+  /** Returns, in order, the names that only one side has or whose nodes may differ. */
   #names(a: Entries<TreeNode> | undefined, b: Entries<TreeNode> | undefined): string[] {
     if (a === undefined || b === undefined) return (a ?? b)?.names() ?? [];
     const names: string[] = [];

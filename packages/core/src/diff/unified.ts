@@ -27,17 +27,20 @@ export interface DiffFile {
 export interface UnifiedOptions extends LineDiffOptions {
   /** Unchanged lines around a change. Default 3. */
   readonly context?: number | undefined;
-  /** Colours as in git (ANSI). Control characters are then escaped, as `^X` or `<U+0085>`. Default false. */
+  /**
+   * Colours as in git (ANSI). Control characters except tab are then escaped, as `^X` or `<U+0085>`, and so are
+   * characters that change the direction of text. Default false.
+   */
   readonly color?: boolean | undefined;
 }
 
 /**
- * Returns a file's changes as unified text, as `git diff` prints it, so that `git apply` and `patch` accept it; empty
- * if nothing differs. Content with NUL in its first 8,000 bytes, and bytes that are not UTF-8, are binary and only
- * reported as different. Names are quoted as in git.
+ * Returns a file's changes as unified text in the form of `git diff`, which `git apply` and `patch` read; empty if
+ * nothing differs. Content with NUL in its first 8,000 bytes, or that is not UTF-8, is binary: the text only says that
+ * it differs, and cannot be applied. Names with control characters, `"` or `\` are quoted.
  *
  * Lines end with `\n`; a `\r` before it belongs to the line.
- * @throws TypeError, RangeError for options of a wrong kind
+ * @throws TypeError, RangeError for invalid options
  */
 export function formatUnified(file: DiffFile, options?: UnifiedOptions): string {
   return runSteps(unifiedSteps(file, checkUnified(options, 'formatUnified')));

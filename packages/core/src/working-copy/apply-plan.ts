@@ -133,7 +133,7 @@ class Worker {
     this.#made.set(path, node.meta);
   }
 
-  /** Moves a name and keeps the times, which are part of the pushed changes. */
+  /** Moves a name. The times come from the plan: they are not those that a rename would set. */
   #move(from: string, to: string, node: Node): void {
     const old = this.#before.get(node.id) ?? node.meta;
     const meta = { ...old, ctime: this.#times.get(node.id) ?? old.ctime };
@@ -167,7 +167,7 @@ class Worker {
     return this.view.tree.shared.contents.equal(before as ContentNode, after as ContentNode);
   }
 
-  /** Returns the parts of a file's content that differ. */
+  /** Returns the parts of a file's new content that differ, for the recorder; none without a recorder. */
   #parts(before: FileNode, after: FileNode): Part[] {
     const { contents } = this.view.tree.shared;
     const parts: Part[] = [];
@@ -228,7 +228,10 @@ class Worker {
   }
 }
 
-/** @throws FsError ENAMETOOLONG if a path is too long, because the other side has renamed a directory above it */
+/**
+ * @throws FsError ENAMETOOLONG if a path is too long or too deep, for example because the other side has renamed a
+ *   directory above it
+ */
 function checkPath(path: string): void {
   const depth = pathSegments(path).length;
   if (depth > MAX_DEPTH)

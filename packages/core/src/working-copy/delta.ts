@@ -12,7 +12,7 @@ export interface Spot {
   readonly name: string;
 }
 
-/** A name whose node changed. */
+/** A name that leads to another node than before, or that only one state has. */
 export interface NameChange extends Spot {
   /** Id of the node that had the name; undefined if none had. */
   readonly before: NodeId | undefined;
@@ -53,7 +53,8 @@ export class Spots<T extends Spot> {
 
 /**
  * The difference of two states by identity: names that lead to other nodes, and nodes that changed. A renamed directory
- * is one removed and one added name. A directory recreated under its name counts as the same one.
+ * is one removed and one added name. A directory that was removed and created again under its name counts as the same
+ * one.
  */
 export class Delta {
   readonly names = new Spots<NameChange>();
@@ -66,7 +67,7 @@ export class Delta {
   /** Locations of the visited directories, before and after. */
   readonly before = new Map<NodeId, Spot>();
   readonly after = new Map<NodeId, Spot>();
-  /** Names of the visited files, before and after. */
+  /** A name of each visited file or link, before and after. */
   readonly fileBefore = new Map<NodeId, Spot>();
   readonly fileAfter = new Map<NodeId, Spot>();
 
@@ -102,7 +103,7 @@ function groupBy(
   return groups;
 }
 
-/** Compares two states of one shared store. Shared subtrees are skipped. */
+/** Compares two states of one shared store. Most subtrees that both share are skipped. */
 export function deltaOf(shared: SharedStore, before: TreeState, after: TreeState): Delta {
   return runSteps(deltaSteps(shared, before, after));
 }
@@ -127,7 +128,7 @@ class Comparison {
   readonly #gone = new Map<NodeId, Node>();
   /** Ids of the nodes at and under added names. Files with several names are not included. */
   readonly #new = new Set<NodeId>();
-  /** Files that are in both states. */
+  /** Files and links found in both states so far. */
   readonly #kept = new Set<NodeId>();
   readonly #sameInodes: boolean;
 

@@ -45,7 +45,9 @@ export function* describeSteps(delta: Delta): Steps<EntryChange[]> {
   return changes.sort((a, b) => compareNames(a.path, b.path) || compareNames(a.change, b.change));
 }
 
-/** Reports whether a change of a node is visible. Times of a directory that follow from its names do not count. */
+/**
+ * Reports whether a change of a node is worth listing. Times of a directory that follow from its names do not count.
+ */
 function isSeen(before: Node, after: Node): boolean {
   if (!isSameOwner(before.meta, after.meta)) return true;
   const { mtime, ctime, atime } = after.meta;

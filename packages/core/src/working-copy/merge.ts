@@ -17,7 +17,7 @@ export interface Clash {
   readonly ids: readonly NodeId[];
 }
 
-/** Our changes, adapted to the storage's state ("theirs"). */
+/** One side's changes ("ours"), adapted to the state of the other side ("theirs"). */
 export interface Merged {
   readonly clashes: readonly Clash[];
   readonly names: Spots<NameChange>;
@@ -52,7 +52,8 @@ function spotsOf(...spots: readonly (Spot | undefined)[]): Spot[] {
 }
 
 /**
- * Merges two sides' changes to one state, each change separately. `inodes`: files with several names in their state.
+ * Merges two sides' changes to one state, each change separately. `inodes` are the files with several names in the
+ * state of `theirs`.
  */
 export function merge(ours: Delta, theirs: Delta, contents: ContentStore, inodes: ReadonlyMap<NodeId, Inode>): Merged {
   return new Merge(ours, theirs, contents, inodes).run();
@@ -62,7 +63,7 @@ class Merge {
   readonly #clashes = new Map<string, Clash>();
   readonly #names = new Spots<NameChange>();
   readonly #nodes = new Map<NodeId, NodeChange>();
-  /** Ids of equal new nodes: ours to theirs. */
+  /** Ids of nodes that both sides created and that count as one: ours to theirs. */
   readonly #alias = new Map<NodeId, NodeId>();
   readonly #theirArrivals: ReadonlyMap<NodeId, readonly NameChange[]>;
   readonly #ourDepartures: ReadonlyMap<NodeId, readonly NameChange[]>;
@@ -100,7 +101,10 @@ class Merge {
     };
   }
 
-  /** Merges entries that both sides created under one name: directories with their contents, and equal files. */
+  /**
+   * Unites entries that both sides created under one name: directories, then the names in them, and equal files or
+   * links.
+   */
   #unite(change: NameChange): void {
     const theirs = this.theirs.names.get(this.#spot(change));
     if (theirs?.after === undefined || change.after === undefined) return;
@@ -215,7 +219,7 @@ class Merge {
     }
   }
 
-  /** Finds files that lose one name on each side and thereby all their names. */
+  /** Finds files that still have a name on each side, but would lose all names by the changes of both. */
   #findNameless(): void {
     const links = new Map<NodeId, number>();
     const add = (id: NodeId | undefined, more: number): void => {
@@ -225,7 +229,7 @@ class Merge {
       add(before, -1);
       add(after, 1);
     }
-    // Conflicting names are left out, because their nodes are reported already.
+    // The nodes of other conflicts are reported already.
     const told = new Set([...this.#clashes.values()].flatMap(({ ids }) => ids));
     for (const change of this.#names) {
       const id = change.before;

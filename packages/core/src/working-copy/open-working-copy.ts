@@ -39,20 +39,25 @@ import { type Deviation, deviationSteps } from './verify.js';
 import { Versions } from './versions.js';
 
 const DEFAULT_BUDGET_BYTES = 256 * 2 ** 20;
-/** A directory with fewer names under it is compared name by name when it is removed, if its version is not known. */
+/**
+ * A push that removes a directory of unknown version first loads the storage's changes if this many entries or more are
+ * under it.
+ */
 const MAX_UNCHECKED_NAMES = 500;
 /** Attempts of a push to merge concurrent changes. */
 const MAX_PUSH_ATTEMPTS = 16;
 
 /**
- * Loads a storage, contents included, into a synchronous filesystem whose changes can be pushed back. It shows one
- * point in time regardless of concurrent writes. It is loaded about 8 MiB at a time.
+ * Loads a storage, contents included, into a synchronous filesystem whose changes can be pushed back. The filesystem
+ * shows one point in time of the storage, regardless of concurrent writes. Loading takes requests of about 8 MiB.
  *
  * Entries are matched by identity: a directory that one side renamed is still the one into which the other side put a
  * file. A file that is removed and recreated (as programs do that write a new file and rename it) is a different one.
  *
- * @throws TypeError for a synchronous storage, which needs no working copy: use `fork`
- * @throws FsError EFBIG if the content exceeds the budget
+ * @throws TypeError, RangeError for invalid options; TypeError for a synchronous storage, which needs no working copy:
+ *   use `fork`
+ * @throws FsError EFBIG if the content exceeds the budget; EINVAL, ENAMETOOLONG for an invalid path; StorageError if
+ *   the storage fails
  */
 export async function openWorkingCopy(storage: AsyncStorage, options?: WorkingCopyOptions): Promise<WorkingCopy> {
   const given = checkOptions(options, ['paths', 'budget', 'limits', 'clock', 'random'], 'openWorkingCopy');
@@ -138,10 +143,11 @@ class LoadedCopy implements WorkingCopy {
   readonly #memory: MemoryExecutor;
   readonly #context: Context;
   /**
-   * The state of the storage when it was opened, or at the last successful push or pull. Local changes start from it.
+   * The state from which local changes are counted: the storage's state when it was last loaded here or pulled, or the
+   * local state at the last push.
    */
   #base: TreeState;
-  /** Settles when all operations started so far have ended; undefined if none is in progress. */
+  /** Settles when all pushes and pulls started so far have ended; undefined if none is in progress. */
   #last: Promise<unknown> | undefined;
 
   constructor(source: RemoteSource, base: TreeState, quota: Context['quota']) {
@@ -179,7 +185,7 @@ class LoadedCopy implements WorkingCopy {
     internalsOf(this.fileSystem)?.enter();
   }
 
-  /** Runs operations one after another: each starts from the result of the previous one. */
+  /** Runs pushes and pulls one after another: each starts from the result of the previous one. */
   async #inTurn<R>(signal: AbortSignal | undefined, work: () => Promise<R>): Promise<R> {
     signal?.throwIfAborted();
     this.#enter();
@@ -212,7 +218,7 @@ class LoadedCopy implements WorkingCopy {
       const base = new Tree(shared, theirs);
       const plan = await runInSlices(planSteps(alone(delta), base), signal);
       this.#enter();
-      // Removed subtrees are compared in slices first, unless their version is known.
+      // The storage's changes are loaded first if a large subtree of unknown version is removed.
       const isKnown = attempt > 0 || plan.leaving.every((step) => isMove(step) || this.#source.isKnown(step.node));
       const found = isKnown ? await this.#applyPlan(delta, plan, base, signal) : [];
       if (isKnown && found.length === 0) {

@@ -17,7 +17,7 @@ export interface Move {
   readonly path: string;
   readonly to: string;
   readonly node: Node;
-  /** True if the new name is free and its directory does not move, so that one rename is enough. */
+  /** True if the new name is free and its directory exists and does not move, so that one rename is enough. */
   readonly isDirect: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Move {
 export interface Addition {
   readonly path: string;
   readonly node: Node;
-  /** A name that the node already has when this step runs. Undefined for a new node. */
+  /** A path that the node already has when this step runs. Undefined for a new node. */
   readonly linkTo: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface Plan {
   /** Names to add, and targets of moves that are not direct: parents first, further names of files last. */
   readonly coming: readonly (Addition | Move)[];
   readonly altered: readonly Alteration[];
-  /** Directories whose names change, with their paths before and after. */
+  /** Directories that exist before and after and in which names change, with their paths in both states. */
   readonly touched: readonly { readonly path: string; readonly to: string; readonly id: NodeId }[];
   /** Names that must be free, in directories that exist. Paths refer to the state before. */
   readonly free: readonly string[];
@@ -73,7 +73,7 @@ class Planner {
   readonly #after: Paths;
   readonly #arrivals = new Map<NodeId, NameChange[]>();
   readonly #departures = new Map<NodeId, NameChange[]>();
-  /** Files that got a name: one of their names, and the node. */
+  /** Nodes that got a name: one of their new paths, and the node. */
   readonly #named = new Map<NodeId, { readonly path: string; readonly node: Node }>();
 
   constructor(merged: Merged, before: Tree) {

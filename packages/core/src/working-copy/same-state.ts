@@ -2,7 +2,7 @@ import type { Metadata } from '../backend.js';
 import type { ContentNode, ContentStore } from '../tree/content.js';
 import { FILE, type Node, SYMLINK } from '../tree/node.js';
 
-/** Reports whether two nodes look the same: content, mode, owner, mtime and atime. The ctime does not count. */
+/** Reports whether two nodes look the same: content, mode, owner, mtime and atime. Ctime and birthtime do not count. */
 export function isSameNode(contents: ContentStore, a: Node, b: Node): boolean {
   return isSameValue(contents, a, b) && a.meta.mtime === b.meta.mtime && a.meta.atime === b.meta.atime;
 }

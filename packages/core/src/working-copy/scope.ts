@@ -7,7 +7,7 @@ import { compareNames, isWithin, normalizePath, pathSegments } from '../paths.js
 export class Scope {
   readonly #paths: readonly string[];
 
-  /** @throws TypeError if `paths` is not a list of paths; FsError EINVAL, ENAMETOOLONG for an invalid path */
+  /** @throws TypeError if `paths` is not a list of paths, or empty; FsError EINVAL, ENAMETOOLONG for an invalid path */
   constructor(paths: readonly string[] | undefined) {
     if (paths !== undefined && !Array.isArray(paths)) throw new TypeError('paths must be an array of paths');
     if (paths?.length === 0) throw new TypeError('paths must name at least one path');

@@ -27,7 +27,7 @@ import { sameMeta } from './same-state.js';
 import type { Scope } from './scope.js';
 import type { Versions } from './versions.js';
 
-/** Bytes loaded per request. */
+/** Approximate number of bytes loaded per request. */
 const REQUEST_BYTES = 8 * 2 ** 20;
 /** Maximum number of directories loaded per request. */
 const MAX_REQUESTED_DIRECTORIES = 64;
@@ -69,8 +69,8 @@ interface Unread {
 }
 
 /**
- * Builds a complete state in memory from a storage, contents included. Its items are null, one after each step, and at
- * last the state. Parts that the base has in the same version are taken from it without a visit.
+ * Loads the part of a storage that is in scope as a state in memory, contents included. The items are null after each
+ * step, and the state at the end. Parts that the base has in the same version are taken from it without a visit.
  */
 export class TreeLoad implements Cursor<TreeState | null> {
   readonly #view: View;
@@ -157,8 +157,8 @@ export class TreeLoad implements Cursor<TreeState | null> {
   }
 
   /**
-   * Returns requests for a directory that is missing and for those that come next, as far as they fit into one request: a
-   * listing if the base has the directory, else its whole subtree with contents.
+   * Returns requests for a directory that is missing and for those that come next, as far as they fit into one request:
+   * a listing if the base has the directory, else as much of its subtree as fits, with contents.
    */
   #ahead(): LoadRequest[] {
     const requests: LoadRequest[] = [];
@@ -261,7 +261,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return file;
   }
 
-  /** Returns the base's node with an id. Looks under the same name first. */
+  /** Returns the base's node with an id, or undefined. Looks under the same name first. */
   #baseOf(frame: Frame, name: string, id: NodeId): Node | undefined {
     const { base } = this.#options;
     if (base === undefined) return undefined;

@@ -101,7 +101,7 @@ class Verifier {
     return isSameOwner(node.meta, before.meta);
   }
 
-  /** Reports whether a file or link equals the base's, by its version, or by comparison if that is unknown. */
+  /** Reports whether a file or link equals the base's, by its version, or else by comparison. */
   #isSameLeaf(node: Node, known: Node): boolean {
     const { view, versions } = this;
     view.relyOnNode(node);
