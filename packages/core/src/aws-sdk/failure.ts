@@ -34,7 +34,8 @@ export function readFailure(error: unknown): Failure {
 }
 
 /**
- * Reports whether the SDK sent the request more than once: the last response says nothing about the attempts before it.
+ * Reports whether the SDK made more than one attempt to send the request: the last response says nothing about the
+ * attempts before it.
  */
 export function wasSentAgain(error: unknown): boolean {
   const { $metadata } = (error ?? {}) as { $metadata?: { attempts?: unknown } };

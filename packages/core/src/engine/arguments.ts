@@ -82,7 +82,7 @@ export function checkInteger(value: number, name: string, min = 0, max = Number.
   return value;
 }
 
-/** Checks the size of a file. @throws FsError EFBIG above 8 TiB */
+/** Checks the size of a file. @throws TypeError, RangeError; FsError EFBIG above 8 TiB */
 export function checkSize(size: number, syscall: string, path: string): number {
   checkInteger(size, 'length');
   if (size > MAX_FILE_SIZE) throw new FsError('EFBIG', { syscall, path, requested: size, allowed: MAX_FILE_SIZE });
@@ -100,7 +100,10 @@ export function checkNow(now: number): number {
   return now;
 }
 
-/** Converts one of node's times (a Date, or epoch seconds as a number or text) to epoch milliseconds. */
+/**
+ * Converts one of node's times (a Date, or epoch seconds as a number or text) to epoch milliseconds. @throws TypeError,
+ * RangeError
+ */
 export function checkTime(time: TimeLike, name: string): number {
   const isNumber = typeof time === 'number' || (typeof time === 'string' && String(Number(time)) === time);
   const ms = time instanceof Date ? time.getTime() : isNumber ? Number(time) * 1000 : undefined;

@@ -66,7 +66,7 @@ export class ChangeFeed {
     if (this.#source === undefined) this.#tell(changes);
   }
 
-  /** Called after the whole state was replaced: marks all open files as lost, and tells the listeners. */
+  /** Marks all open files as lost. Without a source, also tells the listeners that the whole state was replaced. */
   reset(): void {
     this.files.reset();
     if (this.#source === undefined) this.#tell([{ type: 'reset', path: '/' }]);

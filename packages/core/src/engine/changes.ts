@@ -11,6 +11,6 @@ export interface Change extends Announcement {
   readonly node?: TreeNode | undefined;
   /** For `remove`: by id, another name of an open file that has one. Used if `OpenFiles` remembers none itself. */
   readonly names?: ReadonlyMap<NodeId, string>;
-  /** For `remove`: the files with several names that have lost their last one. */
+  /** For `remove`: the nodes with several names that have lost their last one. */
   readonly orphans?: ReadonlyMap<NodeId, Node>;
 }

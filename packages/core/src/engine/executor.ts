@@ -31,7 +31,7 @@ export interface Executor {
     syscall?: string,
   ): Promise<R>;
   iterate<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): AsyncIterableIterator<T>;
-  /** Like `iterate`, but collects all items from one consistent snapshot. */
+  /** Like `iterate`, but collects all items, from one point in time. */
   collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]>;
   checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint>;
   checkpoints(signal?: AbortSignal): Promise<Checkpoint[]>;

@@ -7,7 +7,7 @@ export interface PendingData extends Unloaded {
   /**
    * Returns the bytes, which must not be changed. Calls the function if that has not succeeded yet.
    * @throws FsError EAGAIN while an asynchronous function runs; EIO if the function throws, or returns anything but
-   * content
+   * content of the size that was given, if any
    */
   bytes(path?: string): Uint8Array;
 }
@@ -19,7 +19,9 @@ export interface PendingData extends Unloaded {
 export interface FunctionFiles {
   /** Loads the content of a file and stores it in the tree. */
   settle(view: object, parent: Location, name: string, file: PendingFile, path: string): Node;
-  /** Gives an empty file a content that a function returns. @throws TypeError, RangeError; FsError for a limit */
+  /**
+   * Replaces the content of a file by one that a function returns. @throws TypeError, RangeError; FsError for a limit
+   */
   set(view: object, path: string, content: unknown): void;
   /** Checks the content of an initial file. @throws TypeError, RangeError */
   check(content: unknown, path: string): void;
@@ -27,7 +29,7 @@ export interface FunctionFiles {
   isLoading(failure: unknown): boolean;
   /**
    * Repeats work that failed because a content was not loaded yet, once it is loaded.
-   * @throws FsError EIO if it cannot be loaded; any other `failure` itself
+   * @throws FsError EIO if it cannot be loaded; the signal's reason; any other failure itself
    */
   afterLoading<T>(failure: unknown, work: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T>;
 }

@@ -46,8 +46,8 @@ export interface TrustedApi {
   collect<T>(start: (view: View) => Cursor<T>, options?: CallOptions): Promise<T[]>;
   compare<T>(a: Which, b: Which, start: TrustedStart<T>, options?: CallOptions): Promise<T[]>;
   /**
-   * Runs an operation on a path, with a second view that shows a checkpoint without guards. Absent if this filesystem
-   * cannot restore a single path.
+   * Runs an operation on a path, with a second view that shows a checkpoint without guards. If it is absent, this
+   * filesystem cannot restore a single path.
    */
   runBeside?: RunBeside;
 }
@@ -68,7 +68,7 @@ export type BesideOperation = (view: View, kept: View, path: string) => Restored
  */
 export type TrustedStart<T> = (a: View, b: View, outer?: (path: string) => string | undefined) => Cursor<T>;
 
-/** The methods of {@link TrustedApi}, also in synchronous form. */
+/** {@link TrustedApi} with synchronous methods too. */
 export interface SyncTrustedApi extends TrustedApi {
   runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R;
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;
@@ -109,7 +109,10 @@ export class Internals implements SyncTrustedApi {
       throw notInTransaction(forbiddenInTransaction);
   }
 
-  /** Checks a caller's new limits. @throws FsError EPERM if this filesystem cannot set limits */
+  /**
+   * Checks a caller's new limits. @throws FsError EPERM if this filesystem cannot set limits; TypeError or RangeError
+   * for limits that are not valid
+   */
   newLimits(limits: Limits): Limits {
     if (this.options.setsLimits !== true) throw fixedLimits();
     return parseLimits(limits);

@@ -16,18 +16,18 @@ import type { Change } from './changes.js';
 /** A file or directory that handles hold open. */
 export interface OpenFile {
   readonly id: NodeId;
-  /** A path that leads to it, as long as it has a name. A file with several names may be found by its id instead. */
+  /** Last known path. If this name of a file with several names is gone, the file is found by its id. */
   path: string;
-  /** The file itself once its last name is gone. */
+  /** The node itself once its last name is gone. */
   detached: FileNode | DirectoryNode | undefined;
-  /** Set when a rollback or restore replaces the whole state: the file can no longer be used. */
+  /** Set when the whole state is replaced, as by a rollback: the file can no longer be used. */
   lost: boolean;
   /** Number of handles that hold it open. */
   holders: number;
 }
 
 export interface OpenFilesOptions {
-  /** Set for the open files of a transaction, which are copies. */
+  /** Set for copies, such as those of a transaction. */
   readonly isBranch?: boolean | undefined;
   /** The storage cannot find files by id, so the names of linked files are remembered. */
   readonly remembersLinks?: boolean | undefined;
@@ -129,7 +129,7 @@ export class OpenFiles {
     }
   }
 
-  /** Loses all files: the whole state was replaced. */
+  /** Marks all files as lost. */
   reset(): void {
     this.#names?.clear();
     this.#loseAll();

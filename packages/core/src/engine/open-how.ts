@@ -7,7 +7,9 @@ export type OpenMode = { readonly [K in keyof OpenHow]-?: boolean };
 const KEYS = ['read', 'write', 'append', 'create', 'exclusive', 'truncate', 'noFollow', 'directory'] as const;
 const FLAGS: readonly OpenFlag[] = ['r', 'r+', 'w', 'wx', 'w+', 'wx+', 'a', 'ax', 'a+', 'ax+'];
 
-/** @throws TypeError for unknown flags, for neither `read` nor `write`, and for `exclusive` without `create` */
+/**
+ * @throws TypeError for unknown flags or values, for neither `read` nor `write`, and for `exclusive` without `create`
+ */
 export function openMode(flags: OpenFlags = 'r'): OpenMode {
   if (typeof flags !== 'object' || flags === null) return modeOfFlag(checkOneOf(flags, FLAGS, 'flags'));
   const given = checkOptions(flags, KEYS, 'open', false);
@@ -31,7 +33,7 @@ function modeOfFlag(flag: OpenFlag): OpenMode {
   };
 }
 
-/** Reports whether a file may be created, or changed through its handle, if it is opened with these flags. */
+/** Reports whether an open with these flags, or a write through its handle, may create or change a file. */
 export function mayChange({ write, create, truncate }: OpenHow): boolean {
   return write === true || create === true || truncate === true;
 }

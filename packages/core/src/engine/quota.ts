@@ -18,7 +18,7 @@ export interface Quota {
   set(limits: Limits, signal?: AbortSignal): void | Promise<void>;
 }
 
-/** The limits of a filesystem that lives in this process. */
+/** Limits that are kept in this process. */
 export class LocalQuota implements Quota {
   limits: Limits;
   readonly #check: () => void;
@@ -59,7 +59,7 @@ export function checkGiven(stored: Limits, given: Limits): void {
   });
 }
 
-/** Returns the error of `setLimits` for a layer. */
+/** Returns the error of `setLimits` for a layer or a transaction. */
 export function fixedLimits(): FsError {
   return new FsError('EPERM', {
     syscall: 'setLimits',

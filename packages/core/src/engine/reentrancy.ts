@@ -2,9 +2,9 @@
 let depth = 0;
 
 /**
- * Calls foreign code in the middle of an operation: a guard, the filesystem under an overlay, or a function that returns
- * a file's content. That code may read the filesystem that is calling it. Its reads get a view of their own, so that
- * they do not disturb the operation.
+ * Calls foreign code in the middle of an operation, such as a guard, the filesystem under an overlay, or a function
+ * that returns a file's content. That code may read the filesystem that is calling it. Its reads get a view of their
+ * own, so that they do not disturb the operation.
  */
 export function callOutside<R>(call: () => R): R {
   depth += 1;

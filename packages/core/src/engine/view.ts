@@ -43,8 +43,8 @@ export class View extends ViewState {
   /**
    * Returns the node at a path. Returns undefined if only the last name is missing, or only the last name of the target
    * of a link that is followed. `makes`: the kind of entry that the operation creates, for guards.
-   * @throws FsError ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL, EACCES for a link that leads out of the filesystem,
-   * and the errors of the guard
+   * @throws TypeError if the path is not a string without NUL; FsError ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL,
+   * EACCES for a link that leads out of the filesystem, and the errors of the guard
    */
   find(path: string, follow: boolean, access: Access, syscall: string, makes?: EntryKind): Node | undefined {
     if (this.context.guard === undefined) {

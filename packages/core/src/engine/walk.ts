@@ -27,8 +27,8 @@ interface Frame {
 }
 
 /**
- * Walks everything under a directory, parents first, siblings in UTF-8 order, without recursion. `enter` decides which
- * directories are entered; by default all.
+ * Walks everything visible under a directory, parents first, siblings in UTF-8 order, without recursion. `enter`
+ * decides which directories are entered; by default all.
  */
 export class TreeWalk implements Cursor<Step> {
   readonly #frames: Frame[] = [];

@@ -1,6 +1,6 @@
-/** UTF-16 units of the anchor: the part of the searched text that the JavaScript engine's own search looks for. */
+/** UTF-16 units of the anchor: the part of a longer piece that the JavaScript engine's own search looks for. */
 const ANCHOR_UNITS = 8;
-/** Greatest start of the anchor within the searched text, in UTF-16 units. */
+/** Limit, exclusive, of the start of the anchor within the piece, in UTF-16 units. */
 const MAX_ANCHOR_START = 256;
 /** UTF-16 units compared without a match, per unit of text passed, after which Knuth-Morris-Pratt takes over. */
 const MAX_WASTED_UNITS_PER_UNIT = 4;
@@ -35,7 +35,7 @@ export function findLiteral(text: string, piece: string): (from: number) => numb
   };
 }
 
-/** Returns the start of the part with the most distinct characters, which gives the fewest false candidates. */
+/** Returns the start of a part with many distinct characters, which usually gives few false candidates. */
 function anchorOf(piece: string): number {
   let best = 0;
   let most = 0;

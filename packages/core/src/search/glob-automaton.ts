@@ -97,7 +97,7 @@ export class GlobAutomaton {
     return at;
   }
 
-  /** Returns the state after the slash behind `state`, or undefined if nothing under that directory can match. */
+  /** Returns the state after one more slash, or undefined if nothing under that directory can match. */
   below(state: GlobState): GlobState | undefined {
     const after = state.following[SEPARATOR] ?? this.#move(state, SEPARATOR);
     return after.positions.some((position) => position !== ACCEPT) ? after : undefined;

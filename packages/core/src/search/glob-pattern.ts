@@ -29,7 +29,7 @@ export interface Glob {
  * refused. `{a}`, an unpaired bracket, `!`, and `(` and `|` without one of the operators are literal; POSIX classes are
  * not supported. A pattern may have 4,096 characters, 1,000 alternatives in brackets and 32 nested brackets.
  *
- * @throws TypeError if the pattern is not a string or contains NUL, and for an unknown option
+ * @throws TypeError if the pattern is not a string or contains NUL, and for unknown options or wrong values
  * @throws RangeError for an empty pattern, one beyond a limit, one with `!(…)`, or `..` after a wildcard
  * @throws FsError EINVAL for ill-formed text
  */

@@ -15,7 +15,7 @@ export interface CharacterClass {
 
 /**
  * A token of a pattern. `alternatives` and `repeat` hold whole sequences, so no token represents a bracket or what
- * separates alternatives. `repeat` matches a branch `min` times or more.
+ * separates alternatives. `repeat` matches `min` times or more, each time any of its branches.
  */
 export type Token =
   | { readonly kind: 'character'; readonly codePoint: number }

@@ -15,7 +15,7 @@ export interface GlobPlan {
   readonly excluded: GlobAutomaton | undefined;
   /** Directory of relative patterns. */
   readonly cwd: string;
-  /** The deepest directory that contains every match. */
+  /** The directory that every match is or lies in, as far as the literal starts of the patterns tell. */
   readonly base: string;
 }
 
@@ -36,7 +36,7 @@ export type Patterns = string | readonly string[];
 
 /**
  * @param exclude Patterns of what to leave out. Their wildcards match a leading dot.
- * @throws TypeError, RangeError, FsError EINVAL, ENAMETOOLONG
+ * @throws TypeError, RangeError, FsError EINVAL, ENOENT, ENAMETOOLONG
  */
 export function planGlob(patterns: Patterns, cwd: string, dot: boolean, exclude: Patterns = []): GlobPlan {
   if (!isKept) {

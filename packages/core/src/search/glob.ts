@@ -28,7 +28,9 @@ const OPTIONS = ['cwd', 'dot', 'onlyFiles', 'exclude'];
  * matches. The result is as consistent as that of `walk`.
  *
  * @throws TypeError for patterns or options of a wrong type, before the iteration
- * @throws RangeError for an empty pattern or one beyond a limit, before the iteration
+ * @throws RangeError for a pattern that `compileGlob` refuses with a RangeError, before the iteration
+ * @throws FsError EINVAL for ill-formed text, ENOENT for an empty `cwd`, ENAMETOOLONG for one beyond a limit, before
+ * the iteration
  */
 export function glob(
   fileSystem: FileSystem,

@@ -23,7 +23,7 @@ export interface GrepMatch extends LineMatch {
 export interface GrepPlan {
   readonly query: Query;
   readonly roots: readonly { readonly path: string; readonly glob: GlobPlan }[];
-  /** True if every file in the searched directories is read. */
+  /** True if no patterns were given, so that nearly every file in the searched directories is read. */
   readonly isWhole: boolean;
   readonly context: number;
   readonly maxMatches: number;
@@ -93,7 +93,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     return true;
   }
 
-  /** If every file is searched, contents are loaded with the listings. */
+  /** If nearly every file is searched, contents are loaded with the listings. */
   #step(): GlobStep | undefined {
     try {
       return this.#walk?.next();
@@ -138,8 +138,8 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
   }
 
   /**
-   * Returns the content; undefined for a binary file and for one that was removed or grew too large by the time it is
-   * loaded.
+   * Returns the content; undefined for a file that was removed or grew too large by the time it is loaded, and for most
+   * binary files. {@link LineScanner} skips the others.
    */
   #content(candidate: Candidate): Uint8Array | undefined {
     const { node } = candidate;

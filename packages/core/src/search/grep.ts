@@ -57,7 +57,8 @@ const OPTIONS = [
  * file is read as of some moment after the call.
  *
  * @throws TypeError for a RegExp (it may take exponential time) and for options of a wrong type, before the iteration
- * @throws RangeError for empty text, text with a line break, and numbers out of range, before the iteration
+ * @throws RangeError for text that is empty, too long or has a line break, for a pattern that `compileGlob` refuses
+ * with a RangeError, and for numbers out of range, before the iteration
  * @throws FsError ENOENT for a path that does not exist
  */
 export function grep(

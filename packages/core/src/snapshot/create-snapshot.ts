@@ -16,7 +16,7 @@ import { SnapshotCursor } from './snapshot-cursor.js';
  * @throws FsError EFBIG for more bytes of holes than `maxHoles`, before space is allocated for them, and if the
  *   platform has no array of that size; ENAMETOOLONG if a path is longer or deeper than a filesystem accepts (renaming
  *   a directory can cause that)
- * @throws RangeError if `maxHoles` is not an integer ≥ 0
+ * @throws TypeError for unknown options and if `maxHoles` is not a number; RangeError if it is not an integer ≥ 0
  */
 export async function createSnapshot(
   fileSystem: FileSystem,

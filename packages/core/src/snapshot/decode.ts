@@ -22,7 +22,7 @@ const MAX_OWNER = 2 ** 32 - 1;
 const NO_BYTES = new Uint8Array(0);
 const KINDS: readonly EntryKind[] = ['file', 'directory', 'symlink'];
 
-/** A completely checked snapshot. Its entries' contents are views of the given bytes. */
+/** A checked snapshot. The contents of its entries are views of the given bytes. */
 export class Snapshot {
   readonly #open: () => EntryReader;
   constructor(

@@ -16,7 +16,7 @@ import { type BuilderOptions, TreeBuilder } from './tree-builder.js';
 export interface RestoreOptions extends CallOptions {
   /**
    * Let the files be views of the snapshot's bytes instead of copies: nothing is copied, the bytes are kept as long as
-   * any of the files, and they must not be changed any more. Default false.
+   * any of the files, and they must not be changed any more. Under guards the files are copies even so. Default false.
    */
   readonly adopt?: boolean | undefined;
 }
@@ -34,7 +34,7 @@ export interface RestoreOptions extends CallOptions {
  *   release
  * @throws FsError ENOSPC, EFBIG if it exceeds the limits of the filesystem
  * @throws FsError ENOTSUP if the filesystem does not declare `capabilities.restore`
- * @throws TypeError if `bytes` is not a Uint8Array
+ * @throws TypeError if `bytes` is not a Uint8Array; with `adopt` also if its buffer is shared or resizable
  */
 export async function restoreSnapshot(
   fileSystem: FileSystem,

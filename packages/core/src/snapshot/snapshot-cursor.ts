@@ -15,7 +15,10 @@ import type { ContentWriter, SourceEntry } from './snapshot-entry.js';
 /** Maximum number of files whose contents are requested together. */
 const MAX_BATCH_FILES = 1_000;
 
-/** Yields all entries of a filesystem for the encoder. The entries' writers still work after the walk. */
+/**
+ * Yields the entries of a filesystem for the encoder; under a guard, only those that may be read. The entries' writers
+ * still work after the walk.
+ */
 export class SnapshotCursor implements Cursor<SourceEntry> {
   readonly #walk: TreeWalk;
   readonly #view: View;

@@ -57,7 +57,7 @@ export class MemoryCheckpoints {
     if (name !== undefined) this.#named.delete(name);
   }
 
-  /** @throws FsError ENOENT if there is no such checkpoint */
+  /** @throws FsError ENOENT if there is no such checkpoint; TypeError if `checkpoint` has no id */
   get(checkpoint: Checkpoint | string, syscall: string): Held {
     const wanted = wantedCheckpoint(checkpoint);
     const held = typeof checkpoint === 'string' ? this.#find(wanted) : this.#held.get(wanted);

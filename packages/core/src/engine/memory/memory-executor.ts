@@ -45,8 +45,8 @@ export class MemoryExecutor implements SyncExecutor {
   /** Transactions that lost a race take turns. */
   readonly #lock = new FifoLock();
   /**
-   * One view per filesystem on this tree, used again by each operation. An operation that foreign code calls in the
-   * middle of another one gets a view of its own.
+   * One view per filesystem on this tree, used again each time that `enter` begins an operation. An operation that
+   * foreign code calls in the middle of another one gets a view of its own.
    */
   readonly #views = new WeakMap<Context, View>();
 
@@ -58,7 +58,10 @@ export class MemoryExecutor implements SyncExecutor {
     readonly record?: TransactionRecord,
     readonly feed = new ChangeFeed(),
     limits?: Limits,
-    /** Set for the state of a checkpoint, which never changes: throws if the checkpoint is no longer held. */
+    /**
+     * Set for the state of a checkpoint, which never changes: throws if the checkpoint is no longer held, or the
+     * storage closed.
+     */
     readonly checkHeld?: () => void,
   ) {
     this.newId = tree.shared.newId;
@@ -101,7 +104,7 @@ export class MemoryExecutor implements SyncExecutor {
     this.compactIfDue();
   }
 
-  /** Frees the memory of many small contents that were replaced. Must be called after changes. */
+  /** Frees the memory of small contents that were replaced, if that is worth the work. Must be called after changes. */
   compactIfDue(): void {
     if (this.tree.shared.contents.shouldCompact()) this.#compact();
   }

@@ -84,10 +84,7 @@ export class TransactionRecord {
     return relied;
   }
 
-  /**
-   * Returns true if everything relied on is unchanged and the steps were not dropped. The cost grows with what was
-   * relied on in parts that have changed.
-   */
+  /** Returns true if everything relied on is unchanged and the steps were not dropped. */
   holds(now: Tree): boolean {
     if (this.#isForgotten) return false;
     const base = this.#base;
@@ -131,8 +128,8 @@ function isChangedUnknown(before: DirectoryNode, after: DirectoryNode): boolean 
 }
 
 /**
- * Returns true if a name has the same entry in both directories, or is absent from both. An unknown name counts as
- * unchanged if the directories have the same version.
+ * Returns true if a name has the same entry in both directories, or is absent from both. A name that is unknown in both
+ * counts as unchanged; one that is unknown in only one of them, if the directories have the same version.
  */
 function isSameEntry(
   before: DirectoryNode,

@@ -193,7 +193,7 @@ function makeParents(view: View, path: string): void {
   }
 }
 
-/** Merges a directory into another. Everything is listed and checked first, so that no copy is copied again. */
+/** Merges a directory into another. Everything is listed before anything is copied, so that no copy is copied again. */
 function merge(view: View, source: Location, destination: Location, copy: Copy, to: string): void {
   const steps: (() => void)[] = [];
   const checks: (() => void)[] = [];

@@ -56,10 +56,7 @@ export function setEntry(view: View, entry: NewEntry): void {
   setMany(view, [entry]);
 }
 
-/**
- * Stores all entries or none, parents before children whatever their order. @throws FsError EINVAL if a path is given
- * twice
- */
+/** Stores all entries or none, parents before children whatever their order. A path that is given twice is EINVAL. */
 export function setMany(view: View, entries: readonly NewEntry[]): void {
   const checked = entries.map(checkEntry).sort((a, b) => compareNames(a.path, b.path));
   for (let i = 1; i < checked.length; i++) {
@@ -100,7 +97,7 @@ export function setManyUnless(
   return undefined;
 }
 
-/** Yields the paths at or under a directory or file, except the root. */
+/** Returns a cursor over the paths at or under a directory or file, except the root. */
 export function pathsUnder(view: View, prefix = '/'): Cursor<string> {
   return new EntriesUnder(view, prefix, (path) => path);
 }
@@ -141,7 +138,7 @@ class EntriesUnder<T> implements Cursor<T> {
   }
 }
 
-/** Returns the node at a path without links: a link on the way counts as a file. */
+/** Returns the node at a path. Links are not followed: one on the way counts as a file. */
 function plainNode(view: View, path: string): Node | undefined {
   const normal = normalizePath(path);
   let location = view.tree.rootLocation;

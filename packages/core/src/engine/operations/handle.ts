@@ -132,7 +132,8 @@ const ACCESS: Readonly<Record<string, Access>> = {
 
 /**
  * Returns the file of a handle. If it was found by its path, the view's cursor is there.
- * @throws FsError EBADF after a rollback or restore, ESTALE if another client has moved or removed it
+ * @throws FsError EBADF after a rollback or restore, ESTALE if another client has moved or removed it; the errors of
+ * the guard
  */
 function locate(view: View, { file, path }: HeldFile, syscall: string): FileNode | DirectoryNode {
   const details = { syscall, path };
@@ -142,7 +143,7 @@ function locate(view: View, { file, path }: HeldFile, syscall: string): FileNode
   if (node !== undefined && node.kind !== SYMLINK && node.id === file.id) return node;
   const inode = view.tree.inodes.get(file.id)?.node;
   const nameless = file.detached ?? (inode?.kind === FILE ? inode : undefined);
-  // It was not found by its path, so the guard has not been asked.
+  // It was not found by its path, so the guard has not been asked about it.
   view.context.guard?.check(file.path, access, syscall, path, nameless);
   if (nameless !== undefined) return nameless;
   throw new FsError('ESTALE', { ...details, hint: 'Another client has moved or removed the open file' });

@@ -33,7 +33,7 @@ function setOwner(view: View, path: string, uid: number, gid: number, follow: bo
   change(view, path, follow, follow ? 'chown' : 'lchown', (_, node) => ownedBy(node, uid, gid));
 }
 
-/** Checks user and group; -1 keeps the current one, as in chown(2). */
+/** Checks user and group; -1 and 2^32 - 1 keep the current one, as in chown(2). */
 export function checkOwner(uid: number, gid: number): void {
   checkInteger(uid, 'uid', -1, MAX_ID);
   checkInteger(gid, 'gid', -1, MAX_ID);

@@ -191,7 +191,7 @@ interface Listing {
   readonly entries: Entries<TreeNode>;
 }
 
-/** Returns the names of the directory at a path. @throws FsError ENOENT, ENOTDIR */
+/** Returns the listing of the directory at a path. @throws FsError ENOENT, ENOTDIR; the errors of `View.find` */
 function listingAt(view: View, path: string): Listing {
   const node = present(view.find(path, true, 'read', 'scandir'), 'scandir', path);
   if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'scandir', path });
@@ -231,7 +231,7 @@ export function stats(view: View): FileSystemStats {
   return { totalSize: size, fileCount: files, directoryCount: directories, nodeCount: files + directories };
 }
 
-/** Returns the file at a path. @throws FsError ENOENT, EISDIR */
+/** Returns the file at a path. @throws FsError ENOENT, EISDIR; the errors of `View.find` and {@link settled} */
 function findFile(view: View, path: string): FileNode {
   const node = present(view.find(path, true, 'read', 'open'), 'open', path);
   if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall: 'read', path });

@@ -17,7 +17,10 @@ export function settledHere<N extends Node>(view: View, node: N, path: string): 
   return settled(view, view.at.parent, view.at.name, node, path);
 }
 
-/** {@link settledHere}, but leaves a file as it is if it has a size, given with its function or by its content. */
+/**
+ * {@link settledHere}, but leaves a file as it is if its size is not 0, so that stats do not call a function whose size
+ * was given.
+ */
 export function sizedHere<N extends Node>(view: View, node: N, path: string): N {
   return node.size === 0 ? settledHere(view, node, path) : node;
 }

@@ -8,7 +8,7 @@ import { mayHaveHappened, withMayHaveHappened } from './may-have-happened.js';
 export interface BackendClientOptions {
   /** Milliseconds after which a request without a response fails. */
   readonly timeoutMs: number;
-  /** Retries of a request after a temporary failure. */
+  /** Maximum number of retries of a request after temporary failures. */
   readonly retries: number;
   /** Returns a whole number from 0 to `below` - 1, for ids and pauses. */
   readonly random: (below: number) => number;
@@ -51,8 +51,8 @@ export class BackendClient {
   /**
    * Sends a batch until its result is known. An abort before the batch was applied rejects with the signal's reason;
    * once it was applied the call succeeds, aborted or not.
-   * @throws OutcomeUnknownError if the result cannot be found out; otherwise the last error, with `mayHaveHappened:
-   * false`
+   * @throws OutcomeUnknownError if the result cannot be found out; the signal's reason; otherwise the last error, with
+   * `mayHaveHappened: false` if it is a StorageError
    */
   async commit(batch: Batch, signal: AbortSignal | undefined): Promise<CommitResult> {
     signal?.throwIfAborted();
@@ -76,7 +76,7 @@ export class BackendClient {
     }
   }
 
-  /** @throws OutcomeUnknownError if the storage cannot tell */
+  /** @throws OutcomeUnknownError if the outcome cannot be found out */
   async #outcome(
     operationId: string,
     cause: unknown,
@@ -117,7 +117,7 @@ export class BackendClient {
 
   /**
    * Sends a request that changes nothing.
-   * @throws StorageError with `mayHaveHappened: false`; the signal's reason
+   * @throws the error of the last attempt, with `mayHaveHappened: false` if it is a StorageError; the signal's reason
    */
   async retrying<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
@@ -135,7 +135,8 @@ export class BackendClient {
   /**
    * Sends a change whose outcome the storage does not record. It is sent again only if it certainly did not happen.
    * After an abort the storage has a short time to report the result.
-   * @throws OutcomeUnknownError if the outcome is unknown; the signal's reason if the change did not happen
+   * @throws OutcomeUnknownError if the outcome is unknown; if the change did not happen, the error that refused it or
+   * the signal's reason
    */
   async once<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
     return (await this.#change(signal, call, false)).result;
@@ -174,8 +175,8 @@ export class BackendClient {
   }
 
   /**
-   * Waits before another attempt, longer each time and partly at random, so that clients that lost a race do not
-   * collide again. For `attempt` 0 it only lets other tasks run.
+   * Waits before another attempt. The pause grows with `attempt`, up to {@link MAX_PAUSE_MS}, and is partly random, so
+   * that clients that lost a race do not collide again. For `attempt` 0 it only lets other tasks run.
    */
   async pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
     const { timer, random } = this.#options;

@@ -7,7 +7,7 @@ import { Owner } from '../../tree/owner.js';
 import { nodeFromRecord } from '../../tree/stored-nodes.js';
 import { runSteps, type Steps } from '../scheduling/time-slice.js';
 
-/** All names of a directory, sorted, with the listing's version and their records. */
+/** All names of a directory, sorted, with their records and the listing's version. */
 export interface CachedListing {
   readonly version: Version;
   readonly names: readonly string[];
@@ -15,16 +15,14 @@ export interface CachedListing {
   /** The records as nodes, which trees may share. */
   readonly nodes: readonly TreeNode[];
   readonly entries: Entries<TreeNode>;
-  /** Positions of files or links with several names, which a tree keeps in a separate table. */
+  /** Positions of files and symlinks with several names. A tree keeps these nodes in a separate table. */
   readonly linked: readonly number[];
 }
 
 /** Number of names processed per step. */
 export const NAMES_AT_ONCE = 64;
 
-/**
- * Number of names up to which listings are processed without pauses. Longer ones are processed in slices.
- */
+/** Number of names up to which a listing is processed without pauses. */
 export const MANY_NAMES = 2_000;
 
 /** Creates nodes for the names of a directory given by its path; undefined if `recordOf` does not know one of them. */

@@ -8,9 +8,10 @@ import { isSameCheck } from './preconditions.js';
 const MAX_SINGLE_CHECKS = 128;
 
 /**
- * Replaces the preconditions under a common directory by one: nothing under it has changed since it was loaded. That
- * implies them if everything under it was loaded with the directory or later. Returns undefined if that is not known,
- * or saves nothing. A conflict of this precondition is imprecise: the change may be in an entry that was not read.
+ * Replaces the preconditions on a common directory and on entries under it by two: the directory has the same id, and
+ * nothing under it has changed since it was loaded. They imply the others if everything that was read under it was
+ * loaded with the directory or later. Returns undefined if that is not known, or saves nothing. A conflict is then
+ * imprecise: the change may be in an entry that was not read.
  */
 export function* coarsePreconditions(checks: readonly Check[], cache: NodeCache): Steps<readonly Check[] | undefined> {
   if (checks.length <= MAX_SINGLE_CHECKS) return undefined;
@@ -50,7 +51,8 @@ function isAsKnown(check: Check, cache: NodeCache): boolean {
 function commonDirectory(checks: readonly Check[]): string {
   let top: string | undefined;
   for (const check of checks) {
-    // A precondition without a version only confirms a directory on the path to another entry.
+    // A precondition without a version only confirms which node a path leads to, such as a directory above another
+    // entry.
     if (check.kind === 'entry' && check.id !== null && check.version === undefined) continue;
     const directory = check.kind === 'entry' ? parentPath(check.path) : check.path;
     top ??= directory;

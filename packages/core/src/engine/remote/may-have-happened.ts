@@ -1,8 +1,8 @@
 import { isStorageError, OutcomeUnknownError, StorageError } from '../../errors.js';
 
 /**
- * Reports whether a request that failed may have taken effect, so that its outcome has to be found out. False for an
- * `OutcomeUnknownError`, whose outcome was asked for in vain.
+ * Reports whether an error says that the request may have taken effect, so that its outcome has to be found out. False
+ * for an `OutcomeUnknownError`, because nothing more can be found out.
  */
 export function mayHaveHappened(error: unknown): boolean {
   return isStorageError(error) && error.mayHaveHappened && !(error instanceof OutcomeUnknownError);

@@ -24,7 +24,7 @@ interface CachedDirectory {
   readonly names: Map<string, NodeId | null>;
   /** All names, sorted, if all are known. */
   sorted: readonly string[] | undefined;
-  /** Last name of the pages that were loaded without a gap from the start; undefined if none was loaded. */
+  /** Last name of the pages that were loaded without a gap from the start; undefined if there is none. */
   covered: string | undefined;
 }
 
@@ -46,9 +46,9 @@ export interface Use {
 const MAX_NAMES = 200_000;
 /** Bytes of cached contents above which the cache is cleared. {@link NodeCache.use} can raise it. */
 const MAX_BYTES = 64 * 2 ** 20;
-/** Maximum number of loads whose order is remembered; all are forgotten when there are more. */
+/** Number of remembered loads above which the order of all of them is forgotten. */
 const MAX_LOADS = 4_096;
-/** Load number of this client's own writes. */
+/** Load number of records that belong to no load, such as those changed by this client's own writes. */
 const OWN = 0;
 /** Maximum number of cached ranges per file. */
 const MAX_PIECES = 64;
@@ -78,14 +78,14 @@ const NOTHING_CHECKED = new CheckedVersions([]);
 /**
  * A client's cache of a remote storage. Nothing in it is trusted: an operation's preconditions confirm what it used,
  * unless all of that is known to be from one point in time. Each record has the number of the load that returned it,
- * negative if the data may be older than the load. Records of one load are from one point in time.
+ * negative if the data may be older than the load, or {@link OWN}. Records of one load are from one point in time.
  */
 export class NodeCache {
   #nodes = new Map<NodeId, { readonly record: NodeRecord; readonly load: number }>();
-  /** For each load, up to {@link MAX_LOADS} of them: the number of loads sent by the time it completed. */
+  /** For each remembered load: the number of loads sent by the time it completed. */
   readonly #sent = new Map<number, number>();
   #directories = new Map<NodeId, CachedDirectory>();
-  /** Files that had several names when they were loaded. */
+  /** Files and symlinks that had several names when they were cached. */
   #linked = new Set<NodeId>();
   #contents = new Map<NodeId, { readonly version: Version; readonly pieces: readonly Part[] }>();
   #root: NodeId | undefined;
@@ -97,13 +97,13 @@ export class NodeCache {
   #overflows = 0;
   /** Size multipliers of running operations that need all their data at the same time. */
   readonly #rooms = new Set<{ times: number }>();
-  /** True if a write of the applied batch concerns an unknown node. */
+  /** True if a node that the applied batch changed cannot be found by its path. */
   #isLost = false;
   /** Versions checked by the applied batch. */
   #checked = NOTHING_CHECKED;
   #changes = 0;
 
-  /** Number of times that a node's record changed or was removed, except by `clear`. */
+  /** Counts changes and removals of cached records, except by `clear`. */
   get changes(): number {
     return this.#changes;
   }
@@ -125,7 +125,8 @@ export class NodeCache {
 
   /**
    * Starts a use, for an operation that needs its loaded data to stay cached. The operation calls `goOn` before each
-   * load. If its data was cleared for lack of space, the size limits of the cache are doubled until the use ends.
+   * load. If the cache was cleared for lack of space since the call before, its size limits become twice what they were
+   * then, until the use ends.
    */
   use(): Use {
     const mine = { times: 1 };
@@ -146,7 +147,7 @@ export class NodeCache {
     return most;
   }
 
-  /** Takes all data of another cache, and clears that one. */
+  /** Takes over the cached data of another cache, and clears that one. */
   #take(other: NodeCache): void {
     this.#nodes = other.#nodes;
     this.#linked = other.#linked;
@@ -158,10 +159,7 @@ export class NodeCache {
     other.clear();
   }
 
-  /**
-   * Removes the records that failed preconditions show to be stale, and everything derived from them. The rest stays,
-   * because it is never trusted.
-   */
+  /** Removes what failed preconditions show to be stale. Other data may stay, because it is never trusted. */
   forget(checks: readonly Check[]): void {
     for (const check of checks) {
       if (check.path === '/' && check.kind === 'entry' && check.version === undefined) this.clear();
@@ -337,7 +335,6 @@ export class NodeCache {
     this.#contents.set(record.id, { version: record.version, pieces: [{ offset: 0, bytes }] });
   }
 
-  /** Forgets the content of a file. */
   dropContent(id: NodeId | null | undefined): void {
     this.#bytes -= this.#lengthKnown(id as NodeId);
     this.#contents.delete(id as NodeId);
@@ -358,7 +355,10 @@ export class NodeCache {
     this.#contents.set(record.id, { version: record.version, pieces });
   }
 
-  /** Returns the cached directory; a new, empty one if its listing has changed or has no known version. */
+  /**
+   * Returns the cached directory; a new, empty one if there is none, or if its listing has changed or has no known
+   * version.
+   */
   #directory(record: NodeRecord): CachedDirectory {
     const known = this.#directories.get(record.id);
     const listing = record.directory?.listing ?? UNKNOWN_VERSION;
@@ -382,8 +382,8 @@ export class NodeCache {
   // ── own writes ─────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Applies an accepted batch to the cache. Keeps what the batch's preconditions and writes made certain, and removes
-   * what other clients may have changed concurrently or what a concurrent load returned.
+   * Applies an accepted batch to the cache. What other clients may have changed concurrently is removed, or its version
+   * becomes unknown.
    */
   apply(writes: readonly Write[], version: Version, checks: readonly Check[]): void {
     this.#checked = new CheckedVersions(checks);
@@ -412,7 +412,10 @@ export class NodeCache {
     if (this.#clears === clears) this.#take(aside);
   }
 
-  /** Removes all nodes and contents with the batch's version, because a write to an unknown node may concern them. */
+  /**
+   * If a written node was not found, removes all nodes and contents with the batch's version, because that write may
+   * concern them.
+   */
   #forgetLost(version: Version): void {
     if (!this.#isLost) return;
     this.#isLost = false;
@@ -530,8 +533,8 @@ export class NodeCache {
   }
 
   /**
-   * Updates the record of a moved node. The batch checked the version of a file, but only the id of a directory, so a
-   * directory's version is now unknown.
+   * Updates the record of a moved node. The batch may have checked only the id of a directory, so a directory's version
+   * is now unknown.
    */
   #moved(id: NodeId | null | undefined, time: number, version: Version): void {
     const record = this.#node(id)?.record;
@@ -540,7 +543,7 @@ export class NodeCache {
     else this.#setMeta(record, { ...record.meta, ctime: time }, version);
   }
 
-  /** Sets metadata, and keeps the content. */
+  /** Sets metadata and keeps the content, unless {@link #isAsChecked} returns false. */
   #setMeta(record: NodeRecord, meta: Metadata, version: Version): void {
     if (!this.#isAsChecked(record, version)) return;
     this.#addNode({ ...record, meta, version }, OWN);
@@ -577,8 +580,8 @@ export class NodeCache {
   }
 
   /**
-   * Reports whether a file's record is as the batch found or left it. If not, removes the record, which is from another
-   * time. Always true for a directory, because the cached parts of a directory have versions of their own.
+   * Reports whether a record is as the batch found or left it. If not, removes the record and the content, which are
+   * from another time. Always true for a directory, because the cached parts of a directory have versions of their own.
    */
   #isAsChecked(record: NodeRecord, version: Version): boolean {
     if (record.kind === 'directory' || record.version === version || this.#checked.has(record)) return true;
@@ -609,7 +612,10 @@ export class NodeCache {
     this.#setNode({ ...known.record, directory: { ...directory, tree: UNKNOWN_VERSION } }, known.load);
   }
 
-  /** Removes the records of all files with several names: one of these may have been at or under the removed name. */
+  /**
+   * Removes the records of all files and symlinks with several names: one of these may have been at or under the
+   * removed name.
+   */
   #forgetLinked(): void {
     for (const id of this.#linked) this.#forgetNode(id);
     this.#linked.clear();

@@ -16,7 +16,7 @@ const MAX_PLACES = 8;
 /** Sends load requests as one request to the backend. */
 export type Ask = (requests: readonly LoadRequest[], call: BackendCall) => Promise<readonly LoadResult[]>;
 
-/** The known part of one state of a storage (the current, a pinned or a checkpoint's), and the means to load more. */
+/** The known part of a storage's state (current, pinned or a checkpoint's), and the means to load more. */
 export class NodeLoader {
   readonly cache = new NodeCache();
   readonly #ask: Ask;
@@ -101,7 +101,7 @@ export class NodeLoader {
 
   /**
    * Returns a loader of the same state with an empty cache, for a walk. What it learns of nodes is stored in this
-   * loader's cache too. Contents are not: a walk reads each once, and together they may be large.
+   * loader's cache too. Contents are not, because together they may be large, and a walk rarely reads one again.
    */
   fresh(): NodeLoader {
     return new NodeLoader(this.shared, this.openFiles, (requests, call) => this.#fetch(requests, call, false));

@@ -35,7 +35,7 @@ import type { NodeLoader } from './node-loader.js';
  */
 const MAX_REPEATS = 3;
 
-/** Number of names looked up individually before the whole directory is listed. */
+/** Number of individual lookups in a directory from which on the whole directory is listed too. */
 const ASKED_BEFORE_LISTING = 4;
 /** Maximum number of names of a directory that is listed instead of looked up name by name. */
 const MAX_LISTED_NAMES = 5000;
@@ -54,7 +54,7 @@ interface Prepared {
   readonly changes: number;
   /** Number of preparations of this directory so far. */
   readonly times: number;
-  /** True if the listing leads to data that is known to be outdated. */
+  /** True if the listing may lead to data that is outdated. */
   isStale: boolean;
 }
 
@@ -100,7 +100,10 @@ export class OptimisticTransaction implements ViewSource {
   readonly #replayed: ReturnType<typeof replayed>;
   readonly #cache: NodeCache;
   readonly #firstLoad: number;
-  /** The load from which everything used so far came; undefined before the first use, null once there were several. */
+  /**
+   * The load from which everything used so far came; undefined if nothing was used, null if not everything came from
+   * one.
+   */
   #load: number | null | undefined;
   /** The load that returned the root. */
   #rootLoad: number | undefined;
@@ -171,7 +174,10 @@ export class OptimisticTransaction implements ViewSource {
     this.restart();
   }
 
-  /** Reports whether everything relied on is known to be from one point in time since the start. */
+  /**
+   * Reports whether everything relied on is known to be from one state, so that a run without writes needs no
+   * confirmation.
+   */
   get isFromOneState(): boolean {
     if (this.recorder.checks.length === 0 || this.use === 'still') return true;
     if (this.use === 'long') return false;
@@ -179,7 +185,7 @@ export class OptimisticTransaction implements ViewSource {
   }
 
   /**
-   * Loads the data that an operation misses, and starts the operation again. Targets of writes are confirmed by the
+   * Loads the data that an operation misses, and starts over with a new tree. Targets of writes are confirmed by the
    * commit, so with `mayBeOld` an older state that the storage's client has cached is enough.
    */
   async loadToRestart(needs: readonly Need[], mayBeOld: boolean, signal: AbortSignal | undefined): Promise<void> {
@@ -277,7 +283,7 @@ export class OptimisticTransaction implements ViewSource {
     if (before?.names === known.names && !before.isStale) {
       if (before.listing === undefined) return undefined;
       this.#used(address.id);
-      // Some records have changed since it was prepared, so its nodes must be confirmed.
+      // Records have changed since it was prepared, perhaps those in it, so its nodes must be confirmed.
       if (before.changes !== this.#cache.changes) this.#load = null;
       return before.listing;
     }
@@ -305,7 +311,7 @@ export class OptimisticTransaction implements ViewSource {
 
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
     const bytes = this.#cache.range(file, offset, length);
-    // This version of the content can no longer be loaded.
+    // This version of the content may no longer exist.
     if (bytes === undefined && this.#cache.record(file.address.id)?.version !== file.version)
       for (const prepared of this.#prepared?.values() ?? []) prepared.isStale = true;
     return bytes;

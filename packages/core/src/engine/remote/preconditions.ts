@@ -41,7 +41,7 @@ export function* preconditionsOf(checks: readonly Check[]): Steps<readonly Check
   return checks.filter((check) => !isWay(check) || !passed.has(check.path));
 }
 
-/** Reports whether a precondition only says that a path leads to a directory. */
+/** Reports whether a precondition only says which node a path leads to. */
 function isWay(check: Check): boolean {
   return check.kind === 'entry' && check.id !== null && check.version === undefined;
 }

@@ -39,8 +39,9 @@ export interface BegunWalk<T> {
 }
 
 /**
- * Advances a cursor to its first listing. If data is missing, everything up to there is loaded together and the walk
- * starts again, so that the path to the directory and its listing are from one point in time.
+ * Advances a cursor to its first listing, or by {@link MAX_HELD} items if it has none before. If data is missing, it
+ * throws `NotLoaded`. The caller loads everything and begins again, so that the path to the directory and its listing
+ * are from one point in time.
  */
 export function beginWalk<T>(transaction: OptimisticTransaction, start: Start<T>): BegunWalk<T> {
   const cursor = start(transaction.view);
@@ -96,7 +97,10 @@ export async function* bothSides<T>(
   yield* slicesOf(withLoads(start(before.view, after.view), load), signal);
 }
 
-/** Yields a cursor's items. If a step misses data, `load` loads it and the step is repeated. */
+/**
+ * Returns a function that returns a cursor's next item. If a step misses data, `load` loads it and the step is
+ * repeated.
+ */
 function withLoads<T>(cursor: Cursor<T>, load: (missing: NotLoaded) => Promise<void>): () => Promise<T | undefined> {
   return async () => {
     for (;;) {

@@ -32,7 +32,7 @@ import { RemoteTransaction } from './remote-transaction.js';
 export interface RemoteOptions {
   /** Milliseconds after which a request without a response fails. Default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Retries of a request after a temporary failure. Default 3. */
+  /** Maximum number of retries of a request after temporary failures. Default 3. */
   readonly retries?: number | undefined;
   /** Returns epoch milliseconds. Default: the system's clock. */
   readonly clock?: (() => number) | undefined;
@@ -242,8 +242,8 @@ export class RemoteExecutor implements Executor {
   }
 
   /**
-   * Commits effects. Returns undefined if a precondition or a limit no longer holds, so that the operation must run
-   * again.
+   * Commits what a transaction wrote, or confirms what it read. Returns undefined if a precondition or a limit no
+   * longer holds, so that the operation must run again.
    */
   async #settle(
     transaction: OptimisticTransaction,

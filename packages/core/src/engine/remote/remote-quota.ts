@@ -9,7 +9,7 @@ export class RemoteQuota implements Quota {
   readonly #client: BackendClient;
   /** Limits of this client alone, for a backend that stores none; else those last learned. */
   readonly #local: LocalQuota;
-  /** Limits that this client stored because there were none. */
+  /** Limits that this client asked to store because it found none. */
   #stored: Limits | undefined;
 
   constructor(store: LimitStore | undefined, client: BackendClient, limits?: Limits) {

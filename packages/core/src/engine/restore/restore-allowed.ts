@@ -21,7 +21,7 @@ interface Side {
 
 type Leaf = Exclude<Node, DirectoryNode>;
 
-/** A name to compare: it counts, see `#counts`, in at least one of the two states. */
+/** A name to compare, in the current state (`before`) and in the wanted one (`after`). */
 interface Met {
   readonly path: string;
   readonly before: Side;
@@ -78,7 +78,7 @@ export interface RestoredPaths {
 }
 
 class Restore {
-  /** {@link linkGroups} of both states. A path without a group is the only name of its file. */
+  /** {@link linkGroups} of both states. A path without a group stands for itself alone. */
   readonly #groups: ReadonlyMap<string, string>;
   readonly #groupsWanted: ReadonlyMap<string, string>;
   readonly #removals: string[] = [];
@@ -174,7 +174,7 @@ class Restore {
       .map(({ path, before, after }) => ({ path, now: before.location, wanted: after.location }));
   }
 
-  /** Loads the necessary contents together. */
+  /** Loads the contents that are compared or restored, all together. */
   #load(met: readonly Met[]): void {
     const files = met.flatMap(({ before: { node: before }, after: { node: after } }) => {
       if (after?.kind !== FILE) return [];

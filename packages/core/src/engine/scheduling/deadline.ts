@@ -55,12 +55,12 @@ class Call implements BackendCall {
 
 /**
  * Awaits a call of the storage until a deadline. At the deadline, or when `signal` aborts, the call's own signal is
- * aborted and the call is no longer awaited. Leaves no listener and no timer.
+ * aborted. The call is no longer awaited then, or after the grace period of an abort. Leaves no listener and no timer.
  * @param ms milliseconds until the deadline
  * @param momentMs grace period for mutations: milliseconds for which the call is still awaited after an abort of
  * `signal`, so that it may report its result
- * @throws StorageError `timeout` at the deadline and after the grace period; the signal's reason, if there is no grace
- * period; the error of the call
+ * @throws StorageError `timeout` at the deadline and after the grace period; the signal's reason, if it was aborted
+ * before the call or there is no grace period; the error of the call
  */
 export async function bounded<T>(
   timer: Timer,

@@ -4,7 +4,7 @@ import type { Steps } from './time-slice.js';
 /** Bytes, or UTF-16 units, from which promise methods decode and encode in slices. */
 export const LONG_TEXT = 2 ** 20;
 
-/** Bytes decoded or encoded between two checks of the clock: a multiple of six, as codecs need. */
+/** Bytes decoded, or UTF-16 units encoded, per step: a multiple of six, as codecs need. */
 const PIECE = 3 * 2 ** 15;
 const encoder = new TextEncoder();
 

@@ -1,6 +1,6 @@
 import { FsError } from '../../errors.js';
 
-/** Maximum bytes of a file, holes included: 8 TiB. Sums of sizes are checked to stay safe integers. */
+/** Maximum bytes of a file, holes included: 8 TiB. */
 export const MAX_FILE_SIZE = 2 ** 43;
 
 export function limitError(

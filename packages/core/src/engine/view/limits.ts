@@ -25,7 +25,7 @@ interface Ahead {
   last: Change | undefined;
 }
 
-/** Keyed by the list of changes. A value holds removed nodes, so it is collected together with the list. */
+/** By the list of changes. The map is weak because a value holds removed nodes: it must not outlive its list. */
 const AHEAD = new WeakMap<readonly Change[], Ahead>();
 
 /**

@@ -42,9 +42,10 @@ export class PathCursor {
   }
 
   /**
-   * Moves to a path that needs no check, and returns the node there, or undefined if the name is free. Such a path leads
-   * into a directory that was visited before, and its last name exists there or is plain. For any other path, a link to
-   * follow, or one of several names of a file, returns {@link NOT_KNOWN} and does not move.
+   * Moves to a path that needs no check, and returns the node there, or undefined if the name is free. Such a path
+   * leads into a directory that was visited before. Its last name exists there, or is plain and all names of the
+   * directory are known. For any other path, a link to follow, or one of several names of a file, returns
+   * {@link NOT_KNOWN} and does not move.
    */
   moveToKnown(path: string, follow: boolean, isWrite: boolean): Node | undefined | typeof NOT_KNOWN {
     if (typeof path !== 'string') return NOT_KNOWN;

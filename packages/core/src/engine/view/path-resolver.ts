@@ -34,7 +34,7 @@ export class PathResolver {
     this.#at = at;
   }
 
-  /** See `View.find`, which first tries `PathCursor.moveToKnown`. */
+  /** See `View.find`, which calls this if `PathCursor.moveToKnown` cannot be used or does not know the path. */
   find(path: string, follow: boolean, access: Access, syscall: string, makes?: EntryKind): Node | undefined {
     this.#failure = undefined;
     const node = this.#walk(normalizePath(path, syscall, false), follow, { access, syscall, given: path, makes });
@@ -58,7 +58,7 @@ export class PathResolver {
     return this.#failure === undefined && node !== undefined ? this.#view.found(node) : undefined;
   }
 
-  /** See `View.peek`, which first tries `PathCursor.moveToKnown`. */
+  /** See `View.peek`, which calls this if `PathCursor.moveToKnown` cannot be used or does not know the path. */
   peek(path: string, follow: boolean, access: Access, syscall: string, given = path): Node | undefined {
     if (typeof path !== 'string') checkText(path, 'path');
     let normal: string;

@@ -23,7 +23,10 @@ import { NotLoaded, type Source } from '../source.js';
 import { LoadRecord } from './load-record.js';
 import type { Loader, ViewState } from './view-state.js';
 
-/** Bytes up to which a content is loaded together with its path. */
+/**
+ * Bytes up to which a content is loaded together with its path, and bytes that a read of a range loads at least, if the
+ * content has them.
+ */
 const MAX_INLINE_BYTES = 65_536;
 
 /** Loads from a source into the tree of a view. */

@@ -144,9 +144,7 @@ export abstract class ViewState {
     return this.#isLate && ctime > now ? ctime : now;
   }
 
-  /**
-   * Returns the metadata of a new node: one shared object for all nodes created at the same time with the same mode.
-   */
+  /** Returns the metadata of a new node. Successive nodes of the same time and mode share one object. */
   newMeta(mode: number): Metadata {
     const now = this.now();
     if (this.#meta === undefined || this.#metaTime !== now || this.#meta.mode !== mode) {
