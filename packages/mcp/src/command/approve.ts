@@ -22,7 +22,7 @@ export async function pendingApproval(workspace: Workspace, id: number): Promise
 
 /**
  * Shows the action, reads the yes from the terminal itself and approves. Returns undefined without a yes.
- * @throws WorkspaceError `refused` without a terminal; `settled`; `moved` if the attempt has changed since
+ * @throws WorkspaceError, such as `refused` without a terminal; `settled`; `moved` if the attempt has changed since
  */
 export async function approveInTerminal(
   workspace: Workspace,

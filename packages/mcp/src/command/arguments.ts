@@ -37,7 +37,7 @@ export type Arguments =
       readonly host: HostName;
       readonly directory: string | undefined;
       readonly isPrint: boolean;
-      /** Options for the server, as they were given, except that the path of a store is absolute. */
+      /** Options for the server: those that were given, without `--print`, and with an absolute path for a store. */
       readonly rest: readonly string[];
     }
   | { readonly command: 'help' | 'version' };
@@ -140,7 +140,7 @@ function parsed(args: readonly string[]) {
   }
 }
 
-/** Returns the options among arguments, with their values, except `--print`. */
+/** Returns the options among arguments, with their values, except `--print`. The path of a store is made absolute. */
 function optionsIn(args: readonly string[]): string[] {
   const { tokens } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, tokens: true });
   return tokens.flatMap((token) => {

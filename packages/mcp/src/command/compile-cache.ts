@@ -9,7 +9,8 @@ type EnableCompileCache = (directory: string) => unknown;
 /**
  * Lets Node keep the compiled code of the modules that are imported from now on, in a directory of the user. Node's
  * default lies in the directory for temporary files, where another user could create it first. Does nothing on older
- * versions of Node, or if the directory is a link or another user can write it: the program only starts more slowly.
+ * versions of Node, or if the directory cannot be made, is a link, or can be written by another user: the program only
+ * starts more slowly.
  */
 export function keepCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?: EnableCompileCache };
@@ -25,7 +26,10 @@ export function keepCompiledCode(): void {
   }
 }
 
-/** Reports whether something is a directory of this user, which no other user can write. */
+/**
+ * Reports whether a path is a directory of this user that no other user can write; on Windows, whether it is a
+ * directory.
+ */
 function isOwnDirectory(path: string): boolean {
   const stats = lstatSync(path);
   const isOwn = process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o022) === 0);

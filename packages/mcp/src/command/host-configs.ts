@@ -119,7 +119,8 @@ function addToml(text: string, name: string, entry: ServerEntry): string | undef
   if (text.includes(`${table}\n`)) return undefined;
   const hasTable = text.split('\n').some((line) => line.replace(/[\s"']/g, '').startsWith(`[mcp_servers.${name}`));
   if (hasTable) throw new ConfigError(`it has a server ${name} already, with other settings: remove that first`);
-  // A table at the end of the file is valid wherever the others are, unless the servers are written as an inline table.
+  // A table at the end of the file is valid wherever the others are, unless the servers are an inline table or dotted
+  // keys.
   if (/^\s*["']?mcp_servers["']?\s*[.=]/m.test(text))
     throw new ConfigError('its mcp_servers are not tables of their own');
   if (/"""|'''/.test(text)) throw new ConfigError('it has texts of several lines, in which a table could begin');

@@ -35,7 +35,8 @@ export interface InstallOptions {
 
 /**
  * Adds the server to the configuration of a host: shows the change, asks for a yes, and keeps a copy of the old file.
- * @throws Error if the file cannot be understood; it is not changed then
+ * With `isPrint` it only prints what to add.
+ * @throws Error if the file cannot be understood, read or written; the old one is not changed then
  */
 export async function install(options: InstallOptions): Promise<ExitCode> {
   const { host, directory, isPrint, rest, words = [], confirm = isConfirmed } = options;

@@ -49,7 +49,7 @@ export async function main(args: readonly string[], words: readonly string[] = [
   }
 }
 
-/** @throws UsageError, TypeError for options that the installed server would refuse */
+/** Checks the options of a server before it is installed. @throws UsageError, TypeError */
 function checkInstalled(rest: readonly string[]): void {
   const served = parseArguments(rest);
   if (served.command !== 'serve') return;

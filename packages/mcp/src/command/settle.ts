@@ -11,7 +11,8 @@ export interface SettleOptions {
 
 /**
  * Settles an approval. `approve` shows the action and reads the yes from the terminal itself, not from stdin, which an
- * agent could write to. @throws WorkspaceError `not-found`, `settled`; for `approve` also `moved`, `closed`, `refused`
+ * agent could write to. @throws WorkspaceError `not-found`, `settled`; for `approve` also `moved`, `closed`, `refused`;
+ * and what opening the workspace throws
  */
 export async function settle({ command, id, directory, workspace: options }: SettleOptions): Promise<ExitCode> {
   const workspace = await openWorkspace(directory, options);

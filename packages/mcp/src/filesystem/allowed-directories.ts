@@ -6,8 +6,9 @@ import type { SharedWorkspace } from '../server/shared-workspace.js';
 
 /** A directory that the server was started with. */
 export interface ServedDirectory {
-  /** Absolute path as it was given, and the real path. */
+  /** Absolute path as it was given. */
   readonly given: string;
+  /** Real path. */
   readonly path: string;
   readonly shared: SharedWorkspace;
 }
@@ -67,8 +68,8 @@ export class AllowedDirectories {
 
   /**
    * Returns a path in the attempt with its links followed, as far as it exists.
-   * @param fs a view that refuses paths that are not allowed, also as the missing target of a link
-   * @throws InputError if links lead out of the allowed directories
+   * @param fs a filesystem that refuses paths that are not allowed, also as the missing target of a link
+   * @throws InputError if links lead out of the allowed directories; FsError such as ELOOP or EACCES
    */
   async real(fs: FileSystem, { served, path }: Place, options: CallOptions): Promise<string> {
     for (let at = path, rest = ''; ; rest = join(at.slice(dirname(at).length), rest), at = dirname(at)) {

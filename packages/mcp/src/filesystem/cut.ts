@@ -12,8 +12,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Cuts a text that is too long at the end of a line, and says how to go on. For a file it names the value of `tail`
- * that returns the rest.
+ * Cuts a text that is too long, at the end of a line unless its first line is too long, and says how to go on. For a
+ * text file it names the value of `tail` that returns the rest, if there is one.
  * @param hasHead true if the call had `head`, so that the text does not end at the end of the file
  */
 export function cutForProfile(text: string, tool: string, hasHead: boolean): string {

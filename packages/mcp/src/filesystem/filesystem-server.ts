@@ -47,7 +47,7 @@ const LOG_TOOLS: readonly ServerTool[] = [undo, redo, log];
  * call that changes something writes to the disk before it returns, and `undo` takes it back. Paths are those of the
  * disk.
  *
- * @throws TypeError for unknown options and tools
+ * @throws TypeError for unknown options and tools; Error such as ENOENT if a directory cannot be found
  */
 export class FilesystemServer {
   readonly #served: readonly ServedDirectory[];
@@ -255,8 +255,8 @@ function withDiskPaths(
 
 /**
  * Asks the client for its roots, the directories that it works in, and allows only what lies in them; a root that does
- * not exist allows nothing. If the client has none, or does not reply, nothing changes. Writes the allowed directories
- * to stderr unless all roots exist and something is allowed.
+ * not exist allows nothing. If the client has none, or does not tell them, nothing changes. In these cases, and if a
+ * root does not exist or nothing is allowed, writes the allowed directories to stderr.
  */
 async function narrow({ server }: McpServer, directories: AllowedDirectories): Promise<void> {
   const report = (reason: string): void => {

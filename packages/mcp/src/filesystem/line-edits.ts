@@ -10,7 +10,7 @@ export interface LineEdit {
  * Makes edits one after the other, each at the first place where its text occurs, or else where its lines occur apart
  * from white space around them.
  * @param text text whose line ends are LF
- * @throws InputError if a text does not occur
+ * @throws InputError if a text occurs in neither way
  */
 export function editLines(text: string, edits: readonly LineEdit[]): string {
   let edited = text;
@@ -49,8 +49,8 @@ export function withoutReturns(text: string): string {
 }
 
 /**
- * Returns an edited text with the line ends of the file that it was made from. Lines that stay keep their own, others
- * get that of the line that they replace or follow.
+ * Returns an edited text with the line ends of the file that it was made from. Lines that stay keep their own. Others
+ * get that of the line that they replace or follow, or at the start the file's first one.
  * @param edited text whose line ends are LF
  */
 export function withLineEnds(edited: string, original: string): string {
@@ -61,7 +61,7 @@ export function withLineEnds(edited: string, original: string): string {
   const lines: string[] = [];
   let end = ends[0] ?? '\n';
   const put = (line: string | undefined, own: string | undefined): void => {
-    // The last line of a file has no line end.
+    // A line without an end of its own, such as an added one, takes the end before it.
     end = own ?? end;
     lines.push(`${line}${end}`);
   };

@@ -2,8 +2,9 @@ import { type FileSystem, FsError, isWithin } from '@scratchfs/core';
 import { type Guard, restrict } from '@scratchfs/core/layers';
 
 /**
- * Returns a view of a filesystem that reaches only what lies in some directories, also through links. Every use of a
- * path is checked, so a link that changes after an earlier check does not lead outside.
+ * Returns a filesystem that reaches only what lies in some directories of another, also through links. The directories
+ * above these can be looked at, without their other entries. Every use of a path is checked, so a link that changes
+ * after an earlier check does not lead outside.
  * @param directories normalized paths; with `/` the filesystem itself is returned
  */
 export function restrictTo(fs: FileSystem, directories: readonly string[]): FileSystem {

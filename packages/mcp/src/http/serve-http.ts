@@ -20,9 +20,13 @@ export interface HttpSource {
 export interface HttpOptions {
   /** Port on 127.0.0.1. 0 takes a free one. */
   readonly port: number;
-  /** Secret that every request carries as `Authorization: Bearer …`. At least 16 characters. */
+  /**
+   * Secret that every request carries as `Authorization: Bearer …`. At least 16 printable ASCII characters, no spaces.
+   */
   readonly token: string;
-  /** Names that the Host header may have besides those of this machine, such as that of a proxy. Default: none. */
+  /**
+   * Names that the Host header may have besides localhost, 127.0.0.1 and [::1], such as that of a proxy. Default: none.
+   */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Maximum bytes of a request's body. Default 4 MiB. */
   readonly maxBodyBytes?: number | undefined;
@@ -61,7 +65,7 @@ const MAX_DRAINED_BYTES = 64 * 1024;
 /**
  * Serves MCP over HTTP on 127.0.0.1. Each request is checked before the protocol's handler sees it: Host, Origin, path,
  * token, method, then the length of its body. Pages of other origins get no CORS header.
- * @throws TypeError, RangeError for invalid options; Error EADDRINUSE if the port is taken
+ * @throws TypeError, RangeError for invalid options; the error of `listen`, such as EADDRINUSE if the port is taken
  */
 export async function serveHttp(server: HttpSource, options: HttpOptions): Promise<HttpServer> {
   const { port, token, allowedHosts = [], maxBodyBytes = 4 * MIB, requestTimeoutMs = 30_000 } = checkedOptions(options);
@@ -148,7 +152,7 @@ function refusalOf(
   const { host = '', origin, authorization = '' } = headers;
   // A page that reaches this address by DNS rebinding sends its own name as Host.
   if (!validateHostHeader(host, [...hosts]).ok) return { status: 403, text: 'This Host is not allowed.' };
-  // Only browsers send Origin, and no page is served here.
+  // A browser sends the Origin of the page that makes the request. No page is served here.
   if (origin !== undefined && origin !== `http://${host}`) return { status: 403, text: 'This Origin is not allowed.' };
   if (url !== PATH) {
     const text = url.startsWith(`${PATH}?`) ? 'The address takes no query: send the token as a header.' : 'Not found.';

@@ -53,7 +53,7 @@ export class Sessions {
     return session.transport.handleRequest(request);
   }
 
-  /** Ends all sessions. Others do not begin. */
+  /** Ends all sessions, and lets no other begin. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#sessions.keys()].map((id) => this.#end(id)));
@@ -72,7 +72,7 @@ export class Sessions {
       onsessionclosed: () => this.#end(id),
     });
     let close = (): Promise<void> => transport.close();
-    // The session takes its place before anything is awaited, so that there are never more.
+    // The session takes its place before anything is awaited, so that there are never more than `MAX_SESSIONS`.
     const session = { transport, open: 0, close: () => close() };
     this.#sessions.set(id, session);
     countUntil(ended, session);

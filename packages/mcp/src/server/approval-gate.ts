@@ -54,7 +54,10 @@ const MAX_SHOWN_LENGTH = 4_000;
 export class ApprovalGate {
   readonly #settings: ServerSettings;
   readonly #key = randomBytes(32);
-  /** Ids of the forms that were replied to, with the time in epoch milliseconds until which a reply would count. */
+  /**
+   * Ids of the forms that were replied to, with the time in epoch milliseconds after which they are forgotten: no reply
+   * counts then.
+   */
   readonly #settled = new Map<string, number>();
   readonly codec: RequestStateCodec<Question> = createRequestStateCodec<Question>({
     key: this.#key,
@@ -130,7 +133,10 @@ export class ApprovalGate {
     );
   }
 
-  /** Reports whether an attempt may have another pending approval. If not, denies those for earlier heads first. */
+  /**
+   * Reports whether an attempt may have another pending approval. At the maximum, it first denies those for earlier
+   * heads.
+   */
   async #hasRoom({ attempt, workspace, context }: GatedCall, head: number): Promise<boolean> {
     const { signal } = context.mcpReq;
     const all = await workspace.approvals.list({ state: 'pending', signal });

@@ -7,8 +7,8 @@ import type { ClientMemory } from './shared-workspace.js';
 const MAX_CLIENTS = 64;
 
 /**
- * Clients whose requests belong to no connection: in revisions without a handshake each request over HTTP stands alone.
- * A client is known by a handle, which the first result gives it and its later calls pass as `client`.
+ * Clients whose requests belong to no connection: over HTTP, each request without a session stands alone. A client is
+ * known by a handle, which the first result gives it and its later calls pass as `client`.
  */
 export class ClientHandles {
   /** In the order of their last use. */
@@ -17,7 +17,7 @@ export class ClientHandles {
 
   /**
    * Returns what is known of the client that makes a call. For an unknown client, `offer` returns a new handle for the
-   * result. Until then the handle takes no place.
+   * result. A client to which nothing is offered takes no place.
    * @throws InputError if the call needs a known client and the client is unknown, or if the handle is not a string
    */
   take(handle: unknown, needsKnown: boolean): { readonly memory: ClientMemory; readonly offer?: () => string } {

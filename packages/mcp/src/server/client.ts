@@ -10,7 +10,8 @@ import {
 /** The client of a call, as it describes itself. */
 export interface Client {
   /**
-   * Its name, such as `claude-code`: at most 64 characters of `\w .@/-`, or `mcp` if it has none. It is not verified.
+   * Its name, such as `claude-code`: at most 64 characters of `\w .@/-`, or `mcp` if that leaves nothing. It is not
+   * verified.
    */
   readonly name: string;
   /** True if it can show a form to a person. */
@@ -23,7 +24,7 @@ export function clientOf({ server }: McpServer, { mcpReq: { envelope } }: Server
   const info = (sent?.[CLIENT_INFO_META_KEY] as Implementation | undefined) ?? server.getClientVersion();
   const abilities = sent?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   const { elicitation } = abilities ?? server.getClientCapabilities() ?? {};
-  // A client that lists no mode has forms: the first revision with elicitation knew nothing else.
+  // A client that lists no mode has forms: the first revision with elicitation knew no other mode.
   const hasForms = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
   return { name: nameOf(info?.name), hasForms };
 }

@@ -1,4 +1,4 @@
-/** Sets an entry of a map as its newest one, and deletes the oldest if there are more than a number. */
+/** Sets an entry of a map as its newest one, and deletes the oldest if there are more than `max`. */
 export function setNewest<T>(entries: Map<string, T>, key: string, value: T, max: number): void {
   entries.delete(key);
   entries.set(key, value);

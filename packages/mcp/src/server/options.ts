@@ -36,7 +36,10 @@ export interface McpServerOptions {
    * Name of the attempt for calls that name none; created if it does not exist. Default: the current or the live one.
    */
   readonly attempt?: string | undefined;
-  /** Returns the command by which a person settles an approval, shown to clients without forms. */
+  /**
+   * Returns the command by which a person settles an approval, for clients without forms. Default: that of
+   * `scratchfs-mcp`.
+   */
   readonly approvalCommand?: ((id: number) => string) | undefined;
   /** Receives errors that are faults of the program. Default: they are written to stderr. */
   readonly onError?: ((error: unknown, tool: string) => void) | undefined;
@@ -62,7 +65,7 @@ const KNOWN = [
   'onError',
 ];
 
-/** @throws TypeError for unknown options and values */
+/** @throws TypeError for an unknown option, level or profile, and for a flag that is not a boolean */
 export function serverSettings(options: McpServerOptions): ServerSettings {
   const given = checkOptions<McpServerOptions>(options, KNOWN, 'McpWorkspaceServer', false);
   return {

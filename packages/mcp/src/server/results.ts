@@ -26,7 +26,7 @@ export interface Effect {
 /**
  * Builds the result of a call. Only successful calls that can change something have `structuredContent`, and its `text`
  * repeats the text: several hosts show the model nothing else if it is present (claude-code#79944, vscode#290063).
- * @param notes lines to add to the text, which is cut before them
+ * @param notes lines to append to the text, which is shortened to leave room for them
  */
 export function resultOf(
   result: ToolResult,

@@ -4,7 +4,10 @@ import type { McpServerFactory, RequestId } from '@modelcontextprotocol/server';
 import { type ServeStdioOptions, StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 
 export interface StdioOptions extends Pick<ServeStdioOptions, 'onerror'> {
-  /** Called when stdin has ended and its requests are replied to, at most 30 seconds later. */
+  /**
+   * Called when stdin has ended and its requests are replied to. Requests still open after 30 seconds are not waited
+   * for.
+   */
   readonly onend?: (() => void) | undefined;
 }
 

@@ -43,7 +43,7 @@ export interface SharedWorkspaceOptions {
 }
 
 /**
- * The workspace of one process, shared by all connections. It is opened by the first call that needs it, because clients
+ * A workspace that all connections of a server share. It is opened by the first request that needs it, because clients
  * also start servers only to list their tools.
  */
 export class SharedWorkspace {
@@ -73,7 +73,7 @@ export class SharedWorkspace {
   /**
    * @param name undefined for the default attempt
    * @param memory that of the client. Default: one for reads of resources
-   * @throws WorkspaceError `not-found`, `closed`, `refused`
+   * @throws WorkspaceError, such as `not-found`, `closed` or `refused`; and what opening the workspace throws
    */
   async attempt(name: string | undefined, memory = this.#memory): Promise<OpenAttempt> {
     const workspace = await this.open();

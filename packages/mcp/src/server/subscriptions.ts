@@ -11,8 +11,9 @@ const MAX_URI_LENGTH = 4096;
 export type ResourceListener = (uri: string) => void;
 
 /**
- * Notifies connections of the resources that operations of a workspace have changed, also those of other processes. The
- * workspace's events are followed only while a client listens, because that reads the store again and again.
+ * Notifies connections of the resources that operations of a workspace have changed, also operations of other
+ * processes. The workspace's events are followed only while a client listens, because that reads the store again and
+ * again.
  */
 export class Subscriptions {
   readonly #events: (signal: AbortSignal) => Promise<AsyncIterable<WorkspaceEvent>>;
@@ -32,7 +33,7 @@ export class Subscriptions {
     this.#isShown = isShown;
   }
 
-  /** Calls a listener for each change. Returns a function that stops this. */
+  /** Calls a listener with the URI of each resource that changes. Returns a function that stops this. */
   listen(listener: ResourceListener): () => void {
     this.#listeners.add(listener);
     if (this.#following === undefined) void this.#follow();
@@ -52,7 +53,7 @@ export class Subscriptions {
       for await (const event of await this.#events(following.signal))
         if (event.type === 'operation' && !following.signal.aborted) await this.#announce(event.operation);
     } catch {
-      // The next call of a tool fails for the same reason, and says so.
+      // If the reason lasts, the next call of a tool fails for it too, and says so.
     } finally {
       following.abort();
     }

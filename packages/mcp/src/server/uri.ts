@@ -5,7 +5,10 @@ export function uriOf(attempt: string, path: string): string {
   return `${SCHEME}${attempt}${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Parses a URI that {@link uriOf} has made. Undefined for any other. */
+/**
+ * Parses a URI as {@link uriOf} makes it. Returns undefined for another scheme, without an attempt, or for invalid
+ * escapes.
+ */
 export function parseUri(uri: string): { readonly attempt: string; readonly path: string } | undefined {
   if (!uri.startsWith(SCHEME)) return undefined;
   const [attempt = '', ...names] = uri.slice(SCHEME.length).split('/');

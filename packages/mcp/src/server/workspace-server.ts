@@ -30,16 +30,16 @@ import { type ResourceListener, Subscriptions } from './subscriptions.js';
 import { UNCHECKED } from './unchecked.js';
 
 /**
- * An MCP server on a workspace, for any number of connections. `factory` creates the SDK's server for each, to be
- * passed to the stdio and HTTP entry points of `@modelcontextprotocol/server`; all revisions of the protocol that these
- * support work.
+ * An MCP server on a workspace, for any number of connections. `factory` creates the SDK's server for a connection or a
+ * request. Pass it to the stdio and HTTP entry points of `@modelcontextprotocol/server`; all revisions of the protocol
+ * that these support work.
  *
- * The workspace is opened by the first call that needs it. All connections share it, but not what each was told and has
- * read: a client's write settles only a conflict that its own results have named, and is refused if another client, or
- * the person, has changed the file since this one read it. Requests that belong to no connection, those over HTTP in
- * revisions without a handshake, name their client by a handle in the arguments.
+ * The workspace is opened by the first request that needs it. All connections share it, but not what each was told and
+ * has read: a client's write settles only a conflict that its own results have named, and is refused if another client,
+ * or the person, has changed the file since this one read it. Calls over HTTP without a session name their client by a
+ * handle in the arguments.
  *
- * @throws TypeError for unknown options, values and tools
+ * @throws TypeError for an unknown option, level, profile or tool, and for a flag that is not a boolean
  */
 export class McpWorkspaceServer {
   readonly #settings: ServerSettings;
@@ -57,7 +57,7 @@ export class McpWorkspaceServer {
     this.#subscriptions = new Subscriptions(
       async (signal) => (await this.#shared.open()).events({ signal }),
       async (attempt, path) => {
-        // An attempt that was discarded has no resources.
+        // An attempt that cannot be opened, such as a discarded one, has no resources.
         const open = await this.#shared.attempt(attempt).catch(() => undefined);
         return open !== undefined && isVisible(path, open, undefined);
       },
@@ -73,12 +73,12 @@ export class McpWorkspaceServer {
       {
         capabilities: {
           tools: { listChanged: false },
-          // In an earlier revision, a request over HTTP without a session has no connection for notifications.
+          // In revisions with a handshake, a request over HTTP without a session has no connection for notifications.
           ...(hasResources
             ? { resources: { subscribe: era === 'modern' || requestInfo === undefined, listChanged: false } }
             : {}),
           prompts: { listChanged: false },
-          // Clients of earlier revisions set a log level without checking this capability.
+          // Some clients of these revisions set a log level without checking this capability.
           ...(era === 'legacy' ? { logging: {} } : {}),
         },
         instructions: this.#settings.live ? LIVE_INSTRUCTIONS : INSTRUCTIONS,
@@ -95,8 +95,8 @@ export class McpWorkspaceServer {
   };
 
   /**
-   * Calls a function with the URI of each resource that changes, also by other processes. Opens the workspace. Returns
-   * a function that stops this.
+   * Calls a function with the URI of each resource that changes, also through other processes. Opens the workspace.
+   * Returns a function that stops this.
    */
   onResourceChange(listener: ResourceListener): () => void {
     return this.#subscriptions.listen(listener);
@@ -104,20 +104,21 @@ export class McpWorkspaceServer {
 
   /**
    * Serves one client over stdin and stdout.
-   * @param options.onend called when stdin has ended and its requests are replied to, at most 30 seconds later
+   * @param options.onend called when stdin has ended and its requests are replied to. Requests still open after 30
+   * seconds are not waited for
    */
   serveStdio(options: StdioOptions = {}): void {
     serveOnStdio(this.factory, options, () => this.#subscriptions.begin());
   }
 
-  /** Reports whether files are offered as resources: only if a tool reads files, and that needs no yes. */
+  /** Reports whether files are offered as resources: only if the tool that reads a file is offered and needs no yes. */
   get #hasResources(): boolean {
     const { approve, profile } = this.#settings;
     const reader = profile === 'claude' ? 'Read' : 'read_file';
     return approve !== 'all' && this.#tools.some(({ name }) => name === reader);
   }
 
-  /** Closes the workspace if a call has opened it. */
+  /** Closes the workspace if it was opened. */
   async close(): Promise<void> {
     await this.#shared.close();
   }
@@ -237,7 +238,7 @@ const INSTRUCTIONS =
 const LIVE_INSTRUCTIONS =
   "The files are the user's project on the disk. Paths begin at the project: /src/a.ts. Each call that changes something writes to the disk at once and is an operation; undo takes the last one back there, unless the user has changed its files since.";
 
-/** Records as told the conflicts that a result names: it may be cut before others. */
+/** Marks as told the conflicts that a result names: it may be cut off before the others. */
 function told(conflicts: readonly Conflict[], result: CallToolResult, { attempt }: OpenAttempt): CallToolResult {
   if (conflicts.length === 0) return result;
   const lines = new Set(result.content.flatMap((part) => (part.type === 'text' ? part.text.split('\n') : [])));
@@ -250,13 +251,13 @@ const NOTHING_FOUND: RefreshResult = { merged: [], conflicts: [] };
 /** Compares all that an attempt has changed with the disk. */
 async function allRefreshed(attempt: Attempt, signal: AbortSignal): Promise<RefreshResult> {
   return attempt.refresh({ signal }).catch((error: unknown) => {
-    // If the attempt cannot be changed now, the tool's own change fails and says why.
+    // If the attempt cannot be changed now, a tool that changes it fails too and says why. Others need no comparison.
     if (error instanceof WorkspaceError) return NOTHING_FOUND;
     throw error;
   });
 }
 
-/** Returns the part of a result that this client may see. */
+/** Returns the result without hidden paths. */
 async function shownOf(
   { merged, conflicts }: RefreshResult,
   open: OpenAttempt,
@@ -275,7 +276,7 @@ function joined(first: RefreshResult, second: RefreshResult): RefreshResult {
   return { merged: [...new Set([...first.merged, ...second.merged])], conflicts: [...conflicts.values()] };
 }
 
-/** @throws InputError for a parameter that the tool does not have. It lists those of the published schema. */
+/** @throws InputError for a parameter that the tool does not have. Its message lists those of the published schema. */
 function checkNames(
   input: Readonly<Record<string, unknown>>,
   { properties, unpublished = [] }: ServerTool,
@@ -288,9 +289,7 @@ function checkNames(
     );
 }
 
-/**
- * Turns paths of the disk in the input into paths of the attempt: agents know their directory and may send full paths.
- */
+/** Turns paths on the disk, in the workspace's directory, into paths of the attempt: agents may send full paths. */
 function inAttempt(
   input: Readonly<Record<string, unknown>>,
   { paths }: ServerTool,

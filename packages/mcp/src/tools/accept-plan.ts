@@ -37,7 +37,7 @@ export class ConflictError extends InputError {
 
 /**
  * Plans an accept, with all that a person needs to see before a yes.
- * @throws InputError if it would contain changes that the person would not see, or would fail
+ * @throws InputError if the accept would fail, or contains changes that are hidden or do not fit in the form
  */
 export async function planAccept(
   { dry_run: isDry, ...input }: Partial<AcceptInput>,
@@ -82,7 +82,7 @@ export async function planAccept(
   return { head, isOutside, shown, diff: sharedDiff(visible) };
 }
 
-/** Returns the way out for removed directories that stay on the disk; nothing if there are none. */
+/** Returns advice about removed directories that stay on the disk; an empty text if there are none. */
 function stayText(diffs: readonly PathDiff[], { conflicts }: AcceptResult): string {
   const stay = diffs
     .filter(({ type, files }) => type === 'removed' && files !== undefined)
@@ -102,7 +102,7 @@ export function pathLines(diffs: readonly PathDiff[]): string[] {
     if (top !== undefined && inside > MAX_NAMED_INSIDE)
       lines.push(`and ${inside - MAX_NAMED_INSIDE} more under ${nameOf(top)}`);
   };
-  // Names with a character before the slash lie between a directory and what is in it.
+  // In plain order, `/a-b` would come between `/a` and `/a/c`.
   for (const diff of [...diffs].sort((a, b) => comparePaths(a.path, b.path))) {
     if (top === undefined || !isWithin(diff.path, top)) {
       endOf();

@@ -13,7 +13,7 @@ export async function asOperation(
   work: () => Promise<ToolResult>,
 ): Promise<ToolOutcome> {
   const given = paths.map((parameter) => Object(input)[parameter]).filter(isPath);
-  // The same for each hidden name, whether or not it exists, and for reading and writing.
+  // The text is the same for each hidden name, whether or not it exists, and for reading and writing.
   const hidden = given.find((path) => attempt.hides(path));
   if (hidden !== undefined)
     return {

@@ -57,7 +57,7 @@ const OFFERS: Readonly<Record<string, Offer>> = {
  * attempt.
  */
 export function fileTools(): ServerTool[] {
-  // Only their descriptions are used: the tools that run are those of an attempt.
+  // Only their names, descriptions and schemas are used: the tools that run are those of an attempt.
   const sandbox = new Sandbox(openFileSystem(new MemoryStorage()));
   const { tools } = createFileTools(sandbox, { only: Object.keys(OFFERS) });
   return tools.map(fileTool);

@@ -9,7 +9,9 @@ import {
   type RefreshResult,
 } from '@scratchfs/workspace';
 
-/** Makes text safe to show: characters that hide or reorder text are escaped, except tabs and line feeds. */
+/**
+ * Makes text safe to show: escapes control characters, except tabs and line feeds, and those that hide or reorder text.
+ */
 export function printable(text: string): string {
   return text.replace(UNSAFE_CHARACTERS, (character) =>
     character === '\n' || character === '\t' ? character : escapeCharacter(character),
@@ -116,21 +118,21 @@ export function mergedLines({ merged }: Pick<RefreshResult, 'merged'>): string[]
 /** Maximum number of paths that are shown for an operation. */
 const MAX_PATHS = 5;
 
-/** Formats an operation with a line for it and one for each of its first paths. */
+/** Formats an operation with a line for it, and lines for its changes. */
 export function operationText(operation: Operation): string {
   const { id, at, actor, tool, summary, ok } = operation;
   const head = `${id} ${new Date(at).toISOString()} ${nameOf(actor)} ${nameOf(tool)}: ${nameOf(summary)}`;
   return [`${head}${ok ? '' : ' (failed)'}`, ...changeLines(operation)].join('\n');
 }
 
-/** Returns a line for each of the first paths that an operation has changed. */
+/** Returns a line for each of an operation's first changes, and one with the number of the others. */
 export function changeLines({ changes }: Pick<Operation, 'changes'>): string[] {
   return effectLines(changes, MAX_PATHS, '    ');
 }
 
 /**
- * Returns a line for each of the first changes, as a person counts them.
- * @param max number of lines; if there are more changes, the last line has the number of the others
+ * Returns a line for each of the first changes, as a person counts them, and one with the number of the others.
+ * @param max number of changes that have a line of their own
  */
 export function effectLines(changes: readonly OperationChange[], max: number, indent: string): string[] {
   const main = mainChanges(changes, max);

@@ -21,14 +21,18 @@ import type { OpenAttempt } from '../server/shared-workspace.js';
 import { type Caller, withoutHidden } from './visible.js';
 
 /**
- * The most that a tool can change. `none`: nothing; `attempt`: the attempt, or in a live one the disk through it;
- * `outside`: also the disk or git of the user by an accept or its undo, or what a command reaches over the network.
+ * The most that a tool can change. `none`: nothing, though the attempt may take over changes on the disk first;
+ * `attempt`: attempts, and the disk through a live one; `outside`: also the user's disk or git, or what a command
+ * reaches over the network.
  */
 export type ToolEffect = 'none' | 'attempt' | 'outside';
 
-/** Description of what a call will do, made before a person is asked. If that is no longer true, the call fails. */
+/**
+ * Description of what a call will do, made before a person is asked. A call that was approved fails if the attempt has
+ * changed since.
+ */
 export interface Plan {
-  /** Number of the last operation that the plan was made for. */
+  /** Number of the attempt's last operation when the plan was made. */
   readonly head: number;
   /** True if the call would change something outside the attempt, so that a person is always asked. */
   readonly isOutside: boolean;
@@ -72,9 +76,9 @@ export interface ServerTool {
   /** Names of parameters that calls may have though the published schema does not mention them. Default: none. */
   readonly unpublished?: readonly string[];
   readonly effect: ToolEffect;
-  /** False for a tool that leaves all files as they are, also those of a live attempt. */
+  /** False for a tool that leaves all files as they are, also those of a live attempt. Default true. */
   readonly changesFiles?: boolean;
-  /** True if it can reach systems outside this program, such as the network. */
+  /** True if it can reach systems outside this program, such as the network. Default false. */
   readonly isOpenWorld?: boolean;
   /**
    * True if a call is about all changes of the attempt: a server that is not read-only first compares them with the
@@ -135,8 +139,8 @@ const OF_THE_LANGUAGE =
   /^(Cannot |Maximum call stack|Invalid (array|string) length)|is not (a function|iterable|defined|a constructor)/;
 
 /**
- * Turns an error whose message helps the model, such as one for a wrong value, into an InputError. Returns others as
- * is.
+ * Turns an error whose message helps the model, such as one for a wrong value, into an InputError. Returns other
+ * errors.
  */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -145,7 +149,10 @@ export function explained(error: unknown): unknown {
   return isOfValue || isForModel ? new InputError(error.message) : error;
 }
 
-/** Like `explained`, but replaces hidden names in the message, because an error may name other paths than the input. */
+/**
+ * Like `explained`, but if it makes an InputError, replaces hidden names in the message, because an error may name
+ * other paths than the input.
+ */
 export async function explainedTo(
   error: unknown,
   open: OpenAttempt | undefined,
