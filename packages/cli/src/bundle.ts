@@ -36,12 +36,12 @@ export function isBundled(argv: readonly string[]): boolean {
 
 /**
  * Runs the program from one file, with compiled code that an earlier run of the same command has kept in a directory.
- * Finding 67 files and compiling them takes as long as Node's own start. Returns false if the file does not exist, as in
- * the sources.
+ * Finding and compiling many files takes about as long as Node's own start. Returns false if the file cannot be read,
+ * as in the sources.
  *
- * Compiled code is not checked by V8, so only a file is used that belongs to this user, that no other user can write, in
- * such a directory, and whose hash is right for its content, the bundle and this version of Node. Everything else is as if
- * it did not exist.
+ * Compiled code is not checked by V8, so only a file is used that belongs to this user, that no other user can write,
+ * in such a directory, and whose hash is right for its content, the bundle and this version of Node. Everything else is
+ * as if it did not exist.
  */
 export function runBundle(file: string, argv: readonly string[], directory: string | undefined): boolean {
   let source: Buffer;
@@ -67,7 +67,7 @@ export function runBundle(file: string, argv: readonly string[], directory: stri
   return true;
 }
 
-/** Returns the words that name the command, of those that come first. */
+/** Returns the words at the start of a command line that may name its command. */
 function commandWords([first = '', second = '']: readonly string[]): string[] {
   return [first, ...(first === 'fs' ? [second] : [])].filter((word) => /^[a-z]+$/.test(word));
 }
@@ -102,15 +102,18 @@ function writeCode(path: string, source: Uint8Array, compile: () => Buffer): voi
       writeFileSync(temporary, Buffer.concat([hashOf(source, code), code]), { flag: 'wx', mode: 0o600 });
       renameSync(temporary, path);
     } catch {
-      // A full disk, or what a process with the same id has left when it was killed.
+      // Such as a full disk, or what a process with the same id has left when it was killed.
       rmSync(temporary, { force: true });
     }
   } catch {
-    // A directory that cannot be written: the next start compiles again.
+    // Such as a directory that cannot be written: the next start compiles again.
   }
 }
 
-/** Removes the code of commands and versions of Node that are not used any more, and what killed processes have left. */
+/**
+ * Removes everything older than `MAX_AGE_MS`, such as code for other versions of Node and what killed processes have
+ * left.
+ */
 function removeOld(directory: string): void {
   const oldest = Date.now() - MAX_AGE_MS;
   for (const name of readdirSync(directory)) {

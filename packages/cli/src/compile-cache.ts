@@ -7,9 +7,9 @@ import { isAbsolute, join } from 'node:path';
 type EnableCompileCache = (directory: string) => unknown;
 
 /**
- * Returns the directory for compiled code, which belongs to the user. Node's default is a directory among the temporary
- * files, which another user could create first. Undefined for a user without a home directory, and with
- * `NODE_DISABLE_COMPILE_CACHE`, as Node has it.
+ * Returns the user's directory for compiled code. Node's default is a directory among the temporary files, which
+ * another user could create first. Undefined if there is no cache or home directory, or if `NODE_DISABLE_COMPILE_CACHE`
+ * is set, which also stops Node's own cache.
  */
 export function compiledCodeDirectory(): string | undefined {
   if (process.env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return undefined;
@@ -22,23 +22,23 @@ export function compiledCodeDirectory(): string | undefined {
   }
 }
 
-/** Reports whether something belongs to this user, and only this user can write it. */
+/**
+ * Reports whether something belongs to this user, and only this user can write it. True on Windows, which has no user
+ * ids.
+ */
 export function isOwn({ uid, mode }: Stats): boolean {
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
 }
 
-/**
- * Reports whether a directory may hold compiled code: not a link, and no other user can write it. Another user could
- * exchange the files in it, whoever owns them.
- */
+/** Reports whether a path is a directory of this user, not a link to one, in which no other user can replace files. */
 export function isOwnDirectory(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats?.isDirectory() === true && isOwn(stats);
 }
 
 /**
- * Lets Node keep the compiled code of the modules that are imported from now on. Does nothing on older versions of Node,
- * or in a directory that others can write: the program only starts more slowly.
+ * Lets Node keep the compiled code of the modules that are imported from now on. Does nothing if that is impossible or
+ * unsafe, such as on older versions of Node: the program only starts more slowly.
  */
 export function keepCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?: EnableCompileCache };
@@ -48,6 +48,6 @@ export function keepCompiledCode(): void {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (isOwnDirectory(directory)) enableCompileCache(directory);
   } catch {
-    // A directory that cannot be written.
+    // Such as a directory that cannot be written.
   }
 }

@@ -80,7 +80,7 @@ export async function main(argv: readonly string[], options: MainOptions): Promi
       for (const text of lines ?? []) output.line(text);
       if (failure !== undefined) report(failure, output);
     }
-    // Refused means that nothing was done, which is not true of a part.
+    // The exit code `refused` means that nothing was done, but here a part was.
     if (failure !== undefined) return failure.exitCode === ExitCode.refused ? ExitCode.failed : failure.exitCode;
     return interrupts.isTerminated ? interrupts.exitCode : code;
   } catch (error) {

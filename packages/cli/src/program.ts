@@ -15,8 +15,8 @@ for (const stream of [process.stdout, process.stderr])
     if (!interrupts.isTerminated) throw error;
   });
 
-// The code of a process that has nothing left to wait for, although the command has not ended. No `await` at the top, which
-// a bundle that Node loads with compiled code cannot have.
+// The exit code if nothing is left to wait for although the command has not ended. There is no `await` at the top
+// level, because a bundle with compiled code cannot have one.
 process.exitCode = ExitCode.failed;
 
 void main(process.argv.slice(2), {

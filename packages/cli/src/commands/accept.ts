@@ -60,7 +60,10 @@ async function finish(
   };
 }
 
-/** Returns the target that an option names, by default `apply`. @throws CliError if several do */
+/**
+ * Returns the target that an option names, by default `apply`. @throws CliError if several do, or for `-p` with
+ * `--merge` or `--branch`
+ */
 function target({ options }: Call): NonNullable<AcceptOptions['as']> {
   const given = (['apply', 'merge', 'branch', 'patch'] as const).filter((name) => options.flag(name));
   if (given.length > 1) throw usageError(`Choose one of ${given.map((name) => `--${name}`).join(' and ')}.`);

@@ -35,7 +35,7 @@ export async function run(call: Call): Promise<Result> {
         await host.close();
       }
     };
-    // A branch moves when everything in front of it is stored.
+    // The branch moves only after all of its objects are stored.
     const work = (): Promise<string> => commitIn(folder);
     const commit = await (isMissing ? fillDirectory(call, folder, commitIn) : inParts(call, repository, work));
     const lines = output.isQuiet
@@ -47,7 +47,7 @@ export async function run(call: Call): Promise<Result> {
 
 /**
  * Reports whether a directory is missing.
- * @throws CliError unless it is that, empty or a bare repository
+ * @throws CliError if it exists and is neither empty nor a bare repository
  */
 async function checkFolder(folder: string, name: string): Promise<boolean> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): undefined => {

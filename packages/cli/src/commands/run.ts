@@ -53,7 +53,10 @@ export function run(call: Call): Promise<Result> {
   });
 }
 
-/** Shows what a command has changed; then accepts, keeps or discards the fork, as the options or the user say. */
+/**
+ * Shows what a command has changed; then accepts, keeps or discards the fork, as the options or the user say. If
+ * nothing was changed, discards it.
+ */
 async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Result> {
   const { options, output, interrupts } = call;
   const { style } = output;

@@ -7,7 +7,7 @@ const integer: Schema = { type: 'integer' };
 const boolean: Schema = { type: 'boolean' };
 const list = (items: Schema): Schema => ({ type: 'array', items });
 
-/** Returns the schema of an object. A name that ends with `?` may be missing. */
+/** Returns the schema of an object. A field whose name ends with `?` is optional. */
 function object(fields: Readonly<Record<string, Schema>>): Schema {
   const names = Object.keys(fields);
   return {
@@ -118,7 +118,7 @@ const stepsWith = (left: Schema): Schema =>
     'left?': list(left),
     'error?': error,
   });
-/** If a step failed after others, `error` says why, and `left` has the operations that were to follow. */
+/** After a no or a failure, `left` has the operations that were not done. `error` describes the failure. */
 const steps = stepsWith(operation);
 const approvals = object({ approvals: list(approval) });
 
@@ -220,7 +220,9 @@ const RESULTS: Readonly<Record<string, Schema>> = {
 /** Names of the commands whose results have a schema. */
 export const COMMANDS_WITH_RESULT: readonly string[] = Object.keys(RESULTS);
 
-/** Returns the schema of the object that a successful command prints with `--json`. */
+/**
+ * Returns the schema of the object that a command prints with `--json`, unless it fails before it has done anything.
+ */
 export function resultSchema(command: string): Schema {
   const { properties, required } = (RESULTS[command] ?? object({})) as {
     readonly properties: Record<string, Schema>;

@@ -17,7 +17,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\'
 const flagsOf = (specs: readonly OptionSpec[]): string =>
   specs.flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]).join('\n');
 
-/** Operations that a shell offers: the newest ones. */
+/** Maximum number of operations that a shell offers. It offers the newest ones. */
 const MAX_OPERATIONS = 20;
 /**
  * Commands that print the possible values, by kind of value. The script adds `-C` and `--store` of the line that is being

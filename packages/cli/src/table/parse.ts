@@ -56,8 +56,8 @@ export function parseLine(table: readonly CommandSpec[], argv: readonly string[]
 }
 
 /**
- * Finds the words that name a command, at most two. `before` are the options in front of and between them, `after` is
- * everything that follows.
+ * Finds the words that name a command, at most two. `before` are the options in front of and between them, with their
+ * values; `after` is everything that follows.
  */
 function splitWords(table: readonly CommandSpec[], argv: readonly string[]) {
   const words: string[] = [];
@@ -153,7 +153,10 @@ function unknownOption(rawName: string, argument: string, specs: readonly Option
   return usageError(`\`${command}\` has no option ${rawName}.`, hint);
 }
 
-/** Suggests a command for words that are none: of a group such as `export` only one of that group, or all of them. */
+/**
+ * Returns the error for words that name no command. It suggests the nearest name, in a group such as `export` only of
+ * that group.
+ */
 function unknownCommand(table: readonly CommandSpec[], words: readonly string[]) {
   const word = words.at(-1) ?? '';
   const prefix = words

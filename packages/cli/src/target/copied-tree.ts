@@ -11,7 +11,7 @@ export function copiedResult(verb: string, place: string, copied: CopyCount, out
   return { lines: output.isQuiet ? [] : [line], json: { path: place, ...copied } };
 }
 
-/** Copies everything to a path of the target of an import. A terminal shows how many files it has. */
+/** Copies all files of an import to a path of its target. A terminal shows the number of files copied so far. */
 export function importTree(
   { output, signal }: Call,
   from: FileSystem,

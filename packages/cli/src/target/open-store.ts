@@ -24,7 +24,7 @@ const SCHEMES = [
   'memory:',
 ];
 
-/** Packages that the user must install, by scheme of the URL. */
+/** Packages that the user may have to install, by scheme of the URL. */
 const PACKAGES: Readonly<Record<string, string>> = {
   's3:': '@scratchfs/s3 @aws-sdk/client-s3',
   'azure:': '@scratchfs/azure @azure/storage-blob',
@@ -35,10 +35,9 @@ const PACKAGES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Opens the storage that a URL or a path of the disk names: a server, a bucket, a database, a store of
- * `@scratchfs/disk`, a directory, or a snapshot file.
- * @throws CliError for an invalid URL, a storage that does not exist unless `access` is `create`, a package that is not
- *   installed
+ * Opens the storage that a URL or a path of the disk names, such as a server, a bucket, a database, a store of
+ * `@scratchfs/disk`, a directory or a snapshot file.
+ * @throws CliError for an invalid URL, a missing package, or a storage that does not exist, unless `access` is `create`
  */
 export async function openStore(name: string, directory: string, access: Access): Promise<Store> {
   const scheme = /^(sqlite:|[a-z][a-z0-9+.-]+:(?=\/\/|$))/i.exec(name)?.[1]?.toLowerCase();
@@ -109,7 +108,7 @@ async function storageOf(scheme: string, url: string, create: boolean): Promise<
 
 /**
  * Returns the absolute path of the disk that a `sqlite:` or `file:` URL names, seen from `directory`; undefined for
- * other URLs.
+ * other URLs. @throws CliError for an invalid escape
  */
 export function pathOfUrl(url: string, directory: string): string | undefined {
   const [, path] = /^(?:sqlite|file):([^?#]*)/i.exec(url) ?? [];

@@ -10,7 +10,7 @@ import { inOneStep } from './unfinished.js';
  * Opens a snapshot file: its state is loaded into memory, and `save` replaces the file atomically. A file that does not
  * exist is an empty filesystem.
  * @throws CliError if the file is not an intact snapshot. `save` throws one if another program has changed the file
- *   since it was loaded
+ * since it was loaded or saved
  */
 export async function openSnapshotFile(path: string): Promise<Store> {
   const fileSystem = createFileSystem();

@@ -6,8 +6,8 @@ import type { Call } from '../table/command-spec.js';
 import { escapeText } from '../terminal/escape.js';
 
 /**
- * Fills a directory that does not exist. It is filled beside its path and renamed, so it is never seen in part; if that
- * fails or is interrupted, nothing is left.
+ * Creates a directory and fills it. It is filled beside its path and renamed, so it is never seen in part. If that
+ * fails or is interrupted, it is removed again.
  * @param mode mode before `fill`; default 0o777, without the bits of the umask
  */
 export function fillDirectory<T>(
@@ -33,8 +33,8 @@ export function fillDirectory<T>(
 }
 
 /**
- * Runs work that leaves nothing at a path of the disk if it fails, with the directories above the path. Those that it has
- * created are removed if the work fails or is interrupted. Names the path if the disk is full.
+ * Creates the directories above a path of the disk, and runs work that leaves nothing at the path if it fails. If it
+ * fails or is interrupted, the created directories are removed again. The error for a full disk names the path.
  */
 export function underNewParents<T>({ interrupts }: Call, path: string, work: () => Promise<T>): Promise<T> {
   return interrupts.orderly(() =>
@@ -61,7 +61,7 @@ async function removeEmpty(path: string, last: string): Promise<void> {
   }
 }
 
-/** Runs work that leaves nothing at a path of the disk if it fails. Names the path if the disk is full. */
+/** Runs work that changes nothing at a path of the disk if it fails. The error for a full disk names the path. */
 export async function inOneStep<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -70,7 +70,10 @@ export async function inOneStep<T>(path: string, work: () => Promise<T>): Promis
   }
 }
 
-/** Runs work that may leave some of its files at a place if it fails. Says so if the disk is full or at Ctrl-C. */
+/**
+ * Runs work that may leave some of its files at a place if it fails. The error for a full disk or an interruption says
+ * so.
+ */
 export async function inParts<T>({ signal }: Call, place: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -4,7 +4,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const COMBINING = /\p{Mn}|\p{Me}/u;
 
-/** Returns the number of terminal columns that a text takes. Control sequences take none. */
+/** Estimates the number of terminal columns that a text takes. Control sequences take none. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of stripVTControlCharacters(text))
@@ -12,7 +12,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Returns a text, without colours, cut to a number of columns, with `…` at the end if something was cut off. */
+/** Cuts a text, which has no colours, to a number of columns, with `…` at the end if something was cut off. */
 export function cutTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let cut = '';
@@ -26,13 +26,13 @@ export function cutTo(text: string, columns: number): string {
 export interface AlignOptions {
   /** Indexes of the columns to align to the right. */
   readonly right?: readonly number[];
-  /** Columns of the terminal. Default: any number. */
+  /** Columns of the terminal. Default: unlimited. */
   readonly fit?: number;
 }
 
 /**
- * Returns rows as lines with aligned columns. If they do not fit, the widest column counts as narrower: only rows with a
- * long cell in it are then too long.
+ * Returns rows as lines with aligned columns. If they do not fit, the widest column counts as narrower, so that rows
+ * with a short cell in it may still fit.
  */
 export function alignColumns(
   rows: readonly (readonly string[])[],
@@ -55,7 +55,7 @@ export function alignColumns(
   );
 }
 
-/** Breaks a paragraph into lines at spaces. A longer word gets a line of its own. */
+/** Breaks a paragraph into lines at spaces. A word longer than a line gets a line of its own. */
 export function wrapText(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -69,7 +69,10 @@ export function wrapText(text: string, columns: number): string[] {
   return lines;
 }
 
-/** Like {@link wrapText}, but a longer word is broken too, so that no line is longer. A wide letter needs two columns. */
+/**
+ * Like {@link wrapText}, but breaks words too, so that no line is longer than `columns`. For wide letters these must be
+ * at least 2.
+ */
 export function foldText(text: string, columns: number): string[] {
   return wrapText(text, columns).flatMap((line) => {
     const parts: string[] = [''];

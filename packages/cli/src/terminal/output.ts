@@ -63,7 +63,7 @@ export class Output {
     return this.#stdout.columns || DEFAULT_COLUMNS;
   }
 
-  /** Columns that aligned lines should fit: any number in a pipe. */
+  /** Columns that aligned lines should fit: unlimited in a pipe. */
   get fit(): number {
     return this.isTerminal ? this.columns : Number.POSITIVE_INFINITY;
   }
@@ -108,7 +108,7 @@ export class Output {
 
   /**
    * Runs work that may take long. After a second, a terminal shows `label` and the last text that the work passed to
-   * `report`.
+   * `report`, unless `--quiet` or `--json` was given.
    */
   async progress<T>(label: string, work: (report: (detail: string) => void) => Promise<T>): Promise<T> {
     const { report, stop } = this.startProgress(label);

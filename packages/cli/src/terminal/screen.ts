@@ -39,7 +39,7 @@ const SENT: Readonly<Record<string, string>> = {
   '4~': 'end',
 };
 
-/** Returns the names of the keys that a terminal sent. Unknown escape sequences are left out. */
+/** Returns the names of the keys that a terminal sent. Unknown escape sequences with `[` or `O` are left out. */
 export function keysOf(data: string): string[] {
   const keys: string[] = [];
   for (const [whole, sequence] of data.matchAll(KEY)) {

@@ -27,7 +27,7 @@ export class Style {
   moved(text: string): string {
     return this.#apply('cyan', text);
   }
-  /** Colours the name of an attempt or the number of an operation. */
+  /** Colours an identifier, such as the name of an attempt or the number of an operation. */
   name(text: string): string {
     return this.#apply('cyan', text);
   }
@@ -49,8 +49,8 @@ export class Style {
 }
 
 /**
- * Reports whether a stream gets colours. NO_COLOR decides, then FORCE_COLOR; if neither is set, a terminal gets them
- * unless TERM is `dumb`.
+ * Reports whether a stream gets colours. It gets none if NO_COLOR is set and not empty. Otherwise FORCE_COLOR decides.
+ * If that is not set either, a terminal gets them unless TERM is `dumb`.
  */
 export function isColored(
   stream: { readonly isTTY?: boolean | undefined },

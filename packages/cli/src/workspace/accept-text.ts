@@ -8,7 +8,10 @@ import { operationJson, pathText } from './operation-text.js';
 
 const MAX_PATHS = 20;
 
-/** Returns a line for each of the first changes of an accept, its undo or its redo, as `status` has them. */
+/**
+ * Returns a line for each of the first changes of an operation, as `status` has them, and one for the number of the
+ * others.
+ */
 export function effectLines(changes: readonly OperationChange[], output: Call['output']): string[] {
   const main = mainChanges(changes, MAX_PATHS);
   const known = (side: ChangeSide) => (side === 'disk' ? null : side);
@@ -22,7 +25,7 @@ export function effectLines(changes: readonly OperationChange[], output: Call['o
 
 /**
  * Returns the result of an accept, for a person and as JSON.
- * @param size number of the paths that were to be accepted
+ * @param size number of the paths that were to be accepted; only used if that failed
  */
 export function acceptResult(
   result: AcceptResult,

@@ -19,7 +19,7 @@ export function parentText({ parent }: Pick<AttemptInfo, 'parent'>): string | un
 
 const MAX_NAMES = 3;
 
-/** Returns a line that names the open attempts besides the current one; no line if there are none or with `--quiet`. */
+/** Returns a line that names open attempts besides the current one; no line if there are none or with `--quiet`. */
 export async function otherAttempts({ output, signal }: Call, workspace: Workspace): Promise<string[]> {
   const open = (await workspace.attempts({ signal })).filter(({ state, current }) => state === 'open' && !current);
   if (open.length === 0 || output.isQuiet) return [];

@@ -1,7 +1,7 @@
 import type { RunStage } from '@scratchfs/workspace';
 import type { Call } from '../table/command-spec.js';
 
-/** Shows progress before and after a command runs. While it runs, it has the terminal and gets Ctrl-C. */
+/** Shows progress before and after a command runs. In a terminal, Ctrl-C is left to the command while that runs. */
 export class CommandStages {
   readonly #call: Pick<Call, 'output' | 'interrupts'>;
   #end: () => void = () => {};

@@ -21,7 +21,9 @@ export function statLines(paths: readonly PathDiff[], { style, fit }: Output): s
   return alignColumns(rows, { fit });
 }
 
-/** Returns the paths with those in a removed directory as one path, the directory, with the sum of their lines. */
+/**
+ * Returns the paths without those that were removed with a directory. The directory's path has the sum of their lines.
+ */
 function countedPaths(paths: readonly PathDiff[]): PathDiff[] {
   const directories = new Set(paths.filter(({ files }) => files !== undefined).map(({ path }) => path));
   const deletionsIn = new Map<string, number>();
@@ -77,8 +79,8 @@ function numbersOf({ additions, deletions, binary }: PathDiff, style: Style): st
 }
 
 /**
- * Returns a path's changes in git's format. In a pipe they are exact, so that `git apply` can read them; for a binary
- * file there is only a line that says that it differs.
+ * Returns a path's changes in git's format. In a pipe they are exact, so that `git apply` can read them. Of a binary
+ * file, a line says only that it differs.
  */
 export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTerminal'>): string[] {
   const { style } = output;
@@ -118,7 +120,10 @@ export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTer
 
 type Hunk = Pick<PathDiff['hunks'][number], 'oldStart' | 'oldLines' | 'newStart' | 'newLines' | 'lines'>;
 
-/** Returns the change of a symlink's target. For git, a symlink is a file that contains its target and no line feed. */
+/**
+ * Returns the change of a symlink's target. For git, a symlink is a file that contains its target, with no line feed at
+ * the end.
+ */
 function linkHunks({ before, after }: PathDiff): Hunk[] {
   const [old, now] = [before?.target, after?.target].map((target) => target?.split('\n'));
   if (before?.target === after?.target) return [];

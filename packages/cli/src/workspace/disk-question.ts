@@ -9,10 +9,7 @@ import { commandLine } from './hint-text.js';
 /** Maximum number of questions that an error quotes. */
 const MAX_QUESTIONS = 3;
 
-/**
- * Returns what undoing or redoing an operation changes besides the attempt: the disk or git. Undefined for an operation
- * that only the attempt has.
- */
+/** Returns where an undo or redo of an operation changes more than the attempt, in words. Undefined if it does not. */
 export function placeOf({ isLive }: Attempt, { tool, as }: Operation): string | undefined {
   if (tool === 'accept' && as === 'branch') return 'in git';
   return tool === 'accept' || isLive === true ? 'on your disk' : undefined;
@@ -36,7 +33,10 @@ export async function isAgreed(call: Call, question: string): Promise<boolean> {
   return (await askKey(question, { y: 'yes', n: 'no, change nothing' }, call)) === 'y';
 }
 
-/** Returns the error for questions that nobody can answer. @param words the command, which `--yes` is added to */
+/**
+ * Returns the error for questions that there is no terminal to ask on. @param words the command, which `--yes` is added
+ * to
+ */
 export function noTerminal(call: Call, questions: readonly string[], words: readonly string[]): CliError {
   const quoted = questions.slice(0, MAX_QUESTIONS).join(' ');
   const more = questions.length > MAX_QUESTIONS ? ` And ${questions.length - MAX_QUESTIONS} more.` : '';
@@ -48,8 +48,8 @@ export function noTerminal(call: Call, questions: readonly string[], words: read
 }
 
 /**
- * Asks before a live attempt goes back to an earlier state, because that writes the disk. Returns the last operation that
- * the answer is about, for `expect`; undefined if nothing was asked.
+ * Asks before a live attempt goes back to an earlier state, because that writes the disk. Returns the number of the
+ * last operation at the time of the question, for `expect`; undefined if nothing was asked.
  * @param paths default: everything
  * @throws CliError after a no, or if there is no terminal to ask and `--yes` was not given
  */

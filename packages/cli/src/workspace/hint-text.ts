@@ -26,12 +26,15 @@ export function commandLine(
   return escapeText(shellCommand(['scratchfs', ...words, ...given]));
 }
 
-/** Returns the command line that takes back the last operation of an attempt, an accept, where the call was. */
+/** Returns the command line that takes back an accept, which is the last operation of its attempt. */
 export function undoAccept(call: Call, attempt: string | undefined): string {
   return commandLine(call, ['undo', ...(call.output.isInteractive ? [] : ['--yes'])], attempt);
 }
 
-/** Returns the command line that takes the disk's version of the paths in conflict. */
+/**
+ * Returns the command line that takes the disk's version of the paths in conflict. If there are many, `PATH` stands for
+ * them.
+ */
 export function takeYours(call: Call, conflicts: readonly Conflict[], attempt?: string): string {
   // A path under another one comes with it.
   const paths = conflicts.map(({ path }) => path);

@@ -20,7 +20,7 @@ const KEYS = {
   q: 'leave this one and everything after it, and accept what was chosen',
 } as const;
 
-/** Shows each hunk and asks about it, as `git add -p` does. @throws CliError if nothing was chosen */
+/** Shows each hunk and asks about it, as `git add -p` does. @throws CliError if nothing was chosen, or after Ctrl-C */
 export async function pickHunks(paths: readonly PathDiff[], call: Pick<Call, 'output' | 'signal'>): Promise<Picked> {
   const { output } = call;
   const hunks: string[] = [];

@@ -10,7 +10,7 @@ export interface RewindState {
   readonly id: number;
   /** Line of the list. */
   readonly text: string;
-  /** The whole summary of the operation. */
+  /** Title of the state, with the whole summary of its operation. */
   readonly title: string;
 }
 
@@ -35,8 +35,8 @@ export function statesOf(operations: readonly Operation[], now: number): RewindS
 }
 
 /**
- * From this width on, the changes are beside the list, otherwise under it: with 80 columns a list beside them would show
- * 15 letters of each operation.
+ * From this width on, the changes are beside the list, otherwise under it: with 80 columns, a list beside them would
+ * show only a few letters of each summary.
  */
 const MIN_COLUMNS_BESIDE = 90;
 const MAX_LIST_COLUMNS = 50;
@@ -50,7 +50,10 @@ export interface RewindScreenOptions {
   readonly fail: (error: unknown) => void;
 }
 
-/** A list of states, with the changes of the chosen one. Results in the id of a state, or in the key that left. */
+/**
+ * A list of states, with the changes of the chosen one. Its result is the id of the state to go back to; `q` or
+ * `interrupt` if the user leaves.
+ */
 export class RewindScreen implements Screen<number | 'q' | 'interrupt'> {
   readonly #options: RewindScreenOptions;
   readonly #loaded = new Map<number, RewindChanges>();

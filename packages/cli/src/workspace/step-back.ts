@@ -36,12 +36,11 @@ const WORDS = {
 const EXPLAINED: ReadonlySet<string> = new Set(['nothing-to-undo', 'refused']);
 
 /**
- * Undoes or redoes N operations. If there are fewer, nothing is done. An accept changes the disk or a branch, and each
- * operation of a live attempt the disk: a terminal asks before each one, and without a terminal nothing is done unless
- * `--yes` was given. A no ends the steps, and so does a failure: the result then has what was done before it and what was
- * not done, and the error if there was one.
- * @throws WorkspaceError with the code `nothing-to-undo` or `nothing-to-redo` if there are none; any error of the first
- *   step
+ * Undoes or redoes N operations. If there are fewer, nothing is done. Unless `--yes` was given, it asks before each
+ * operation that also changes the disk or git, and does nothing if there is no terminal to ask on. A no or a failure
+ * ends the steps: the result then has what was done before it, what was not done, and the error if there was one.
+ * @throws WorkspaceError with the code `nothing-to-undo` or `nothing-to-redo`; CliError if nothing was done for the
+ * reasons above; any error of the first step
  */
 export function takeSteps(call: Call, tool: 'undo' | 'redo', step: Step): Promise<Result> {
   const { args, options, output, signal } = call;
