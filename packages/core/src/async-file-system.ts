@@ -73,7 +73,7 @@ export class AsyncFileSystem extends WithInternals implements FileSystem {
   readonly #inside: Internals;
   #promises: FileSystemPromises | undefined;
 
-  // Its base class cannot be replaced, because another one would be passed the internals of the next fork.
+  // Its base class cannot be replaced, because another one would be passed the internals of every new filesystem.
   static {
     Object.preventExtensions(AsyncFileSystem);
   }
@@ -223,7 +223,7 @@ export class AsyncFileSystem extends WithInternals implements FileSystem {
         if (kind === 'async') held.push(feed.files.open(found.id, found.path));
         return found;
       });
-      // In memory this is synchronous.
+      // In memory this is synchronous, unless the file's content has to be loaded first.
       return new OpenHandle(this.#inside, path, opened instanceof Promise ? await opened : opened, held.pop());
     } finally {
       for (const file of held) feed.files.release(file);

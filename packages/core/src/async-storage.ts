@@ -8,13 +8,13 @@ import type { AsyncStorage, SyncStorage } from './storage.js';
 /**
  * Returns the storage over a backend, for `createFileSystem({ storage })`. Closing the storage closes the backend. An
  * adapter whose storage has methods of its own extends {@link BackendStorage} instead.
- * @throws TypeError, RangeError for invalid options
+ * @throws TypeError, RangeError for an invalid backend or invalid options
  */
 export function asyncStorage(backend: Backend, options?: AsyncStorageOptions): AsyncStorage {
   return new BackendStorage(backend, options);
 }
 
-/** The backend of a storage in memory, with the optional methods that it has. */
+/** The backend of a storage in memory. */
 export type MemoryBackend = Backend & Required<Pick<Backend, 'checkpointStore' | 'fork'>>;
 
 /** Returns a backend over a storage in memory, for the remote engine. */

@@ -15,7 +15,7 @@ export type AsyncStorageOptions = RemoteOptions;
 /**
  * A storage over a backend. An adapter whose storage has methods of its own extends this class; otherwise
  * `asyncStorage` is enough. The storage owns its backend: `close` closes it.
- * @throws TypeError, RangeError for invalid options
+ * @throws TypeError, RangeError for an invalid backend or invalid options
  */
 export class BackendStorage implements AsyncStorage {
   readonly kind = 'async';
@@ -68,8 +68,8 @@ export class BackendStorage implements AsyncStorage {
    * Deletes the filesystem, its checkpoints and forks. Afterwards every client that has it open, this one included,
    * gets a `StorageError` of kind `lost`, or for a write perhaps an `OutcomeUnknownError` with that cause. A storage
    * that is opened later creates an empty filesystem. After a failure, call it again.
-   * @throws StorageError `unsupported` if the storage cannot do that, `lost` if another filesystem has replaced this
-   *   one; OutcomeUnknownError if a failed call may have deleted something
+   * @throws StorageError, such as `unsupported` if the storage cannot do that, `lost` if another filesystem has
+   *   replaced this one; OutcomeUnknownError if a failed call may have deleted something
    */
   async destroy(options?: CallOptions): Promise<void> {
     await this.#executor.destroy(signalIn(options));

@@ -2,7 +2,8 @@ import type { EntryKind } from './entry.js';
 import type { Limits } from './limits.js';
 
 /**
- * Identity of a node: it survives renames. Opaque; chosen by the creator of the node; the backend chooses the root's.
+ * Identity of a node, which survives renames. Opaque. The client chooses it for each node that it creates; the backend
+ * chooses all others, such as those of the root and of nodes under a copied directory.
  */
 export type NodeId = string | number;
 
@@ -16,7 +17,7 @@ export type Version = number | string;
 /** Marks a version that is not known. A backend may use it only as the `tree` of a directory that is not `counted`. */
 export const UNKNOWN_VERSION: Version = '?';
 
-/** Metadata of a node. A backend stores it whole and does not interpret it. Times are epoch milliseconds. */
+/** Metadata of a node, which a backend stores and need not interpret. Times are epoch milliseconds. */
 export interface Metadata {
   readonly mode: number;
   readonly uid: number;
@@ -71,19 +72,17 @@ export interface Totals {
   /** Names that are not directories. */
   readonly files: number;
   readonly directories: number;
-  /** Names of files with more than one name. */
+  /** Names of files and symlinks with more than one name. */
   readonly linked: number;
 }
 
-/** Address of a node known to a client: its path at the load, and its id. Use whichever suits the layout. */
+/** Address of a node known to a client: its path when it was loaded, and its id. Use whichever suits the layout. */
 export interface NodeAddress {
   readonly path: string;
   readonly id: NodeId;
 }
 
-/**
- * Something to load. Many of them go in one request; the results come back in the same order, all of one point in time.
- */
+/** Something to load. A call has a list of them; the results are in the same order and all of one point in time. */
 export type LoadRequest =
   /** The nodes along a path, from the root; links are not followed. */
   | {
@@ -288,8 +287,8 @@ export interface BackendCall {
   /** True if the call is already aborted, as far as known without creating the signal: check this first. */
   readonly isAborted?: boolean | undefined;
   /**
-   * For a load: a state that this client has seen before is enough if that saves a request, but never one older than
-   * earlier results of this client: results are confirmed before they count. Default false.
+   * For a load: true if the backend may return a state that this client has seen before, to save a request, but none
+   * older than its earlier results for this client. The commit confirms what was read. Default false.
    */
   readonly mayBeOld?: boolean | undefined;
 }
@@ -302,8 +301,8 @@ export interface BackendCall {
  */
 export interface CheckpointStore {
   /**
-   * Keeps the current state. The same id again is the same request: it returns `ok` and keeps the earlier state. `max`:
-   * the greatest number of checkpoints, unless limits are stored.
+   * Keeps the current state. The same id again is the same request: it returns `ok` and keeps the earlier state. `max`
+   * is the greatest number of checkpoints, unless limits are stored.
    */
   create(
     id: string,
@@ -315,7 +314,10 @@ export interface CheckpointStore {
   list(
     call?: BackendCall,
   ): Promise<readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]>;
-  /** Restores the state; refused like a commit if it exceeds a limit. `limits` hold unless others are stored. */
+  /**
+   * Restores the state. Refused, without any change, if usage would grow above `maxTotalSize` or `maxNodeCount` of the
+   * stored limits, or of `limits` if none are stored.
+   */
   restore(
     id: string,
     limits: Limits,

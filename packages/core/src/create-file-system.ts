@@ -18,8 +18,8 @@ import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
 import { type FileRecord, fromBase64 } from './to-record.js';
 
 /**
- * Returns the content of a file: called when the file is first read, and again only if it failed or there was no room
- * for its content.
+ * Returns the content of a file. Called when the content is first needed, and again only if it failed or there was no
+ * room for its content.
  */
 export type FileFunction = () => Content | Promise<Content>;
 
@@ -46,7 +46,7 @@ export interface FileSystemOptions extends ContextOptions {
   /**
    * Created together with the filesystem, with missing parents; they count against the limits.
    *
-   * A function returns its file's content at the first read, once; it needs `import 'scratchfs/function-files'`.
+   * A function returns its file's content at the first read; it needs `import 'scratchfs/function-files'`.
    * Opening, appending, editing and copying the file load it too, and `stat` if no size is given; `readdir`, `walk`,
    * `entries` without contents, `rename`, `link`, `chmod`, `rm`, checkpoints, forks and a write of the whole file do
    * not. Before that, listings show the given size or 0. Reading takes a promise method if the function is
@@ -65,8 +65,9 @@ export interface FileSystemOptions extends ContextOptions {
 /**
  * Opens a filesystem on a storage. Several on one storage share the same state and limits. If `files` are refused,
  * limits that this call stored are removed again, even if another client has relied on them since.
- * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits, EINVAL
- *   if the filesystem is stored with other limits; StorageError if the stored limits cannot be read or stored
+ * @throws TypeError, RangeError for options of a wrong kind; FsError if `files` cannot be created, such as ENOSPC and
+ *   EFBIG for limits and EEXIST for an entry of another kind, and EINVAL if the filesystem is stored with other limits;
+ *   StorageError if the storage fails
  */
 export function openFileSystem(storage: SyncStorage, options?: FileSystemOptions): SyncFileSystem;
 export function openFileSystem(storage: AsyncStorage, options?: FileSystemOptions): Promise<FileSystem>;
@@ -89,7 +90,8 @@ export function openFileSystem(
 /**
  * Like {@link openFileSystem}, on a new state in memory that no other filesystem shares. A bundle with only this
  * function contains no code of storages.
- * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits
+ * @throws TypeError, RangeError for options of a wrong kind; FsError if `files` cannot be created, such as ENOSPC and
+ *   EFBIG for limits
  */
 export function openInMemory(options: FileSystemOptions = {}): SyncFileSystem {
   // A value that is not a function is refused with the other options.

@@ -1,7 +1,7 @@
 import type { Dirent } from './entry.js';
 import { FsError } from './errors.js';
 
-/** An open directory, as `opendir` of `node:fs` returns it. Its entries are those of the time when it was opened. */
+/** An open directory, as `opendir` of `node:fs` returns it. Its entries were read when it was opened. */
 export class Dir implements AsyncDisposable {
   #rest: Dirent[] | undefined;
 

@@ -2,7 +2,7 @@ import { runSteps, type Steps } from './engine/scheduling/time-slice.js';
 import { FsError, quote } from './errors.js';
 import { findLiteral } from './search/find-literal.js';
 
-/** Number of pieces that are joined per step. */
+/** Pieces joined per step. */
 const JOIN_PIECES = 10_000;
 const MAX_LINES_NAMED = 10;
 const MAX_LINES_COMPARED = 20_000;
@@ -19,8 +19,8 @@ export interface ReplacedText {
  * replacement is literal: `$&` has no meaning. Linear in the text.
  *
  * @throws TypeError for values that are not strings
- * @throws FsError EINVAL if the piece is empty, not found (the message names the nearest line), or without `all` found
- *     more than once (the message names the lines; overlapping occurrences count)
+ * @throws FsError EINVAL if the piece is empty, not found (the message names a similar line, if there is one), or
+ *     without `all` found more than once (the message names the first lines; overlapping occurrences count)
  */
 export function replaceExact(text: string, search: string, replacement: string, all = false): ReplacedText {
   return runSteps(replacing(text, search, replacement, all));
@@ -104,7 +104,7 @@ function missing(text: string, search: string): string {
 interface Nearest {
   readonly number: number;
   readonly line: string;
-  /** 1 if only white space at the ends differs, smaller for less similar lines. */
+  /** 1 if the compared parts differ only in white space at their ends, smaller for less similar lines. */
   readonly score: number;
 }
 
@@ -135,7 +135,10 @@ function nearestLine(text: string, search: string): Nearest | undefined {
   return best;
 }
 
-/** Returns the share of common pairs of neighbouring UTF-16 units (Sørensen–Dice); 1 only for equal lines. */
+/**
+ * Returns 1 for equal lines, 0 for lines of very different lengths, otherwise the share of common pairs of neighbouring
+ * UTF-16 units (Sørensen–Dice), at most 0.99.
+ */
 function likeness(pairs: ReadonlyMap<string, number>, wanted: string, line: string): number {
   if (line === wanted) return 1;
   if (line === '' || line.length > 3 * wanted.length || wanted.length > 3 * line.length) return 0;

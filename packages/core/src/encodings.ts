@@ -1,6 +1,6 @@
 import { addCodecs, type Codec } from './engine/text-encodings.js';
 
-/** UTF-16 units made into text together: more arguments would overflow the stack. */
+/** UTF-16 units per call of `String.fromCharCode`: too many arguments would overflow the stack. */
 const UNITS_AT_ONCE = 8192;
 
 function textOf(units: Uint8Array | Uint16Array): string {

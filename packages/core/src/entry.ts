@@ -99,7 +99,7 @@ abstract class Kinded {
 export class Dirent extends Kinded {
   constructor(
     readonly name: string,
-    /** The path of the directory, as the caller of `readdir` gave it. */
+    /** The path of the directory that has the name. It starts with the path that the caller of `readdir` gave. */
     readonly parentPath: string,
     readonly kind: EntryKind,
   ) {
@@ -124,7 +124,7 @@ export class Stats extends Kinded {
     readonly mtimeMs: number,
     readonly ctimeMs: number,
     readonly birthtimeMs: number,
-    /** Distinguishes filesystems under one root: `ino` is unique in each. 0 except under a mount. */
+    /** Distinguishes the filesystems that `mount` combines: `ino` is unique in each. 0 without a mount. */
     readonly dev: number = 0,
     /** A value that is unique among the states of the inode. Default: none, and the version is empty. */
     state: string | number = '',
@@ -138,11 +138,11 @@ export class Stats extends Kinded {
    *
    * It changes with every change of content or metadata: writes, `chmod`, `chown`, `utimes`, names given and taken by
    * `link` and `rm`, and `rename` of the entry itself; for a directory with every change of its names, but not with
-   * changes of the entries under them. Reads do not change it, nor does the `rename` of a directory above. All names of
-   * a file have the same version. A new state never gets the version of an earlier one; `rollback` restores the version
-   * together with the state. It identifies states of one filesystem: the version of a file in a fork or another
-   * filesystem says nothing. A version that a transaction has read after a change of its own may be replaced at its
-   * end.
+   * changes of the entries under its names. Reads do not change it, nor does the `rename` of a directory above. All
+   * names of a file have the same version. A new state never gets the version of an earlier one; `rollback` restores
+   * the version together with the state. It identifies states of one filesystem: the version of a file in a fork or
+   * another filesystem says nothing. A version that a transaction has read after a change of its own may be replaced
+   * when the transaction ends.
    *
    * On a directory of the host it is made of inode, size, mode, number of links and times in nanoseconds, so that two
    * changes of one file within one tick of the host's clock (some milliseconds) may have the same version if they keep

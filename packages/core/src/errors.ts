@@ -37,11 +37,11 @@ export interface FsErrorDetails {
   /** The system call, as node names it: `open`, `mkdir`, `rename` … */
   readonly syscall?: string | undefined;
   readonly path?: string | undefined;
-  /** The second path of `rename`, `link`, `symlink`, `copyfile` and `cp`. */
+  /** The second path of an operation on two paths, such as `rename`. */
   readonly dest?: string | undefined;
-  /** A sentence after node's message: what is allowed, or what to do next. */
+  /** Text after node's message: what was wrong, what is allowed, or what to do next. */
   readonly hint?: string | undefined;
-  /** The limit that refused: a key of `Limits`, or `name`, `path`, `depth`. */
+  /** The limit that refused, such as a key of `Limits`, `name`, `path` or `depth`. */
   readonly limit?: string | undefined;
   /** Current use of the limit, in its unit. */
   readonly used?: number | undefined;
@@ -72,7 +72,7 @@ export class FsError extends Error {
   declare readonly syscall?: string;
   declare readonly path?: string;
   declare readonly dest?: string;
-  /** Last sentence of the message: the allowed values, or what to do next. */
+  /** End of the message: what was wrong, what is allowed, or what to do next. */
   declare readonly hint?: string;
   declare readonly limit?: string;
   declare readonly used?: number;
@@ -106,7 +106,7 @@ export function factsOf(error: FsError): FsErrorDetails {
   return Object.fromEntries(FACTS.map((key) => [key, error[key]]));
 }
 
-/** Runs an operation on two paths: every error names both, as those of `node:fs` do. */
+/** Runs an operation on two paths: each {@link FsError} that it throws names both, as errors of `node:fs` do. */
 export function withBothPaths<T>(syscall: string, path: string, dest: string, operation: () => T): T {
   try {
     return operation();
@@ -121,7 +121,7 @@ export function withBothPaths<T>(syscall: string, path: string, dest: string, op
 /**
  * Kinds of storage failures: `unavailable` (not reached, or the response was lost), `timeout`, `lost` (the state
  * disappeared), `corrupt` (bytes that fail their checksum or shape), `version` (in an unknown format), `conflict`
- * (gave up after too many lost races), `full` (no space left), `denied` (credentials or permissions are missing),
+ * (given up because of concurrent changes), `full` (no space left), `denied` (credentials or permissions are missing),
  * `closed`, `unsupported`. The shape of `node:fs` in `@scratchfs/node-fs` shows `full` as ENOSPC, `denied` as EACCES
  * and all others as EIO.
  */

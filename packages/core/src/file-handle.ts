@@ -30,7 +30,7 @@ export interface FileHandle extends AsyncDisposable {
   /** Reads everything from the current position to the end, as bytes or as text. */
   readFile(options: (ReadFileOptions & { readonly encoding: TextEncoding }) | TextEncoding): Promise<string>;
   readFile(options?: BytesOptions | null): Promise<Uint8Array<ArrayBuffer>>;
-  /** Writes at the current position; bytes after it stay. Call `truncate` first to replace everything. */
+  /** Writes at the current position, with an `a` flag at the end; bytes after what is written stay. */
   writeFile(data: Content, options?: HandleWriteArgument): Promise<void>;
   truncate(length?: number, options?: CallOptions): Promise<void>;
   stat(options?: CallOptions): Promise<Stats>;

@@ -57,9 +57,9 @@ export interface WriteFileOptions extends CallOptions, VersionOptions {
   readonly encoding?: TextEncoding | null | undefined;
   /** Permission bits of a new file. Default 0o644. */
   readonly mode?: Mode | undefined;
-  /** Default `w`: create or replace. */
+  /** Default `w` (create or replace), for `appendFile` `a`. */
   readonly flag?: Exclude<OpenFlag, 'r'> | undefined;
-  /** Accepted as in node: an operation has taken effect when it returns. */
+  /** Accepted as in node, without effect. */
   readonly flush?: boolean | undefined;
 }
 export interface MkdirOptions extends CallOptions {
@@ -69,7 +69,10 @@ export interface MkdirOptions extends CallOptions {
   readonly mode?: Mode | undefined;
 }
 export interface ReaddirOptions extends NameOptions {
-  /** Also list everything under subdirectories, named relative to the directory, as `walk` orders it. Default false. */
+  /**
+   * Also list everything under subdirectories, in the order of `walk`. Names are then paths relative to the listed
+   * directory, except in {@link Dirent} objects. Default false.
+   */
   readonly recursive?: boolean | undefined;
   /** Return {@link Dirent} objects instead of names. Default false. */
   readonly withFileTypes?: boolean | undefined;
@@ -126,14 +129,14 @@ export interface ReadStreamOptions extends CallOptions {
   readonly start?: number | undefined;
   /** Last byte, inclusive, as in `node:fs`. Default: the end of the file. */
   readonly end?: number | undefined;
-  /** Bytes per chunk. Default 65,536, at most 16 MiB. */
+  /** Maximum bytes per chunk. Default 65,536; a value above 16 MiB counts as 16 MiB. */
   readonly highWaterMark?: number | undefined;
 }
 export interface WriteStreamOptions extends CallOptions {
   /** Default `w`. */
   readonly flags?: 'w' | 'wx' | 'r+' | 'a' | 'ax' | undefined;
   readonly mode?: Mode | undefined;
-  /** Position of the first byte; for `r+`. Default 0. */
+  /** Position of the first byte; without effect for `a` and `ax`. Default 0. */
   readonly start?: number | undefined;
 }
 /** `ifVersion` is the version of the entry that is moved, not of one that it replaces. */
@@ -147,9 +150,9 @@ export interface ForkOptions extends CallOptions {
   readonly from?: Checkpoint | string | undefined;
 }
 export interface WatchOptions extends NameOptions {
-  /** Also watch everything under a directory. Default false: its own entries. */
+  /** Also watch everything under a directory. Default false: the directory and its own entries. */
   readonly recursive?: boolean | undefined;
-  /** Events buffered for a slow consumer before they collapse into one `overflow`. Default 1,024. */
+  /** Events buffered for a slow consumer. If there are more, one `overflow` replaces the newest. Default 1,024. */
   readonly maxQueue?: number | undefined;
   /** Accepted as in node: a watcher never keeps the process running. */
   readonly persistent?: boolean | undefined;
@@ -164,10 +167,13 @@ export type NameArgument = NameOptions | NameEncoding;
 /** Node's type of a symbolic link, which only Windows needs. */
 export type LinkType = 'file' | 'dir' | 'junction' | null;
 
-/** One change under a watched path. `overflow` means that events were dropped: list again. */
+/**
+ * One change at or under a watched path. `overflow` means that the whole state was replaced, or that events were or may
+ * have been dropped: list again.
+ */
 export interface WatchEvent {
   readonly type: 'create' | 'modify' | 'remove' | 'rename' | 'overflow';
-  /** The changed path; for `rename` the new one. */
+  /** The changed path; for `rename` the new one, for `overflow` any watched one. */
   readonly path: string;
   /** The old path of a `rename`. */
   readonly from?: string;
@@ -181,12 +187,14 @@ export interface Checkpoint {
   readonly id: string;
   /** The name given at creation. */
   readonly name?: string;
+  /** Epoch milliseconds. */
   readonly createdAt: number;
 }
 
 /**
- * Abilities of a filesystem, true of the whole stack of layers: what is declared works, and what is not declared fails
- * with ENOTSUP, or with the error of the layer that forbids it (EROFS for a read-only one, EINVAL in a transaction).
+ * Abilities of a filesystem, true of the whole stack of layers: what is declared works. A call that needs an undeclared
+ * ability fails with ENOTSUP, or with the error of the layer that forbids it (EROFS for a read-only one, EINVAL in a
+ * transaction).
  */
 export interface Capabilities {
   /** `checkpoint` and `drop`, in O(1) or one request. */
@@ -211,8 +219,8 @@ export interface Capabilities {
 
 /**
  * A filesystem: POSIX rules over a storage. Methods have the names and meaning of `node:fs/promises` where one exists;
- * the intended differences are listed in `.github/DIFFERENCES.md`. Every method that returns a promise is one atomic
- * operation: every other reader and writer sees all of it or nothing.
+ * the intended differences are listed in `.github/DIFFERENCES.md`. Changes are atomic: every other reader and writer
+ * sees all of a call's changes or none, unless the filesystem does not declare `transactions`.
  *
  * The stated costs are for a storage in memory; on a remote one, requests count. *Depth* is the number of names in the
  * path: each is one search in its directory, logarithmic in the number of entries. The first write after a checkpoint,
@@ -225,8 +233,7 @@ export interface Capabilities {
  *
  * @throws FsError as node does: ENOENT, ENOTDIR, EISDIR, EEXIST, ELOOP, ENAMETOOLONG, EINVAL …; ENOSPC and EFBIG at a
  *     limit, with `limit`, `used`, `requested`; ECHANGED if an entry does not have the version of `ifVersion`
- * @throws StorageError if the storage failed; `conflict` if an operation was overtaken by other clients 64 times in a
- * row
+ * @throws StorageError if the storage failed; `conflict` if other clients overtook an operation too often
  * @throws TypeError for arguments of a wrong type and for unknown options
  */
 export interface FileSystem extends AsyncDisposable {
@@ -306,8 +313,8 @@ export interface FileSystem extends AsyncDisposable {
   readLines(path: Path, options?: CallOptions): Promise<string[]>;
   /**
    * Replaces the whole content; a missing file is created, and a final link is followed. With the flag `r+` it
-   * overwrites the beginning of an existing file and keeps the rest. Text of 1 MiB or more is encoded in slices first:
-   * await the call before operations that must follow it. O(depth + bytes).
+   * overwrites the beginning of an existing file and keeps the rest. Text of 1,048,576 UTF-16 units or more is encoded
+   * in slices first: await the call before operations that must follow it. O(depth + bytes).
    * @throws FsError EISDIR for a directory, EEXIST with a flag with `x` if the path exists, ENOENT with `r+` if it does
    * not
    */
@@ -493,7 +500,7 @@ export type FileSystemPromises = Omit<
   'kind' | 'capabilities' | 'limits' | 'promises' | typeof Symbol.asyncDispose
 >;
 
-/** A filesystem on a synchronous storage: every method also exists as `…Sync`. */
+/** A filesystem on a synchronous storage: its methods also exist as `…Sync`, except `watch`, streams and `close`. */
 export interface SyncFileSystem extends FileSystem {
   readonly kind: 'sync';
   existsSync(path: Path): boolean;

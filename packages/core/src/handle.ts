@@ -24,7 +24,6 @@ import type { BytesOptions, CallOptions, Content, Mode, ReadFileOptions, TimeLik
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** State of a handle. */
 class HandleState implements handling.HeldFile {
   readonly file: OpenFile;
   position = 0;
@@ -95,7 +94,8 @@ class HandleState implements handling.HeldFile {
   }
 
   /**
-   * @throws FsError EBADF if the handle is closed, its file is lost, or it was not opened for this (`truncate`: EINVAL)
+   * @throws FsError EBADF if the handle or its filesystem is closed, its file is lost, or it was not opened for this
+   *   (`truncate`: EINVAL)
    */
   check(need?: 'read' | 'write' | 'truncate'): void {
     const details = { syscall: need === 'truncate' ? 'ftruncate' : (need ?? 'fstat'), path: this.path };
@@ -118,7 +118,7 @@ class HandleState implements handling.HeldFile {
   }
 }
 
-/** Only for the classes of this file: a handle must not give access to more than its file. */
+/** Not exported: a handle must not give access to more than its file. */
 let stateOf: (handle: OpenHandle) => HandleState;
 
 /** An open file on any storage. The current position is kept here, not in the storage. */
@@ -210,7 +210,7 @@ export class OpenHandle implements FileHandle {
 }
 
 /**
- * Checks that a handle is still valid, as far as known locally, without a request.
+ * Checks that an {@link OpenHandle} is still valid, as far as known locally, without a request.
  * @throws FsError EBADF if it is not, or if it was not opened for reading
  */
 export function checkHandle(handle: FileHandle): void {

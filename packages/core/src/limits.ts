@@ -2,8 +2,8 @@ import { checkRecord } from './engine/check-record.js';
 import { quote } from './errors.js';
 
 /**
- * Quotas of a filesystem. A missing value means no limit. They are stored with the filesystem and hold for every
- * client. Usage above a limit is possible after the limit was lowered: then only growth is refused.
+ * Quotas of a filesystem. A missing value means no limit, for `maxFileSize` 8 TiB. They are stored with the filesystem
+ * and hold for every client. Usage above a limit is possible after the limit was lowered: then only growth is refused.
  */
 export interface Limits {
   /**
@@ -11,7 +11,7 @@ export interface Limits {
    * while this client has it open.
    */
   readonly maxTotalSize?: number | undefined;
-  /** Bytes of a single file. */
+  /** Bytes of a single file, or of a symlink's target. */
   readonly maxFileSize?: number | undefined;
   /** Names in the tree: files, directories and links, without the root. */
   readonly maxNodeCount?: number | undefined;
@@ -43,7 +43,7 @@ export function givenLimits(limits: Limits | 'stored' | undefined): Limits {
 /**
  * Checks a caller's limits and freezes a copy.
  * @throws TypeError for a value that is not a plain object or has an unknown key
- * @throws RangeError for a limit that is not an integer ≥ 0
+ * @throws RangeError for a limit that is not an integer from 0 to 2^53 - 1
  */
 export function parseLimits(limits: Limits): Limits {
   if (typeof limits !== 'object' || limits === null) {

@@ -58,7 +58,7 @@ import { toRecord } from './to-record.js';
 export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem {
   readonly #inside: Internals;
 
-  // As in AsyncFileSystem: another base class would get the internals.
+  // As in AsyncFileSystem: another base class would be passed the internals.
   static {
     Object.preventExtensions(MemoryFileSystem);
   }

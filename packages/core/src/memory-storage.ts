@@ -3,12 +3,12 @@ import { MemoryExecutor } from './engine/memory/memory-executor.js';
 import { ExecutorSyncStorage } from './executor-storage.js';
 
 export interface MemoryStorageOptions {
-  /** Returns epoch milliseconds for new entries without times. Default: the system's clock. */
+  /** Returns epoch milliseconds, for the times that an entry is set without. Default: the system's clock. */
   readonly clock?: (() => number) | undefined;
 }
 
 /**
- * A storage in memory: a persistent tree whose parts checkpoints and forks share, so that each of those is O(1). Its
+ * A storage in memory: a tree whose parts checkpoints and forks share, so that creating one of those is O(1). Its
  * contents end with the process.
  */
 export class MemoryStorage extends ExecutorSyncStorage {

@@ -6,7 +6,7 @@ import type { FileSystemStats } from './limits.js';
  * A key-value store of entries under absolute, normalized paths, in the synchronous form. `set` under a missing parent
  * and `delete` of a directory with children are refused; `clear` keeps the root. A prefix is a path and stands for the
  * entry at it and everything under it.
- * @throws FsError ENOENT, ENOTDIR, ENOTEMPTY, EEXIST, ENOSPC, EFBIG
+ * @throws FsError such as ENOENT, ENOTDIR, ENOTEMPTY, EEXIST, EINVAL, EBUSY for the root, ENOSPC, EFBIG
  */
 export interface SyncStorage {
   readonly kind: 'sync';
@@ -34,7 +34,7 @@ export interface SyncStorage {
   close(): void;
 }
 
-/** The asynchronous form of a storage: its methods return promises, or an iterator, and take a signal. */
+/** The asynchronous form of a storage. Its methods have the same rules as those of {@link SyncStorage}. */
 export interface AsyncStorage extends AsyncDisposable {
   readonly kind: 'async';
   readonly capabilities: Capabilities;

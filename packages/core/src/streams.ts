@@ -6,7 +6,7 @@ import { checkHandle } from './handle.js';
 import { type Path, pathOf } from './paths.js';
 
 const DEFAULT_CHUNK_BYTES = 65_536;
-/** Bytes read at a time from a remote storage: one request instead of one per chunk. */
+/** Bytes per read from a remote storage if the chunks are smaller, so that several chunks need one request. */
 const REMOTE_READ_BYTES = 2 ** 20;
 /** Maximum bytes of a chunk: space for a whole chunk is allocated before it is known how much there is to read. */
 const MAX_CHUNK_BYTES = 2 ** 24;
@@ -38,7 +38,7 @@ export function readStream(
     {
       async pull(controller) {
         try {
-          // Bytes that were read ahead are not returned if another read would fail.
+          // Bytes that were read ahead are not returned after an abort, or through a handle that is no longer valid.
           given.signal?.throwIfAborted();
           handle ??= await fileSystem.open(path, 'r', call);
           checkHandle(handle);

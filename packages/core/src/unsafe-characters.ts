@@ -1,6 +1,6 @@
 /**
- * Characters that could move the cursor, change colours, reorder or hide text where it is shown: controls, marks of
- * direction, zero-width characters, tags, and halves of surrogate pairs.
+ * Characters that could move the cursor, change colours, reorder or hide text where it is shown, such as controls,
+ * marks of direction, zero-width spaces, tags, and halves of surrogate pairs.
  */
 export const UNSAFE_CHARACTERS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not be shown

@@ -70,7 +70,7 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #toEvent: (change: Announcement) => WatchEvent | undefined;
   readonly #maxQueue: number;
   #done = false;
-  /** Pending until the path is known to exist. */
+  /** Pending until it is known whether the path exists. */
   #beginning: Promise<void> | undefined;
   /** The error with which the watcher has ended, until the consumer gets it. */
   #failure: { readonly error: unknown } | undefined;

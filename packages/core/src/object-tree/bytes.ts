@@ -3,7 +3,7 @@ import { corrupt } from './corrupt.js';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Maximum length of a text that is written without the platform's encoder; its length takes one byte. */
+/** Maximum length of an ASCII text that is written without the platform's encoder. Such a length takes one byte. */
 const MAX_SHORT_UNITS = 0x7f;
 
 /**
@@ -93,7 +93,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a {@link ByteWriter} wrote. Every method throws a StorageError of kind `corrupt` past the end. */
+/** Reads what a {@link ByteWriter} wrote. Reading past the end throws a StorageError of kind `corrupt`. */
 export class ByteReader {
   #at = 0;
   readonly #view: DataView;
@@ -118,7 +118,7 @@ export class ByteReader {
     throw corrupt('a number is too large');
   }
 
-  /** Reads a number of items that take at least a byte each: never more than the bytes left. */
+  /** Reads the number of the items that follow, which take at least a byte each. */
   count(): number {
     const count = this.number();
     if (count > this.bytes.length - this.#at) throw corrupt('a list is longer than its page');

@@ -4,7 +4,7 @@ import { MAX_DELETE_NAMES } from './list-names.js';
 import type { ObjectStore, StoredHead } from './object-store.js';
 
 /**
- * Wraps a store: a method that returns a value of the wrong form fails with a {@link StorageError}.
+ * Wraps a store: an object, listing, head or tag of the wrong form becomes a {@link StorageError}.
  * @throws TypeError, RangeError for an invalid `maxDeleteNames`
  */
 export function checkedStore(store: ObjectStore): ObjectStore {

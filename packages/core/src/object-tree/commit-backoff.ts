@@ -23,10 +23,10 @@ const PRIORITY_CHECK_INTERVAL_COMMITS = 16;
 const MAX_YIELD_POLLS = 12;
 /**
  * Checks of the head in the time that the client with priority claims to need. After `MAX_YIELD_POLLS` checks, that
- * client has had about three times as long.
+ * client has had at least three times as long.
  */
 const POLLS_PER_COMMIT_TIME = 4;
-/** Shortest pause for clients that compete: about the time of a commit on a fast store. */
+/** Shortest pause, for clients that compete: about the time of a commit on a fast store. */
 const MIN_PAUSE_MS = 1;
 /** Shortest pause in favour of a client with priority, which may need more time than it claimed on a busy machine. */
 const MIN_YIELD_PAUSE_MS = 10;
@@ -59,7 +59,7 @@ export class CommitBackoff {
   #attempts = 0;
   /** Time from which the current attempt to commit is measured. */
   #freeAt = 0;
-  /** Milliseconds that the last attempt took, won or lost. */
+  /** Milliseconds that the last attempt took, won or lost; at most `MAX_COMMIT_TIME_MS`. */
   #commitMs = 0;
   /** Last commit of this client. */
   #won: { readonly at: number; readonly commit: number } | undefined;
@@ -87,8 +87,8 @@ export class CommitBackoff {
   }
 
   /**
-   * Reports whether another client has asked for priority. If so, the next `wait` lets that client commit first.
-   * Without recent races, only every 16th call reads the request; the others return false.
+   * Reports whether another client has asked for priority and is to get it: the next `wait` then lets that client
+   * commit first. Without recent races, only every 16th call reads the request; the others return false.
    */
   async mustYield({ head }: Current): Promise<boolean> {
     const { store, calls, isAlone } = this.#options;
@@ -143,7 +143,7 @@ export class CommitBackoff {
     for (let looks = 0; !this.#isClosed && isPending(request, current.head); looks++) {
       if (looks === MAX_YIELD_POLLS) {
         this.#ignored = request.id;
-        // The requesting client is gone, or no longer waits, so the next client need not wait for it.
+        // The requesting client is probably gone or no longer waits, so other clients need not wait for it either.
         await removePriorityRequest(store, calls).catch(ignoreStorageError);
         break;
       }

@@ -49,12 +49,12 @@ const MAX_REMEMBERED_OUTCOMES = 10_000;
  */
 const COMPACTION_RETRY_COMMITS = 64;
 const MAX_UNREADABLE_REFS = 10_000;
-/** An object up to this size is cached when it has been written. */
+/** Maximum size of an object that is cached when it has been written. */
 const MAX_CACHED_OBJECT_BYTES = 8 * 2 ** 20;
 
 /**
- * An edit of the head's records (checkpoints, forks, limits) on a draft of the next head. It does not change the tree,
- * except that it may restore a checkpoint. It may throw `BytesNotLoaded` before its first change; then it runs again.
+ * An edit of records of the head, such as checkpoints, forks and limits, on a draft of the next head. It does not
+ * change the tree, except that it may restore a checkpoint. It runs again on another draft after a lost race.
  */
 export type HeadEdit<R> = (draft: Draft) => R;
 
@@ -67,7 +67,7 @@ interface PendingOperation {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly completed: Promise<unknown>;
-  /** True for changes to forks, which run even after the queue was closed. */
+  /** True for an edit that runs even after the queue was closed, such as the removal of a fork's record. */
   readonly survivesClose?: boolean;
   isWithdrawn: boolean;
 }
@@ -119,12 +119,12 @@ export interface CommitQueueOptions {
   readonly prefix: string;
   /** Greatest size in bytes of a stored object, and of the head. */
   readonly partBytes: number;
-  /** Called for each commit before its callers get their results. `base`: the head on which it was prepared. */
+  /** Called for each commit of this client. `base`: the head on which it was prepared. */
   readonly onCommitted: (base: Head, head: Head, changes: readonly Announcement[]) => void;
 }
 
 /**
- * Commits of one client, one after another. Waiting operations are grouped: their objects are put, then the head is
+ * Commits of one client, one after another. Waiting batches are grouped: their objects are put, then the head is
  * swapped once. If another client was faster, the commit is prepared again on the new head. If the outcome of the swap
  * is unknown, it is determined from the head's record of this client.
  */
@@ -156,7 +156,7 @@ export class CommitQueue {
     this.#backoff = new CommitBackoff({ ...options, isAlone: options.prefix !== OBJECTS }, this.#client);
   }
 
-  /** Applies a batch, grouped with other waiting ones. A batch that is sent again does not take effect again. */
+  /** Applies a batch, grouped with other waiting ones. A batch whose outcome is known does not take effect again. */
   async commit(batch: Batch): Promise<CommitResult> {
     const id = batch.operationId;
     if (this.#isUnsettled(id)) await this.#settle();
@@ -195,7 +195,7 @@ export class CommitQueue {
     return 'absent';
   }
 
-  /** Reports whether this client made the last commit of a head. */
+  /** Reports whether the newest commit that a head records is one of this client. */
   wasLast({ clients }: Head): boolean {
     return clients[0]?.client === this.#client;
   }
@@ -282,14 +282,14 @@ export class CommitQueue {
       const turn = await this.#backoff.wait(base, this.#sequence + 1);
       isFresh ||= turn !== base;
       base = turn;
-      // Withdraws operations that were aborted while another client won the race.
+      // An abort takes effect here if it came before the operation was queued, or during a swap that was lost.
       for (const item of group) if (item.signal?.aborted === true) this.#withdraw(item);
       const items = group.filter((item) => !item.isWithdrawn);
       if (items.length === 0) return;
       try {
         const prepared = await this.#prepare(base, items);
         if (!prepared.draft.isChanged) {
-          // The state on which the refusal is based may be outdated.
+          // The state on which the results are based may be outdated.
           if (isFresh) {
             if (prepared.results.some(isConflict)) this.#backoff.lost();
             return this.#resolveAll(items, prepared.results);
@@ -298,7 +298,7 @@ export class CommitQueue {
           isFresh = true;
           continue;
         }
-        // Objects that no caller waits for any more are not put.
+        // The commit is prepared again without them, so that no objects are put for them.
         if (items.some((item) => item.isWithdrawn)) continue;
         const sentAt = now();
         const whole = this.#inOneStep(prepared.objects);
@@ -400,7 +400,7 @@ export class CommitQueue {
     return true;
   }
 
-  /** Prepares the commit, or returns the missing bytes. */
+  /** Prepares the commit, or returns which bytes have to be loaded first. */
   *#tryToPrepare(
     base: Current,
     items: readonly PendingOperation[],
@@ -468,7 +468,10 @@ export class CommitQueue {
     return { object, bytes, parts };
   }
 
-  /** Returns the objects to put and swap in one step. Undefined if the store cannot, or they are many or large. */
+  /**
+   * Returns the objects to put in one step with the swap of the head. Undefined if the store cannot do that, if there
+   * are no objects, or if they are many or large.
+   */
   #inOneStep(objects: readonly ObjectToPut[]): readonly WholeObject[] | undefined {
     const { store, partBytes } = this.#options;
     if (store.commit === undefined || objects.length === 0) return undefined;
@@ -491,7 +494,7 @@ export class CommitQueue {
 
   /**
    * Swaps the head. Returns false if another client was faster.
-   * @throws StorageError if the store fails, or if the outcome cannot be determined now
+   * @throws StorageError `full` if the head is too large; others if the store fails or the outcome cannot be determined
    */
   async #swapHead(
     base: Current,
@@ -556,8 +559,8 @@ export class CommitQueue {
   }
 
   /**
-   * Determines the outcome of the last swap. If its request may still arrive, writes another head first, so that the
-   * request fails.
+   * Determines the outcome of the last swap, if it is unknown. If its request may still arrive, writes another head
+   * first, so that the request fails.
    */
   async #settle(): Promise<void> {
     const { heads, store, calls, newId } = this.#options;
@@ -631,7 +634,7 @@ export class CommitQueue {
   }
 
   #remember(id: string | undefined, result: Outcome | typeof UNSENT): void {
-    // The first recorded result is kept.
+    // A final outcome is not replaced.
     if (id === undefined || this.#settledOutcome(id) !== undefined) return;
     if (this.#outcomes.size >= MAX_REMEMBERED_OUTCOMES) {
       const oldest = this.#outcomes.keys().next().value;

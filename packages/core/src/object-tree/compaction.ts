@@ -15,7 +15,7 @@ export function compactionStart(head: Head): number | undefined {
   return head.commit + 1 - small >= SMALL_COMPACTION_COMMITS ? small : undefined;
 }
 
-/** Returns the progress once a commit has compacted the objects written after `since`. */
+/** Returns the progress after the commit that follows a head, if it compacts the objects written after `since`. */
 export function progressAfter({ gathered, commit }: Head, since: number | undefined): CompactionProgress {
   if (since === undefined) return gathered;
   return { small: commit + 1, large: since === gathered.large ? commit + 1 : gathered.large };

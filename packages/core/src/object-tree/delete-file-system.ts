@@ -13,9 +13,9 @@ import type { StoreCalls } from './store-calls.js';
  * another filesystem, whose objects would be deleted too, and after a failure the rest is deleted by another call.
  *
  * Another client may delete the filesystem first, and a third one create another in its place. So each request that
- * deletes is preceded by a check that the head still belongs to the same filesystem. Such a change between this check
- * and the deletion is not noticed.
- * @throws StorageError `lost` if another filesystem has replaced the known one
+ * deletes is preceded by a check that the head still belongs to the same filesystem. A replacement between the check
+ * and the request is not noticed.
+ * @throws StorageError, such as `lost` if another filesystem has replaced the known one
  */
 export async function deleteFileSystem(
   store: ObjectStore,
@@ -33,7 +33,7 @@ export async function deleteFileSystem(
     });
   try {
     const names: string[] = [];
-    // The prefix of another filesystem may begin with this one.
+    // The names of another filesystem in the same store may begin with these prefixes.
     for (const prefix of [OBJECTS, FORKS, PENDING_DELETES])
       for (const name of await listNames(store, calls, prefix, signal))
         if (isObjectName(name) || isPendingList(name)) names.push(name);

@@ -32,7 +32,10 @@ export class CommitSharedStore extends SharedStore {
   }
 }
 
-/** A tree that copies a stored directory as a reference with a {@link Copying}, without reading the directory. */
+/**
+ * A tree that copies the stored pages of a directory as references with a {@link Copying}, without reading them, unless
+ * files in the directory have several names.
+ */
 class StoredTree extends Tree {
   readonly #pages: Pages;
   readonly #commit: number;
@@ -94,7 +97,7 @@ export class Draft {
     return result;
   }
 
-  /** Makes a stored state the current one. The same draft contains no other write. */
+  /** Makes a stored state the current one. The draft must contain no writes. */
   restore(record: StateRecord): void {
     this.stored = record;
     this.isChanged = true;

@@ -1,7 +1,7 @@
 import { StorageError } from '../errors.js';
 import { type Ref, refKey } from './ref.js';
 
-/** Maximum number of rounds: a round loads one level of the tree, so this bounds the depth of what can be read. */
+/** Maximum number of rounds. A round loads at most one more level of a tree, so this bounds the depth of what is read. */
 const MAX_ROUNDS = 10_000;
 /**
  * Maximum number of consecutive rounds that request only bytes fetched before. A few are normal: concurrent requests
@@ -11,7 +11,7 @@ const MAX_REPEATED_ROUNDS = 16;
 
 /**
  * Bounds a loop that runs work, fetches the bytes that it misses, and runs it again. Fetched bytes stay cached while
- * the loop holds the cache, so each round must miss other bytes. Create one instance per loop.
+ * the loop holds the cache, so a round normally misses bytes that no earlier round did. Create one instance per loop.
  */
 export class FetchRounds {
   readonly #asked = new Set<string>();
@@ -20,7 +20,7 @@ export class FetchRounds {
 
   /**
    * Counts a round that fetches `refs`. Call it before the fetch.
-   * @throws StorageError `corrupt` when the loop makes no progress
+   * @throws StorageError `corrupt` if the loop makes no progress, or does not end
    */
   next(refs: readonly Ref[]): void {
     const known = this.#asked.size;

@@ -26,12 +26,12 @@ interface ByteRange {
   readonly end: number;
 }
 
-/** Thrown if a required object does not exist: the state was collected as garbage, or the storage is damaged. */
+/** Thrown if a required object does not exist, for example because the state was collected as garbage. */
 export class ObjectMissing {
   constructor(readonly object: string) {}
 }
 
-/** Reports whether an error means that bytes can never be read. */
+/** Reports whether an error means that bytes are missing or damaged. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof ObjectMissing || isStorageError(error, 'corrupt');
 }
@@ -41,7 +41,7 @@ export class Fetcher {
   readonly #store: ObjectStore;
   readonly #calls: StoreCalls;
   readonly #rangeCache: RangeCache;
-  /** End of the last range read of each object. A request that continues there reads ahead. */
+  /** End of the last range read, by object. A request that continues there reads ahead. */
   readonly #ends = new Map<string, number>();
 
   constructor(store: ObjectStore, calls: StoreCalls, rangeCache: RangeCache) {
@@ -50,9 +50,9 @@ export class Fetcher {
     this.#rangeCache = rangeCache;
   }
 
-  /** @throws StorageError `corrupt` for bytes that stay wrong; ObjectMissing */
+  /** @throws ObjectMissing; StorageError, `corrupt` for bytes that stay wrong; the signal's reason */
   async fetch(refs: readonly Ref[], signal?: AbortSignal): Promise<void> {
-    // Without the hold, loaded bytes could be evicted before they are used.
+    // Without the hold, loaded bytes could be evicted before they are verified.
     const release = this.#rangeCache.hold();
     try {
       await this.#fetch(refs, signal);
@@ -151,7 +151,10 @@ function exact({ object, offset, length }: Ref): ByteRange {
   return { object, offset, end: offset + length };
 }
 
-/** Extends a page's range to its neighbours. Parent pages are stored after a page, child pages before it. */
+/**
+ * Extends the range of a page to its neighbours in the object: parent pages are stored after a page, child pages before
+ * it. The range of a content is not extended.
+ */
 function widened(ref: Ref): ByteRange {
   const { pages, partBytes } = parseObjectName(ref.object);
   const { object, offset } = ref;
@@ -174,8 +177,8 @@ function withinParts({ object, end }: Pick<ByteRange, 'object' | 'end'>, to: num
 }
 
 /**
- * Joins consecutive parts up to the first that is missing or shorter than a part. `lead`: the start of the first part,
- * counted from that of the range.
+ * Joins consecutive parts, up to one that is missing, or through the first that is shorter than its part of the range.
+ * `lead`: the start of the first part, counted from that of the range.
  */
 function joined(parts: readonly (Uint8Array | undefined)[], lead: number, partBytes: number): Uint8Array {
   const whole: Uint8Array[] = [];

@@ -7,8 +7,8 @@ export interface ForkRequest {
   readonly id: string;
   readonly createdAt: number;
   /**
-   * The fork that is forked, with its state. Undefined if the filesystem itself is forked, whose state is read when the
-   * fork is registered.
+   * The fork that is forked, with the state that the new fork starts with. Undefined if the filesystem itself is
+   * forked: the state is then read when the new fork is registered.
    */
   readonly parent: { readonly id: string; readonly state: StateRecord } | undefined;
   /** Without a parent: the filesystem's checkpoint whose state the fork starts with. Undefined: the current state. */
@@ -17,7 +17,7 @@ export interface ForkRequest {
 
 /** A registered fork. */
 export interface Registered {
-  /** The head on which it is recorded. */
+  /** The head to which the record was added. */
   readonly head: Head;
   /** The state that it starts with. */
   readonly state: StateRecord;
@@ -25,7 +25,7 @@ export interface Registered {
 
 /**
  * Records the start states of forks in the head of the filesystem. The filesystem's resources are kept until it and all
- * forks are closed. A record that could not be removed is removed with the next change.
+ * forks are closed. A record that could not be removed is removed with the next edit.
  */
 export class ForkRegistry {
   readonly #commits: CommitQueue;
@@ -43,9 +43,9 @@ export class ForkRegistry {
   }
 
   /**
-   * Returns the head on which the fork is recorded, with the state that the fork starts with; `missing` if there is no
-   * such checkpoint.
-   * @throws StorageError `lost` if the forked fork is no longer in the head
+   * Returns the head to which the fork's record was added, and the state that the fork starts with; `missing` if there
+   * is no such checkpoint.
+   * @throws StorageError, such as `lost` if the forked fork is no longer in the head; the signal's reason
    */
   async register(
     { id, createdAt, parent, from }: ForkRequest,
@@ -69,7 +69,7 @@ export class ForkRegistry {
       if (registered === 'missing') await this.close(id);
       return registered;
     } catch (error) {
-      // The record may exist nevertheless. It is removed with the next change, or now if no later change will come.
+      // The record may exist nevertheless. It is removed with the next edit, or now if no later edit will come.
       this.#toUnregister.add(id);
       if (this.#open.size === 1) await this.close(id);
       else this.#open.delete(id);

@@ -4,8 +4,8 @@ import { encodeHead } from './head-format.js';
 import type { NamePage, ObjectStore, StoredHead } from './object-store.js';
 
 /**
- * Size of a fork's range of commit numbers. The ranges are disjoint, so that changes of different forks have different
- * versions.
+ * Size of a range of commit numbers. Each fork draws a range at random, so changes of different forks very probably
+ * have different versions.
  */
 const COMMITS_PER_LINE = 2 ** 32;
 /**

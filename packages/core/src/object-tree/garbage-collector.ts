@@ -21,7 +21,10 @@ import { inParallel, type StoreCalls } from './store-calls.js';
 import { type Pages, storedPage } from './stored-page.js';
 
 export interface CollectOptions {
-  /** Milliseconds after which garbage is deleted, counted from its discovery, so that readers can finish. Default 0. */
+  /**
+   * Milliseconds between the collection that finds garbage and the one that may delete it, so that readers can finish.
+   * Default 0: garbage is deleted when it is found.
+   */
   readonly olderThanMs?: number | undefined;
   /**
    * Age in milliseconds from which forks of other clients count as abandoned, as after a crash: nothing is kept for
@@ -74,7 +77,7 @@ const MAX_ATTEMPTS = 4;
  * Deletes objects that no head can reach any more. First it increments the epoch in the head, by compare-and-swap:
  * every commit that was prepared before loses, and all objects that it has put or will put have an older epoch in their
  * names. If the new head does not reach such an object, none ever will: commits share only objects that their head
- * reaches. No clock is involved.
+ * reaches. Objects of a fork stay as long as the fork is recorded.
  */
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
@@ -232,7 +235,7 @@ export class GarbageCollector {
   }
 }
 
-/** Waits for a step that reads. If it fails, the error says that nothing has been deleted. */
+/** Waits for a step that reads. If it fails, its StorageError says that nothing has been deleted. */
 async function reading<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;

@@ -12,8 +12,8 @@ interface Watcher {
 }
 
 /**
- * Reports changes to watchers: those of this client's batches one by one, those of other clients as `reset`, because
- * the head does not say what changed.
+ * Reports changes to watchers: those of this client's batches in detail, those of other clients as `reset`, because the
+ * head does not say what changed.
  */
 export class HeadWatch {
   readonly #heads: Heads;
@@ -21,7 +21,7 @@ export class HeadWatch {
   /** Reports whether this client wrote a head: then `committed` reports the changes. */
   readonly #isOwn: (head: Head) => boolean;
   readonly #watchers = new Set<Watcher>();
-  /** The newest head whose changes were reported. */
+  /** The newest head whose changes were reported, or that was known when the reports began. */
   #reported: Head | undefined;
   #stop: (() => void) | undefined;
   #isLooking = false;
@@ -119,7 +119,7 @@ export class HeadWatch {
   }
 }
 
-/** Reports whether two heads have the same files: a checkpoint or a collection changes only the head. */
+/** Reports whether two heads have the same files, as before and after a checkpoint or a collection. */
 function isSameState({ state: a }: Head, { state: b }: Head): boolean {
   return a.version === b.version && a.listing === b.listing && a.tree === b.tree;
 }

@@ -48,11 +48,11 @@ export interface ClientRecord {
   readonly commit: number;
 }
 
-/** Progress of compactions. */
+/** Progress of compactions. Both numbers start with that of the first head. */
 export interface CompactionProgress {
-  /** Number of the last commit up to which a small compaction has rewritten objects. */
+  /** Number of the commit with the last compaction, small or large. */
   readonly small: number;
-  /** Number of the last commit up to which a large compaction has rewritten objects. */
+  /** Number of the commit with the last large compaction. */
   readonly large: number;
 }
 
@@ -62,7 +62,7 @@ export interface Head {
   readonly filesystem: string;
   /** Random for every head. */
   readonly nonce: string;
-  /** Grows with every collection: commits prepared before it fail. */
+  /** Grows with every collection: a commit that was prepared on an older epoch fails. */
   readonly epoch: number;
   /** Grows with every head; the version of its changes. */
   readonly commit: number;

@@ -53,7 +53,7 @@ export class Heads {
     this.#options = options;
   }
 
-  /** The head that was read last. Undefined if none was read, or a newer one is known to exist. */
+  /** The newest head that this client has opened. Undefined if there is none, or if a newer one is known to exist. */
   get known(): Current | undefined {
     return this.#current !== undefined && this.#current.head.commit >= this.#newest ? this.#current : undefined;
   }
@@ -108,7 +108,7 @@ export class Heads {
   /**
    * Checks that no other filesystem has replaced the known one. A missing head is not an error, and a client that has
    * read none accepts any.
-   * @throws StorageError `lost`
+   * @throws StorageError, `lost` if one has
    */
   async checkIdentity(call: BackendCall): Promise<void> {
     const known = this.#current;
@@ -215,7 +215,7 @@ export class Heads {
       limits: NO_LIMITS,
       gathered: { small: 1, large: 1 },
     };
-    // Whatever the outcome of this request, the head is read next.
+    // If another client was faster, its head is read next.
     await calls.retrying(this.#stop.signal, (call) => store.swapHead(encodeHead(head), undefined, call));
   }
 }

@@ -13,7 +13,7 @@ import { LARGE_PIECE_BYTES } from './object-writer.js';
 import { BytesNotLoaded, type Ref, refKey } from './ref.js';
 import { type Pages, type StoredPage, storedPage } from './stored-page.js';
 
-/** Maximum bytes of content that one commit compacts. */
+/** Bytes of content after which a commit compacts no more. */
 const MAX_COMPACTED_BYTES = 16 * 2 ** 20;
 
 /** Effects of the earlier writes of a batch on paths. */
@@ -108,8 +108,8 @@ export class LoadPlanner {
   }
 
   /**
-   * Collects pages and contents in objects of commits after `since`. Pages of later commits are only reachable through
-   * pages of later commits.
+   * Collects what a compaction reads: pages and small contents in objects of commits after `since`. Other pages are not
+   * entered, because such pages are only reachable through each other.
    */
   *scattered({ root, inodes }: TreeState, since: number, unreadable: ReadonlySet<string>): Steps<void> {
     let bytes = 0;
@@ -230,7 +230,8 @@ export class LoadPlanner {
 }
 
 /**
- * Returns the path that an entry had before the batch, if the batch has moved or copied a directory above it.
+ * Returns the path that an entry had before the batch, which is another one if the batch has moved or copied the entry
+ * or a directory above it.
  */
 function originOf(path: string, { moves }: BatchProgress): string {
   const move = moves.findLast(({ to }) => isWithin(path, to));

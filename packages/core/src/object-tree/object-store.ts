@@ -44,16 +44,16 @@ export interface StoredObject {
  * - `retryable`: the same request is sent again, after a pause. Default: true for `unavailable` and `timeout`. Leave it
  *   true for a `swapHead` that may have happened: the head is read before anything is sent again. With false, the error
  *   reaches the caller.
- * - `mayHaveHappened`: the request may have taken effect, or may take effect later. It matters for `swapHead` only,
- *   because the other requests are harmless when they arrive late or twice. Default: true for `unavailable` and
+ * - `mayHaveHappened`: the request may have taken effect, or may take effect later. It matters for `swapHead`, `commit`
+ *   and deletions; the other requests are harmless when they arrive late or twice. Default: true for `unavailable` and
  *   `timeout`. A store that has refused the request, or has not sent it, sets it to false.
  * - `kind`: `full` if there is no space left, `denied` if credentials or permissions are missing, `unavailable` if the
  *   store was not reached or did not respond, `lost` if the stored filesystem is gone, `corrupt` if its bytes are
  *   damaged, `unsupported` if the store cannot work this way at all.
  *
- * Any other error is a mistake of the adapter. It is not sent again, and reaches the caller as the cause of an
- * `unavailable`. Because it says nothing about the outcome, it counts as `mayHaveHappened`. A result of the wrong form,
- * such as `null` for `undefined`, is an `unsupported` that names the method.
+ * Any other error is a mistake of the adapter. The request is not sent again, and the error reaches the caller as the
+ * cause of an `unavailable`. Because it says nothing about the outcome, it counts as `mayHaveHappened`. A result of the
+ * wrong form, such as `null` for `undefined`, is an `unsupported` that names the method.
  *
  * **`call.signal`** aborts when the caller has given up, when the request has taken longer than `timeoutMs`, or when
  * the storage is closed. The request is not awaited any more, so a store may ignore the signal; one that can stop the
@@ -113,7 +113,7 @@ export interface ObjectStore {
    * number that is counted up, never starts again and cannot be rolled back.
    *
    * If it fails, only `mayHaveHappened` of the error says whether the head may have been replaced, or may still be by a
-   * request on its way. The caller reads the head then, which names the last commit of each client. A store that has
+   * request on its way. The caller reads the head then, which names the last commits of clients. A store that has
    * sent the request more than once and gets only the last response throws, with `mayHaveHappened`, instead of
    * returning undefined: the earlier request may have put that other head there. So switch off the retries of a client
    * library that does not say how often it has sent a request.

@@ -236,11 +236,11 @@ export class ObjectTreeBackend implements Backend {
   }
 
   /**
-   * Deletes everything unreachable: replaced contents, those of dropped checkpoints, and those of lost races. Other
-   * clients may write concurrently. If a request that reads fails, the error has `mayHaveHappened: false`: nothing
-   * was deleted, but records of abandoned forks may be gone.
-   * @throws FsError ENOTSUP on a fork; StorageError `conflict` if other collectors are faster, `closed` if it is closed
-   *   during the call
+   * Deletes unreachable objects: replaced contents, those of dropped checkpoints, and those of lost races. Other
+   * clients may write concurrently. If a request that reads fails, the error has `mayHaveHappened: false`: nothing was
+   * deleted, but records of abandoned forks may be gone.
+   * @throws FsError ENOTSUP on a fork; StorageError, such as `conflict` if other collectors are faster, `closed` if
+   *   this backend is closed during the call; the signal's reason
    */
   async collectGarbage(options: CollectOptions = {}): Promise<Collected> {
     this.#enter(options.signal);

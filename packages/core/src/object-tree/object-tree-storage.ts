@@ -23,12 +23,12 @@ export class ObjectTreeStorage extends BackendStorage {
   }
 
   /**
-   * Deletes everything unreachable: replaced contents, those of dropped checkpoints, and those of lost races. Other
+   * Deletes unreachable objects: replaced contents, those of dropped checkpoints, and those of lost races. Other
    * clients may write concurrently. With `olderThanMs` garbage stays that long after a collection has found it. With
-   * `forksOlderThanMs` forks that other clients made that long ago are abandoned: the processes may have crashed before
-   * they closed them.
-   * @throws StorageError; `conflict` if other collectors are faster each time, `closed` if the storage is closed during
-   *   the call
+   * `forksOlderThanMs` forks that other clients made that long ago count as abandoned: their processes may have crashed
+   * before they closed them.
+   * @throws StorageError, such as `conflict` if other collectors are faster each time, `closed` if the storage is
+   *   closed during the call; the signal's reason
    */
   collectGarbage(options?: CollectOptions): Promise<Collected> {
     return this.#backend.collectGarbage(options);

@@ -32,12 +32,12 @@ export interface ObjectWriterOptions {
   readonly epoch: number;
   readonly commit: number;
   readonly newId: () => string;
-  /** Bytes per stored part of an object. */
+  /** Greatest size in bytes of a stored part of an object. */
   readonly partBytes: number;
   readonly versions: Versions;
   readonly pages: Pages;
   /**
-   * Contents and pages of later commits than this are rewritten, so that they are stored together. Undefined: no
+   * Small contents and pages of later commits than this are rewritten, so that they are stored together. Undefined: no
    * compaction.
    */
   readonly compactAfter: number | undefined;
@@ -240,7 +240,7 @@ export class ObjectWriter implements PageContext {
   }
 }
 
-/** Joins adjacent extents whose bytes are written or rewritten anyway into pieces of at most `MAX_PIECE_BYTES`. */
+/** Joins adjacent small extents whose bytes are in memory or rewritten into pieces of at most `MAX_PIECE_BYTES`. */
 function joined(extents: readonly Extent[], bytesOf: (piece: Piece) => Uint8Array | undefined): Extent[] {
   const result: Extent[] = [];
   let run: Uint8Array[] = [];

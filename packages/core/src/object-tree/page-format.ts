@@ -65,7 +65,7 @@ export interface PageLocation extends ByteLocation {
 /** Versions of nodes, and locations of the parts that a written page refers to. */
 export interface PageContext {
   versionOf(key: object): Version;
-  /** Returns the location of a part of a directory. Writes the part first if it is not stored. */
+  /** Returns the location of a part of a directory. Writes the part first if necessary. */
   pageOf(entries: EntriesNode<TreeNode>, height: number): PageLocation;
   pieceOf(piece: Piece): ByteLocation;
   extentsOf(file: FileNode): readonly Extent[];

@@ -34,7 +34,7 @@ export interface PendingDeletes {
   readonly foundAt: ReadonlyMap<string, number>;
 }
 
-/** Reads the lists of earlier collectors. An unreadable list is ignored, because its garbage is found again. */
+/** Reads the lists of earlier collectors. A damaged list counts as empty, because its garbage is found again. */
 export async function readPendingDeletes(
   store: ObjectStore,
   calls: StoreCalls,
@@ -93,7 +93,7 @@ function parse(bytes: Uint8Array | undefined): { readonly at: number; readonly n
     const isList = typeof at === 'number' && Array.isArray(names) && names.every((name) => typeof name === 'string');
     if (isList) return { at, names };
   } catch {
-    // An unreadable list counts as empty.
+    // A damaged list counts as empty.
   }
   return { at: 0, names: [] };
 }

@@ -33,7 +33,7 @@ export class RangeCache {
     this.#ranges.set(keyOf(object, offset), { object, offset, bytes }, bytes.length);
   }
 
-  /** Returns a view of the bytes if all of them are cached. */
+  /** Returns a view of the bytes if one cached range contains all of them. */
   find({ object, offset, length }: Ref): Uint8Array | undefined {
     for (const [start, size] of this.#index.get(object) ?? []) {
       if (start > offset || start + size < offset + length) continue;

@@ -100,7 +100,7 @@ export class StateLoader {
 
   /**
    * Runs `work` in slices, fetches the bytes that it missed, and repeats it until nothing is missing.
-   * @throws StorageError `corrupt` if that does not end
+   * @throws StorageError `corrupt` if that does not end; what {@link Fetcher.fetch} throws
    */
   async untilLoaded<R>(work: (planner: LoadPlanner) => Steps<R>, signal?: AbortSignal): Promise<R> {
     const { fetcher, pages, read, hold } = this.#options;

@@ -6,7 +6,10 @@ import type { TreeState } from '../tree/tree.js';
 import type { StateRecord } from './head.js';
 import type { Pages } from './stored-page.js';
 
-/** Opens the tree of a record; its pages are loaded on demand. @throws BytesNotLoaded for the inode table */
+/**
+ * Opens the tree of a record; its pages are loaded on demand.
+ * @throws BytesNotLoaded for the inode table; StorageError `corrupt`
+ */
 export function openState(record: StateRecord, pages: Pages, versions: Versions): TreeState {
   const meta = { ...record.meta };
   versions.set(meta, record.version);

@@ -29,7 +29,7 @@ export class StoreCalls {
     this.#options = options;
   }
 
-  /** Sends a request with a deadline. @throws StorageError; `timeout` for the deadline */
+  /** Sends a request with a deadline. @throws StorageError, `timeout` for the deadline; the signal's reason */
   once<T>(signal: AbortSignal | undefined, request: (call: BackendCall) => Promise<T>): Promise<T> {
     const { timer, timeoutMs } = this.#options;
     return bounded(timer, timeoutMs, signal, async (call) => {

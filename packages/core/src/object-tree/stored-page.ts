@@ -19,8 +19,8 @@ const MAX_DECODED_INODES = 8_192;
 const MAX_DECODED_STATES = 8;
 
 /**
- * A part of a directory that lies in an object: to the tree it is a leaf or inner node without an owner. Reading its
- * names or values throws `BytesNotLoaded` until its bytes are loaded.
+ * A part of a directory that lies in an object: to the tree it is a leaf or inner node without an owner. Reading what
+ * it contains throws `BytesNotLoaded` if its bytes are not loaded.
  */
 export class StoredPage {
   readonly owner = null;
@@ -130,7 +130,7 @@ export class Pages {
     return new StoredPage(ref, copying, this) as unknown as EntriesNode<TreeNode>;
   }
 
-  /** Reports whether the page can be visited: its bytes are loaded and correct. */
+  /** Reports whether the page can be visited: it is decoded, or its bytes are loaded. @throws StorageError `corrupt` */
   isReady(stored: StoredPage): boolean {
     if (this.#decoded.has(stored.key)) return true;
     try {
@@ -188,7 +188,7 @@ export class Pages {
     const bytes = this.#rangeCache.find(ref);
     if (bytes !== undefined && isWhole(ref, bytes)) return bytes;
     // Only requested bytes are verified when they arrive. These came along in another range and are damaged, so they
-    // are dropped and requested by themselves.
+    // are dropped and requested.
     if (bytes !== undefined) this.#rangeCache.drop(ref);
     throw new BytesNotLoaded([ref]);
   }
