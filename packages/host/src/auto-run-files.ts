@@ -1,4 +1,4 @@
-/** Names of files that programs run or obey without being told to, in any directory. */
+/** Names, in lower case, of files that programs run or obey without being told to, in any directory. */
 const FILES: ReadonlySet<string> = new Set([
   // Shells and version managers, on entering the directory.
   '.envrc',
@@ -65,8 +65,10 @@ const ENDINGS: readonly string[] = ['.code-workspace', '.pth'];
 /** A symbolic link in a directory: its path, and its target. An absolute target begins at the directory too. */
 export type KnownLink = readonly [path: string, target: string];
 
-/** Links followed on the way to a target, as in the kernel; and how often one link counts among the names of a path. */
+/** Maximum number of links followed on the way to a target, as in the kernel. */
 const MAX_LINK_HOPS = 40;
+
+/** Maximum number of further names that a path gets through one link. */
 const MAX_USES = 8;
 
 /**
@@ -90,21 +92,21 @@ export function autoRunFiles(paths: Iterable<string>, links: Iterable<KnownLink>
 }
 
 /**
- * Reports whether a path, counted from any directory on, is that of a directory whose files other programs run or obey,
- * or of one above it. Links in it may lead to such files.
+ * Reports whether a path, relative to any directory, is that of a directory whose files other programs run or obey, or
+ * of one above such a directory. Links in it may lead to such files.
  */
 export function isAutoRunDirectory(path: string): boolean {
   const folded = fold(path);
   return DIRECTORIES.some((directory) => `/${directory}/`.startsWith(`${folded}/`));
 }
 
-/** Returns a path in lower case that begins with `/`, unless it is the directory itself, which is empty. */
+/** Returns a path in lower case that begins with `/`. The directory itself becomes an empty string. */
 function fold(path: string): string {
   const names = path.split('/').filter((name) => name !== '');
   return names.map((name) => `/${name.toLowerCase()}`).join('');
 }
 
-/** The names under which links make paths reachable. All paths are folded. */
+/** The names under which links make paths reachable. Paths are folded, targets of links are not. */
 class LinkNames {
   readonly targets: ReadonlyMap<string, string>;
   /** Paths of links by the path to which they lead. */
@@ -140,7 +142,10 @@ class LinkNames {
     return names;
   }
 
-  /** Returns the path to which a link leads, through other links; undefined if it leads out or in a circle. */
+  /**
+   * Returns the path to which a link leads, through other links; undefined if it leads out, in a circle or through too
+   * many links.
+   */
   #placeOf(path: string): string | undefined {
     let at = path.slice(0, path.lastIndexOf('/'));
     const rest = [path.slice(at.length + 1)];
@@ -165,7 +170,9 @@ class LinkNames {
   }
 }
 
-/** Reports whether a path is in place of a directory whose files other programs run, of one above it, or in one. */
+/**
+ * Reports whether a path is that of a directory whose files other programs run, or lies above or in such a directory.
+ */
 function isInPlace(folded: string): boolean {
   const path = `${folded}/`;
   return DIRECTORIES.some((directory) => {

@@ -5,10 +5,10 @@ import { isTurnDue, nextTurn } from './event-loop.js';
 import { PathHandle } from './path-handle.js';
 
 /**
- * Refuses a move or copy towards the root that would make a relative link lead out of it. A link moved to a shallower
- * directory keeps its text, so its `..` leads further up, and other programs would follow it out.
+ * Refuses a move, copy or hard link towards the root that would make a relative link lead out of it. A link moved to a
+ * shallower directory keeps its text, so its `..` leads further up, and other programs would follow it out.
  * @param place path of the source on the host
- * @throws FsError EACCES
+ * @throws FsError EACCES, and what the host throws
  */
 export async function checkLinks(place: string, from: string, to: string): Promise<void> {
   const [before, after] = [levelOf(from), levelOf(to)];

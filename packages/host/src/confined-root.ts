@@ -25,19 +25,19 @@ export class Trail implements Disposable {
     return this.#pathHandles;
   }
 
-  /** Handle of the deepest entry on the path that exists. */
+  /** Handle of the last entry that the walk reached. */
   get last(): PathHandle {
     return this.#pathHandles.at(-1) as PathHandle;
   }
 
-  /** True if every name of the path exists. */
+  /** True if the walk reached the end of the path. */
   get complete(): boolean {
     return this.#pathHandles.length === this.#names.length + 1;
   }
 
   /**
-   * Walks to another normalized path, starting at the deepest directory that both paths share. Stops at a link, a file
-   * or a missing name. @throws what the host throws
+   * Walks to another normalized path, starting at the deepest entry that both paths share. Stops at a missing or hidden
+   * name, or at an entry that is not a directory. @throws what the host throws
    */
   goTo(path: string): void {
     const names = pathSegments(path);
@@ -69,18 +69,18 @@ export class Trail implements Disposable {
 
 /**
  * A directory of the host that no path can leave. Paths are walked one component at a time under held descriptors, and
- * links are never followed here. Whatever another process swaps concurrently, every entry lay under the root when it
- * was reached.
+ * links are never followed here. On Linux, whatever another process swaps concurrently, every entry lay under the root
+ * when it was reached; see {@link HAS_DESCRIPTOR_PATHS}.
  */
 export class ConfinedRoot {
-  /** The canonical path of the root on the host. */
+  /** Canonical path of the root on the host when it was opened. */
   readonly hostPath: string;
   readonly #rootPath: string;
   readonly #descriptor: number | undefined;
 
   /**
    * @param hidesGit if true, names that a disk reads as `.git` count as missing
-   * @throws what `realpath` throws if the directory does not exist; FsError ENOTDIR if it is not a directory
+   * @throws what the host throws, such as ENOENT; FsError ENOTDIR if it is not a directory
    */
   constructor(
     directory: string,
@@ -103,12 +103,15 @@ export class ConfinedRoot {
     return join(this.#rootPath, name);
   }
 
-  /** Reports whether a name counts as missing in every directory. */
+  /** Reports whether entries of this name count as missing, in whatever directory they are. */
   isHidden(name: string): boolean {
     return name.startsWith(TEMPORARY) || (this.hidesGit && isDotGit(name));
   }
 
-  /** Returns the current path of the root on the host: the directory may have been moved since it was opened. */
+  /**
+   * Returns the current path of the root on the host: the directory may have been moved since it was opened. On
+   * platforms other than Linux, returns the path at which it was opened.
+   */
   currentHostPath(): string {
     return this.#descriptor === undefined ? this.hostPath : readlinkSync(`/proc/self/fd/${this.#descriptor}`);
   }
@@ -117,7 +120,7 @@ export class ConfinedRoot {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
   }
 
-  /** Walks a normalized path. Stops at a link, a file or a missing name. @throws what the host throws */
+  /** Walks a normalized path as far as {@link Trail.goTo} does. @throws what the host throws */
   walk(path: string): Trail {
     const top = this.#descriptor === undefined ? PathHandle.at(this.hostPath) : PathHandle.of(this.#descriptor);
     const trail = new Trail(top, (name) => this.isHidden(name));
@@ -166,5 +169,8 @@ export function levelOf(path: string): number {
   return pathSegments(path).length - 1;
 }
 
-/** Prefix of the names of unfinished files and directories. The filesystem treats such names as missing. */
+/**
+ * Prefix of the names of staging directories and of the journal of `applyChanges`. The filesystem treats such names as
+ * missing.
+ */
 export const TEMPORARY = '.scratchfs-tmp-';

@@ -52,7 +52,7 @@ export class DirectoryHandle implements Disposable {
     return new DirectoryHandle(String(path), undefined);
   }
 
-  /** Opens a directory in this one. @throws ENOENT; ENOTDIR also for a link */
+  /** Opens a directory in this one without following a link. @throws what `open` throws, such as ENOENT or ENOTDIR */
   enter(name: RawName): DirectoryHandle {
     return DirectoryHandle.#open(this.#place(name));
   }
@@ -80,7 +80,7 @@ export class DirectoryHandle implements Disposable {
     });
   }
 
-  /** Returns the stats of a name, a link not followed; undefined if it does not exist. */
+  /** Returns the stats of a name without following a link; undefined if it does not exist. */
   stat(name: RawName): BigIntStats | undefined {
     return lstatSync(this.#place(name), { bigint: true, throwIfNoEntry: false });
   }
@@ -145,7 +145,7 @@ export class DirectoryHandle implements Disposable {
     renameSync(from.child(name), this.child(name));
   }
 
-  /** Completes a file under its temporary name and renames it. On failure the temporary file is removed. */
+  /** Completes an entry under its temporary name and renames it. On failure the temporary entry is removed. */
   #finish(name: string, temporary: string, finish: () => void): void {
     try {
       finish();
@@ -200,8 +200,8 @@ function isOpen({ mode }: BigIntStats): boolean {
 }
 
 /**
- * Gives the owner all permissions on a directory. If the platform allows, it is held meanwhile, so that no other
- * directory can be changed instead.
+ * Gives the owner all permissions on a directory. On Linux the directory is held open, so that no other one can be
+ * changed instead.
  */
 function openToOwner(path: RawName, stat: BigIntStats): void {
   const mode = (Number(stat.mode) & 0o7777) | ALL_OF_OWNER;

@@ -1,6 +1,6 @@
 import { SLICE_MS } from '@scratchfs/core/internal';
 
-/** Time at which the calls of this round of the event loop began; undefined before the first one. */
+/** Time of the first call in this round of the event loop, in milliseconds; undefined before it. */
 let since: number | undefined;
 /** Callers that wait for a later round; one resumes in each. */
 const waiting: (() => void)[] = [];

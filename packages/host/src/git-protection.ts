@@ -14,8 +14,9 @@ export type GitAccess = 'read-only' | 'hidden' | 'writable';
 const HINT = "It belongs to a git repository, which can only be read here: open the directory with git: 'writable'";
 
 /**
- * Effect of a write on a path. `change`: the entry itself changes. `place`: a file with other content or another target
- * comes to the path. `displace`: the entry leaves the path, with everything under it.
+ * Effect of a write on a path. `change`: the entry changes, or a new file or directory is created. `place`: a link, an
+ * entry of another kind or an entry from elsewhere comes to the path. `displace`: the entry leaves the path, with
+ * everything under it.
  */
 export type Use = 'change' | 'place' | 'displace';
 
@@ -76,7 +77,7 @@ export class BatchCheck {
   }
 
   /**
-   * Checks the change of one entry, not of those under a directory.
+   * Checks the change of one entry, but not of the entries under it.
    * @throws FsError EACCES if it is refused, and what the host throws
    */
   async checkEntry(path: string, use: Use): Promise<void> {

@@ -17,7 +17,10 @@ export class HostBackend extends HostReadBackend {
   readonly #writes: HostWrites;
   readonly #outcomes = new Map<string, CommitResult>();
   #queue: Promise<unknown> = Promise.resolve();
-  /** Recovery of changes that a killed process has left. Undefined if there were none when the directory was opened. */
+  /**
+   * Recovery of changes that a killed process has left. Undefined if there were none when the directory was opened, or
+   * if it is only read.
+   */
   #recovery: Promise<unknown> | undefined;
   #commits = 0;
 
@@ -28,7 +31,7 @@ export class HostBackend extends HostReadBackend {
     this.#writes = new HostWrites(this.root, this.ids, this.#staging, hardLinks, protection);
     if (!isReadonly && lstatSync(this.root.child(JOURNAL), { throwIfNoEntry: false }) !== undefined) {
       this.#recovery = recover({ root: this.root, staging: this.#staging, protection });
-      // Each call reports its failure.
+      // Loads and commits, which await it, report its failure.
       this.#recovery.catch(() => undefined);
     }
   }
@@ -84,8 +87,8 @@ export class HostBackend extends HostReadBackend {
   }
 
   /**
-   * If another process changed one of the paths, changes nothing and returns the checks that failed: an empty list if
-   * they are not known.
+   * Applies the writes of a batch, all or none. If another process has changed one of the paths, returns the checks
+   * that failed, or an empty list if that was noticed only while writing.
    */
   async #applyJournaled({ checks, writes }: Batch): Promise<readonly number[] | undefined> {
     await this.#writes.checkProtection(writes);

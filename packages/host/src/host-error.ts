@@ -27,8 +27,9 @@ const ALIKE: Readonly<Record<string, FsErrorCode>> = {
 };
 
 /**
- * Returns an error of the host as an error of the filesystem, with its code and the path inside. The host's path, which
- * its message contains, is left out, and so is the original error.
+ * Returns an error of the host as an `FsError` with its code and the path inside, or as a `StorageError` if the
+ * filesystem has no such code. Errors of these two classes are returned as they are. The original error is left out,
+ * because its message contains the host's path.
  */
 export function hostError(error: unknown, syscall: string, path: string): Error {
   if (isFsError(error) || error instanceof StorageError) return error;
@@ -47,7 +48,7 @@ export function isCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | undefined)?.code ?? ''));
 }
 
-/** Reports whether a write failed for lack of permission. */
+/** Reports whether a write failed for lack of permission or on a read-only disk. */
 export function isUnwritable(error: unknown): boolean {
   return isCode(error, 'EACCES', 'EPERM', 'EROFS');
 }

@@ -14,8 +14,8 @@ export interface HostFileSystemOptions {
   readonly strict?: boolean | undefined;
   /**
    * Treatment of a changed file that has other hard links, not all of which are known to lie inside the directory, such
-   * as a file of pnpm's store or of `cp -al`. `break`: its name gets a new file with the new content, mode or times,
-   * and the other names keep the old file. `in-place`: the file itself changes, under all its names, including those
+   * as a file of pnpm's store or of `cp -al`. `break`: its name gets a new file with the new content or metadata, and
+   * the other names keep the old file. `in-place`: the file itself changes, under all its names, including those
    * outside the directory. Links made by this filesystem are known as long as it is open; such a file stays one file.
    * Default `break`.
    */
@@ -64,18 +64,21 @@ const TIMEOUT_MS = 3_600_000;
 /**
  * Opens a directory of the host as a filesystem that no path can leave. `/` is the directory. Links inside are
  * followed; links that lead out are shown but not followed (EACCES). Pipes, sockets, devices and names that are not
- * UTF-8 are not shown. Other processes may change the directory at any time: each call confirms what was read before.
+ * UTF-8 are not shown. Other processes may change the directory at any time, so each call confirms what the filesystem
+ * remembers.
  *
  * A written file replaces the old one atomically, so that after a crash it is the old or the new one. Two kinds of
  * files are changed in place: files above 16 MiB of which a part changes, and files to which this filesystem has given
- * several names. If such a change fails, the old content is put back. For other files with several names see {@link
- * HostFileSystemOptions.hardLinks}. Times are the host's. Names that begin with `.scratchfs-tmp-` count as missing.
+ * several names. If such a change fails, the old content is put back if the disk permits it. For other files with
+ * several names see {@link HostFileSystemOptions.hardLinks}. Times are the host's. Names that begin with
+ * `.scratchfs-tmp-` count as missing.
  *
  * `checkpoint`, `rollback`, `fork`, `transaction` and restoring a snapshot fail with ENOTSUP. An `overlay` of the
  * filesystem has them all and leaves the directory as it is. `stats` walks the tree to count it.
  *
- * @throws FsError ENOENT if the directory does not exist, ENOTDIR if it is not a directory; Error if `strict` is set
- *   and the platform cannot confine
+ * @throws TypeError for malformed arguments; FsError ENOENT if the directory does not exist, ENOTDIR if it is not a
+ *   directory, and other codes with which the host refuses to open it; Error if `strict` is set and the platform cannot
+ *   confine
  * @example
  * ```ts no-run
  * import { hostFileSystem } from '@scratchfs/host';

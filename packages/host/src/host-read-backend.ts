@@ -68,7 +68,7 @@ export class HostReadBackend implements Backend {
   /** Resolves when changes that a killed process has left are recovered. Awaited before each load. */
   protected async recovered(): Promise<void> {}
 
-  /** Resolves when nothing of this backend uses the root any more. */
+  /** Awaited by `close` before it closes the root. */
   protected async settled(): Promise<void> {
     await Promise.allSettled(this.#loads);
   }
@@ -81,7 +81,7 @@ export class HostReadBackend implements Backend {
   async #load(requests: readonly LoadRequest[], call: BackendCall | undefined): Promise<readonly LoadResult[]> {
     await this.recovered();
     const results: LoadResult[] = [];
-    // Paths that follow each other share the directories above them.
+    // Requests for paths share one trail, which keeps the directories that consecutive paths have in common.
     let trail: Trail | undefined;
     try {
       for (const request of requests) {

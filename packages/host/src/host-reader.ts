@@ -29,7 +29,10 @@ export class HostReader {
     readonly ids: NodeIds,
   ) {}
 
-  /** Loads the content, listing or tree of a node. Returns `gone` if the node is no longer at its path. */
+  /**
+   * Loads the content, listing or tree of a node. Returns `gone` if the path does not lead to the node, or if the
+   * node's kind has none of those.
+   */
   async load(request: Exclude<LoadRequest, PathRequest>, signal?: AbortSignal): Promise<LoadResult> {
     signal?.throwIfAborted();
     using trail = this.root.walk(request.at.path);
@@ -47,7 +50,7 @@ export class HostReader {
     return { kind: 'list', directory: this.record(pathHandle.stat), names, nodes, complete: isComplete };
   }
 
-  /** Loads a path. @param trail any trail of the root; it goes to the directory above the path */
+  /** Loads a path. @param trail any trail of the root, which is moved to the directory above the path */
   async path({ path, content }: PathRequest, trail: Trail): Promise<LoadResult> {
     trail.goTo(parentPath(path));
     const nodes: (NodeRecord | null)[] = [];
@@ -59,7 +62,7 @@ export class HostReader {
     }
     const { last, complete, pathHandles } = trail;
     if (path === '/' || last.kind !== 'directory') return { kind: 'path', nodes };
-    // The last name is only looked at: opening it is three calls, and for a missing one an exception.
+    // Looking at the last name takes one call. Opening it takes three, and throws if the name is missing.
     const name = nameAt(path, pathHandles.length);
     const stat = complete && !this.root.isHidden(name) ? last.look(name) : undefined;
     const record = stat && this.#recordOf(stat, last, name, pathHandles.length - 1);
@@ -103,7 +106,10 @@ export class HostReader {
     return { id, kind, meta, version, size: Buffer.byteLength(link.target), links, ...link };
   }
 
-  /** Returns undefined for sockets, pipes and devices, which count as missing. */
+  /**
+   * Returns undefined for sockets, pipes and devices, which count as missing, and for a link that was removed or
+   * replaced just now.
+   */
   #recordOf(stat: BigIntStats, parent: PathHandle | undefined, name: string, depth: number): NodeRecord | undefined {
     const kind = kindOf(stat);
     if (kind === 'special') return undefined;
@@ -116,7 +122,7 @@ export class HostReader {
     }
   }
 
-  /** Lists a directory, at most `limit` names after `after`. Looks at no more names than that takes. */
+  /** Lists the shown entries of a directory in the order of their names: at most `limit`, with names after `after`. */
   async #listing(
     directory: PathHandle,
     depth: number,
@@ -143,8 +149,8 @@ export class HostReader {
   }
 
   /**
-   * Reports whether a name is shown. Names that a filesystem cannot hold (not UTF-8, with a backslash) count as
-   * missing.
+   * Reports whether a name is shown. Hidden names and names that a filesystem cannot hold count as missing, and so do
+   * names with U+FFFD, because Node decodes invalid UTF-8 to it.
    */
   #isShown(name: string): boolean {
     if (name.includes('\ufffd') || this.root.isHidden(name)) return false;
@@ -224,7 +230,10 @@ function nameAt(path: string, depth: number): string {
   return depth === 0 ? '' : (path.split('/')[depth] as string);
 }
 
-/** Returns a version that changes with content, metadata and names. */
+/**
+ * Returns a version of an entry, made of its times of change and, unless it is a directory, of its inode, size, mode
+ * and number of names.
+ */
 export function versionOf(stat: BigIntStats): string {
   const { ino, size, mtimeNs, ctimeNs, nlink, mode } = stat;
   // A file that replaces another one within a tick of the clock differs by its inode.
@@ -270,7 +279,7 @@ function contentOf(directory: PathHandle, name: string, { size, version }: NodeR
     for (let read = -1; read !== 0 && done < size; done += read) read = readSync(file, bytes, done, size - done, done);
     return done === size ? bytes : undefined;
   } catch {
-    // A read of the file by itself reports why.
+    // Reading the file by itself reports the error.
     return undefined;
   } finally {
     if (file !== undefined) closeSync(file);

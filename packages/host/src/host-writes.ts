@@ -46,13 +46,14 @@ const SYSCALLS: Readonly<Record<Write['kind'], string>> = {
 
 /**
  * Treatment of a changed file that has other hard links, not all of which are known to lie inside the root. `break`:
- * the name gets a new file with the new content or mode, and the other names keep the old file. `in-place`: the file
- * itself changes, under all its names, including those outside the root.
+ * the name gets a new file with the new content or metadata, and the other names keep the old file. `in-place`: the
+ * file itself changes, under all its names, including those outside the root.
  */
 export type HardLinks = 'break' | 'in-place';
 
 /**
- * Applies the engine's writes to the host. Each write is atomic for other processes, except on files changed in place.
+ * Applies the engine's writes to the host. Other processes see a file's content as it was before a write or after it,
+ * except in files changed in place.
  */
 export class HostWrites {
   readonly #names: KnownNames;
@@ -75,7 +76,7 @@ export class HostWrites {
       try {
         if (write.kind === 'remove' && isReplaced(write.path, writes.slice(i + 1))) continue;
         if (write.kind === 'write') {
-          // Several writes to one file are applied as one step.
+          // Consecutive writes to one file are applied together.
           const all = contentWrites(write.path, writes.slice(i));
           await this.#at(write.path, (path) => this.#write(path, all));
           i += all.length - 1;
@@ -86,7 +87,10 @@ export class HostWrites {
     }
   }
 
-  /** Checks all writes before the first is applied, so that a refused batch changes nothing. */
+  /**
+   * Throws if the protection of repositories refuses one of the writes. Called before the first is applied, so that a
+   * refused batch changes nothing.
+   */
   async checkProtection(writes: readonly Write[]): Promise<void> {
     const batch = this.protection?.forBatch();
     if (batch === undefined) return;
@@ -117,7 +121,7 @@ export class HostWrites {
       });
   }
 
-  /** Calls `use` with the path of a name under its directory's descriptor. */
+  /** Calls `use` with a host path of the entry that is valid until `use` settles. */
   async #at<T>(path: string, use: (hostPath: string) => Promise<T>): Promise<T> {
     if (baseName(path).startsWith(TEMPORARY)) throw new FsError('EACCES', { path, hint: RESERVED });
     using trail = this.root.walk(parentPath(path));
@@ -155,7 +159,7 @@ export class HostWrites {
         const place = await this.staging.place();
         try {
           await fill(place, write.content ?? new Uint8Array(), write.meta.mode);
-          // `link` fails if another process has created the name, where `rename` would replace its file.
+          // `link` fails if another process has created the name. `rename` would replace its file.
           await link(place, path);
         } finally {
           await this.staging.clear(place);
@@ -193,8 +197,8 @@ export class HostWrites {
     using pathHandle = PathHandle.at(path);
     if (pathHandle.kind !== 'file') throw new FsError('EINVAL');
     const isBroken = this.#isBroken(pathHandle);
-    // Awaited here: the handle is closed when this returns.
     const isInParts = isPatched(pathHandle, writes);
+    // Awaited here: the handle is closed when this returns.
     if (!isBroken && (isInParts || pathHandle.stat.nlink > 1n)) return await patch(pathHandle, writes);
     if (isInParts) return await this.#replaceByCopy(path, pathHandle, (copy) => patch(copy, writes));
     const place = await this.staging.place();
@@ -288,7 +292,7 @@ export async function fill(place: string, content: Uint8Array, mode: number, own
     await writeAll(handle, content, 0);
     if (owned !== undefined && !isOwn(owned))
       await handle.chown(Number(owned.stat.uid), Number(owned.stat.gid)).catch(() => undefined);
-    // Restores bits that the umask removed, and set-id bits that writing or changing the owner cleared.
+    // Sets bits that the umask removed, and the set-id bits, which writing or changing the owner would have cleared.
     if (modeOf(fstatSync(handle.fd, { bigint: true })) !== (mode & 0o7777)) await handle.chmod(mode & 0o7777);
     await handle.datasync();
   } finally {
@@ -329,13 +333,13 @@ function contentWrites(path: string, writes: readonly Write[]): ContentWrite[] {
   return all;
 }
 
-/** Reports whether a file is too large to be written anew when a part of it changes. */
+/** Reports whether the writes change only parts of a file that is too large to be written anew. */
 function isPatched(pathHandle: PathHandle, writes: readonly ContentWrite[]): boolean {
   const largest = Math.max(Number(pathHandle.stat.size), ...writes.map(({ size }) => size));
   return largest > MAX_REPLACED_BYTES && !writes.some(isWholeWrite);
 }
 
-/** Changes a file in place. If a write fails, the old bytes are put back: the disk has room for them. */
+/** Changes a file in place. If a write fails, tries to put the old bytes back. */
 async function patch(pathHandle: PathHandle, writes: readonly ContentWrite[]): Promise<void> {
   const handle = await pathHandle.open(constants.O_RDWR);
   try {
@@ -427,7 +431,8 @@ async function setMetadata(
       if (!isNew || !isCode(error, 'EPERM')) throw error;
     }
   }
-  // The mode follows the owner, because changing the owner clears set-id bits. On Linux all links have the same mode.
+  // The mode is set after the owner, because changing the owner clears set-id bits. On Linux all links have the same
+  // mode.
   if (!isLink && modeOf(stat) !== meta.mode) await chmod(pathHandle.path, meta.mode);
   if (!times || (Number(stat.atimeMs) === Math.floor(meta.atime) && Number(stat.mtimeMs) === Math.floor(meta.mtime)))
     return;

@@ -3,9 +3,9 @@ import { basename, dirname, isAbsolute, relative, sep } from 'node:path';
 
 /**
  * Reports whether a path of the host (a relative one starts at the root) lies at or under a root, with every link on
- * the way resolved. The last names of the path need not exist. The result holds only at this moment, for messages and
- * early checks: a caller that then opens the path by name can be raced. Use `hostFileSystem`, which cannot be, for the
- * work itself.
+ * the way resolved. The last names of the path need not exist. Returns false if that cannot be told, as for a dangling
+ * link or a path with a backslash. The result holds only at this moment, for messages and early checks: a caller that
+ * then opens the path by name can be raced. Use `hostFileSystem` for the work itself.
  */
 export function isPathSafe(path: string, root: string): boolean {
   if (typeof path !== 'string' || typeof root !== 'string' || path.includes('\0') || root.includes('\0')) return false;
@@ -20,8 +20,8 @@ export function isPathSafe(path: string, root: string): boolean {
 }
 
 /**
- * Returns the real path of the deepest ancestor that exists; missing names under it cannot lead elsewhere. A dangling
- * link counts as unsafe.
+ * Returns the real path of the path, or of its deepest ancestor if it does not exist; missing names under that cannot
+ * lead elsewhere. @throws if a dangling link or a `..` that cannot be resolved is on the way
  */
 function nearest(path: string): string {
   let at = path;

@@ -38,7 +38,10 @@ export class KnownNames {
     }
   }
 
-  /** Reports whether all names of a file are known and still lead to it. Reads each of them from the disk. */
+  /**
+   * Reports whether all current names of a file are known: it has only one, or as many remembered paths lead to it as
+   * it has links. Looks up each of these paths.
+   */
   areAll(file: BigIntStats): boolean {
     if (file.nlink <= 1n) return true;
     const key = inodeKey(file);

@@ -4,13 +4,13 @@ import { isAutoRunDirectory, type KnownLink } from './auto-run-files.js';
 import { ConfinedRoot } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 
-/** Maximum number of directories that are listed; those nearest to the top come first. */
+/** Maximum number of directories that one call lists. */
 const MAX_DIRECTORIES = 2_000;
 
 /**
- * Returns the links that lie next to paths: in the directories above each of them, and in directories with files that
- * programs obey there, such as `.husky`. Of a link elsewhere nothing is known. Directories that cannot be read have
- * none. `top`: the path at which the absolute target of a link begins; default: that of the root on the host.
+ * Returns the symlinks in the directories above paths, and in directories there with files that programs obey, such as
+ * `.husky`. Skips directories that cannot be read, and those above {@link MAX_DIRECTORIES}. `top`: path at which the
+ * absolute target of a link begins if it lies inside. Default: that of the root on the host.
  */
 export async function linksAround(
   root: ConfinedRoot,
@@ -38,7 +38,7 @@ export async function linksAround(
   return links;
 }
 
-/** {@link linksAround} in a directory of the host; none if it cannot be opened. */
+/** Like {@link linksAround}, for a directory of the host. Returns none if that cannot be opened. */
 export async function linksIn(directory: string, paths: Iterable<string>, top?: string): Promise<KnownLink[]> {
   let root: ConfinedRoot | undefined;
   try {
@@ -65,7 +65,10 @@ function directoriesAbove(paths: Iterable<string>): string[] {
   return [...found].sort((a, b) => a[1] - b[1]).map(([path]) => path);
 }
 
-/** Returns the target of a link; an absolute one begins at `top`, or leads out. */
+/**
+ * Returns the target of a link. An absolute target at or under `top` becomes a path that begins there, any other {@link
+ * LEADS_OUT}.
+ */
 function within(target: string, top: string): string {
   if (!target.startsWith('/')) return target;
   return target === top || target.startsWith(`${top}/`) ? target.slice(top.length) || '/' : LEADS_OUT;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { isCode } from './host-error.js';
 
-/** Returns the names in a directory; none if it does not exist. */
+/** Returns the names in a directory; none if it does not exist or is not a directory. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

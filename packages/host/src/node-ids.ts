@@ -1,10 +1,13 @@
 import type { BigIntStats } from 'node:fs';
 import type { NodeId } from '@scratchfs/core';
 
-/** Maximum number of ids assigned by clients that are remembered. */
+/** Maximum number of remembered ids that differ from device and inode. */
 const MAX_GIVEN_IDS = 100_000;
 
-/** Ids of the files on the host: device and inode, or the id that a client assigned on creation. */
+/**
+ * Ids of entries on the host: device and inode, unless another id was given, such as one that a client chose on
+ * creation.
+ */
 export class NodeIds {
   readonly #given = new Map<string, NodeId>();
   #renewed = 0;
@@ -35,7 +38,10 @@ export class NodeIds {
   }
 }
 
-/** Returns a key that differs for all existing files of the host. The system gives it again after a file is removed. */
+/**
+ * Returns a key of device and inode, which no other existing file of the host has. The system may reuse it after a file
+ * is removed.
+ */
 export function inodeKey({ dev, ino }: BigIntStats): string {
   return [dev, ino].join(':');
 }

@@ -20,12 +20,13 @@ export const O_PATH = 0o10000000;
 /** True if names are looked up under open descriptors (Linux), so that no other process can swap a checked name. */
 export const HAS_DESCRIPTOR_PATHS = process.platform === 'linux';
 
-/** Directories with this many names or more are listed asynchronously. */
+/** Number of names at which reading a directory entry by entry is given up for an asynchronous listing. */
 const MAX_NAMES_READ_SYNC = 256;
 
 /**
- * Bytes up to which a directory is listed in one synchronous call, less than half as long as reading it entry by entry:
- * at most some 350 names on the disks where sizes grow with names. A size of 0 says nothing.
+ * Size in bytes up to which a directory is listed in one synchronous call, which takes less than half as long as
+ * reading it entry by entry. Applies only to the disks in {@link SIZED_BY_NAMES}, on which that is at most some 350
+ * names. A size of 0 says nothing.
  */
 const MAX_BYTES_LISTED_SYNC = 4096n;
 
@@ -35,7 +36,7 @@ const MAX_BYTES_LISTED_SYNC = 4096n;
  */
 const SIZED_BY_NAMES: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x01021994]);
 
-/** A name in a directory, as bytes if it is not valid UTF-8. */
+/** A name or path on the host. Only as bytes can it be invalid UTF-8. */
 export type RawName = string | Buffer;
 
 export type Kind = 'file' | 'directory' | 'symlink' | 'special';
@@ -72,7 +73,7 @@ export class PathHandle implements Disposable {
     }
   }
 
-  /** Like {@link at}, but returns undefined if nothing is there. */
+  /** Like {@link at}, but returns undefined if the path does not exist (ENOENT). */
   static find(path: RawName): PathHandle | undefined {
     try {
       return PathHandle.at(path);
@@ -98,14 +99,17 @@ export class PathHandle implements Disposable {
   }
 
   /**
-   * Opens a name in this directory. Returns undefined if the entry has been removed, or if a name given as text is not
-   * valid UTF-8 on the disk.
+   * Opens a name in this directory. Returns undefined if it does not exist. A name that is not valid UTF-8 on the disk
+   * is found only if it is given as bytes.
    */
   enter(name: RawName): PathHandle | undefined {
     return PathHandle.find(rawPath(this.path, name));
   }
 
-  /** Returns the stats of a name in this directory without opening it, a link not followed. */
+  /**
+   * Returns the stats of a name in this directory without opening it or following a link; undefined if it does not
+   * exist.
+   */
   look(name: string): BigIntStats | undefined {
     return lstatSync(this.child(name), { bigint: true, throwIfNoEntry: false });
   }
@@ -115,7 +119,7 @@ export class PathHandle implements Disposable {
     return readlinkSync(this.child(name));
   }
 
-  /** Returns the names in this directory. */
+  /** Returns the names in this directory, in no certain order. Bytes that are not UTF-8 become U+FFFD. */
   async names(): Promise<string[]> {
     const { size } = this.stat;
     if (size > 0n && size <= MAX_BYTES_LISTED_SYNC && isSizedByNames(this.path)) return readdirSync(this.path);

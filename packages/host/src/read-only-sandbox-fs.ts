@@ -18,18 +18,20 @@ const DEFAULT_MAX_BYTES = 2_000_000;
 
 /**
  * Read-only access to a directory of the host: every path, relative or absolute, must lie under the root with all links
- * resolved. An absolute path may lead to the root through links. Nothing on the host changes. Instances are frozen.
+ * resolved. An absolute path may lead to the root through links. Nothing on the host is written. Instances are frozen.
  */
 export class ReadOnlySandboxFS {
   /** Canonical root: `~` expanded, links resolved, absolute. */
   readonly rootDir: string;
-  /** The root as the caller wrote it, absolute, if that text leads to it. */
+  /**
+   * The root as the caller wrote it, absolute and with `~` expanded. Undefined if that text does not lead to the root.
+   */
   readonly #givenRoot: string | undefined;
   readonly #fileSystem: FileSystem;
 
   /**
    * @throws FsError ENOENT if the root does not exist or cannot be reached, ENOTDIR if it is not a directory; TypeError
-   *   for a root that is not a path and for options that do not exist
+   *   for a root that is not a path and for options that do not exist; what {@link hostFileSystem} throws
    */
   constructor(options: { readonly rootDir: string }) {
     checkOptions(options, ['rootDir'], 'ReadOnlySandboxFS');
@@ -73,9 +75,9 @@ export class ReadOnlySandboxFS {
 
   /**
    * Reads a file as UTF-8 text; malformed bytes become U+FFFD.
-   * @throws SandboxViolation outside the root; FsError ENOENT if it is missing or not a regular file, EFBIG above
-   *   `maxBytes`; RangeError for a `maxBytes` that is not a whole number of 0 or more; TypeError for options that do
-   *   not exist
+   * @throws SandboxViolation outside the root, and if the host denies access; FsError ENOENT if it is missing or not a
+   *   regular file, EFBIG above `maxBytes`, and what else the host throws; RangeError for a `maxBytes` that is not a
+   *   whole number of 0 or more; TypeError for options that do not exist
    */
   async readText(path: string, options: ReadTextOptions = {}): Promise<string> {
     checkOptions(options, ['maxBytes'], 'readText');
@@ -151,7 +153,7 @@ export class ReadOnlySandboxFS {
 
   /**
    * Returns an absolute path relative to the root; undefined if it does not lead there. Links are resolved up to the
-   * first name that lies under the root. The filesystem resolves those after it, and cannot be raced.
+   * first name that lies at or under the root. The filesystem resolves the names after it.
    */
   async #fromTop(path: string): Promise<string | undefined> {
     const direct = textWithin(this.rootDir, path);

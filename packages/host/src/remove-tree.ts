@@ -8,7 +8,8 @@ export type MakePlace = () => Promise<string>;
 
 /**
  * Removes a file, link or directory with its contents. Links are not followed: a directory is held while it is emptied,
- * and the directories in it are first moved to paths of their own, so that depth costs neither descriptors nor stack.
+ * and the non-empty directories in it are moved to paths of their own, so that depth costs neither descriptors nor
+ * stack.
  */
 export async function removeTree(place: string, makePlace: MakePlace): Promise<void> {
   if (await isRemovedAtOnce(place)) return;

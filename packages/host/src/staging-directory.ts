@@ -9,8 +9,9 @@ import { removeTree } from './remove-tree.js';
 
 /**
  * A hidden directory at the top of the root. New files are completed here before they get their names, and removed
- * trees are moved here before they are taken apart, so that other processes see one rename. It is removed by `close`,
- * or when the process exits. What a killed process leaves is removed by the next one that changes something here.
+ * trees are moved here before they are taken apart, so that other processes see each change in one step. It is removed
+ * by `close`, or when the process exits. What a killed process leaves is removed later, when a process of the same PID
+ * namespace creates a staging directory here.
  */
 export class StagingDirectory {
   #folder: Promise<Folder> | undefined;
@@ -18,7 +19,7 @@ export class StagingDirectory {
 
   constructor(readonly root: ConfinedRoot) {}
 
-  /** Returns an unused path. */
+  /** Returns an unused path in the directory, which the first call creates. */
   async place(): Promise<string> {
     this.#folder ??= this.#open().catch((error: unknown) => {
       this.#folder = undefined;
@@ -37,7 +38,7 @@ export class StagingDirectory {
     this.#folder = undefined;
     if (folder === undefined) return;
     const { pathHandle, name } = folder;
-    // Retries entries that could not be removed before; those that still cannot be are left to the next process.
+    // Retries entries that could not be removed before; those that still cannot be are left to a later process.
     for (const left of await readdir(pathHandle.path).catch(() => [])) {
       await removeTree(pathHandle.child(left), async () => pathHandle.child(String(++this.#next))).catch(
         () => undefined,
@@ -74,7 +75,8 @@ export class StagingDirectory {
         await rename(this.root.child(name), place);
         await removeTree(place, async () => folder.child(String(++this.#next)));
       } catch {
-        // Another process removes it at the same time, or only its owner may. Neither stops the work.
+        // For example, another process removes it at the same time, or only its owner may. Such leftovers do not stop
+        // the work.
       }
     }
   }
@@ -101,14 +103,14 @@ function removeAtExit(): void {
       for (const name of contents.names()) contents.remove(name);
       rmdirSync(folder.root.child(folder.name));
     } catch {
-      // The next process removes it. An error here would change the exit code of this one.
+      // A later process removes it. An error here would change the exit code of this one.
     }
   }
 }
 
 /**
- * Returns a name that identifies this process among all that use the directory: process numbers are reused, and a
- * container has its own.
+ * Returns a name that tells this process from others that use the directory, even if they have had its number or run in
+ * another container.
  */
 async function processName(): Promise<string> {
   return `${process.pid}-${startOf(process.pid) ?? 0}-${await realm()}`;
@@ -123,7 +125,7 @@ async function isInUse(name: string): Promise<boolean> {
   return isAlive(Number(pid), start);
 }
 
-/** Returns the id of the PID namespace to which process numbers refer. */
+/** Returns the id of the PID namespace to which process numbers refer; `0` if it is unknown. */
 async function realm(): Promise<string> {
   const link = await readlink('/proc/self/ns/pid').catch(() => '');
   return /\d+/.exec(link)?.[0] ?? '0';

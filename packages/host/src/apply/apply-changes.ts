@@ -18,7 +18,8 @@ export interface ApplyOptions {
   /**
    * Treatment of paths whose state on the disk is not the one that their change began from. `fail`: nothing is written.
    * `skip`: these paths keep their state, and the others are written. `overwrite`: the new state is written all the
-   * same, but nothing is removed that no change names. Default `fail`.
+   * same, but nothing is removed that no change names. If a path cannot be overwritten, nothing is written. Default
+   * `fail`.
    */
   readonly onConflict?: 'fail' | 'skip' | 'overwrite' | undefined;
   /** Write nothing, and return what would be done. Default false. */
@@ -27,15 +28,15 @@ export interface ApplyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Paths are absolute in the directory and sorted. */
+/** Paths are absolute in the directory. All lists except `kept` are sorted. */
 export interface ApplyResult {
-  /** False if nothing is written because of a conflict. */
+  /** False if conflicts stop the call, so that nothing is written. Always true with `skip`. */
   readonly success: boolean;
   /** Paths that were written or removed, or with `dryRun` would be. */
   readonly applied: readonly string[];
   /** Paths that had their new state already. */
   readonly unchanged: readonly string[];
-  /** Paths whose state was not the one that their change began from, even if they were overwritten. */
+  /** Paths whose change does not fit the state of the disk, even if they were overwritten. */
   readonly conflicts: readonly ApplyConflict[];
   /** Paths with a conflict that keep their state. */
   readonly skipped: readonly string[];
@@ -43,11 +44,15 @@ export interface ApplyResult {
    * Applied files that other programs run or obey on their own (hooks, package scripts, `.envrc`, editor tasks), for a
    * person to review; see `autoRunFiles`. Also links in place of directories with such files, and links to those, and
    * files that such a link makes reachable: with the link `.vscode` → `conf`, the file `conf/tasks.json`. Known are the
-   * links among the changes, and those of the disk in the directories above a changed path and in `.husky`, `.git/hooks`
-   * and the like there. A link elsewhere, or one that leads out of the directory and back, is not seen.
+   * links among the changes, and those of the disk in the directories above a changed path and in `.husky`,
+   * `.git/hooks` and the like there. At most 2,000 directories are searched. A link elsewhere, or one that leads out of
+   * the directory and back, is not seen.
    */
   readonly autoRun: readonly string[];
-  /** Old entries that could not get their path back, because another process took it while changes were undone. */
+  /**
+   * Entries that could not get their path back when changes were undone, because another process had taken the path or
+   * removed its directory.
+   */
   readonly kept: readonly KeptEntry[];
 }
 
@@ -63,24 +68,27 @@ const PAUSE_MS = 20;
  * Writes changes into a directory of the host, all of them or nothing: the way back from a filesystem in memory to a
  * folder that is not a repository. Takes a `diff` with `contents: true`, or a list of changes.
  *
- * Each path is compared with the state that its change began from. If it is in another state, that is a conflict, and by
- * default nothing is written. Paths that have the new state already are left alone. Missing directories above new files
- * are created. Owners are kept, times are those of the call. A replaced file is a new file: other hard links keep the old
- * one. Links are never followed, and links that lead out of the directory are refused.
+ * Each path is compared with the state that its change began from. If it is in another state, that is a conflict, and
+ * by default nothing is written. Paths that have the new state already are left alone. Missing directories above new
+ * files are created. A replaced file keeps its owner if the process may set it. Times are those of the call. A replaced
+ * file is a new file: other hard links keep the old one. Links are never followed, and links that lead out of the
+ * directory are refused.
  *
  * New files are prepared in a hidden directory at the top, then given their names one after another, so other processes
  * may see a part of the changes for a moment, and no file for an instant where one is replaced, as with `git checkout`.
- * An entry that another process creates or changes in between is never replaced: everything is undone, and the changes
- * are compared again. If the process is killed, the next `applyChanges`, the next use of a writable `hostFileSystem` of
- * the directory, or {@link recoverDirectory} undoes the changes, or completes them if all were made. Calls for one
- * directory, also of several processes, wait for each other for up to 10 seconds.
+ * If another process creates or changes an entry in between, everything is undone, and the changes are compared again;
+ * with `overwrite`, an entry changed in between is replaced. If the process is killed, the next `applyChanges`,
+ * `loadDirectory` or {@link recoverDirectory}, or opening the directory with a writable `hostFileSystem`, undoes the
+ * changes, or completes them if all were made. Calls for one directory, also of several processes, wait for each other
+ * for up to 10 seconds.
  *
  * The contents of `changes` must not be changed before the call ends.
  *
  * @throws TypeError for malformed changes or options; FsError EACCES for `.git` and other paths that `hostFileSystem`
  *   protects, for links that lead out and for names that begin with `.scratchfs-tmp-`, EXDEV for a path on another file
- *   system, EBUSY if other calls or processes do not let it finish, and what the host refuses (ENOSPC, EACCES, EROFS …),
- *   all with nothing changed; StorageError if undoing failed too: call `recoverDirectory`
+ *   system, EFBIG for too many changes, EBUSY if other calls or processes do not let it finish, and what the host
+ *   refuses (ENOSPC, EACCES, EROFS …), all with nothing changed; the reason of the signal; StorageError if the host
+ *   fails otherwise, or if undoing failed too: call `recoverDirectory`
  * @example
  * ```ts no-run
  * import { applyChanges, loadDirectory } from '@scratchfs/host';
@@ -110,8 +118,8 @@ export async function applyChanges(
 }
 
 /**
- * Returns what {@link applyChanges} would do, and lists the paths for which it would throw because they cannot be written:
- * protected ones, links that lead out, other file systems. Nothing is written.
+ * Returns what {@link applyChanges} would do, and lists the paths for which it would throw because they cannot be
+ * written, such as protected paths, links that lead out and paths on other file systems. Nothing is written.
  */
 export async function examineChanges(
   changes: readonly PathChange[],
@@ -127,11 +135,11 @@ export async function examineChanges(
 
 /** Result of recovering a directory. */
 export interface DirectoryRecovery {
-  /** `nothing`: no interrupted changes were found, or the process that makes them still runs. */
+  /** `nothing`: no interrupted changes were found, or the process that makes them may still run. */
   readonly outcome: Recovery;
   /**
    * Entries that could not get their paths back, because another process has taken the path or removed its directory.
-   * They lie in a directory of their own at the top.
+   * They lie at the top, in a directory with a name that begins with `.scratchfs-kept-`.
    */
   readonly kept: readonly KeptEntry[];
 }
@@ -180,7 +188,7 @@ function open(directory: string): ApplyTarget & AsyncDisposable {
   };
 }
 
-/** Recovers a directory. `busy` if the process whose changes are found still runs. */
+/** Recovers a directory. `busy` if the process whose changes are found may still run. */
 export async function recover({ root, staging, protection }: ApplyTarget): Promise<DirectoryRecovery | 'busy'> {
   const found = await ChangeJournal.find(root, staging);
   if (found === undefined) return NOTHING;
@@ -240,7 +248,7 @@ class Application {
 
 /**
  * Undoes or completes interrupted changes, and waits for those of other calls.
- * @throws FsError EBUSY after {@link WAIT_MS}
+ * @throws FsError EBUSY after {@link WAIT_MS}; what {@link recover} throws; the reason of the signal
  */
 export async function recovered(target: ApplyTarget, signal: AbortSignal | undefined): Promise<void> {
   const until = performance.now() + WAIT_MS;
@@ -253,7 +261,10 @@ export async function recovered(target: ApplyTarget, signal: AbortSignal | undef
 
 /** Outcome of an attempt to make changes. */
 export interface Attempt {
-  /** A path that another process has changed, so that everything was undone. Undefined after success. */
+  /**
+   * A path that another process has changed, so that everything was undone; `/` if the directory had the journal of
+   * other changes. Undefined after success.
+   */
   readonly changed: string | undefined;
   readonly kept: readonly KeptEntry[];
 }

@@ -22,8 +22,9 @@ type Find<K extends Write['kind']> = Extract<Write, { kind: K }>;
 /**
  * Returns the changes that a batch of writes makes to each path, compared with the disk. The preconditions of the batch
  * must be checked afterwards: another process may have changed an entry before it was compared.
- * @throws FsError ENOTSUP for writes that cannot be a change of single paths: hard links, copies, times, owners, moves
- *   of directories, and removals of directories that are not empty
+ * @throws FsError ENOTSUP for writes that cannot be a change of single paths, such as hard links, copies, moves of
+ *   directories, and removals of directories that are not empty; EACCES for reserved names and links that lead out;
+ *   what the host throws
  */
 export async function batchChanges(root: ConfinedRoot, ids: NodeIds, writes: readonly Write[]): Promise<BatchChanges> {
   const batch = new BatchOfPaths(root, ids);

@@ -27,7 +27,10 @@ import {
 import { MODE_BITS } from './path-change.js';
 import type { PlannedChange } from './plan-changes.js';
 
-/** An entry that could not get its path back, because another process has put something else there. */
+/**
+ * An entry that could not get its path back when changes were undone, because another process has taken the path or
+ * removed its directory.
+ */
 export interface KeptEntry {
   readonly path: string;
   /** Path at which the entry lies now. */
@@ -47,18 +50,19 @@ const KEPT = 'kept';
 /** Age in milliseconds below which an entry may have been changed twice with the same time. */
 const RACY_MS = 2_000;
 
-/** Number of new files that are written at a time. */
+/** Maximum number of new entries that are prepared, or of directories that are synced, concurrently. */
 const FILES_AT_ONCE = 16;
 
 /**
  * Changes of a directory that are made completely or not at all. The new entries are prepared in a journal directory at
- * the top of the root, together with a list of steps. Each step moves one entry: an old one into the journal directory,
- * or a new one out of it, and never onto another entry. So whatever another process puts at a path in between is never
- * replaced, and what it changes before a step is found in the journal directory and returned. All steps can be undone
- * from their list alone. A file named `done` beside it says that all of them were made.
+ * the top of the root, together with a list of steps. A step moves an old entry into the journal directory, gives a new
+ * one its name, or sets the mode of a directory. No step moves an entry onto another one, with the exceptions that
+ * {@link giveName} names. So what another process puts at a path in between is not replaced, and what it changes before
+ * a step is found in the journal directory and returned. All steps can be undone from their list alone. A file named
+ * `done` beside the list says that all of them were made.
  */
 export class ChangeJournal implements Disposable {
-  /** Old entries as they were taken, by number. */
+  /** Old files and links as they were taken, by the number of their change. */
   readonly #taken = new Map<number, ReturnType<typeof fingerprintOf>>();
 
   private constructor(
@@ -71,7 +75,8 @@ export class ChangeJournal implements Disposable {
 
   /**
    * Prepares the changes. Undefined if the directory has the journal of other changes.
-   * @throws what the host throws, with nothing changed
+   * @throws FsError EFBIG for too many changes, what the host throws, and the reason of the signal; nothing is changed
+   *   then
    */
   static async begin(
     root: ConfinedRoot,
@@ -113,7 +118,10 @@ export class ChangeJournal implements Disposable {
     }
   }
 
-  /** Opens the journal that a process left. `busy` if its process still runs. */
+  /**
+   * Opens the journal that a process left. `busy` if its process may still run, or if another journal has taken its
+   * place.
+   */
   static async find(root: ConfinedRoot, staging: StagingDirectory): Promise<ChangeJournal | 'busy' | undefined> {
     const place = root.child(JOURNAL);
     const found = openJournal(place);
@@ -251,7 +259,8 @@ export class ChangeJournal implements Disposable {
         await rmdir(place).catch(unless('ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'));
       } else if (isSameEntry(fingerprintOf(now), is)) await rename(place, undone).catch(unless('ENOENT', 'ENOTDIR'));
     });
-    // Another process may have changed or replaced it just before it was moved, also in an earlier attempt to undo.
+    // Another process may have changed or replaced the entry just before it was moved, also in an earlier attempt to
+    // undo.
     const moved = this.#look(undone);
     if (moved === undefined || isSameEntry(fingerprintOf(moved), is)) return;
     await this.#giveBack(path, undone, i);
@@ -261,7 +270,7 @@ export class ChangeJournal implements Disposable {
     const { path, is } = step;
     const old = this.#old(step);
     if (this.#look(old) !== undefined) await this.#giveBack(path, old, i);
-    // Its mode may have been changed so that it could be moved.
+    // The mode of a directory may have been changed so that it could be moved.
     if (isDirectoryMode(is.mode))
       await this.#atIfThere(path, async (place) => void (await setModeOf(place, is.ino, Number(is.mode) & 0o7777)));
   }
@@ -295,13 +304,14 @@ export class ChangeJournal implements Disposable {
   }
 
   /**
-   * Moves the kept entries to the top of the root, all in one step. The name comes from the journal, so an untrusted
-   * person may have taken it: `rename` follows no link there, and fails if anything but an empty directory is there.
+   * Moves the kept entries to the top of the root, all in one step, and returns them with those of earlier attempts.
+   * The name comes from the journal, so an untrusted person may have taken it: `rename` follows no link there, and
+   * fails if anything but an empty directory is there.
    */
   async #showKept(): Promise<KeptEntry[]> {
     const { root, directory } = this;
     let name = `.scratchfs-kept-${this.journal.id}`;
-    // An attempt that failed later has moved them already.
+    // An earlier attempt may have moved entries before it failed.
     const shown = await this.#keptIn(name);
     if (directory.top.look(KEPT) === undefined) return shown;
     try {
@@ -401,7 +411,10 @@ function stepsOf(changes: readonly PlannedChange[], prepared: string): Step[] {
   return steps;
 }
 
-/** Gives an entry another name, which must be free. Returns false if it is not. */
+/**
+ * Gives an entry another name, which must be free. Returns false if it is not. For a directory, and on a disk without
+ * hard links, `rename` may replace what another process creates after the check.
+ */
 async function giveName(place: string, name: string): Promise<boolean> {
   const isFree = (): boolean => lstatSync(name, { throwIfNoEntry: false }) === undefined;
   try {
@@ -436,7 +449,7 @@ function isDirectoryMode(mode: string): boolean {
   return (Number(mode) & 0o170000) === 0o040000;
 }
 
-/** Returns a handler for `catch` that ignores some errors. */
+/** Returns a handler for `catch` that ignores errors with the given codes. */
 function unless(...codes: readonly string[]): (error: unknown) => void {
   return (error) => {
     if (!isCode(error, ...codes)) throw error;

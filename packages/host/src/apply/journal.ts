@@ -74,7 +74,10 @@ export class JournalDirectory implements Disposable {
     for (const name of PARTS) await mkdir(join(place, name), { mode: 0o700 });
   }
 
-  /** Opens a journal directory, which is closed with the result. Undefined if a part is missing or is a link. */
+  /**
+   * Opens the parts of a journal directory. Closing the result closes `top` too. Undefined if `top` or a part is not a
+   * directory.
+   */
   static open(top: PathHandle): JournalDirectory | undefined {
     if (top.kind !== 'directory') return undefined;
     const opened: PathHandle[] = [];
@@ -102,7 +105,8 @@ export class JournalDirectory implements Disposable {
 
 /**
  * Opens the journal directory of a root. Undefined if there is none.
- * @throws Error if no `applyChanges` can have made it: an untrusted person may have prepared the directory
+ * @throws Error if no `applyChanges` can have made it: an untrusted person may have prepared the directory. What the
+ *   host throws
  */
 export function openJournal(
   place: string,

@@ -5,7 +5,7 @@ import type { FileSystemDiff } from '@scratchfs/core/diff';
 import { isTurnDue, nextTurn } from '../event-loop.js';
 import type { PathHandle } from '../path-handle.js';
 
-/** Mode bits that changes compare and set: all but set-user-ID and set-group-ID. */
+/** Mode bits that `applyChanges` compares and sets: all but set-user-ID and set-group-ID. */
 export const MODE_BITS = 0o1777;
 
 /** State of a path before or after a change. An entry of a `diff` with contents is one. */
@@ -50,7 +50,8 @@ export interface KnownChange {
 
 /**
  * Returns the changes of a diff or list, checked and sorted by path, parents first.
- * @throws TypeError for a state without what its kind needs, and for a path given twice; FsError for an impossible path
+ * @throws TypeError for malformed changes, such as a state without what its kind needs or a path given twice; FsError
+ *   for an impossible path
  */
 export function knownChanges(changes: readonly PathChange[] | FileSystemDiff): KnownChange[] {
   const all = Array.isArray(changes) ? (changes as readonly PathChange[]) : changesOf(changes as FileSystemDiff);

@@ -12,18 +12,18 @@ import { isInState, type KnownChange, type KnownState, MODE_BITS } from './path-
 /**
  * Reason for a conflict. `changed`: the entry is not the one that the change began from; `missing`: it was removed;
  * `exists`: the change creates a path that exists already. The others stay conflicts with `overwrite`:
- * `not-a-directory`: a file or link is in place of a directory on the way; `not-empty`: a directory to remove holds
- * entries that the changes do not remove; `special`: the path is a pipe, a socket or a device.
+ * `not-a-directory`: an entry on the way is not a directory, or will not be one; `not-empty`: a directory to remove or
+ * replace holds entries that the changes do not remove; `special`: the path is a pipe, a socket or a device.
  */
 export type ConflictCode = 'changed' | 'missing' | 'exists' | 'not-a-directory' | 'not-empty' | 'special';
 
-/** A path whose state on the disk is not the one that its change began from. */
+/** A path whose change does not fit the state of the disk. */
 export interface ApplyConflict {
   readonly path: string;
   readonly code: ConflictCode;
 }
 
-/** Entry on the disk that a change replaces or removes. */
+/** Entry on the disk that a change modifies, replaces or removes. */
 export interface CurrentEntry {
   readonly kind: Kind;
   readonly mode: number;
@@ -55,7 +55,7 @@ export interface ChangePlan {
   readonly skipped: readonly string[];
 }
 
-/** Codes of paths that can never be written. */
+/** Codes of errors that add a path to `refused`. */
 const REFUSED = ['EACCES', 'EXDEV', 'ENAMETOOLONG'] as const;
 
 export interface PlanOptions {
@@ -67,8 +67,8 @@ export interface PlanOptions {
 
 /**
  * Compares changes with a directory of the host and decides what to do for each path.
- * @throws FsError EACCES for protected paths and for links that lead out, EXDEV for paths on another file system, and
- *   what the host throws
+ * @throws FsError EACCES for protected and reserved paths and for links that lead out, EXDEV for paths on another file
+ *   system, and what else the host throws, unless `refused` collects the path; the reason of the signal
  */
 export async function planChanges(
   root: ConfinedRoot,

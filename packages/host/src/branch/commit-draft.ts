@@ -32,9 +32,9 @@ export interface CommitDraftOptions {
 }
 
 /**
- * A commit in preparation: the tip of a branch with some paths changed, made by the user's git. Index, work tree and
- * HEAD stay as they are, and nothing is written to the repository before {@link commit}. Line ends are converted as the
- * repository's attributes say; no filter, hook or driver runs. Paths have no leading `/`.
+ * A commit in preparation: the tip of a branch, or HEAD, with some paths changed, made by the user's git. Index, work
+ * tree and HEAD stay as they are, and nothing is written to the repository before {@link commit}. Line ends are
+ * converted as the repository's attributes say; no filter, hook or driver runs. Paths have no leading `/`.
  */
 export class CommitDraft implements AsyncDisposable {
   readonly #repository: GitRepository & { readonly workTree: string };
@@ -132,8 +132,8 @@ export class CommitDraft implements AsyncDisposable {
   }
 
   /**
-   * Returns entries of the parent as git would check them out. Paths that it does not have, and submodules, are left
-   * out.
+   * Returns entries of the parent as git checks them out without filters. Paths that it does not have, and submodules,
+   * are left out.
    */
   async entriesAt(paths: readonly string[]): Promise<ReadonlyMap<string, CommitEntry>> {
     const tracked = await this.#entries();
@@ -154,7 +154,7 @@ export class CommitDraft implements AsyncDisposable {
   /**
    * Commits changed entries, and moves the branch if the draft has one. An entry that is null is removed.
    * @param author used if the user's git has no identity
-   * @throws GitError if the branch has moved since; it then stays where it is
+   * @throws GitError if git fails, or if the branch has moved since the draft was opened; it then stays where it is
    */
   async commit(entries: ReadonlyMap<string, CommitEntry | null>, message: string, author?: Person): Promise<ObjectId> {
     const signal = this.#signal;
@@ -188,10 +188,10 @@ export class CommitDraft implements AsyncDisposable {
 }
 
 /**
- * Moves a branch that is checked out nowhere.
+ * Moves, creates or deletes a branch that is checked out nowhere.
  * @param from commit that the branch must name, undefined if it must not exist
  * @param to commit that it names then, undefined to delete it
- * @returns a sentence that says why it was not moved
+ * @returns undefined after success, otherwise a sentence that says why not
  */
 export async function moveBranch(
   directory: string,

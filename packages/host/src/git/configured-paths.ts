@@ -54,8 +54,8 @@ export class ConfiguredPaths {
   readonly #parsed = new Map<string, ParsedConfig>();
 
   /**
-   * Returns the absolute paths that the configuration of the repository at a directory names, and the paths to which
-   * their symbolic links lead. Returns an empty list for a directory without `.git`.
+   * Returns the absolute paths that the configuration of the repository at a directory and the user's own name, and the
+   * paths to which their symbolic links lead. Returns an empty list for a directory without a valid `.git`.
    */
   of(workTree: string): string[] {
     const found = new Set<string>();
@@ -89,7 +89,7 @@ export class ConfiguredPaths {
       if (PATH_SETTINGS.has(name) && !['', 'true', 'false'].includes(value))
         addWithLinks(pathOf(value, workTree), found);
       for (const path of pathsInWords(value, workTree)) {
-        // A directory named by another setting is not run: it is another repository, or the work tree itself.
+        // A directory that another setting names is not run. It may be another repository, or the work tree itself.
         if (statOf(path)?.isDirectory() !== true) addWithLinks(path, found);
       }
     }
@@ -107,7 +107,10 @@ export class ConfiguredPaths {
   }
 }
 
-/** Returns the paths of the user's own settings. A relative path in them is relative to each repository. */
+/**
+ * Returns the paths of the user's own settings. A relative path in them, except in an include, is relative to each work
+ * tree.
+ */
 function userConfigs(): [string, string] {
   const home = homedir();
   return [join(home, '.gitconfig'), join(process.env['XDG_CONFIG_HOME'] || join(home, '.config'), 'git', 'config')];
@@ -122,7 +125,10 @@ function gitDirectoryOf(workTree: string): string | undefined {
   return target === undefined ? undefined : resolve(workTree, target);
 }
 
-/** Returns the text of a regular file without the last line end; undefined if the file is missing or cannot be read. */
+/**
+ * Returns the text of a regular file without the last line end; undefined if the file is missing, of another kind or
+ * may not be read.
+ */
 function textOf(path: string): string | undefined {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -146,7 +152,9 @@ function statOf(path: string): BigIntStats | undefined {
   }
 }
 
-/** Yields the paths in the words of a command line; of a single word only if it contains a slash. */
+/**
+ * Yields the paths in the words of a command line. A command line of one word is a path only if it contains a slash.
+ */
 function* pathsInWords(value: string, workTree: string): Generator<string> {
   const words = value.split(BETWEEN_WORDS);
   for (const word of words) {
@@ -160,13 +168,16 @@ function* pathsInWords(value: string, workTree: string): Generator<string> {
   }
 }
 
-/** Resolves a path as git does: `~/` is the home directory, and a relative path is relative to `base`. */
+/** Resolves a path of a setting: `~/` is the home directory, and a relative path is relative to `base`. */
 function pathOf(written: string, base: string): string {
   const path = written.replace(/^:\(optional\)/, '').replace(/\0/g, '');
   return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(base, path);
 }
 
-/** Adds a path, and every path that results from following the symbolic links on the way one by one. */
+/**
+ * Adds a path, and the paths that result from following the symbolic links on it one by one, at most {@link
+ * MAX_LINK_HOPS}.
+ */
 function addWithLinks(path: string, found: Set<string>): void {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return;
   let rest = path;

@@ -28,8 +28,8 @@ const LF = 10;
 
 /**
  * Object store of a repository on disk, read through the user's git, which knows packs and alternates. It is read-only
- * and copies nothing. One `git cat-file` process serves requests and ends some seconds after the last one; it does not
- * keep the event loop alive.
+ * and copies nothing. One `git cat-file` process serves requests and ends some seconds after the last one. While idle,
+ * it does not keep the event loop alive.
  */
 export class GitObjects implements GitObjectStore {
   #process: ChildProcessWithoutNullStreams | undefined;
@@ -70,8 +70,8 @@ export class GitObjects implements GitObjectStore {
   }
 
   /**
-   * Returns the ids of the shallow boundary. It changes when the user fetches more of the history; until then the same
-   * set is returned.
+   * Returns the ids of the shallow boundary. Returns the same set until the boundary changes, for example because the
+   * user fetches more of the history.
    */
   async shallow(): Promise<ReadonlySet<ObjectId>> {
     this.#shallowFile ??= resolve(this.git.cwd, await this.git.text(['rev-parse', '--git-path', 'shallow']));

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { devNull } from 'node:os';
 import { quote } from '@scratchfs/core';
 
-/** A failed call of git, with its exit code and its output. */
+/** A failed call of git, with its exit code and its error output. The exit code is null if git was killed. */
 export class GitError extends Error {
   override readonly name = 'GitError';
 
@@ -33,7 +33,10 @@ export interface GitCall {
 /** Environment variables passed on to git: they name programs and the user's own settings, and do not steer git. */
 const PASSED_ON = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'USER', 'LOGNAME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT'];
 
-/** Settings that keep a repository, which an untrusted person may have prepared, from running its own programs. */
+/**
+ * Settings of every call. Most keep a repository, which an untrusted person may have prepared, from running its own
+ * programs.
+ */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['core.hooksPath', devNull],
   ['core.fsmonitor', 'false'],
@@ -51,7 +54,10 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['i18n.commitEncoding', 'UTF-8'],
 ];
 
-/** Runs the user's git in one directory, in an environment in which the repository's own programs do not run. */
+/**
+ * Runs the user's git in one directory, in an environment in which hooks and fsmonitor do not run. Filters and merge
+ * drivers run unless `withoutDrivers` turns them off.
+ */
 export class Git {
   constructor(
     readonly cwd: string,
@@ -95,7 +101,7 @@ export class Git {
   /**
    * Runs git and returns its output.
    * @throws GitError for an exit code that is not accepted, the reason of the signal, the error of `onOutput`, and
-   *   Error if git is not installed
+   *   Error if git cannot be started
    */
   run(args: readonly string[], { input, accept = [0], signal, onOutput }: GitCall = {}): Promise<GitResult> {
     signal?.throwIfAborted();
@@ -129,7 +135,7 @@ export class Git {
         else if (exitCode === null || !accept.includes(exitCode)) reject(new GitError(args, exitCode, stderr));
         else resolve({ exitCode, stdout: Buffer.concat(out), stderr });
       });
-      // If git ends before it has read its input, its exit code says why.
+      // If git ends before it has read its input, its exit code and output say why.
       child.stdin.on('error', () => undefined);
       child.stdin.end(input);
     });

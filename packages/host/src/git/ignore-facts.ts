@@ -4,7 +4,7 @@ import { Git } from './git.js';
 
 /** Places of git's rules for ignored paths, besides the `.gitignore` files. */
 export interface IgnoreFacts {
-  /** Top of the work tree around the directory. Undefined outside of repositories. */
+  /** Top of the work tree around the directory. Undefined outside of a work tree, or without git. */
   readonly top?: string | undefined;
   /** Files of rules for the whole work tree, the strongest first. They need not exist. */
   readonly files: readonly string[];
@@ -42,8 +42,8 @@ export async function ignoreFacts(directory: string, signal?: AbortSignal): Prom
 }
 
 /**
- * Returns the tracked files in a directory that git's rules would ignore, relative to it: git treats them as any tracked
- * file. Empty without git, or outside of a repository.
+ * Returns the tracked files in a directory that git's rules would ignore, relative to it: git treats them as any
+ * tracked file. Empty if git fails, for example outside of a repository.
  */
 export async function trackedIgnored(directory: string, signal?: AbortSignal): Promise<readonly string[]> {
   try {

@@ -9,8 +9,8 @@ export function isAt(path: string): boolean {
 }
 
 /**
- * Reports whether git accepts a directory as one of its own: `.git`, a bare repository, or the git directory of a
- * linked work tree.
+ * Reports whether a directory looks like one of git's own: `.git`, a bare repository, or the git directory of a linked
+ * work tree.
  */
 export function isGitDirectory(path: string): boolean {
   const isDirectory = (name: string): boolean =>

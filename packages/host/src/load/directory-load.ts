@@ -17,8 +17,9 @@ import type { PathHandle } from '../path-handle.js';
 
 /**
  * Reason for which a path was not loaded. `ignored`: by `ignore` or `gitignore`, a directory with everything in it;
- * `git`: a repository's `.git`; `name`: a name that is not UTF-8 or contains a backslash, or a path that is too long;
- * `special`: a pipe, a socket or a device; `unreadable`: the process may not read it.
+ * `git`: a name that a disk reads as `.git`; `name`: a name that a filesystem cannot hold, such as one that is not
+ * UTF-8, or a path that is too long or too deep; `special`: a pipe, a socket or a device; `unreadable`: a file that the
+ * process may not read, or a directory, which is then loaded without its entries.
  */
 export type LeftOutReason = 'ignored' | 'git' | 'name' | 'special' | 'unreadable';
 
@@ -41,8 +42,9 @@ export interface DirectoryLoadOptions {
   /** Reports whether a pattern of the caller matches a path relative to the root. */
   readonly isMatched: (path: string, isDirectory: boolean) => boolean;
   /**
-   * Returns a predicate of the paths under a directory of the host that git ignores. Called for the root and for each
-   * repository in it. Undefined if git's rules do not count.
+   * Returns a predicate of the paths under a directory of the host that git ignores; undefined if the rules of the
+   * directory around it stay in force. Called for the root and for each repository in it. Without it, git's rules do
+   * not count.
    */
   readonly ignoredAt: ((place: string, isTop: boolean) => Promise<((path: string) => boolean) | undefined>) | undefined;
   readonly maxEntries: number;
@@ -61,7 +63,7 @@ interface Frame {
   readonly isIgnored: (path: string) => boolean;
 }
 
-/** Reads everything in a root, parents first, and counts it. */
+/** Reads the entries under a root, parents first, and counts those that are loaded and those left out. */
 export class DirectoryLoad {
   files = 0;
   directories = 0;
@@ -102,7 +104,7 @@ export class DirectoryLoad {
           yield entry;
           if (entry.kind !== 'directory') continue;
           frames.push(await this.#frame(handle, `${path}/`, frame.isIgnored));
-          // The frame closes it.
+          // The handle is closed with its frame.
           handle = undefined;
         } catch (error) {
           if (isCode(error, 'ENOENT', 'ESTALE')) continue;

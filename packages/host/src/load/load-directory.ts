@@ -15,7 +15,7 @@ export interface LoadProgress {
   readonly files: number;
   /** Bytes of contents. */
   readonly bytes: number;
-  /** Path that was loaded last. */
+  /** Path stored last; `/` if none was stored since the previous call. */
   readonly path: string;
 }
 
@@ -70,12 +70,13 @@ const BATCH_BYTES = 4 * 2 ** 20;
  * `applyChanges`.
  *
  * Everything is read once, so work on the copy costs no disk access, and the copy does not see later changes of the
- * disk. Files that change during the call are read before or after their change. If an `applyChanges` on the directory
- * was killed, it is first undone or completed, as by `recoverDirectory`.
+ * disk. A file that changes during the call may be read before, during or after its change. If an `applyChanges` on the
+ * directory was killed, it is first undone or completed, as by `recoverDirectory`.
  *
  * @throws TypeError, RangeError for options of a wrong kind; FsError ENOENT, ENOTDIR for the directory, EFBIG with
- *   `limit` if `maxEntries` or `maxBytes` is exceeded, and what `into` refuses; Error, GitError if `gitignore` is set
- *   and git is missing or fails; the reason of the signal
+ *   `limit` if `maxEntries` or `maxBytes` is exceeded, and what the host or `into` refuses; what {@link
+ *   recoverDirectory} throws; Error, GitError if `gitignore` is set and git is missing or fails; the reason of the
+ *   signal
  * @example
  * ```ts no-run
  * import { loadDirectory } from '@scratchfs/host';

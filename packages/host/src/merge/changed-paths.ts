@@ -84,7 +84,7 @@ async function filesIn(workTree: string, path: string): Promise<string[]> {
   return files;
 }
 
-/** Returns paths that git has been told to assume unchanged or to skip, although files may exist there. */
+/** Returns the paths that git has been told to assume unchanged, or to skip although something exists there. */
 export async function hiddenChanges(
   git: Git,
   workTree: string,

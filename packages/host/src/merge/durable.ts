@@ -4,8 +4,8 @@ import { open } from 'node:fs/promises';
 export const DURABLE = [['core.fsync', 'committed,index']] as const;
 
 /**
- * Creates a file and syncs its content. A crash of the machine before it returns may leave a part of the file, so callers
- * write files that do not count yet. Its name needs {@link settle}.
+ * Creates a file and syncs its content. A crash of the machine before it returns may leave a part of the file. Its name
+ * is durable only after {@link settle}.
  */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, 'wx');

@@ -19,8 +19,7 @@ export interface MergeBackOptions {
   /** Author of the merge if the user's git has no identity. Default: `scratchfs <scratchfs@localhost>`. */
   readonly author?: Person | undefined;
   /**
-   * Message of a merge commit. Default: `Merge: ` and the first line of the version's message, cut after 200
-   * characters.
+   * Message of a merge commit. Default: `Merge: ` and the first line of the version's message, cut to 200 characters.
    */
   readonly message?: string | undefined;
   /** Merge although changed paths have a filter (such as LFS), and run it. Default false: refuse. */
@@ -29,7 +28,9 @@ export interface MergeBackOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Result of a merge into the user's repository. If it did not succeed, the repository is unchanged. */
+/**
+ * Result of a merge into the user's repository. If it did not succeed, the merge has changed nothing in the repository.
+ */
 export interface MergeResult {
   readonly success: boolean;
   /** True if changes of the two sides conflict. */
@@ -40,7 +41,7 @@ export interface MergeResult {
   readonly conflictingPaths: readonly string[];
   /**
    * Added or modified files that other programs run or obey on their own (`.envrc`, hooks, editor tasks), for the user
-   * to review. Links in the work tree count as `applyChanges` says.
+   * to review. Links in the work tree count as for `applyChanges`.
    */
   readonly autoRun: readonly string[];
   /**
@@ -50,7 +51,10 @@ export interface MergeResult {
   readonly mergeCommit: ObjectId | undefined;
 }
 
-/** Maximum length of the subject in the reflog, in UTF-16 units: the size of a program's arguments is limited. */
+/**
+ * Maximum length of a version's subject in the reflog and in the message of a merge, in UTF-16 units: the size of a
+ * program's arguments is limited.
+ */
 const MAX_SUBJECT_UNITS = 200;
 
 function refused(message: string, conflictingPaths: readonly string[] = []): MergeResult {
@@ -109,9 +113,9 @@ export async function executeMerge(
  * or committed what the merge wrote.
  * @param options whether filters may run, as they did in that merge
  * @throws Error if that merge is still running, if it had filters and must be undone without `allowFilters`, if the
- *   files in git's directory cannot be from a merge, if the repository is not writable, or if not everything could be
- *   recovered. In the last case the files needed for recovery are kept for the next call; if another call cannot help
- *   either, the message says what to do by hand
+ *   files in git's directory cannot be from a merge, if the repository is not writable, if git fails, or if not
+ *   everything could be recovered. In the last case the files needed for recovery are kept for the next call; if
+ *   another call cannot help either, the message says what to do by hand
  */
 export async function recoverMerge(
   sourceRepoPath: string,
@@ -236,7 +240,9 @@ async function reasonAgainstPaths(
   return undefined;
 }
 
-/** Moves a branch. git may be killed, or report an error, after it has moved it, so the branch decides. */
+/**
+ * Moves a branch. git may be killed, or report an error, after it has moved the branch, so the branch itself decides.
+ */
 async function moveBranch(git: Git, log: string, branch: string, target: string, head: string): Promise<void> {
   try {
     await git.run(['update-ref', '-m', log, branch, target, head]);

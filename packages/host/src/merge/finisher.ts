@@ -1,4 +1,4 @@
-/** Exit code if another process holds the repository's lock. */
+/** Exit code if the repository's lock cannot be taken, usually because another process holds it. */
 export const LOCKED = 5;
 
 /** Exit code if untracked files lie at paths that the merge writes. */
@@ -19,12 +19,12 @@ export const THEY_ARE = 'In the way:';
  * work tree may already be undone. If the expected content cannot be determined, not even from how git reads the file,
  * the whole undo stops there.
  *
- * A file is restored by giving the kept file its name again, which needs no disk space and is atomic; a file that is
- * already as it was is left alone, even if it could not be changed. The kept file stays too, for a process that has to
- * start again: it is moved only if the file system has no hard links. Moving to another disk is a copy, which is
- * recorded first; a partial copy is recognized because it is a prefix of the kept file. A link at the destination is
- * removed first, because the file would otherwise be moved into a directory that it leads to. A kept file that is
- * missing has been moved, unless the merge's content is still there.
+ * A file is restored by giving the kept file its name again, which needs no disk space; a file that is already as it
+ * was is left alone, even if it could not be changed. The kept file stays too, for a process that has to start again:
+ * it is moved only if the file system has no hard links. Moving to another disk is a copy, which is recorded first; a
+ * partial copy is recognized because it is a prefix of the kept file. A link at the destination is removed first,
+ * because the file would otherwise be moved into a directory that it leads to. A kept file that is missing has been
+ * moved, unless the merge's content is still there.
  *
  * The mode of a directory that was removed, and created again for a file in it, is restored last, unless the user has
  * created the directory anew.
@@ -171,9 +171,9 @@ exit 0
 
 /**
  * Script that changes the repository. It runs on its own, so it continues when the process that started it is killed.
- * It only runs git and moves files. Its working directory is the work tree. Arguments: the id of the plan, the action,
- * the stage, git's directory, the old commit, the new commit, the reflog message, the branch, and the names of files
- * that mark unfinished operations in git's directory.
+ * It runs git and the usual file programs of POSIX. Its working directory is the work tree. Arguments: the id of the
+ * plan, the action, the stage, git's directory, the old commit, the new commit, the reflog message, the branch, and the
+ * names of files that mark unfinished operations in git's directory.
  *
  * The branch moves last and atomically, after the files and the index, which are synced to disk by then. A process that
  * finds the stage of a killed finisher can tell by the branch whether to undo or to complete the merge. If the user

@@ -2,8 +2,8 @@ import type { Person } from '@scratchfs/history';
 import type { Git } from '../git/git.js';
 
 /**
- * Returns a git that commits with the identity that the user has configured or, without one, with the given author
- * (default: scratchfs).
+ * Returns a git that commits with the identity that the user has configured or, unless that has name and email, with
+ * the given author (default: scratchfs).
  */
 export async function identityFor(git: Git, author: Person | undefined, signal: AbortSignal | undefined): Promise<Git> {
   for (const name of ['user.name', 'user.email']) {

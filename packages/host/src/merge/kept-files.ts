@@ -8,9 +8,9 @@ export const NO_LINK = ['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOT
 
 /**
  * Keeps in `directory` the entries that a merge will change or remove, named by the index of their path, so that
- * undoing the merge needs neither git nor disk space. A file is kept by a hard link: git replaces the file with a new
- * one, so undoing restores the same inode with its owner, times, attributes and other links. Without hard links it is a
- * copy.
+ * restoring them needs neither git nor, with hard links, disk space. A file is kept by a hard link: git replaces the
+ * file with a new one, so undoing restores the same inode with its owner, times, attributes and other links. Without
+ * hard links it is a copy.
  * @returns the first path at which there is no longer a file, link or directory
  */
 export async function keepFiles(

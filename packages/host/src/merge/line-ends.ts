@@ -38,7 +38,7 @@ export function settingsFor({ autocrlf, eol }: LineEnds, stage: string): readonl
   ];
 }
 
-/** Returns the user's global attributes; empty if git cannot read the file either. */
+/** Returns the content of the user's global attributes file; empty if it does not exist or cannot be read. */
 export async function attributesOf(git: Git, workTree: string): Promise<Uint8Array> {
   const { HOME = '', XDG_CONFIG_HOME } = git.env();
   // An empty XDG_CONFIG_HOME counts as unset.

@@ -38,8 +38,9 @@ export const KEPT = 'kept';
 const MAX_PLAN_BYTES = 1 << 20;
 
 /**
- * Reads the plan of a stage; undefined if there is no stage. The repository and a stage in it may come from an
- * untrusted person: links in the stage would redirect writes to other files, and the id becomes part of file names.
+ * Reads the plan of a stage; undefined if there is no stage or no plan in it. The repository and a stage in it may come
+ * from an untrusted person: links in the stage would redirect writes to other files, and the id becomes part of file
+ * names.
  * @throws Error if the stage cannot be from a merge
  */
 export function planIn(stage: string): Plan | undefined {

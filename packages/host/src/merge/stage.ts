@@ -33,7 +33,7 @@ export class MergeAtWork extends Error {
 
 const UNWRITABLE = "Nothing may be written in the repository's git directory";
 
-/** Outcome of recovering an interrupted merge. */
+/** Outcome of recovering an interrupted merge, or an interrupted `applyChanges`. */
 export type Recovery = 'nothing' | 'undone' | 'completed';
 
 /** Outcome of a change of the repository. */
@@ -41,8 +41,10 @@ export type Applied = { readonly done: true } | { readonly done: false; readonly
 
 /**
  * Moves branch, index and work tree from one commit to another, completely or not at all. The repository's own
- * `index.lock` keeps other git processes out. Once it is held, the checked-out commit and branch are checked again, and
- * that no other operation is unfinished. On failure, leaves everything unchanged and returns the reason.
+ * `index.lock` keeps other git processes out. Once it is held, the call checks again that commit and branch are still
+ * checked out and that no other operation is unfinished. If the change is refused or undone, returns the reason.
+ * @throws what git and the host throw; Error if a change could not be undone, which leaves the stage for {@link
+ *   recoverStage}
  */
 export async function applyCommit(
   repository: GitRepository & { readonly workTree: string },
@@ -91,7 +93,10 @@ interface OwnLock {
   name?: string | undefined;
 }
 
-/** Prepares the stage of a plan, with everything that undoing it needs. Returns the reason if that fails. */
+/**
+ * Prepares the stage of a plan, with everything that undoing it needs. Returns the reason if another merge, another
+ * process or the disk prevents that.
+ */
 async function prepare(
   repository: GitRepository & { readonly workTree: string },
   plan: Plan,
@@ -172,8 +177,9 @@ async function carryOut(
  * Restores a repository in which a merge was interrupted, or completes the merge if the branch has already moved.
  * Returns `nothing` also if the user has continued from what the merge left.
  * @param filters whether `git` runs them
- * @throws Error if that merge is still running or had filters, if the stage cannot be from a merge, if the repository
- *   is not writable, or if it can only be recovered by hand, with instructions
+ * @throws Error if that merge is still running, if it must be undone and had filters that `git` does not run, if git
+ *   fails, if the stage cannot be from a merge, if the repository is not writable, or if it can only be recovered by
+ *   hand, with instructions
  */
 export async function recoverStage(repository: GitRepository, git: Git, filters = false): Promise<Recovery> {
   try {
@@ -192,7 +198,7 @@ async function recoverIn(repository: GitRepository, git: Git, filters: boolean):
   if (plan === undefined || workTree === undefined) return 'nothing';
   const ownLock = await acquireProcessLock(stage, plan.id);
   try {
-    // The previous owner of the lock may have recovered it concurrently, and the next merge may have begun.
+    // The previous owner of the lock may have recovered the merge concurrently, and the next merge may have begun.
     const now = planIn(stage);
     if (now === undefined) return 'nothing';
     if (ownLock === undefined || now.id !== plan.id) throw new MergeAtWork();
@@ -256,7 +262,7 @@ async function goOn(
   // The plan can only refuse filters. Whether programs may run is the caller's decision.
   if (mode === 'undo' && plan.filters === true && !filters)
     throw new Error('An interrupted merge ran filters: recover with allowFilters');
-  // Left by a git that was killed with the finisher. The repository's own lock stays until the end.
+  // A git that was killed with the finisher may have left this lock. The repository's own lock stays until the end.
   await rm(join(stage, 'index.lock'), { force: true });
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
   if (moving !== undefined && !wasUnlocked(stage)) await removeLeftRefLocks(repository, moving.mtimeMs);
@@ -270,8 +276,8 @@ const UNLOCKED = 'unlocked';
 
 /**
  * Takes the index lock again if the user has removed it: the repository stays the same from one check to the next only
- * while the lock is held. Records the removal first. If another git process holds the lock, this does nothing: the
- * finisher then refuses, and recovery can be tried again later.
+ * while the lock is held. Records the removal first. If another git process holds the lock, it stays with that process:
+ * the finisher then refuses, and recovery can be tried again later.
  */
 async function lockAgain(gitDirectory: string, stage: string, plan: Plan): Promise<void> {
   if (await holdsLock(gitDirectory, plan)) return;
@@ -283,7 +289,10 @@ function wasUnlocked(stage: string): boolean {
   return existsSync(join(stage, UNLOCKED));
 }
 
-/** Completes the lists in the stage of an older version, which is undone as far as its lists go. */
+/**
+ * Creates the list `modes`, which stages of older versions of this program lack. @throws Error with instructions for
+ * the user if a file is missing without which the merge cannot be undone
+ */
 async function completeLists(stage: string, plan: Plan): Promise<void> {
   const missing = missingIn(stage);
   if (missing.length > 0) throw await byHand(stage, plan, `its stage has no ${missing.join(', ')}`);
@@ -328,7 +337,7 @@ async function isSomebodys(
 }
 
 /**
- * Reports whether the branch contains the plan's new commit.
+ * Reports whether a branch, by default the one at `HEAD`, contains the plan's new commit.
  * @throws Error if git cannot tell: a wrong guess would leave the merge half done
  */
 async function hasMoved(repository: GitRepository, plan: Plan, branch = 'HEAD'): Promise<boolean> {
@@ -357,7 +366,7 @@ function foundInTheWay(said: string): string[] {
   return [...new Set(list.split('\0').filter((path) => path !== ''))];
 }
 
-/** Runs the finisher in a session of its own. Returns its exit code and error output. */
+/** Runs the finisher in a session of its own. Returns its exit code, which is null if it was killed, and its output. */
 async function finish(
   mode: 'apply' | 'undo' | 'forward',
   { gitDirectory, workTree }: GitRepository & { readonly workTree: string },

@@ -68,7 +68,7 @@ export interface OnboardOptions {
    * Record the files of the work tree as a commit on HEAD. Default false: HEAD itself, whatever the work tree holds.
    */
   readonly workingTree?: boolean | undefined;
-  /** Include files that git's rules ignore. Needs `workingTree` if the source is a repository. Default false. */
+  /** Include files that git's rules ignore. Has no effect on a repository without `workingTree`. Default false. */
   readonly includeIgnored?: boolean | undefined;
   /**
    * Called for each path that scratchfs cannot represent (it is left out), for each entry with a mode that git no
@@ -150,12 +150,13 @@ export class HostHistory implements AsyncDisposable {
   }
 
   /**
-   * Onboards a repository or a folder and returns the id of its version. A repository's version is its HEAD, with the
-   * same id. Its objects are read where they are, so the repository has to stay there; another repository created at
-   * its path later is onboarded anew. Submodules stay a commit id each; other nested repositories are left out. A
-   * folder that is not a repository becomes a version without a parent.
+   * Onboards a repository or a folder and returns the id of its version. Without `workingTree`, a repository's version
+   * is its HEAD, with the same id unless `skipUnrepresentable` is called. Its objects are read where they are, so the
+   * repository has to stay there; another repository created at its path later is onboarded anew. Submodules stay a
+   * commit id each. With `workingTree`, other nested repositories are left out. A folder that is not a repository
+   * becomes a version without a parent.
    * @throws HistoryError `hostile` for paths that cannot be represented, with nothing onboarded; `not-found` for a
-   *   repository without commits; `too-large` for more than `maxEntries` entries
+   *   repository without commits; `too-large` for more than `maxEntries` entries; what git and the host throw
    */
   async onboardRepo(sourcePath: string, options: OnboardOptions = {}): Promise<ObjectId> {
     checkOptions(options, ONBOARD_OPTIONS, 'onboardRepo');
@@ -184,10 +185,11 @@ export class HostHistory implements AsyncDisposable {
 
   /**
    * Records a directory of the host as a version: all files and links except its own `.git` and, by default, paths that
-   * git's rules ignore and the parent does not have. Files unchanged since the last call are not read again. If the
-   * parent has a submodule at a path, an empty directory there stands for it, and so does a checked-out submodule if
-   * the directory is a repository's work tree; other files there are refused, as git does.
-   * @throws HistoryError `hostile` for paths that cannot be represented, `not-found` if the parent does not exist
+   * git's rules ignore and the parent does not have. Files that have not changed since the last call are usually not
+   * read again. If the parent has a submodule at a path, an empty directory there stands for it, and so does a
+   * checked-out submodule if the directory is a repository's work tree; other files there are refused, as git does.
+   * @throws HistoryError `hostile` for paths that cannot be represented, `not-found` if the parent does not exist,
+   *   `too-large` for more than `maxEntries` entries; what git and the host throw
    */
   async createSnapshot(
     worktreePath: string,
@@ -211,12 +213,11 @@ export class HostHistory implements AsyncDisposable {
    * Makes a directory hold exactly the files and links of a version, and removes everything else in it, ignored files
    * and empty directories too. Creates the directory if it is missing. All new files are written beside the old ones
    * before the first removal, so a missing or damaged object, an impossible link target or a full disk changes nothing.
-   * From then on each path holds the old or the new file at any moment; if the process is killed, the call has to be
-   * repeated.
+   * From then on each file is replaced atomically; if the call fails or the process is killed, it has to be repeated.
    * @throws TypeError for an empty path. Without `force`, TypeError for a directory that is a repository (also a bare
    *   one) or part of git's own directory, or if the call would remove a repository in it, at any depth, or a directory
-   *   that cannot be read. HistoryError `not-found`, `wrong-type`, `hostile`, `corrupt`; FsError ENOSPC. In all these
-   *   cases nothing was changed
+   *   that cannot be read. HistoryError `not-found`, `wrong-type`, `hostile`, `corrupt`, `too-large`; FsError such as
+   *   ENOSPC while new files are written; the reason of the signal. In all these cases no file was changed
    */
   async checkoutSnapshot(commit: string, targetPath: string, options: CheckoutOptions = {}): Promise<void> {
     checkOptions(options, ['force', 'signal'], 'checkoutSnapshot');
@@ -372,8 +373,8 @@ export class HostHistory implements AsyncDisposable {
   }
 
   /**
-   * Refuses or reports the entries of a version that cannot be represented. Returns the version if it is a commit and
-   * nothing was left out, otherwise a new commit.
+   * Refuses or reports the entries of a version that cannot be represented or have a mode that git no longer writes.
+   * Returns the version if it is a commit without such entries, otherwise a new commit.
    */
   async #accepted(
     history: History,
@@ -498,7 +499,7 @@ function refuse(found: readonly Unrepresentable[]): void {
   throw new HistoryError('hostile', message, { path: first.path });
 }
 
-/** Returns SHA-256 for an id of that length. Branch names are looked up in the SHA-1 history. */
+/** Returns the format in which an id of that length is written. A branch name counts as SHA-1. */
 function formatOf(version: string | undefined): ObjectFormat {
   return version !== undefined && isObjectId(version, 'sha256') ? 'sha256' : 'sha1';
 }

@@ -66,7 +66,7 @@ export class LinkedRepository implements Repository {
     return (await this.own.pruneCount?.(call)) ?? 0;
   }
 
-  /** Returns the shallow commits: those whose parents are missing from every store that has the commit. */
+  /** Returns the shallow commits: those that are shallow in every store that has them. */
   async shallow(call?: RepositoryCall): Promise<Ends> {
     const sources = [...this.#sources.values()].map(({ store }) => store);
     // A source that cannot be read any more does not keep the others from being used.

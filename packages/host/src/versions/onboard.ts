@@ -18,7 +18,7 @@ import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
 import type { Unrepresentable } from './read-worktree.js';
 
-/** An entry of a version as git lists it, with its name unchecked. */
+/** An entry of a version as git lists it. */
 export interface ListedEntry {
   readonly path: string;
   readonly mode: TreeMode;
@@ -62,7 +62,8 @@ export async function listVersion(
     if (reason === undefined) entries.push({ path, mode, id });
     else unrepresentable.push({ path, reason, record });
   };
-  // With `-t`, directories are printed too: otherwise git would walk without end through trees that hold no file.
+  // With `-t`, directories are printed too, so that they count: trees without files can describe any number of
+  // directories.
   await git.eachItem(['ls-tree', '-r', '-t', '-z', '--full-tree', version], take, signal);
   return { entries, trees, unrepresentable };
 }
@@ -157,7 +158,10 @@ async function copyIndex(from: string, to: string): Promise<void> {
   }
 }
 
-/** Clears the assume-unchanged and skip-worktree flags, except for files that a sparse checkout leaves out. */
+/**
+ * Clears the assume-unchanged flags, and the skip-worktree flags of all files but those that a sparse checkout leaves
+ * out.
+ */
 async function lookAtAll(git: Git, plain: Git, signal?: AbortSignal): Promise<void> {
   const tagged = await plain.items(['ls-files', '-v', '-z'], { signal }, 'latin1');
   const withTag = (isTag: (tag: string) => boolean): string[] =>

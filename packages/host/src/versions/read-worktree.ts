@@ -8,7 +8,7 @@ import type { RawName } from '../path-handle.js';
 import type { WorktreeCache } from './worktree-cache.js';
 import type { WorktreeFile } from './worktree-file.js';
 
-/** A path of a work tree that a version cannot represent. */
+/** A path that is left out or changed because it cannot be represented as it is, and the reason. */
 export interface Unrepresentable {
   readonly path: string;
   readonly reason: string;
@@ -43,8 +43,8 @@ export interface ReadWorktreeOptions {
 }
 
 /**
- * Yields all files and links in a directory of the host, in no particular order. A file changed concurrently is read as
- * it was before or after the change; one that disappears is left out. Links are read, never followed.
+ * Yields the files, links and submodules in a directory of the host, in no particular order. A file that changes while
+ * it is read may be read in a state between; one that disappears is left out. Links are read, never followed.
  */
 export async function* readWorktree(folder: string, options: ReadWorktreeOptions): AsyncGenerator<WorktreeFile> {
   const pending: { directory: DirectoryHandle; path: string; names: RawName[] }[] = [];
@@ -103,8 +103,8 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
 }
 
 /**
- * Opens a directory under `top` and closes `top`, or returns `top` for an empty path. Undefined if a link or a missing
- * name is on the way.
+ * Opens a directory under `top` and closes `top`, or returns `top` for an empty path. Undefined if something on the way
+ * is missing or is not a directory.
  */
 function beneath(top: DirectoryHandle, path: string): DirectoryHandle | undefined {
   let at = top;

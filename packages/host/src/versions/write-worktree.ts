@@ -9,7 +9,7 @@ import type { RawName } from '../path-handle.js';
 /** New state of a path. */
 export interface WorktreeChange {
   readonly path: string;
-  /** Raw name of a path to remove whose last name is not text. */
+  /** Last name of a path to remove, as bytes if it is not valid UTF-8. Default: that of `path`. */
   readonly name?: RawName | undefined;
   /** Mode of the new entry. Undefined removes the path. */
   readonly mode: TreeMode | undefined;
@@ -22,11 +22,12 @@ const MAX_TARGET_BYTES = 4_095;
 /**
  * Changes paths of a directory of the host. All new files are first written into a staging directory at its top, so a
  * missing object, an impossible link target or a full disk is an error with nothing changed. Then paths are removed,
- * and the staged files and directories are renamed into place. Each path holds the old or the new file at any moment,
- * but the whole set does not change atomically: if the process is killed after the first removal, the call has to be
- * repeated.
+ * and the staged files and directories are renamed into place; files below another mounted disk are written only now.
+ * Each file is replaced atomically, but the whole set is not: if the call fails or the process is killed after the
+ * staging, the call has to be repeated.
  * @param signal cancels until the first removal
- * @throws HistoryError `hostile` for an impossible link target, any error of `body`, FsError for errors of the host
+ * @throws HistoryError `hostile` for an impossible link target, any error of `body`, errors of the host as by
+ *   `hostError`, the reason of the signal
  */
 export async function writeWorktree(
   folder: string,
@@ -57,7 +58,8 @@ export async function writeWorktree(
 }
 
 /**
- * Staging directory for new files, beside the existing ones. A killed process leaves it; the next checkout removes it.
+ * Staging directory for new files, beside the existing ones. A killed process leaves it; the next checkout to this
+ * directory removes it.
  */
 class Stage implements Disposable {
   readonly #name = `.scratchfs-${randomBytes(8).toString('hex')}`;
@@ -140,9 +142,9 @@ class Walk implements Disposable {
   }
 
   /**
-   * Moves the entry at a path of another walk to the same path here. If its directory is missing here, the whole
-   * directory moves.
-   * @returns the path of the directory that was moved as a whole
+   * Moves the entry at a path of another walk to the same path here. If a directory above it is missing here, that
+   * directory moves as a whole.
+   * @returns the path of that directory; undefined if only the entry has moved
    */
   take(path: string, from: Walk): string | undefined {
     return attempt('rename', path, () => {
@@ -163,7 +165,7 @@ class Walk implements Disposable {
 
   /**
    * Returns the directory of a path's last name. With `make`, missing directories are created and files in the way are
-   * replaced.
+   * replaced. Otherwise returns undefined if a directory is missing.
    */
   #parent(names: readonly string[], make: boolean): DirectoryHandle | undefined {
     for (let at = this.#descend(names); at < names.length - 1; at++) {
@@ -209,7 +211,7 @@ function enter(above: DirectoryHandle, name: string): DirectoryHandle | undefine
   }
 }
 
-/** Runs `work` and converts its error to an FsError with the path inside the directory. */
+/** Runs `work` and converts its error as `hostError` does, with the path inside the directory. */
 function attempt<T>(syscall: string, path: string, work: () => T): T {
   try {
     return work();
