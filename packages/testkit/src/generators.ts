@@ -322,7 +322,7 @@ class StepWriter {
       : text;
   }
 
-  /** Writes a path in another, equivalent spelling. */
+  /** Sometimes writes a path in another, equivalent spelling. */
   #dress(path: string): string {
     const { random } = this;
     if (!random.chance(this.#dressing)) return path;

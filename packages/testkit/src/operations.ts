@@ -179,6 +179,6 @@ export interface StepsOptions {
   readonly dressing?: number | undefined;
   /** Bytes of a large file. Default 70,000, more than one chunk in every layout. */
   readonly largeSize?: number | undefined;
-  /** The number of names from which on the generator removes some. Default 80. */
+  /** The number of names above which the generator removes some. Default 80. */
   readonly maxNodes?: number | undefined;
 }

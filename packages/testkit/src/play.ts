@@ -186,7 +186,7 @@ function content(data: Parameters<typeof bytesOf>[0]): Uint8Array | string {
   return typeof data === 'string' ? data : bytesOf(data);
 }
 
-/** Returns the comparable fields of a `stat`: all but the inode number and, for a directory, the number of links. */
+/** Returns the comparable fields of a `stat`, without the inode number. A directory counts as having one link. */
 export function readStat(result: unknown): unknown {
   const { kind, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs } = result as Record<
     string,

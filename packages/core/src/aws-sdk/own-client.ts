@@ -3,7 +3,7 @@ import { StorageError } from '../errors.js';
 /**
  * Returns a function that imports a client's package when it is first needed, so that a program that does not use the
  * package need not install it. After a failure, the next call tries again.
- * @throws StorageError `unsupported` (the returned function) if the import fails, as without the package
+ * @throws StorageError `unsupported` (the returned function) if the package cannot be imported
  */
 export function sdkLoader<S>(load: () => Promise<S>, storage: string, packageName: string): () => Promise<S> {
   return once(async () => {

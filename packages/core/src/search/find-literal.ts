@@ -1,6 +1,6 @@
 /** UTF-16 units of the anchor: the part of a longer piece that the JavaScript engine's own search looks for. */
 const ANCHOR_UNITS = 8;
-/** Limit, exclusive, of the start of the anchor within the piece, in UTF-16 units. */
+/** The anchor starts before this position in the piece, in UTF-16 units. */
 const MAX_ANCHOR_START = 256;
 /** UTF-16 units compared without a match, per unit of text passed, after which Knuth-Morris-Pratt takes over. */
 const MAX_WASTED_UNITS_PER_UNIT = 4;

@@ -15,7 +15,7 @@ export interface GlobPlan {
   readonly excluded: GlobAutomaton | undefined;
   /** Directory of relative patterns. */
   readonly cwd: string;
-  /** The directory that every match is or lies in, as far as the literal starts of the patterns tell. */
+  /** A directory that every match is or lies in: the common part of the patterns' literal starts. */
   readonly base: string;
 }
 

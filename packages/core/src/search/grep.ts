@@ -31,7 +31,7 @@ export interface GrepOptions {
    * than you show. Default 1,000.
    */
   readonly maxMatches?: number | undefined;
-  /** UTF-16 units returned of a line; a cut is marked with `…`. Default 500. */
+  /** Maximum number of UTF-16 units returned of a line; a cut is marked with an additional `…`. Default 500. */
   readonly maxLineLength?: number | undefined;
   /** Size in bytes above which a file is skipped. Default 256 MiB, at most 2 GiB - 1. */
   readonly maxFileSize?: number | undefined;

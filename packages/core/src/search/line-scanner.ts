@@ -11,9 +11,9 @@ export interface LineMatch {
   readonly column: number;
   /** The line without its end. If it is too long, the part around the first piece, with `…` at each cut. */
   readonly text: string;
-  /** The matching pieces within `text`. */
+  /** The matching pieces, at most 1,000, as far as they lie within `text`. */
   readonly ranges: readonly MatchRange[];
-  /** Lines before the match, cut like `text`. */
+  /** Context lines before the match. One that is too long is cut at its end. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
@@ -21,7 +21,7 @@ export interface LineMatch {
 export interface ScanOptions {
   /** Lines of context before and after each match. */
   readonly context: number;
-  /** UTF-16 units returned of a line. */
+  /** Maximum number of UTF-16 units returned of a line, without the `…` at a cut. */
   readonly maxLineLength: number;
 }
 

@@ -24,14 +24,15 @@ export interface RestoreOptions extends CallOptions {
 /**
  * Restores a filesystem to exactly the state of a snapshot: entries that are not in it are removed; modes, owners,
  * times and links come back. The whole snapshot is checked first, then everything changes in one step, for all readers.
- * On failure nothing changes. Open handles become EBADF. Checkpoints stay.
+ * On failure nothing changes. Open handles become EBADF. Checkpoints stay. Under guards, entries that they hide stay
+ * too, and handles of entries that are not replaced remain open.
  *
  * Without `adopt`, bytes of at most 16 MiB may be changed right after the call. Larger ones are copied in pieces, so as
  * not to block the event loop: if they change before that is done, the call fails with `corrupt`, because the checksums
  * of the copy are wrong.
  *
  * @throws StorageError `corrupt` for bytes that are not a snapshot or were damaged, `version` for one of a newer
- *   release
+ * release
  * @throws FsError ENOSPC, EFBIG if it exceeds the limits of the filesystem
  * @throws FsError ENOTSUP if the filesystem does not declare `capabilities.restore`
  * @throws TypeError if `bytes` is not a Uint8Array; with `adopt` also if its buffer is shared or resizable

@@ -95,7 +95,10 @@ export class StateWalk {
     return node.kind === DIRECTORY ? directoryKey(node) : leafKey(node);
   }
 
-  /** Visits a name in the current directory. Returns undefined if a guard does not allow it to be read. */
+  /**
+   * Visits a name in the current directory. Returns undefined for a file or link that a guard does not allow to be
+   * read.
+   */
   meet(at: number): State | undefined {
     const { location, names } = this.#siblings;
     const name = names[at] as string;

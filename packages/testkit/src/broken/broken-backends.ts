@@ -9,7 +9,7 @@ import type {
   Version,
 } from '@scratchfs/core';
 
-/** Returns a backend with one method replaced. */
+/** Returns a backend with some members replaced. */
 function changed(backend: Backend, change: Partial<Backend>): Backend {
   const { checkpointStore, limitStore, fork, watch } = backend;
   return {
@@ -35,7 +35,7 @@ const onResults = (backend: Backend, change: (result: LoadResult, request: LoadR
       (await backend.load(requests, call)).map((result, i) => change(result, requests[i] as LoadRequest)),
   });
 
-/** Returns a backend with one method of its checkpoint store replaced. */
+/** Returns a backend with some methods of its checkpoint store replaced, if it has one. */
 const onCheckpointStore = (
   backend: Backend,
   change: (checkpointStore: CheckpointStore) => Partial<CheckpointStore>,

@@ -11,7 +11,7 @@ import { type MapRow, MapStorage } from './map-storage.js';
 
 type Clock = { readonly clock: () => number };
 
-/** A change becomes visible with the next one. */
+/** A stored entry becomes visible when the next one is stored. */
 class LosesLastWrite extends MapStorage {
   #late: NewEntry | undefined;
   protected override put(entry: NewEntry): void {
@@ -89,7 +89,7 @@ class DropsModes extends MapStorage {
   }
 }
 
-/** Keeps whole seconds, as some archive formats do. */
+/** Returns modification times in whole seconds, as some archive formats keep them. */
 class RoundsTimes extends MapStorage {
   protected override entry(path: string, row: MapRow): FileEntry {
     const entry = super.entry(path, row);

@@ -106,7 +106,7 @@ class Faulty implements FaultyBackend {
     const { limitStore } = backend;
     if (limitStore !== undefined) {
       this.limitStore = {
-        // Never fails and is not counted: a filesystem opens with it, before the faults begin.
+        // Never fails and is not counted, because opening a filesystem calls it.
         open: (initial) => limitStore.open(initial),
         set: (limits, call) => this.#call('limitStore.set', call, () => limitStore.set(limits)),
       };

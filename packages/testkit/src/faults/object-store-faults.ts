@@ -73,7 +73,7 @@ interface World {
   readonly store: ObjectStore;
 }
 
-/** A store whose requests may take real time, under a scheduler. */
+/** Returns a scheduler, and a store whose requests may take real time under it. */
 function worldOf(seed: number, store: ObjectStore): World {
   const scheduler = new Scheduler(seed);
   const { commit } = store;

@@ -8,7 +8,7 @@ export interface ModelOptions {
   readonly limits?: { maxTotalSize?: number; maxFileSize?: number; maxNodeCount?: number } | undefined;
 }
 
-/** The end of a walk: the directory, the last name and the node. The root has no name. */
+/** The end of a walk: the directory, the last name and the node. The name of the root is `/`. */
 interface Found {
   readonly parent: ModelNode;
   readonly name: string;
@@ -351,7 +351,7 @@ export class ModelFileSystem {
         throw new ModelError('ENOSPC');
     });
   }
-  /** Runs a change that may fail midway. */
+  /** Runs a change that may fail midway, and undoes it then. */
   #whole(change: () => void): void {
     this.#undoOnError(() => this.#guard(change));
   }
@@ -498,7 +498,7 @@ export class ModelFileSystem {
     this.#put(destination, fresh(source));
   }
 
-  /** Returns the end of a path; undefined if it or a parent is missing. */
+  /** Returns the end of a path; undefined if a directory on the path is missing. */
   #findOrNothing(names: readonly string[]): Found | undefined {
     try {
       return this.#walk(names, false);

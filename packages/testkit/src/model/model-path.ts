@@ -7,8 +7,8 @@ export class ModelError extends Error {
 }
 
 /**
- * A second implementation of the path rules, character by character: the names of a path, with `..` resolved lexically
- * and stopped at the root.
+ * Returns the names of a path, with `..` resolved lexically and stopped at the root: a second implementation of the
+ * path rules, character by character.
  */
 export function modelPath(path: string): string[] {
   if (typeof path !== 'string') throw new TypeError('path');

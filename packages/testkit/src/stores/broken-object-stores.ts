@@ -397,8 +397,8 @@ const MISTAKES: Readonly<Record<string, Spoil>> = {
 };
 
 /**
- * Object stores with one mistake each, over a correct one: every one fails `objectStoreSuite`. A function of this list
- * starts a run; what it returns spoils each client that is opened.
+ * Object stores with one mistake each, over a correct one: each fails `objectStoreSuite` if the correct one has the
+ * method that it spoils. A function of this list starts a run; what it returns spoils each client that is opened.
  */
 export const BROKEN_OBJECT_STORES: Readonly<Record<string, () => (store: ObjectStore) => ObjectStore>> =
   Object.fromEntries(

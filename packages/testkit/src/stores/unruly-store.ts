@@ -18,7 +18,7 @@ export type Plan = (kind: RequestKind) => Mishap;
 /** Decides when a request arrives, and when its response does. */
 export type TurnScheduler = Pick<Scheduler, 'turn' | 'random'>;
 
-/** Turns that a late request waits. */
+/** Maximum number of turns that a late request waits. */
 const LATE_TURNS = 150;
 
 /** A store behind a network that loses, delays, repeats and damages, in an order determined by a seed. */

@@ -98,7 +98,7 @@ class Client {
     equal(result?.kind, request.kind, `the result of ${request.kind}`);
     return result as Extract<LoadResult, { kind: W['kind'] }>;
   }
-  /** Returns the node at a path, or null if its name is absent. */
+  /** Returns the node at a path, or null if there is none. */
   async node(path: string): Promise<NodeRecord | null> {
     const { nodes } = await this.one({ kind: 'path', path, content: 0 });
     const names = path === '/' ? [] : path.slice(1).split('/');

@@ -67,7 +67,10 @@ export function capabilityCases(add: Add): void {
   }
 }
 
-/** Expects that each declared capability works, and that each other one is refused and changes nothing. */
+/**
+ * Expects that each declared capability but `sharedWatch` works, and that each other one is refused and changes
+ * nothing.
+ */
 export async function checkCapabilities(fs: FileSystem): Promise<void> {
   const { capabilities } = fs;
   const subject = new Subject(fs, await writablePlace(fs));
@@ -85,7 +88,7 @@ export async function checkCapabilities(fs: FileSystem): Promise<void> {
 class Subject {
   constructor(
     readonly fs: FileSystem,
-    /** A directory that takes changes. */
+    /** A directory that takes changes; undefined if there is none. */
     readonly place: string | undefined,
   ) {}
 

@@ -8,7 +8,7 @@ async function same(a: Awaited<ReturnType<typeof dump>>, fs: FileSystem, what: s
   equal(differences(a, await dump(fs)), [], what);
 }
 
-/** Expects that changes of different kinds are refused with EROFS. */
+/** Expects that changes of different kinds are refused with EROFS, and a checkpoint with EROFS or ENOTSUP. */
 async function changesNothing(fs: FileSystem, fails: Context['fails']): Promise<void> {
   const refused: readonly (() => Promise<unknown>)[] = [
     () => fs.writeFile('/a/f', 'new'),

@@ -272,7 +272,7 @@ function listingCases(add: AddStore, count: number): void {
     const names = await putMany(store, count);
     const pages = await pagesOf(store, 'objects/', undefined);
     equal(namesOf(pages), names);
-    // From the first page on, and from one in the middle; twice, because the caller may send a cursor again.
+    // After the first page, and after one in the middle; twice, because the caller may send a cursor again.
     for (const from of [1, 1, pages.length >> 1, pages.length >> 1]) {
       const cursor = pages[from - 1]?.cursor;
       if (cursor === undefined) continue;
@@ -380,7 +380,7 @@ function headCases(add: AddStore): void {
     const written = new Map([[tag, bytesOf(40)]]);
     for (let round = 1; round <= 2 * ROUNDS; round++) {
       let isSwapped = false;
-      // The readers begin one after the other, and the swap falls between any two requests of one of them.
+      // The readers begin one after the other, so that the swap may fall between two requests of one of them.
       const reading = readers.map(async (reader, i) => {
         const heads: StoredHead[] = [];
         await steps(i);
@@ -646,7 +646,7 @@ function deletedFileSystemCases(add: AddStore): void {
   });
 }
 
-/** Opens a filesystem that caches nothing. */
+/** Opens a filesystem on a storage that caches no bytes of objects. */
 async function openTree(store: ObjectStore) {
   const storage = objectTreeStorage(store, { maxCacheBytes: 0 });
   return { storage, fs: await openFileSystem(storage) };
@@ -732,7 +732,7 @@ async function until(isTrue: () => boolean, timeoutMs: number): Promise<void> {
   }
 }
 
-/** Waits until the jobs that are queued now have run, a number of times. */
+/** Waits for a number of turns of the microtask queue. */
 async function steps(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await undefined;
 }

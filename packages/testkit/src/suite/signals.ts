@@ -3,7 +3,7 @@ import { differences, dump } from '../dump.js';
 import { equal, ok } from './assert.js';
 import { type Add, collect, plant } from './context.js';
 
-/** Each promise method, with arguments that would succeed. */
+/** Promise methods that take a signal, with arguments that would succeed. */
 export const SIGNAL_CALLS: Readonly<Record<string, (fs: FileSystem, options: CallOptions) => Promise<unknown>>> = {
   exists: (fs, options) => fs.exists('/f', options),
   isFile: (fs, options) => fs.isFile('/f', options),

@@ -4,8 +4,8 @@ type Methods = Record<string, unknown>;
 type Method = (...args: unknown[]) => unknown;
 
 /**
- * Methods that exist only as a promise, stream or iterator. They are passed through, except those of a handle, which
- * has `closeSync`.
+ * Methods of a filesystem that are passed through, although some have a synchronous form. On a handle, `close` becomes
+ * `closeSync`.
  */
 const PROMISE_ONLY = new Set([
   'createReadStream',

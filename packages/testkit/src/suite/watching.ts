@@ -17,7 +17,7 @@ async function take(events: AsyncIterator<WatchEvent>, count: number): Promise<s
 export type Beside = (context: Context) => FileSystem | Promise<FileSystem>;
 
 export function watchCases(add: Add, beside: Beside = ({ fs }) => fs): void {
-  /** Starts a watch and waits until it has begun: later reads by another client are at least as new as its events. */
+  /** Starts a watch. If another client watches, one read by it makes sure that the watch has begun. */
   const watching = async (context: Context, path: string, options?: WatchOptions) => {
     const watcher = await beside(context);
     const events = watcher.watch(path, options);

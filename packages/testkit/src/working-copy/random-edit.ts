@@ -8,7 +8,7 @@ export interface Edit {
 }
 
 export interface EditOptions {
-  /** Names for new entries. Sides that share names also create the same entries. */
+  /** Names for new entries. Sides that share names may create the same entries. */
   readonly names: readonly string[];
   readonly now: number;
 }

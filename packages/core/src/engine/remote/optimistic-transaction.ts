@@ -35,7 +35,7 @@ import type { NodeLoader } from './node-loader.js';
  */
 const MAX_REPEATS = 3;
 
-/** Number of individual lookups in a directory from which on the whole directory is listed too. */
+/** With this many individual lookups in a directory, the whole directory is listed too. */
 const ASKED_BEFORE_LISTING = 4;
 /** Maximum number of names of a directory that is listed instead of looked up name by name. */
 const MAX_LISTED_NAMES = 5000;

@@ -55,7 +55,8 @@ class Call implements BackendCall {
 
 /**
  * Awaits a call of the storage until a deadline. At the deadline, or when `signal` aborts, the call's own signal is
- * aborted. The call is no longer awaited then, or after the grace period of an abort. Leaves no listener and no timer.
+ * aborted and the call is no longer awaited. With a grace period, it is awaited for that time after an abort. Leaves no
+ * listener and no timer.
  * @param ms milliseconds until the deadline
  * @param momentMs grace period for mutations: milliseconds for which the call is still awaited after an abort of
  * `signal`, so that it may report its result
