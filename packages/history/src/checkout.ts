@@ -15,8 +15,8 @@ const NOTHING = new Uint8Array();
 const BATCH_CONTENTS = 64;
 
 /**
- * Changes a filesystem from the tree `from` to the tree `to`. Takes time proportional to the difference. Empty
- * directories, which are in neither tree, are removed only if they are in the way.
+ * Changes a filesystem from the tree `from` to the tree `to`. Equal directories are skipped. Empty directories, which
+ * are in neither tree, are removed only if they are in the way.
  */
 export async function applyTree(
   fileSystem: FileSystem,

@@ -9,7 +9,7 @@ import type { RepositoryCall } from './repository.js';
 import { isBinary } from './text/is-binary.js';
 import { changesBetween } from './tree-walk.js';
 
-/** Content of a path in a version. */
+/** Object id and mode of a path in a version. */
 export interface VersionEntry {
   readonly id: ObjectId;
   readonly mode: TreeMode;
@@ -27,7 +27,7 @@ export interface ChangedPath {
   readonly after: VersionEntry;
 }
 
-/** A file that the first version has at `oldPath` and the second at `path`. */
+/** An entry that the first version has at `oldPath` and the second at `path`. */
 export interface RenamedPath extends ChangedPath {
   readonly oldPath: string;
   /** Percentage of the content that is the same. */
@@ -69,7 +69,7 @@ export interface FormatVersionDiffOptions extends RepositoryCall {
 /** A line of a changed file, for user interfaces. */
 export interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added';
-  /** The line without its line end. */
+  /** The line without its `\n`. */
   readonly text: string;
   /** Line number, from 1. Undefined on the side that does not have the line. */
   readonly before: number | undefined;
@@ -146,8 +146,8 @@ function pairsOf({ added, removed, changed, renamed = [] }: FormattableDiff): Pa
 }
 
 /**
- * Formats a diff as unified text, one file at a time. `git apply` accepts it, but without `binary` only if all contents
- * are text.
+ * Formats a diff as unified text, one file at a time. `git apply` accepts it without `color`, if all contents are text
+ * or `binary` is set.
  */
 export async function* formatDiffParts(
   reader: ObjectReader,

@@ -18,8 +18,8 @@ export class DirectoryRenames {
   constructor(readonly removed: Map<string, Relevance>) {}
 
   /**
-   * Records a file rename: a vote on the new place of the file's directory, and of its ancestors marked `self`, as long
-   * as the names of the directories in between stay the same.
+   * Records a file rename: a vote on the new place of the file's directory, if that is among the removed ones, and of
+   * its ancestors marked `self`, as long as the names of the directories in between stay the same.
    */
   record(from: string, to: string): void {
     let [old, now] = [from, to];
@@ -68,8 +68,8 @@ export class DirectoryRenames {
   }
 
   /**
-   * Returns the new path of each renamed directory, and the directories whose files went to several targets equally
-   * often.
+   * Returns the new path of each renamed directory, and the directories of which several targets are equally the most
+   * frequent.
    */
   decide(): { readonly renames: Map<string, string>; readonly split: string[] } {
     const renames = new Map<string, string>();

@@ -15,7 +15,7 @@ interface Level {
 
 /**
  * Changes some paths of a tree. Returns the new tree's id and all trees that were encoded again, children first. Reads
- * only the directories on the paths of the changes. A directory that becomes empty is removed.
+ * only the directories on the paths of the changes. A directory under the root that becomes empty is removed.
  */
 export async function editTree(
   reader: ObjectReader,

@@ -7,8 +7,8 @@ export const DEFAULT_MAX_ENTRIES = 1_000_000;
 const PATH_CHARACTERS_PER_ENTRY = 256;
 
 /**
- * Counts the entries that one walk over trees finds, directories included. A few small trees that contain each other
- * many times can describe more entries than any memory holds.
+ * Counts the entries that one walk over trees finds, directories included. A few small trees, each of which contains
+ * the next several times, can describe more entries than any memory holds.
  */
 export class EntryCount {
   #found = 0;

@@ -1,20 +1,23 @@
 /** The reason of a {@link HistoryError}. */
 export type HistoryErrorCode =
-  /** No object, reference or path has this name. */
+  /** No object, reference, path or repository has this name. */
   | 'not-found'
   /** Several objects have an id that begins with these digits. */
   | 'ambiguous'
-  /** Stored bytes do not match their id or git's format, or symbolic references lead to no branch. */
+  /**
+   * Stored data is damaged: for example, bytes do not match their id or git's format, or symbolic references lead to no
+   * branch.
+   */
   | 'corrupt'
   /** A name, path, mode or link target that must not reach a filesystem, or that it cannot hold. */
   | 'hostile'
-  /** A reference does not have the expected value. Read it again before another attempt. */
+  /** A reference does not have the expected value, or stays locked. Read it again before another attempt. */
   | 'ref-changed'
   /** A new reference would need a directory where another reference is a file, or the other way round. */
   | 'ref-conflict'
-  /** An object does not have the requested type. */
+  /** An object does not have the requested type, or the layout of a repository is not supported. */
   | 'wrong-type'
-  /** More bytes or entries than this history's limits allow. */
+  /** More bytes or entries than the limits of the history or its repository allow. */
   | 'too-large'
   /** This repository cannot do it. */
   | 'unsupported';
@@ -55,7 +58,10 @@ export class HistoryError extends Error {
   }
 }
 
-/** Reports whether an error is a {@link HistoryError}, including one of another copy of this package. */
+/**
+ * Reports whether an error is a {@link HistoryError}, including one of another copy of this package, and has the code
+ * if one is given.
+ */
 export function isHistoryError(error: unknown, code?: HistoryErrorCode): error is HistoryError {
   return (
     error instanceof Error && HISTORY_ERROR in error && (code === undefined || (error as HistoryError).code === code)

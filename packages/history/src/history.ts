@@ -41,7 +41,7 @@ import { mergeBaseTree } from './virtual-merge-base.js';
 export interface HistoryOptions {
   /** Storage of objects and references. Default: in memory, with SHA-1. */
   readonly repository?: Repository | undefined;
-  /** Author of commits that name none. Default: `scratchfs <scratchfs@localhost>`. */
+  /** Author of commits and tags that name none. Default: `scratchfs <scratchfs@localhost>`. */
   readonly author?: Person | undefined;
   /** Returns the time in epoch milliseconds. Default: the system time. */
   readonly clock?: (() => number) | undefined;
@@ -51,9 +51,9 @@ export interface HistoryOptions {
   readonly primitives?: Primitives | undefined;
   /**
    * Maximum number of entries that a version, or the difference of two, may have: files, links, submodules and
-   * directories. Every method that lists trees stops there with `too-large`, because a few small trees that contain
-   * each other many times can describe more entries than any memory holds. An entry counts once more for each 256
-   * characters of its directory's path. Default: 1,000,000.
+   * directories. Methods that list the entries of versions stop there with `too-large`, because a few small trees, each
+   * of which contains the next several times, can describe more entries than any memory holds. Entries with long paths
+   * count several times. Default: 1,000,000.
    */
   readonly maxEntries?: number | undefined;
 }
@@ -65,14 +65,17 @@ export interface CommitOptions extends RepositoryCall {
    * be new or its tip among the parents, so that no commit of another client is lost.
    */
   readonly parents?: readonly string[] | undefined;
-  /** The branch to move, `main` for `refs/heads/main`. Default: the branch that HEAD names. */
+  /**
+   * The branch to move, `main` for `refs/heads/main`. Default without `parents`: the branch that HEAD names, or HEAD
+   * itself if it names none.
+   */
   readonly branch?: string | undefined;
   readonly author?: (Person & Partial<Signature>) | undefined;
   /** Default: the author. */
   readonly committer?: (Person & Partial<Signature>) | undefined;
 }
 
-/** Minimum number of digits of a shortened id, git's default. */
+/** Default minimum number of digits of a shortened id. */
 const DEFAULT_SHORT_ID_DIGITS = 7;
 
 /** Maximum length of a chain of symbolic references. */
@@ -110,9 +113,9 @@ export class History {
   }
 
   /**
-   * Stores a filesystem's state as a tree and returns its id, which `git write-tree` prints for the same files. Takes
-   * time proportional to the changes since the last call. With the tree of the previous version as `base`, an empty
-   * directory that is a submodule there stays one.
+   * Stores a filesystem's state as a tree and returns its id, which `git write-tree` prints for the same files. After
+   * the first call for a filesystem, mostly what has changed since the last one is read. With the tree of the previous
+   * version as `base`, an empty directory that is a submodule there stays one.
    */
   async writeTree(
     fileSystem: FileSystem,
@@ -125,7 +128,9 @@ export class History {
   /**
    * Stores the state of a filesystem as a version and returns its id.
    * @throws HistoryError `ref-changed` if other clients keep moving the branch, or if its tip is not among the given
-   *   parents; `hostile` for names that git refuses
+   *   parents; `hostile` for names that git refuses; `corrupt` if symbolic references lead to no branch; as `resolve`
+   *   for the parents
+   * @throws TypeError, RangeError for an invalid message, author, time or branch
    */
   async commit(fileSystem: FileSystem, options: CommitOptions): Promise<ObjectId> {
     const { signal } = options;
@@ -152,11 +157,11 @@ export class History {
 
   /**
    * Changes a filesystem to a version: paths, bytes, the executable bit and link targets, which is all that git stores.
-   * Files that are not in the version are removed. Empty directories, other mode bits and times are not part of a
-   * version and stay as they are. Either all of it happens or nothing. Takes time proportional to the difference. The
-   * version may be the id of a tree, for example of a merge.
-   * @throws FsError ENOSPC, EFBIG for limits of the filesystem; HistoryError `not-found`, `wrong-type`, `hostile`,
-   *   `corrupt`, `too-large`
+   * Files that are not in the version are removed. Empty directories stay unless they are in the way, and entries that
+   * do not differ keep their times and other mode bits. Either all of it happens or nothing. Only what differs is
+   * written. The version may be the id of a tree, for example of a merge.
+   * @throws FsError ENOSPC, EFBIG for limits of the filesystem, ENOTSUP if it has no transactions; HistoryError as
+   *   `resolve`, `wrong-type`, `hostile`, `corrupt`, `too-large`
    */
   async checkout(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     const tree = await this.treeOf(version, call);
@@ -181,8 +186,8 @@ export class History {
   }
 
   /**
-   * Returns the commit that a version names, see `resolve`. @throws HistoryError `not-found`, `ambiguous`, `wrong-type`,
-   * `corrupt`
+   * Returns the commit that a version names, see `resolve`. @throws HistoryError as `resolve`; `wrong-type` for the id
+   * of a tree or blob
    */
   async show(version: string, call?: RepositoryCall): Promise<Commit> {
     return this.#reader.commit(await this.resolve(version, call), call);
@@ -190,12 +195,13 @@ export class History {
 
   /**
    * Returns the id of the commit that a version names. A version is an id, the start of an id (at least 4 digits, if no
-   * other version's id begins with them), the name of a branch or a tag, or `HEAD`; then any number of `~n` (n times
-   * the first parent) and `^n` (the parent with that number; `^` is `^1`), as in git's gitrevisions. A name comes
-   * before the start of an id. Annotated tags are followed; the id of a tree or blob is returned as it is. Every method
-   * that takes a version accepts the same.
-   * @throws HistoryError `not-found`, `ambiguous` if several ids begin with the digits, `unsupported` for a shortened id
-   *   in a repository that cannot list its objects; TypeError for other syntax
+   * other version's id begins with them), the name of a branch, a tag or another reference, or `HEAD`; then any number
+   * of `~n` (n times the first parent) and `^n` (the parent with that number; `^` is `^1`), as in git's gitrevisions. A
+   * name comes before the start of an id. Annotated tags are followed; the id of a tree or blob is returned as it is.
+   * Every method that takes a version accepts the same.
+   * @throws HistoryError `not-found`, `ambiguous` if several ids begin with the digits, `unsupported` for a shortened
+   *   id in a repository that cannot list its objects, `wrong-type` for `~n` or `^n` of a tree or blob, `corrupt`;
+   *   TypeError for other syntax
    */
   resolve(version: string, call?: RepositoryCall): Promise<ObjectId> {
     return resolveRevision(version, this.#reader, (name) => this.readRef(name, call), call);
@@ -223,16 +229,16 @@ export class History {
     throw new HistoryError('wrong-type', `${version} is a ${type}, not a version`, { id });
   }
 
-  /** Compares two versions; undefined stands for an empty one. Takes time proportional to the difference. */
+  /** Compares two versions; undefined stands for an empty one. Equal directories are skipped. */
   async diff(from: string | undefined, to: string | undefined, options?: VersionDiffOptions): Promise<VersionDiff> {
     const [before, after] = await Promise.all([from, to].map((version) => version && this.treeOf(version, options)));
     return diffTrees(this.#reader, before || undefined, after || undefined, options);
   }
 
   /**
-   * Formats a diff as unified text that `git apply` accepts. It is what `git diff` prints except for similarities, ids
-   * and the function names of hunks. Without `binary`, the text only says that contents differ if they are binary or
-   * not UTF-8, and `git apply` refuses it then.
+   * Formats a diff as unified text in the form of `git diff`, without similarities, function names of hunks and, except
+   * for binary contents, ids. `git apply` accepts the text unless `color` is set. Without `binary`, the text only says
+   * that contents differ if they are binary or not UTF-8, and `git apply` refuses it then.
    */
   async formatDiff(diff: FormattableDiff, options?: FormatVersionDiffOptions): Promise<string> {
     let text = '';
@@ -254,7 +260,8 @@ export class History {
   /**
    * Merges two versions as `git merge` does, but moves no branch and changes no files: only the objects of the result
    * are stored. The result is a tree with a list of conflicts, to inspect, check out or commit.
-   * @param base default: the best common ancestor; if there are several, they are merged first
+   * @param base default: the best common ancestor; if there are several, they are merged first; if there is none, an
+   *   empty tree
    */
   async merge(base: string | undefined, ours: string, theirs: string, options: MergeOptions = {}): Promise<Merge> {
     const [a, b] = await Promise.all([this.treeOf(ours, options), this.treeOf(theirs, options)]);
@@ -265,7 +272,7 @@ export class History {
     return merge;
   }
 
-  /** Commits an existing tree, for example of a merge with both sides as parents. */
+  /** Stores a commit of an existing tree, for example of a merge with both sides as parents. Moves no branch. */
   async commitTree(
     tree: string,
     options: Omit<CommitOptions, 'parents' | 'branch'> & { readonly parents: readonly string[] },
@@ -281,7 +288,7 @@ export class History {
     return idOf({ type: 'blob', body }, this.repository.format, this.#reader.primitives);
   }
 
-  /** Returns the content of a blob. @throws HistoryError `not-found`, `corrupt`, `wrong-type` */
+  /** Returns the content of a blob. @throws HistoryError `not-found`, `corrupt`, `wrong-type`, `too-large` */
   readBlob(id: ObjectId, call?: RepositoryCall): Promise<Uint8Array> {
     return this.#reader.blob(id, call);
   }
@@ -298,7 +305,10 @@ export class History {
     return id;
   }
 
-  /** Yields the objects that a version needs and another store lacks, each once. */
+  /**
+   * Yields the objects that a version needs and another store lacks, each once. If the other store has an object, it is
+   * assumed to have everything that the object refers to.
+   */
   async *missingIn(other: GitObjectStore, version: string, call?: RepositoryCall): AsyncGenerator<NamedObject> {
     yield* missingObjects(this.#reader, await this.resolve(version, call), other, call);
   }
@@ -328,21 +338,24 @@ export class History {
   }
 
   /**
-   * Returns the content of a file (or the target of a link) in a version. @throws HistoryError `not-found`,
-   * `wrong-type`
+   * Returns the content of a file (or the target of a link) in a version. @throws HistoryError as `resolve`;
+   * `not-found` for the path, `wrong-type` for a directory
    */
   async readFile(version: string, path: string, call?: RepositoryCall): Promise<Uint8Array> {
     const entry = await this.#entry(version, path, call);
     return (await this.#reader.blob(entry.id, call)).slice();
   }
 
-  /** Restores one file, link or directory from a version. Nothing else changes. */
+  /**
+   * Restores one file, link or directory from a version. A directory at the path is replaced with everything in it.
+   * Missing parent directories are created, and a file or link in their place is removed.
+   */
   async restore(version: string, path: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     const entry = await this.#entry(version, path, call);
     await fileSystem.transaction((inside) => restoreEntry(inside, this.#reader, entry, call), call);
   }
 
-  /** Returns the id that a reference leads to, through symbolic references. */
+  /** Returns the id that a reference leads to, through symbolic references; undefined if there is none. */
   async readRef(name: string, call?: RepositoryCall): Promise<ObjectId | undefined> {
     const value = (await this.#follow(name, call))?.value;
     return value !== undefined && 'id' in value ? value.id : undefined;
@@ -350,7 +363,7 @@ export class History {
 
   /**
    * Creates, moves or (with undefined) removes a reference if it has the expected value.
-   * @throws HistoryError `ref-changed`, `ref-conflict`; `not-found` if `next` does not exist
+   * @throws HistoryError `ref-changed`, `ref-conflict`; `not-found` if `next` does not exist or an id is not valid
    */
   async moveRef(
     name: string,
@@ -369,8 +382,8 @@ export class History {
 
   /**
    * Creates a branch at a version.
-   * @throws HistoryError `ref-changed` if it exists, `ref-conflict` if another branch's name is a directory of this one
-   *   or the other way round
+   * @throws HistoryError as `resolve`; `ref-changed` if the branch exists, `ref-conflict` if another branch's name is a
+   *   directory of this one or the other way round
    */
   async branch(name: string, version = 'HEAD', call?: RepositoryCall): Promise<ObjectId> {
     const id = await this.resolve(version, call);
@@ -403,7 +416,7 @@ export class History {
     return this.repository.listRefs(prefix, call);
   }
 
-  /** Reads and hashes everything reachable from a version. Default: from all references. */
+  /** Reads and hashes everything reachable from a version. Default: from all references in `refs/`. */
   async verify(
     version?: string,
     call?: RepositoryCall & { readonly onProgress?: (looked: number) => void },
@@ -419,14 +432,14 @@ export class History {
   }
 
   /**
-   * Deletes the objects that no reference reaches: versions of removed branches, trees of merges that were not
-   * committed. Whatever an object written in the grace period refers to stays too. Other clients may go on working:
+   * Deletes the objects that no reference reaches, such as versions of removed branches and trees of merges that were
+   * not committed. Whatever an object written in the grace period refers to stays too. Other clients may go on working:
    * `commit` notices a prune and stores again what it relied on. Objects that `writeTree`, `merge`, `editTree` and
-   * `commitTree` stored are only protected by the grace period, until a reference leads to them; it must also exceed the
-   * differences between the clients' clocks. A version that no reference reaches is deleted, even if its id was shown
-   * to somebody: give it a branch or a tag.
-   * @throws HistoryError `unsupported` if the repository cannot delete, or git uses it with a work tree, reflogs or caches;
-   *   `not-found` if a reference leads to a missing object. Nothing is deleted then
+   * `commitTree` stored are only protected by the grace period, until a reference leads to them. The grace period must
+   * also exceed the differences between the clients' clocks. A version that no reference reaches is deleted, even if a
+   * user knows its id: give it a branch or a tag.
+   * @throws HistoryError `unsupported` if the repository cannot delete, or git uses it with a work tree, reflogs or
+   *   caches; `not-found` if a reference leads to a missing object. Nothing is deleted then
    */
   prune(options: PruneOptions = {}): Promise<PruneResult> {
     return prune(this.repository, this.#reader, this.#clock(), options);
@@ -436,7 +449,7 @@ export class History {
     return (await this.repository.pruneCount?.(call)) ?? 0;
   }
 
-  /** Returns the known states; none if objects were deleted since they were stored. */
+  /** Returns the known states; none if a prune may have deleted objects since they were stored. */
   async #statesKnown(call?: RepositoryCall): Promise<{ readonly known: StateIds; readonly pruneCount: number }> {
     const pruneCount = await this.#pruneCount(call);
     if (this.#knownSince !== pruneCount) {

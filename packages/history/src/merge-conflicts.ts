@@ -4,17 +4,17 @@ import type { Stages } from './merge-stages.js';
 
 /** Kinds of conflicts between the changes of two sides. */
 export type ConflictKind =
-  /** Both changed the same lines; the result has conflict markers. */
+  /** Both changed the same or adjacent lines; the result has conflict markers. */
   | 'content'
   /** Both created it, with different contents or modes. */
   | 'add/add'
   /** One side changed it and the other removed it; the changed one is in the result. */
   | 'modify/delete'
-  /** Both changed a file that is not text, or a link; ours is in the result. */
+  /** Both changed or created a file that is not text, or a link; ours is in the result. */
   | 'binary'
   /**
-   * One side has a file or link where the other has a directory or another kind. The result has both, one under a name
-   * with `~`.
+   * One side has a file or link where the other has a directory or another kind. The result has both, if necessary
+   * under names with `~`.
    */
   | 'type'
   /** Both renamed it, to different paths; the result has both. */

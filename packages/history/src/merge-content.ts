@@ -47,7 +47,7 @@ export class ContentMerge {
     if (untouched === undefined && kindOf(ours.mode) !== 'file') return this.#whole(path, stages);
     const isOurMode = ours.mode !== theirs.mode && ours.mode !== base?.mode;
     const mode = isOurMode ? ours.mode : theirs.mode;
-    // The file is new and only one side made it executable: without a base, neither mode is known to be right.
+    // The modes differ and the base has no file, so neither mode is known to be right.
     const open = isOurMode && theirs.mode !== base?.mode ? 'add/add' : undefined;
     if (untouched !== undefined) return { entry: { id: untouched, mode }, conflict: open };
     const { id, conflict } = await this.#files(path, names, stages, mayNest);
@@ -115,7 +115,7 @@ function isSettled(favor: Favor | undefined): boolean {
   return favor === 'ours' || favor === 'theirs';
 }
 
-/** Returns the merged content if only one side changed it or both changed it in the same way. */
+/** Returns the id of the merged content. Undefined if the sides changed the content in different ways. */
 function idOfOneSide({ base, ours, theirs }: BothStages): ObjectId | undefined {
   if (ours.id === theirs.id || ours.id === base?.id) return theirs.id;
   return theirs.id === base?.id ? ours.id : undefined;

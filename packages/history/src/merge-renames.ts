@@ -73,8 +73,8 @@ export class RenameMerge {
       const names = { base: from, ours: from, theirs: from, [side]: to };
       const { entry, conflict } = await this.content.merge(to, names, stages as BothStages, true);
       target[side] = entry;
-      // If both had the same content there, git now uses ours for both. If theirs renamed the file, that would lose a
-      // change of ours, so this merge does it only for common ancestors.
+      // If both sides had equal entries at the target, git takes ours for both. If theirs renamed the file, that would
+      // lose a change of ours, so in this case it is done only in merges of common ancestors.
       if (wasSame && (side === 'ours' || this.content.depth > 0)) target.theirs = target.ours;
       if (conflict !== undefined) this.conflicts.add(to, conflict, stages);
     }

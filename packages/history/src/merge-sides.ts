@@ -19,7 +19,7 @@ export interface MergeSide {
 
 /** Renames of one side, from old to new paths. */
 export interface SideRenames {
-  /** Renamed files that the other side changed or moved. */
+  /** Renamed files. Those that do not matter for the merge are included only if their content is unchanged. */
   readonly files: Map<string, string>;
   readonly directories: Map<string, string>;
   /** Directories whose files went to several directories equally often. */
@@ -174,8 +174,8 @@ class Reach {
 }
 
 /**
- * Moves files that one side added into directories that the other renamed. Updates the changes and renames of both
- * sides. Files that cannot move stay and are returned as `refused`.
+ * If one side added files to a directory that the other renamed, moves them to the new path of the directory. Updates
+ * the changes and renames of both sides. Files that cannot move stay and are returned as `refused`.
  */
 export async function moveWithDirectories(
   reader: ObjectReader,

@@ -11,22 +11,26 @@ export interface Stages {
   theirs: Entry;
 }
 
-/** Stages in which both sides have an entry of one kind. */
+/** Stages in which both sides have an entry, of the same kind. */
 export type BothStages = Stages & { readonly ours: NonNullable<Entry>; readonly theirs: NonNullable<Entry> };
 
 /** The paths of the three entries. */
 export type Names = { readonly [stage in keyof Stages]: string };
 
-/** A path that at least one side changed. */
+/** A path in the changes of at least one side. */
 export interface MergePath extends Stages {
-  /** The entry in our tree, from which the result starts. */
+  /**
+   * The entry that the result has before the merge places any: that of our tree, or a file that moved with a directory.
+   */
   readonly kept: Entry;
   names: Names;
-  /** True if a rename has already made it a conflict. It then stays one even if one side did not change it. */
+  /**
+   * True if a rename has already made this path a conflict. It then stays one even if one side did not change the path.
+   */
   contested: boolean;
 }
 
-/** Returns all paths that the sides changed. */
+/** Returns all paths in the changes of the sides. */
 export function pathsOf(left: MergeSide, right: MergeSide): Map<string, MergePath> {
   const paths = new Map<string, MergePath>();
   for (const { path, before, after } of left.changes.values()) {

@@ -10,8 +10,8 @@ const BATCH_OBJECTS = 256;
 
 /**
  * Yields an object and everything it refers to that another store lacks, each once. If the other store has an object,
- * it is assumed to have everything the object refers to, as in git. Every hash and every name in a tree is checked on
- * the way.
+ * it is assumed to have everything the object refers to, as in git. Each yielded object is checked against its hash,
+ * and so are the names in yielded trees.
  */
 export async function* missingObjects(
   reader: ObjectReader,

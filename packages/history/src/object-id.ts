@@ -17,7 +17,7 @@ export function isObjectId(text: string, format: ObjectFormat): text is ObjectId
   return FULL[format].test(text);
 }
 
-/** @throws HistoryError `not-found` for text that is not an id of this format */
+/** @throws HistoryError `not-found` for text that is not an id of this format; TypeError for anything but text */
 export function objectId(text: string, format: ObjectFormat): ObjectId {
   if (typeof text !== 'string') throw new TypeError('An object id is a string of hexadecimal digits');
   if (!isObjectId(text, format))

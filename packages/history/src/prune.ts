@@ -15,7 +15,7 @@ export interface PruneOptions extends RepositoryCall {
 }
 
 export interface PruneResult extends Pruned {
-  /** Number of objects that stay. */
+  /** Number of objects that a reference or the grace period protects. */
   readonly kept: number;
 }
 

@@ -3,7 +3,7 @@ import { isObjectId, type ObjectFormat } from './object-id.js';
 import type { RefValue } from './repository.js';
 
 /**
- * Refuses an invalid name of a reference, by the rules of `git check-ref-format`. Every valid name can be a file.
+ * Returns the name, and refuses one that is not valid, see {@link isRefName}.
  * @throws TypeError
  */
 export function checkRefName(name: string): string {
@@ -26,7 +26,7 @@ export function isRefName(name: string): boolean {
   return name.startsWith('refs/') && !name.endsWith('/') && !name.includes('/.') && name.isWellFormed();
 }
 
-/** Reports whether a name is one outside `refs/`, such as HEAD. */
+/** Reports whether a name has the form of one outside `refs/`, such as HEAD. */
 export function isPseudoRef(name: string): boolean {
   return /^[A-Z_]+$/.test(name);
 }

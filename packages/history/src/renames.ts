@@ -15,7 +15,7 @@ export interface PathSide {
   readonly entry: TreeEntry;
 }
 
-/** A file that moved from one path to another. */
+/** An entry that moved from one path to another. */
 export interface Rename {
   readonly from: PathSide;
   readonly to: PathSide;
@@ -109,8 +109,8 @@ class RenameSearch {
   }
 
   /**
-   * Pairs files whose name is unique on both sides, or that are in the directory to which their own seems to have
-   * moved.
+   * Pairs similar files whose name is unique on both sides, or, in a merge, whose directory seems to have moved to that
+   * of a file with the same name.
    */
   async #byName(): Promise<void> {
     const least = this.#least + Math.floor((MAX_SCORE - this.#least) / 2);

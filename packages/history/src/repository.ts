@@ -74,7 +74,8 @@ export interface RefStore {
   /**
    * Sets (or with undefined removes) a reference atomically if it has the expected value (undefined: does not exist),
    * and reports whether it did.
-   * @throws HistoryError `ref-conflict` if a new name would be a directory of another one, or the other way round
+   * @throws HistoryError `ref-conflict` if a new name would be a directory of another one, or the other way round;
+   *   `ref-changed` if the reference stays locked by another client
    */
   swapRef(
     name: string,
@@ -82,7 +83,7 @@ export interface RefStore {
     next: RefValue | undefined,
     call?: SwapRefCall,
   ): Promise<boolean>;
-  /** Returns all names with the prefix, sorted. */
+  /** Returns the names with the prefix, sorted. */
   listRefs(prefix: string, call?: RepositoryCall): Promise<string[]>;
 }
 
@@ -95,7 +96,8 @@ export interface Repository extends GitObjectStore, RefStore {
   pruneCount?(call?: RepositoryCall): Promise<number>;
   /**
    * Deletes the objects that `select` returns, in this order: increment `pruneCount`, list all objects, call `select`,
-   * delete, increment again. An object that was written again since the list stays.
+   * delete, increment again. An object that was written again since the list stays. With `dryRun`, only lists and calls
+   * `select`.
    * @throws HistoryError `unsupported`
    */
   prune?(select: (listed: readonly StoredObject[]) => Promise<ReadonlySet<ObjectId>>, call: PruneCall): Promise<Pruned>;

@@ -20,9 +20,9 @@ const MAX_LISTED_CANDIDATES = 10;
 type ReadRef = (name: string, call?: RepositoryCall) => Promise<ObjectId | undefined>;
 
 /**
- * Returns the commit (or tree, or blob) that a revision names: an id or the start of one, a reference, and any number of
- * `~n` and `^n` (git, gitrevisions). Annotated tags are followed.
- * @throws HistoryError `not-found`, `ambiguous`; TypeError for other syntax
+ * Returns the commit (or tree, or blob) that a revision names: an id or the start of one, a reference, and any number
+ * of `~n` and `^n` (git, gitrevisions). Annotated tags are followed.
+ * @throws HistoryError `not-found`, `ambiguous`, `unsupported`, `wrong-type`, `corrupt`; TypeError for other syntax
  */
 export async function resolveRevision(
   revision: string,

@@ -41,7 +41,7 @@ interface LastState {
 
 /**
  * Remembers which states are stored as which objects, for each realm: the scope in which keys of states can be
- * compared. Forgetting one costs time, never correctness.
+ * compared. Forgetting a state costs time, never correctness.
  */
 export class StateIds {
   readonly #realms = new WeakMap<object, Realm>();

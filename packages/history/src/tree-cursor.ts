@@ -68,13 +68,13 @@ interface Hashing {
 }
 
 const BATCH_HASHED_BYTES = 2 ** 20;
-/** Maximum number of known entries to skip in one step, because skipping one is less work than returning a result. */
+/** Maximum number of known entries to skip in one call of `next`: skipping one is less work than returning a result. */
 const MAX_SKIPPED_ENTRIES = 256;
 const encoder = new TextEncoder();
 
 /**
  * Converts a filesystem to git objects, children before parents, the root tree last. Known states are skipped.
- * Directories without files are left out, as in git, and so is `/.git`.
+ * Directories without files are left out, as in git, unless they are submodules. So is `/.git`.
  */
 export class TreeCursor implements Cursor<FoundObject | null> {
   readonly #walk: StateWalk;

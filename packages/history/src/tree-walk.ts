@@ -8,7 +8,10 @@ export interface PathEntry extends TreeEntry {
   readonly path: string;
 }
 
-/** A path that differs between two trees; undefined on a side that does not have it. Never a directory. */
+/**
+ * A path that differs between two trees; undefined on a side that has nothing there, or a directory. Directories
+ * themselves are not reported.
+ */
 export interface EntryChange {
   readonly path: string;
   readonly before: TreeEntry | undefined;

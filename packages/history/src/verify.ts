@@ -19,7 +19,7 @@ export interface Verification {
   readonly problems: readonly Problem[];
 }
 
-/** An object with its type, or undefined if that is not known. */
+/** Id of an object, and its type if that is known. */
 export interface TypedId {
   readonly id: ObjectId;
   readonly type: ObjectType | undefined;

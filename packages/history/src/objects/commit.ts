@@ -73,7 +73,7 @@ interface SplitObject {
 
 /**
  * Splits an object into header lines (a line that begins with a space continues the one before) and the text after the
- * empty line. The text is decoded as UTF-8, or by the header `encoding` if this platform supports it.
+ * empty line. The whole object is decoded as UTF-8, or by the header `encoding` if this platform supports it.
  */
 export function splitObject(body: Uint8Array): SplitObject {
   const split = splitText(decoder.decode(body));

@@ -14,7 +14,8 @@ export interface Signature extends Person {
 /**
  * Encodes a signature as `git commit-tree` does: characters that are not allowed are left out. The email may be empty.
  *
- * @throws TypeError for a name of which nothing is left; RangeError for an invalid time or time zone
+ * @throws TypeError for a name of which nothing is left, and if name or email is not a string; RangeError for an
+ *   invalid time or time zone
  */
 export function encodeSignature({ name, email, timestamp, timezone }: Signature): string {
   if (!Number.isSafeInteger(timestamp) || timestamp < 0)
@@ -28,7 +29,7 @@ export function encodeSignature({ name, email, timestamp, timezone }: Signature)
   return `${cleanName} <${clean(email)}> ${timestamp} ${timezone < 0 ? '-' : '+'}${digits}`;
 }
 
-/** Applies git's rule (ident.c): removes certain characters at both ends, and `<`, `>` and line ends anywhere. */
+/** Applies git's rule (ident.c): removes certain characters at both ends, and `<`, `>`, line feeds and NUL anywhere. */
 function clean(text: string): string {
   if (typeof text !== 'string') throw new TypeError('Name and email must be strings');
   let start = 0;

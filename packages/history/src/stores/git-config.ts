@@ -18,7 +18,7 @@ export interface ConfigEntry {
 
 /**
  * Returns the values of a git configuration file by `section.key` in lower case; of a repeated key, the last. Leaves
- * out subsections.
+ * out subsections in quotes.
  */
 export function parseConfig(written: string): Map<string, string> {
   const values = new Map<string, string>();
@@ -28,7 +28,10 @@ export function parseConfig(written: string): Map<string, string> {
   return values;
 }
 
-/** Yields the lines of a git configuration file, as git-config(1) describes. Leaves out lines that git would refuse. */
+/**
+ * Yields the variables of a git configuration file, as git-config(1) describes it. Leaves out lines that it cannot
+ * parse.
+ */
 export function* configEntries(written: string): Generator<ConfigEntry> {
   const text = written.replace(/\r\n/g, '\n');
   let heading: Pick<ConfigEntry, 'section' | 'subsection'> | undefined;

@@ -37,7 +37,7 @@ const MAX_BATCH_BYTES = 8 * 2 ** 20;
 const MAX_BATCH_OBJECTS = 2_000;
 /** Names in a repository that git writes beside a work tree, for reflogs, and during its commands. */
 const USED_BY_GIT = /^(?:index|logs|worktrees|modules|(?!HEAD$)[A-Z_]+)$/;
-/** Files that make objects or packs necessary that no reference reaches. */
+/** Files that may depend on packs, or on objects that no reference reaches. */
 const GIT_CACHES = /^(?:commit-graphs?|multi-pack-index.*|.*\.(?:keep|promisor|bitmap|mtimes))$/;
 
 /**
@@ -250,7 +250,7 @@ export class GitDirectory implements Repository {
 
   /**
    * Writes a file, or renews the time of the existing one. Its name is derived from the hash of its content, so an
-   * existing file has the same.
+   * existing file holds the same objects.
    */
   async #writeOnce(path: string, bytes: Uint8Array, call?: RepositoryCall): Promise<void> {
     do {
@@ -462,7 +462,7 @@ export class GitDirectory implements Repository {
   }
 }
 
-/** Format extensions that do not affect this implementation. */
+/** Format extensions that this implementation supports or may ignore. */
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   'extensions.objectformat',
   'extensions.noop',

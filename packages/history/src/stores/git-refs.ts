@@ -88,7 +88,7 @@ export class GitRefs implements RefStore {
   }
 
   /**
-   * Makes a change in one step, as soon as no lock is held.
+   * Makes a change as soon as none of the locks is held.
    * @throws HistoryError `ref-changed` if a lock is held for about three seconds
    */
   async #whenUnlocked(locks: readonly string[], change: Change, call?: RepositoryCall): Promise<boolean> {
@@ -145,7 +145,7 @@ export class GitRefs implements RefStore {
     if (!(await fileSystem.isDirectory(file))) return;
     const left = [file];
     for await (const entry of fileSystem.walk(file, { signal: call?.signal })) left.push(entry.path);
-    // If it is not an empty directory, it contains a lock.
+    // If a directory cannot be removed, it contains a file, which is probably a lock.
     for (const path of left.reverse()) {
       try {
         await fileSystem.rmdir(path);

@@ -9,7 +9,7 @@ const TABLES_OFFSET = FANOUT_OFFSET + 256 * 4;
 /** Location of an object in a pack. */
 export interface PackedPlace {
   readonly offset: number;
-  /** Offset of the next object. */
+  /** Offset of the next object, or of the checksum at the end of the pack. */
   readonly end: number;
 }
 
@@ -27,7 +27,7 @@ export class PackIndex {
     readonly bytes: Uint8Array,
     readonly format: ObjectFormat,
     primitives: Primitives,
-    /** Bytes of the pack. */
+    /** Size of the pack in bytes. */
     packSize: number,
   ) {
     this.#width = ID_BYTES[format];

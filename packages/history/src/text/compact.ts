@@ -57,8 +57,8 @@ class Group {
 }
 
 /**
- * Moves runs of changed lines as git does if equal lines around them leave a choice. Runs that can meet are merged. A
- * run that can be next to one of the other side moves there. Any other run moves as far down as possible.
+ * Moves runs of changed lines as `git merge` does if equal lines around them leave a choice. Runs that can meet are
+ * merged. A run that can be next to one of the other side moves there. Any other run moves as far down as possible.
  */
 export function compact(numbers: Int32Array, marks: Marks, otherNumbers: Int32Array, otherMarks: Marks): void {
   const group = new Group(numbers, marks);

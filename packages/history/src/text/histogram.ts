@@ -6,7 +6,7 @@ const MAX_OCCURRENCES = 64;
 
 interface Landmark {
   aStart: number;
-  /** Inclusive, unlike the ends of a {@link Range}. */
+  /** Both ends are inclusive, unlike those of a {@link Range}. */
   aEnd: number;
   bStart: number;
   bEnd: number;

@@ -11,7 +11,10 @@ export type DiffAlgorithm = 'histogram' | 'myers';
 export interface MergeTextOptions {
   /** Default `histogram`. */
   readonly algorithm?: DiffAlgorithm | undefined;
-  /** Takes one side (or both, one after the other) if both changed the same lines. Default: conflict markers. */
+  /**
+   * Takes one side (or both, one after the other) if both changed the same or adjacent lines. Default: conflict
+   * markers.
+   */
   readonly favor?: 'ours' | 'theirs' | 'union' | undefined;
   /** Text after the conflict markers. Default `ours` and `theirs`. */
   readonly labels?: { readonly ours: string; readonly theirs: string } | undefined;
@@ -77,7 +80,7 @@ function compare(a: Lines, b: Lines, algorithm: DiffAlgorithm): Change[] {
   return changesOf(marksA, marksB);
 }
 
-/** Combines the changes of both sides in order. Different changes that touch the same lines of the base conflict. */
+/** Combines the changes of both sides in order. Different changes that overlap or touch in the base conflict. */
 function combine(left: readonly Change[], right: readonly Change[], a: Lines, b: Lines): Hunk[] {
   const hunks: Hunk[] = [];
   let i = 0;
@@ -237,7 +240,7 @@ function completed(lines: Uint8Array, lineEnd: string): Uint8Array {
 
 /**
  * Reports whether conflict markers end in CR LF. They do if the first line of the base does, unless the line before the
- * conflict ends in LF alone on one of the sides.
+ * conflict (or the first line, if there is none before) ends in LF alone on one of the sides.
  */
 function endsInCrLf(o: Lines, a: Lines, b: Lines, hunk: Hunk): boolean {
   if (isCrLf(a, Math.max(0, hunk.ours - 1)) === false || isCrLf(b, Math.max(0, hunk.theirs - 1)) === false)

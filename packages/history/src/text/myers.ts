@@ -44,7 +44,7 @@ const UNMATCHED = 0;
 const MATCHED = 1;
 const FREQUENT = 2;
 
-/** Returns the positions of the lines to compare and marks the others. */
+/** Returns the positions of the lines from `start` to `end` that are to be compared, and marks the others. */
 function kept(numbers: Int32Array, others: Map<number, number>, start: number, end: number, marks: Marks): Int32Array {
   const limit = Math.min(roughRoot(numbers.length), MAX_FREQUENT_LIMIT);
   const classes = new Uint8Array(numbers.length);
