@@ -44,7 +44,7 @@ export function parseAttachmentPolicy(data: unknown): AttachmentPolicy {
  * before approval is requested and before any byte is read. Approval is requested for each file if the rule
  * `sandbox.read` or the sandbox requires it.
  *
- * @throws InputError for files that the policy refuses, for directories, and for a file that is named twice
+ * @throws InputError, such as for files that the policy refuses, for directories, and for a file that is named twice
  * @throws NotApprovedError, SandboxError, FsError
  */
 export async function readAttachments(

@@ -7,8 +7,7 @@ const CONTEXT = 3;
 
 /**
  * Returns the change of a text as a unified diff, without the line `diff --git`. Only the part from the first to the
- * last difference is compared, so the time does not grow with the text around it. For a change too large to compare,
- * the result only says so.
+ * last difference is compared line by line. If that part is too large to compare, the result only says so.
  * @param maxLength maximum length of the diff; a longer one is cut after a line and says so
  */
 export function changeDiff(path: string, before: string, after: string, maxLength: number): string {
@@ -46,7 +45,7 @@ function cut(lines: readonly string[], maxLength: number): string {
 interface ChangedPart {
   /** Start in both texts, at the start of a line. */
   readonly start: number;
-  /** End in each text, after the end of a line. */
+  /** End in each text, after the end of a line or of the text. */
   readonly endBefore: number;
   readonly endAfter: number;
 }
@@ -72,7 +71,7 @@ function changedPart(a: string, b: string): ChangedPart {
 
 const BLOCK = 65_536;
 
-/** Returns how much is equal from the start, at most `limit`, by comparing blocks and then bisecting. */
+/** Returns the length of the part that is equal, at most `limit`, by comparing blocks and then bisecting. */
 function commonLength(limit: number, isEqual: (from: number, to: number) => boolean): number {
   let at = 0;
   while (at < limit && isEqual(at, Math.min(at + BLOCK, limit))) at = Math.min(at + BLOCK, limit);

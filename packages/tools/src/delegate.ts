@@ -30,7 +30,7 @@ export interface Delegation {
  * the policy. The rule `worker.call` may forbid the call or require approval.
  *
  * @throws SandboxPermissionEscalationError if the callee's configuration asks for more than the caller has
- * @throws InputError, SandboxError for the attachments; NotApprovedError for them or for the call
+ * @throws InputError, SandboxError, FsError for the attachments; NotApprovedError for them or for the call
  */
 export async function delegate(
   caller: Sandbox,

@@ -43,15 +43,15 @@ export interface FileToolsOptions extends AuthorizerOptions {
   /** Names of the tools to offer. Default: all that the rules allow and the sandbox can run. */
   readonly only?: readonly string[] | undefined;
   /**
-   * Also offers the legacy names `sandbox_read_text`, `sandbox_write_text` and `sandbox_list`. Default false. Calls by
-   * these names always work.
+   * Also offers the legacy names `sandbox_read_text`, `sandbox_write_text` and `sandbox_list`. Default false: calls by
+   * these names work nevertheless.
    */
   readonly legacyNames?: boolean | undefined;
   readonly onError?: OnError | undefined;
   /**
-   * Reads that file tools for other models have made of the same files. `files` names the files, the same for all of
-   * them: a file that only another model has read can be changed only as long as it is as at its first read. Default:
-   * a file that this model has not read can be changed in any version.
+   * Reads that the file tools of several models share. `files` is a name for the files, the same for all these tools. A
+   * file that only another model has read can then be changed only in the version of its first read. Default: a file
+   * that this model has not read can be changed in any version.
    */
   readonly sharedReads?: ReadsOfFiles | undefined;
 }
@@ -60,7 +60,7 @@ export interface FileToolsOptions extends AuthorizerOptions {
 export interface FileTools {
   /** The tools to describe to the model. */
   readonly tools: readonly Tool[];
-  /** Runs a tool by name. Unknown names and failures are returned as results; rejects only if aborted. */
+  /** Runs a tool by name. Unknown names and failures are returned as results. Rejects if aborted. */
   call<N extends string>(name: N, input: unknown, options?: ToolCallOptions): Promise<ToolResult<DataOf<N>>>;
 }
 
@@ -76,7 +76,7 @@ export interface FileTools {
  *
  * Without `approve`, actions that the sandbox requires approval for (writes, by default) are refused.
  *
- * @throws TypeError for unknown rules, names and options
+ * @throws TypeError for unknown rules, names and options; TypeError or RangeError for wrong values
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -140,7 +140,7 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
 function isPossible({ isPlain = false, needs }: Definition, sandbox: FileSandbox): boolean {
   if (!hasFileSystem(sandbox)) return isPlain;
   if (needs === undefined) return true;
-  // A model that cannot write has nothing to restore or to compare. It could only use up the limit of checkpoints.
+  // A model that cannot write has no steps to compare or to take back: it could only use up the limit of checkpoints.
   return isWritable(sandbox) && sandbox.fileSystem.capabilities[needs] === true;
 }
 

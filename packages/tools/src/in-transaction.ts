@@ -4,7 +4,7 @@ import type { ToolCallOptions } from './tool.js';
 
 /**
  * Runs work in a transaction, or without one if the filesystem has none, like a directory of the host or a mount of
- * several filesystems. Only for work that makes one change, which is atomic by itself.
+ * several filesystems. Unless `without` is given, only for work that makes one change, which is atomic by itself.
  *
  * @param without called instead of the work if the filesystem has no transactions
  */

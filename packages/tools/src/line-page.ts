@@ -1,6 +1,6 @@
 import { MAX_RESULT_LENGTH } from './pages.js';
 
-/** Maximum length of one numbered line, in UTF-16 code units. */
+/** Length beyond which a line is cut, in UTF-16 code units. */
 const MAX_LINE_LENGTH = 2_000;
 
 export interface LineRange {
@@ -8,7 +8,7 @@ export interface LineRange {
   readonly first: number;
   /** Maximum number of lines. */
   readonly limit: number;
-  /** Maximum length of the result, in UTF-16 code units. At least one line is returned. */
+  /** Maximum length of the result, in UTF-16 code units. The first line is returned even if it is longer. */
   readonly maxLength: number;
 }
 

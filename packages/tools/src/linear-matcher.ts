@@ -27,7 +27,10 @@ export interface LinearMatcher extends LineMatcher {
   readonly isStopped: boolean;
 }
 
-/** Reports whether an expression matches only itself, so that it can be searched as text, without a limit of steps. */
+/**
+ * Reports whether an expression is known to match only itself, so that it can be searched as text, without a limit of
+ * steps.
+ */
 export function isPlainText(pattern: string): boolean {
   return pattern.length <= MAX_PATTERN_LENGTH && /^[^\\^$.|?*+()[\]{}\r\n]+$/.test(pattern);
 }

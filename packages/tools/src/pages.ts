@@ -6,7 +6,7 @@ export interface Page {
   readonly limit: number;
 }
 
-/** Maximum length of a result, in UTF-16 code units. */
+/** Maximum length of a result without its notes, in UTF-16 code units. */
 export const MAX_RESULT_LENGTH = 60_000;
 
 /** Maximum length of one line of a result, in UTF-16 code units. */
@@ -37,8 +37,8 @@ export function pageOf(lines: readonly string[], page: Page, what: string, tool:
 }
 
 /**
- * Formats the lines of a page. The last line says how to get the rest. The page ends early if its lines would exceed
- * {@link MAX_RESULT_LENGTH}.
+ * Formats the lines of a page. If there are more, a last line says how to get them. The page ends early if its lines
+ * would exceed {@link MAX_RESULT_LENGTH}.
  */
 export function formatPage(content: PageContent, offset: number, what: string, tool: string): FormattedPage {
   const { lines, total, isCounted = true } = content;

@@ -8,7 +8,9 @@ import { hasFileSystem, shownPath } from './tool-sandbox.js';
 /** Maximum number of files whose versions are remembered. The one read or written longest ago is forgotten first. */
 const MAX_FILES = 10_000;
 
-/** Maximum number of files of a model that shares its reads: what it forgets is still known to `SharedReads`. */
+/**
+ * Maximum number of files of a model that shares its reads: what it forgets is usually still known to `SharedReads`.
+ */
 const MAX_SHARING_FILES = 500;
 
 /** Stands for a state that the model has not seen. No file has it as its version. */
@@ -58,7 +60,10 @@ interface Place {
   readonly path: string;
 }
 
-/** Throws an InputError if a file is not as the model has read it. It is called in the transaction of the change. */
+/**
+ * Throws an InputError if a file is not as the model has read it. Called in the transaction of the change, if there is
+ * one.
+ */
 export type VersionCheck = (fileSystem: FileSystem) => Promise<void>;
 
 /**
@@ -98,9 +103,10 @@ export class ReadVersions {
   }
 
   /**
-   * Changes the content of a file, under the condition that it is as the model has read it; without a condition if the
-   * model has not read it. `change` returns the new content of the file; undefined if it has written nothing, or if the
-   * model does not know all of the content. `given`, here and below: the path as the model wrote it.
+   * Changes the content of a file, under the condition that it is as the model has read it. If the model has not read
+   * it, the condition is the version that `SharedReads` knows, if any. `change` returns the new content of the file;
+   * undefined if it has written nothing, or if the model does not know all of the content. `given`, here and below: the
+   * path as the model wrote it.
    * @throws InputError if the file has changed since
    */
   async writing(
@@ -118,7 +124,7 @@ export class ReadVersions {
 
   /**
    * Removes an entry (a link, not its target) under the same condition. `check` concerns the files under a directory;
-   * undefined if the model has read none of them.
+   * undefined if no read of them is known.
    * @throws InputError if it has changed since
    */
   async removing(
@@ -138,7 +144,7 @@ export class ReadVersions {
 
   /**
    * Moves an entry (a link, not its target) under the same condition. `check` concerns the file that it replaces;
-   * undefined if the model has not read it.
+   * undefined if no read of that is known.
    * @throws InputError if one of them has changed since
    */
   async moving<T>(
@@ -199,7 +205,8 @@ export class ReadVersions {
   }
 
   /**
-   * Returns a check of those files that the model has read; undefined if there are none. `named`: their name in errors.
+   * Returns a check of those files of which a read is known; undefined if there are none. `named`: their name in
+   * errors.
    */
   #checkOf(
     sandbox: FileSystemSandbox,
@@ -285,7 +292,7 @@ function remember(known: Map<string, string>, key: string, version: string, max:
   }
 }
 
-/** Returns the stats of an entry; undefined if there is none or it must not be seen. */
+/** Returns the stats of an entry; undefined if they cannot be read. */
 async function statsAt({ sandbox, path }: Place, call: ToolCallOptions): Promise<Stats | undefined> {
   return sandbox.fileSystem.lstat(path, call).catch(() => undefined);
 }

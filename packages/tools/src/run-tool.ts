@@ -10,15 +10,15 @@ export type ToolOutput<D = unknown> = Omit<ToolResult<D>, 'isError'>;
  */
 export type OnError = (error: unknown, tool: string) => void;
 
-/** How a tool call reports failures. */
+/** Treatment of the failures of a tool call. */
 export interface FailureOptions {
   readonly onError: OnError | undefined;
   readonly hints: Hints;
 }
 
 /**
- * Runs a tool and turns failures into results. Rejects only if the call is aborted.
- * @throws the signal's reason
+ * Runs a tool and turns failures into results.
+ * @throws the signal's reason if the call is aborted; what `onError` throws
  */
 export async function runTool(
   tool: string,

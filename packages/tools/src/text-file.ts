@@ -9,7 +9,7 @@ const BINARY_PROBE_BYTES = 8_000;
 /** Size above which other tasks get a turn after a text was decoded, which takes some 3 ms per million bytes. */
 const LONG_TEXT_BYTES = 1_000_000;
 
-/** Attempts to change a file that other clients change too. */
+/** Maximum number of attempts to change a file that other clients change too. */
 const MAX_ATTEMPTS = 5;
 
 /** Kinds of files by their first bytes, written as Latin-1, the offset of those bytes, and the media type of images. */
@@ -102,7 +102,8 @@ export async function readTextFile(
 /**
  * Changes the text of a file and writes it, unless it stays the same. If another client changes the file in between,
  * `change` is called again with the new text, up to 5 times in all, so that no change is lost.
- * @throws FsError ECHANGED if the file does not have the version `ifVersion`, and what the change throws
+ * @throws NotTextError; FsError, such as ECHANGED if a file that is to be written does not have the version
+ *   `ifVersion`; what `change` throws
  */
 export async function changeTextFile<R extends { readonly text: string }>(
   fileSystem: FileSystem,
@@ -117,7 +118,7 @@ export async function changeTextFile<R extends { readonly text: string }>(
     const changed = change(before);
     if (changed.text === before) return changed;
     try {
-      // Each is one atomic step on every filesystem. `editFile` cannot search for an empty text.
+      // Each of these writes is atomic. `editFile` cannot search for an empty text.
       if (before === '') await fillEmptyFile(fileSystem, place, changed.text, options);
       else await fileSystem.editFile(place, before, changed.text, options);
       return changed;

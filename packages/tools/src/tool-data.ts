@@ -11,15 +11,21 @@ export interface PageData {
 
 export interface ReadFileData {
   readonly path: string;
-  /** Numbers of the first and the last line returned, from 1 on. Undefined for a piece that was read by characters. */
+  /**
+   * Numbers of the first and the last line returned, from 1 on. Undefined if no line was returned, and for a piece that
+   * was read by characters.
+   */
   readonly firstLine?: number | undefined;
   readonly lastLine?: number | undefined;
   readonly totalLines?: number | undefined;
-  /** The `offset` to continue with: a line. Undefined at the end of the file. */
+  /**
+   * The `offset` to continue with: a line. Undefined at the end of the file, and for a piece that was read by
+   * characters.
+   */
   readonly nextOffset?: number | undefined;
   /** Unicode code points of the whole file, for a piece that was read by characters. */
   readonly totalChars?: number | undefined;
-  /** The `char_offset` to continue with, for a piece that was read by characters. */
+  /** The `char_offset` to continue with, for a piece that was read by characters. Undefined at the end of the file. */
   readonly nextCharOffset?: number | undefined;
 }
 
@@ -49,7 +55,7 @@ export interface FileInfoData {
   readonly target?: string | undefined;
 }
 
-/** Data of results by the name of the tool. Legacy names have the type of the current one. */
+/** Data of results by the name of the tool. Results of a legacy name have the data of the current one. */
 export interface ToolData {
   readonly read_file: ReadFileData;
   readonly read_media: { readonly path: string; readonly mediaType: Media['type']; readonly size: number };

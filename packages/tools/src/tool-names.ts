@@ -1,4 +1,4 @@
-/** Names that rules may use: all tools, legacy names, and the tools of adapters. */
+/** Names of tools that rules may use: all file tools, legacy names, and the tools of adapters. */
 export const TOOL_NAMES = [
   'read_file',
   'read_media',

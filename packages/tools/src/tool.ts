@@ -45,7 +45,7 @@ export interface ToolResult<D = unknown> {
   /** The result as the model reads it. */
   readonly text: string;
   readonly isError: boolean;
-  /** The result as JSON for programs: an object of the type that {@link ToolData} has for the tool. */
+  /** The result as JSON for programs. For a file tool, an object of the type that {@link ToolData} has for it. */
   readonly structured?: D | undefined;
   /** Paths that the result is about, as the tools take them, each once. */
   readonly links?: readonly string[] | undefined;
@@ -63,9 +63,7 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of the input. */
   readonly inputSchema: InputSchema;
-  /**
-   * Checks the input and runs the tool. Invalid input and failures are returned as results; rejects only if aborted.
-   */
+  /** Checks the input and runs the tool. Invalid input and failures are returned as results. Rejects if aborted. */
   run(input: unknown, options?: ToolCallOptions): Promise<ToolResult>;
 }
 

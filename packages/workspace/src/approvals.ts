@@ -30,8 +30,8 @@ const STATES = ['pending', 'approved', 'denied', 'expired'] as const;
 
 /**
  * Approvals in the store of a workspace: `/approvals/000000007` is the request, `000000007.settled` what was decided,
- * `000000007.used` that it was used. Each is created exclusively and never changes, so of several processes that decide or
- * use at the same time exactly one succeeds.
+ * `000000007.used` that it was used. Each is created exclusively and never changes, so of several processes that decide
+ * or use at the same time at most one succeeds.
  */
 export class StoredApprovals implements Approvals {
   readonly #store: FileSystem;

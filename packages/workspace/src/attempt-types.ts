@@ -33,8 +33,8 @@ export interface LabelledResult<T> {
   readonly value: T;
   readonly operations: readonly Operation[];
   /**
-   * Changes by the person that were found at `paths` and at the paths that the work wrote to. A write may settle the
-   * conflicts only after {@link Attempt.markTold}.
+   * Changes by the person that were found at `paths` and at the paths that the work's writes touched. A write may
+   * settle the conflicts only after {@link Attempt.markTold}.
    */
   readonly refreshed: RefreshResult;
 }
@@ -98,8 +98,8 @@ export interface PathDiff {
   /** Empty without `hunks: true`. */
   readonly hunks: readonly Hunk[];
   /**
-   * Number of files and links in a removed directory. What is in it follows as paths of their own; of directories that
-   * together hold more than 2,000 entries or 16 MiB, there is the number alone.
+   * Number of files and links in a removed directory. They follow as paths of their own, but may be left out if the
+   * removed directories together hold more than 2,000 entries or 16 MiB.
    */
   readonly files?: number | undefined;
 }
@@ -174,16 +174,22 @@ export interface AcceptResult {
   /** One sentence for a person. */
   readonly message: string;
   /**
-   * Sorted paths whose changes are in the target now; for a dry run and `patch` those that would be. Includes removed
+   * Sorted paths whose changes are in the target now; for a dry run and `patch` those that would be. Without removed
    * directories that stay on the disk because they are not empty.
    */
   readonly accepted: readonly string[];
-  /** What the accept changes in the target, or would. Without paths that the target has like this already. Sorted. */
+  /**
+   * What the accept changes in the target, or would. For `apply`, without paths that the disk has like this already.
+   * Sorted by path.
+   */
   readonly changes: readonly OperationChange[];
   readonly conflicts: readonly Conflict[];
   /** Accepted files that other programs run or follow on their own, such as `.envrc`, for a person to review. */
   readonly autoRun: readonly string[];
-  /** The `accept` in the log. Undefined for `patch`, a dry run, a failure, and if there was nothing to accept. */
+  /**
+   * The `accept` in the log. Undefined for `patch`, a dry run, a failure, and if there was nothing to accept or to
+   * commit.
+   */
   readonly operation: Operation | undefined;
   /** For `merge` and `branch`: id of the commit with the accepted changes. */
   readonly commit?: string | undefined;
@@ -207,7 +213,10 @@ export interface RunOptions extends CallOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Directory of the attempt to start in. Default `/`. */
   readonly cwd?: string | undefined;
-  /** Give the command a private, writable copy of the dependency directories. Default false. */
+  /**
+   * Give the command a private, writable copy of the dependency directories, which later commands use too. Default
+   * false.
+   */
   readonly install?: boolean | undefined;
   /** Connect the command with this process' terminal in place of collecting its output. Default false. */
   readonly terminal?: boolean | undefined;
@@ -239,15 +248,18 @@ export interface RunResult {
   /** Changes that were not taken, with the reason. */
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
   readonly autoRun: readonly string[];
-  /** Advice for a failure that the command could not explain, such as that of `git commit`. */
+  /** Advice about what the command could not do, such as how to commit if `git commit` failed. */
   readonly hint?: string | undefined;
 }
 
-/** A named line of work on a directory: what the disk holds now, and what this attempt has changed. */
+/**
+ * A named line of work on a directory: what the disk holds now, and what this attempt has changed. A call that changes
+ * it may reject with WorkspaceError `closed`, `branch-switched` or `replaced`.
+ */
 export interface Attempt {
   /** True if each operation is written to the disk in the same call, so that there is nothing to accept. */
   readonly isLive?: boolean | undefined;
-  /** Two words, such as `calm-otter`, or the name that it was given. */
+  /** The name that it was given, or one that was made, such as `calm-otter`. */
   readonly name: string;
   /**
    * The files. `/` is the directory. Each call that changes something, and each `transaction`, is one operation. For
@@ -267,8 +279,8 @@ export interface Attempt {
   ): Promise<OperationResult<T>>;
   /**
    * Runs work in which each change to `fileSystem` is an operation with this label, such as a tool that changes files
-   * by itself. If the attempt refused the writes and there was no operation, rejects with that WorkspaceError, which a
-   * sandbox may have hidden from the work.
+   * by itself. If the work resolves although the attempt refused its writes, and there was no operation, rejects with
+   * that WorkspaceError, which a sandbox may have hidden from the work.
    */
   labelled<T>(label: OperationLabel, work: () => Promise<T>, options?: LabelledOptions): Promise<LabelledResult<T>>;
   /**
@@ -300,14 +312,15 @@ export interface Attempt {
   /**
    * Brings back the state after an operation (0: before the first), of everything or of one path. With `disk`, the
    * attempt drops its changes there and shows the disk again; so does 0, except in a fork, which began with changes.
-   * Returns undefined if nothing differs. A file with several names is one file: restoring one name restores it under all
-   * of them. The path of something in a directory that the attempt has removed stands for that directory. With `disk`,
-   * what the attempt has moved to the path goes back to its old name, unless another file of the attempt has that now.
+   * Returns undefined if nothing differs. A file with several names is one file: restoring one name restores it under
+   * all of them. The path of something in a directory that the attempt has removed stands for that directory. With
+   * `disk`, what the attempt has moved to the path goes back to its old name, unless another file of the attempt has
+   * that now.
    * @param options.expect the last operation that the caller has seen: fails with `moved` if another one has come since
    * @throws WorkspaceError `not-found` for an operation that does not exist or is no longer kept, `moved`; `refused` if
    *   the attempt is live and a path on the disk was changed since, if the attempt has a file or link in place of a
-   *   directory on the way to the path, or, with `disk`, if a directory that was moved cannot go back because the attempt
-   *   has another entry at its old name
+   *   directory on the way to the path, or, with `disk`, if what was moved cannot go back because the attempt has
+   *   another entry at its old name, and one of the two is a directory
    */
   restore(
     to: OperationRef | 0 | 'disk',
@@ -317,7 +330,10 @@ export interface Attempt {
       readonly actor?: string | undefined;
     },
   ): Promise<RefreshedOperation | undefined>;
-  /** Returns the attempt's changes after an operation (0: before the first) over the disk as it is now. Read-only. */
+  /**
+   * Returns a read-only filesystem: the attempt's changes after an operation (0: before the first) over the disk as it
+   * is now.
+   */
   at(operation: OperationRef | 0): FileSystem;
   log(options?: LogOptions): Promise<LogPage>;
   /** Number of the last operation; 0 if there is none. */
@@ -337,14 +353,14 @@ export interface Attempt {
    */
   forClient(): Attempt;
   /**
-   * Settles the conflicts at a path and under it in favour of what the attempt has: its changes then begin from what
+   * Settles the conflicts at a path and under it in favour of what the attempt has. Its changes then begin from what
    * the disk has now, and an accept replaces that. No file of the attempt changes, and the operation can be undone. To
    * take over the disk's version instead, use `restore('disk', { path })`. A write to the path inside `operation` or
    * `labelled` settles its conflict too; so does a `chmod`.
    *
-   * A conflict can be settled only if a result of this object has contained it, with the state that the disk has now:
-   * `conflicts` of `refresh` and `accept`, `conflicts()`, `refreshed` of `operation`, `undo`, `redo`, `restore` and
-   * `resolve`; or if it was passed to `markTold`. A write settles it only if that was before its call began.
+   * A conflict can be settled only if a result of this object has contained it with the state that the disk has now
+   * (such as `conflicts` of `refresh` and `accept`, or `refreshed` of `operation` and `undo`), or if it was passed to
+   * `markTold`. A write settles it only if that was before its call began.
    *
    * @throws WorkspaceError `not-found` if there is no conflict; `refused` if the attempt's version cannot replace what
    *   the disk has, such as a directory in place of a file; `moved` if a conflict was in no result, or the disk has
@@ -355,10 +371,15 @@ export interface Attempt {
   accept(options?: AcceptOptions): Promise<AcceptResult>;
   /**
    * Returns the conflicts that a dry run of `accept` would, sorted by path. If nothing else has changed the paths, it
-   * usually costs only a stat of each. @throws WorkspaceError `branch-switched`, `closed`; `refused` during an accept
+   * usually costs only a stat of each. @throws WorkspaceError `branch-switched`, `closed`, `replaced`; `refused` while
+   * another process accepts
    */
   conflicts(options?: CallOptions): Promise<readonly Conflict[]>;
-  /** Runs a command on the attempt's files, confined by the operating system. @throws OsSandboxUnavailableError */
+  /**
+   * Runs a command on the attempt's files, confined by the operating system.
+   * @throws OsSandboxUnavailableError; WorkspaceError `closed`, `branch-switched`; FsError, such as ENOENT for `cwd` or
+   *   EFBIG for more than the limits allow
+   */
   run(command: string | readonly string[], options?: RunOptions): Promise<RunResult>;
   /** Creates an attempt that begins with the changes of this one, now or after an operation. It is never live. */
   fork(name?: string, options?: CallOptions & { readonly at?: OperationRef | undefined }): Promise<Attempt>;
@@ -373,7 +394,10 @@ export interface AttemptInfo {
   readonly changedAt: number;
   /** Number of the last operation. */
   readonly head: number;
-  /** Number of paths that differ from what the attempt began from. A removed directory and a move count once. */
+  /**
+   * Number of changed paths, without those that were equal on the disk at the last comparison. A removed directory and
+   * a move count once.
+   */
   readonly changedPaths: number;
   /** The attempt that it was forked from, and the operation. */
   readonly parent?: { readonly attempt: string; readonly operation: number } | undefined;

@@ -64,7 +64,10 @@ import type { MovedDirectories } from './store/moved-directories.js';
 import type { HiddenPaths } from './visibility/hidden-paths.js';
 import { type ReadOnlyPaths, VisibleBackend } from './visibility/visible-backend.js';
 
-/** Deadline of a call: an hour. Work on a large directory takes long, and giving up early gains nothing. */
+/**
+ * Deadline of a call to the backend, in milliseconds: an hour. Work on a large directory takes long, and giving up
+ * early gains nothing.
+ */
 const TIMEOUT_MS = 3_600_000;
 
 /** Parts that a workspace gives to an attempt. */
@@ -86,17 +89,19 @@ export interface AttemptParts {
   /** Limits of what the attempt adds to the directory. */
   readonly limits?: Limits | undefined;
   /**
-   * Creates the attempt if it does not exist yet. Throws if it cannot be changed now: it was discarded, HEAD names
-   * another branch, the directory was replaced, or the workspace is closed. With `isGuarded` it may not notice a
-   * discard: the caller then checks that {@link AttemptParts.discarded} does not exist in the step in which it stores
-   * something.
+   * Creates the attempt if it does not exist yet. Throws if it cannot be changed now, for example because it was
+   * discarded, HEAD names another branch or the directory was replaced. With `isGuarded` it may not notice a discard:
+   * the caller then checks that {@link AttemptParts.discarded} does not exist in the step in which it stores something.
    */
   readonly checkOpen: (options: CallOptions & { readonly isGuarded?: boolean }) => Promise<void>;
   /** Path in the store that exists if the attempt was discarded. */
   readonly discarded: string;
   /** Throws if the attempt is live and the workspace was opened without `live: true`. */
   readonly checkLive: () => void;
-  /** Throws if the attempt was discarded or HEAD names another branch. Does nothing if it does not exist yet. */
+  /**
+   * Throws if the attempt was discarded or, unless it is live, HEAD names another branch. Does nothing if it does not
+   * exist yet.
+   */
   readonly checkStarted: (options: CallOptions) => Promise<void>;
   /** Creates an attempt that begins with a head. */
   readonly fork: (head: Head, parent: { attempt: string; operation: number }, name?: string) => Promise<Attempt>;
@@ -120,12 +125,13 @@ export class WorkspaceAttempt implements Attempt {
   readonly #parts: AttemptParts;
   readonly #backend: AttemptBackend;
   /**
-   * The disk's state at each path of a conflict that was in a result. The map is replaced, as running calls keep it.
+   * The disk's state at each path of a conflict that the caller was told of. The map is replaced and not changed,
+   * because running calls keep it.
    */
   #told: ReadonlyMap<string, EntryState | null> = new Map();
   readonly #isOfClient: boolean;
 
-  /** @param shared the attempt that this one is the same as, for another client */
+  /** @param shared object for the same attempt, whose backend and filesystem this one uses for another client */
   constructor(parts: AttemptParts, shared?: WorkspaceAttempt) {
     this.name = parts.name;
     this.#parts = parts;
@@ -228,7 +234,7 @@ export class WorkspaceAttempt implements Attempt {
     return { value, operations: context.operations, refreshed: refreshedIn(context) };
   }
 
-  /** Compares paths with the disk before a call. If that fails, the call itself meets the reason. */
+  /** Compares paths with the disk before a call. A failure is ignored, unless the signal has aborted. */
   async #refreshedBefore(paths: readonly string[], options: CallOptions): Promise<void> {
     const { log } = this.#parts;
     try {
@@ -247,7 +253,10 @@ export class WorkspaceAttempt implements Attempt {
     }
   }
 
-  /** Returns paths without symlinks. What lies in a moved directory can only be looked up before or after its accept. */
+  /**
+   * Returns paths without symlinks. What lies in a moved directory cannot be looked up during its accept, so it is then
+   * looked up again afterwards.
+   */
   async #realPaths(paths: readonly string[], options: CallOptions): Promise<string[]> {
     const find = (): Promise<string[]> => Promise.all(paths.map((path) => realPathOf(this.fileSystem, path, options)));
     try {
@@ -354,9 +363,7 @@ export class WorkspaceAttempt implements Attempt {
     return { attempt, directory, lower, contents, log, pending, moves, clock, readOnly };
   }
 
-  /**
-   * Undoes or repeats an accept, first on the disk and then in the log. Returns `again` if another client was faster.
-   */
+  /** Undoes or repeats an accept or an operation of a live attempt. Returns `again` if another client was faster. */
   async #moveAccept(
     record: OperationRecord,
     tool: 'undo' | 'redo',
@@ -462,9 +469,10 @@ export class WorkspaceAttempt implements Attempt {
 
   /**
    * Appends an operation made from the current state. If another client was faster, prepares it again.
-   * @param prepare called with true first, unless the attempt is live: the step that appends then checks that no accept
-   *   has begun and the attempt was not discarded. If that fails, or `prepare` throws or returns undefined or `again`,
-   *   it is called with false, after these were looked up; only then its error, or undefined for nothing to do, counts
+   * @param prepare called with true first, unless the attempt is live. The step that appends the operation then checks
+   *   that no accept has begun and the attempt was not discarded. If that check fails, or `prepare` throws or returns
+   *   undefined or `again`, these conditions are read from the store, and `prepare` is called with false. Only then do
+   *   an error, and undefined for nothing to do, end the call
    */
   async #change(
     options: CallOptions,
@@ -478,7 +486,10 @@ export class WorkspaceAttempt implements Attempt {
     >,
   ): Promise<RefreshedOperation | undefined> {
     const { log, clock, checkOpen } = this.#parts;
-    /** Paths of the attempt that the operation changed. Those of the operation are others if it changed the disk. */
+    /**
+     * Paths of the attempt that the operation changed. The `changes` of an operation that wrote to the disk may have
+     * others.
+     */
     let changed: readonly string[] = [];
     const operation = await this.#backend.inTurn(async () => {
       const startedAt = clock();

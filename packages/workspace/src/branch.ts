@@ -12,8 +12,8 @@ const MAX_HEAD_BYTES = 4096;
 
 /**
  * Returns what HEAD names in the work tree around a directory, linked work trees and submodules included. Undefined if
- * there is no work tree, or HEAD cannot be read as a small file. Starts no program, so it can be called before each
- * operation.
+ * there is no work tree, or HEAD cannot be read as a small file, as in a repository with reftable. Starts no program,
+ * so it can be called before each operation.
  */
 export function currentHead(directory: string): Head | undefined {
   const git = gitDirectoryAround(directory);
@@ -60,7 +60,10 @@ function textOf(head: Head): string {
   return head.kind === 'branch' ? `the branch ${quote(head.name)}` : 'a detached HEAD';
 }
 
-/** Returns git's directory for the work tree that contains a directory; for a linked work tree its own one. */
+/**
+ * Returns git's directory for the work tree that contains a directory, for a linked work tree its own one; undefined if
+ * there is none.
+ */
 export function gitDirectoryAround(directory: string): string | undefined {
   for (let at = resolve(directory); ; at = dirname(at)) {
     const found = gitDirectoryAt(at);
@@ -86,7 +89,10 @@ export function gitDirectoryAt(directory: string): string | undefined {
   return headText(join(path, 'HEAD')) === undefined ? undefined : path;
 }
 
-/** Returns the branch that a rebase in progress will move, without `refs/heads/`. */
+/**
+ * Returns the branch that a rebase in progress will move, without `refs/heads/`, or git's words `detached HEAD`;
+ * undefined if there is no rebase.
+ */
 function rebaseIn(git: string): string | undefined {
   for (const folder of ['rebase-merge', 'rebase-apply']) {
     const name = smallFile(join(git, folder, 'head-name'));

@@ -1,6 +1,6 @@
 import type { EntryKind } from '@scratchfs/core';
 
-/** State of a path, in an attempt or on the disk. Contents are kept by hash in the workspace's store. */
+/** State of a path, in an attempt or on the disk. */
 export interface EntryState {
   readonly kind: EntryKind;
   /** Permission bits. */
@@ -24,7 +24,10 @@ export interface OperationChange {
   readonly from?: string | undefined;
   readonly before: ChangeSide;
   readonly after: ChangeSide;
-  /** For a directory that an accept, its undo or its redo created or removed: the number of files and links in it. */
+  /**
+   * For a directory that an operation created or removed on the disk, if it is known: the number of files and links in
+   * it.
+   */
   readonly files?: number | undefined;
 }
 
@@ -35,7 +38,7 @@ export interface MainChange extends OperationChange {
   readonly files?: number | undefined;
 }
 
-/** One step of an attempt: a tool call, a command, a batch of changes, an undo or an accept. */
+/** One step of an attempt, such as a tool call, a command, an undo or an accept. */
 export interface Operation {
   /** Counts from 1 within the attempt. */
   readonly id: number;
@@ -82,12 +85,12 @@ export interface OperationLabel {
 export interface Conflict {
   readonly path: string;
   /**
-   * `content`: both changed the same lines; `binary`: both changed a content that is not text; `kind`: a file,
-   * directory or link became another kind; `removed`: one side removed what the other changed; `exists`: both created
-   * the path; `mode`: both changed the mode; `case`: the disk has the name in another case; `directory`: the directory
-   * that a move came from is gone or is another one; `not-empty`: a file or link replaces a directory with entries that
-   * an accept leaves alone, such as ignored directories and hidden files; `refused`: an accept cannot write the path at
-   * all, such as a link that leads out of the directory, or a path on another file system.
+   * `content`: both changed the same lines, or the target of a link; `binary`: both changed a content that is not text;
+   * `kind`: the entry, or one above it, became another kind; `removed`: one side removed what the other changed;
+   * `exists`: both created the path; `mode`: both changed the mode; `case`: the disk has the name in another case;
+   * `directory`: the directory that a move came from is gone or is another one; `not-empty`: a file or link replaces a
+   * directory with entries that an accept leaves alone, such as ignored directories and hidden files; `refused`: an
+   * accept cannot write the path at all, such as a link that leads out of the directory.
    */
   readonly code:
     | 'content'

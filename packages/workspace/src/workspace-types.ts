@@ -5,7 +5,8 @@ import type { Operation } from './operation.js';
 export interface WorkspaceOptions {
   /**
    * Where attempts are kept: `memory:`, a URL that `createFileSystem({ storage })` takes, or a filesystem. Default: the
-   * directory `$XDG_STATE_HOME/scratchfs/<id>` of the disk, in `~/.local/state` if the variable is not set.
+   * directory `$XDG_STATE_HOME/scratchfs/<id>` of the disk, in `~/.local/state` if the variable is not an absolute
+   * path.
    */
   readonly store?: string | FileSystem | undefined;
   /**
@@ -21,8 +22,9 @@ export interface WorkspaceOptions {
   readonly limits?: Limits | undefined;
   /**
    * Write each operation to the disk in the same call, or fail without a change. New attempts are then live, except
-   * forks, and calls without a name use the one called `live` (`live-2` … once that was discarded), never the current
-   * one. Default false: the files of existing live attempts can only be read, but their operations can be undone.
+   * forks, and calls without a name use the one called `live` (`live-2` … if that was discarded or is not live), never
+   * the current one. Default false: the files of existing live attempts can only be read, but their operations can be
+   * undone.
    */
   readonly live?: boolean | undefined;
   /**
@@ -66,8 +68,8 @@ export interface Approvals {
   approve(id: number, options?: CallOptions): Promise<Approval>;
   deny(id: number, options?: CallOptions): Promise<Approval>;
   /**
-   * Uses an approval up. True once, if it is approved, has not expired, and is for this attempt, head, action and
-   * details.
+   * Uses an approval up. Returns true once, if the approval is approved, has not expired, and is for this attempt,
+   * head, action and details; otherwise false.
    */
   use(
     id: number,
@@ -82,7 +84,7 @@ export type WorkspaceEvent =
   | { readonly type: 'approval'; readonly approval: Approval };
 
 export interface GarbageResult {
-  /** Number of contents and records that were deleted. */
+  /** Number of files of the store that were deleted. */
   readonly deleted: number;
   readonly bytes: number;
   readonly kept: number;
@@ -101,7 +103,7 @@ export interface Workspace extends AsyncDisposable {
   attempts(options?: CallOptions & { readonly name?: string | undefined }): Promise<readonly AttemptInfo[]>;
   /**
    * Creates an attempt, and makes it the current one if there is none and it is not live.
-   * @throws WorkspaceError `exists`
+   * @throws WorkspaceError `exists`; TypeError or RangeError for what cannot be a name
    */
   createAttempt(name?: string, options?: CallOptions): Promise<Attempt>;
   /**

@@ -29,10 +29,10 @@ const OPTIONS = ['store', 'durability', 'deny', 'allowSecrets', 'limits', 'live'
 
 /**
  * Opens a directory as a workspace. Attempts hold changes to its files without writing to them (unless `live` is true),
- * each step can be undone, and a person accepts the changes that they want. Changes that the person makes on the disk
- * are seen immediately. With `store: 'memory:'` nothing outlives the process.
- * @throws WorkspaceError `refused` if the directory does not exist, or if it lies in the store or the store in it;
- *   `foreign-store`, `replaced`; TypeError for unknown options
+ * steps can be undone, and a person accepts the changes that they want. An attempt shows what the person changes on the
+ * disk at paths that it has not changed itself. With `store: 'memory:'` no attempt outlives the process.
+ * @throws WorkspaceError `refused` if the directory cannot be opened, or if it lies in the store or the store in it;
+ *   `foreign-store`, `replaced`; TypeError or RangeError for wrong options; StorageError
  */
 export async function openWorkspace(directory: string, options: WorkspaceOptions = {}): Promise<Workspace> {
   const given = checkOptions(options, OPTIONS, 'openWorkspace', false);

@@ -23,7 +23,7 @@ export interface AiTool<S> {
   readonly toModelOutput: (options: { readonly output: ToolResult }) => AiModelOutput;
 }
 
-/** Thrown if a tool fails. Its message is for the model; frameworks mark the result as an error. */
+/** Thrown if a tool fails. Its message is for the model. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
 }

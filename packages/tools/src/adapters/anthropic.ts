@@ -16,7 +16,7 @@ export interface AnthropicOptions extends AuthorizerOptions {
 export interface TextEditor {
   readonly type: 'text_editor_20250728';
   readonly name: 'str_replace_based_edit_tool';
-  /** Runs one command as the model sent it. Failures are returned as results; rejects only if aborted. */
+  /** Runs one command as the model sent it. Failures are returned as results. Rejects if aborted. */
   call(input: unknown, options?: ToolCallOptions): Promise<ToolResult>;
 }
 
@@ -79,7 +79,7 @@ export function memoryHandlers(sandbox: FileSystemSandbox, options: MemoryOption
   };
 }
 
-/** Translates `/memories/x` to a path of the sandbox. @throws InputError for a path outside `/memories` */
+/** Translates `/memories/x` to a path of the sandbox. @throws InputError for a path outside `/memories` or with `..` */
 function memoryPath(path: string, root: string): string {
   const isInside = path === '/memories' || path.startsWith('/memories/');
   if (!isInside || path.split(/[/\\]/).includes('..')) {

@@ -143,8 +143,8 @@ export class EditorCommands {
   }
 
   /**
-   * Reads, changes and writes a text file. No change of another client is lost, and line numbers are those of the state
-   * that the model has viewed.
+   * Reads, changes and writes a text file. No change of another client is lost, and if the model has viewed the file,
+   * line numbers are those that it saw.
    * @throws InputError if the file has changed since the model viewed it
    */
   async #change<R extends { readonly text: string }>(
@@ -243,7 +243,7 @@ function isTop({ sandbox }: Authorizer, path: string): boolean {
   }
 }
 
-/** Returns a path without repeated and final separators and without `.`. */
+/** Returns a path with single `/` between its names, without a final separator and without `.`. */
 export function tidyPath(path: string): string {
   const names = path.split(/[/\\]/).filter((name) => name !== '' && name !== '.');
   return `${/^[/\\]/.test(path) ? '/' : ''}${names.join('/')}`;

@@ -93,7 +93,7 @@ export async function applyOperations(
   return operations.map((operation) => `${describe(operation)}: done.`).join('\n');
 }
 
-/** Reports whether an operation is atomic without a transaction. */
+/** Reports whether an operation makes only one change, apart from creating directories that lead to it. */
 function isOneChange(operation: PatchOperation): boolean {
   return operation.type !== 'update_file' || operation.moveTo === undefined || operation.diff.trim() === '';
 }

@@ -13,10 +13,11 @@ interface Chunk {
 }
 
 /**
- * Applies a V4A diff, the format of OpenAI's apply_patch, to the text of a file. Each section begins with `@@`, which
- * the first may omit, optionally followed by a line to search for first. Its lines begin with a space (context), `-` or
- * `+`. The search for the context starts where the previous section ended. It compares exactly, then without white
- * space at the ends of lines, then without white space at either side. Line ends of the file are kept.
+ * Applies a V4A diff, the format of OpenAI's apply_patch, to the text of a file. Each section begins with lines `@@`,
+ * which the first section may omit, each optionally with a line to search for first. Its lines begin with a space
+ * (context), `-` or `+`. The search for the context starts where the previous section ended, or after the lines that
+ * were searched for. It compares exactly, then without white space at the ends of lines, then without white space at
+ * either side. Line ends of the file are kept.
  *
  * @throws InputError that quotes the lines that were not found
  */

@@ -52,8 +52,8 @@ export const limit = (what: string, fallback: number, maximum: number): Property
 });
 
 /**
- * Runs work on the filesystem. Errors name the path as the model wrote it, and a RangeError (an invalid pattern)
- * becomes an InputError.
+ * Runs work on the filesystem. Errors name the path as the model wrote it, and a RangeError, such as for an invalid
+ * pattern, becomes an InputError.
  */
 export async function inWordsOf<T>(
   authorizer: Authorizer,

@@ -109,7 +109,7 @@ interface Edited {
   readonly count: number;
 }
 
-/** Edits a file if it is as the model has read it, or if the model has not read it. */
+/** Edits a file under the condition of `ReadVersions.writing`. */
 async function editedInTurn(
   { versions }: Authorizer,
   file: string,

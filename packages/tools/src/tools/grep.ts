@@ -88,7 +88,7 @@ interface Found {
   readonly total: number;
   /** False if there may be more matches than `total`. */
   readonly isCounted: boolean;
-  /** True if the search was stopped before the page was full. */
+  /** True if the search was stopped before the page was full and one more match was found. */
   readonly isStopped: boolean;
 }
 
@@ -132,7 +132,7 @@ async function matchesIn(
     );
   } catch (error) {
     call.signal?.throwIfAborted();
-    // No listing shows a file with a wrong suffix, so asking for it by name does not either.
+    // No listing shows a file with a wrong suffix, so a search by its name does not find it either.
     if (error instanceof SuffixNotAllowedError) throw new FsError('ENOENT', { syscall: 'grep', path: top });
     // A search that was stopped, by its limit of steps or while it only counted, returns what it has found.
     if (matcher?.isStopped !== true && !counting.signal.aborted) throw error;
@@ -144,8 +144,8 @@ async function matchesIn(
 }
 
 /**
- * Returns the directories to search. The root of a sandbox with named roots has no path, so its roots are searched one
- * by one.
+ * Returns the paths to search. The root of a sandbox with named roots has no path, so its roots are searched one by
+ * one.
  */
 function rootsOf({ sandbox }: Authorizer, top: string): string[] {
   try {

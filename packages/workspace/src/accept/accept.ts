@@ -71,7 +71,8 @@ interface Request {
 /**
  * Brings changes of an attempt to the user. Runs in the attempt's turn, after the log has caught up. Returns undefined
  * if another client has changed the attempt before anything was written.
- * @throws WorkspaceError `not-found` for a path without a change and an unknown hunk; `refused`
+ * @throws WorkspaceError `not-found` for a path without a change and an unknown hunk; `moved` as in
+ *   {@link selectChanges}; `refused`
  */
 export async function acceptAttempt(
   parts: AcceptParts,
@@ -365,9 +366,9 @@ const WAIT_MS = 10_000;
 const PAUSE_MS = 20;
 
 /**
- * Completes the log after an accept of a killed process. Waits for another client's undo, redo or operation of a live
- * attempt. Does not wait for its accept, but returns true: the caller may go on then, but must not take over what is on
- * the disk. Runs in the attempt's turn.
+ * Completes the log after a process was killed while it wrote to the disk. Waits for another client's undo, redo or
+ * operation of a live attempt. Does not wait for its accept, but returns true: the caller may go on then, but must not
+ * take over what is on the disk. Runs in the attempt's turn.
  * @throws WorkspaceError `refused` if waiting takes longer than 10 seconds
  */
 export async function settleAccepts(parts: AcceptParts, headAfterMove: HeadAfterMove): Promise<boolean> {
@@ -381,7 +382,7 @@ export async function settleAccepts(parts: AcceptParts, headAfterMove: HeadAfter
 }
 
 /**
- * Completes the log after an accept of a killed process. Runs in the attempt's turn.
+ * Completes the log after a process was killed while it wrote to the disk. Runs in the attempt's turn.
  * @throws WorkspaceError `refused` while another client accepts, or if its undo, redo or operation of a live attempt
  *   takes longer than 10 seconds
  */
@@ -459,7 +460,8 @@ async function isLogged({ log }: AcceptParts, { id, pending }: FoundNote): Promi
 }
 
 /**
- * Undoes or repeats an accept, first on the disk and then in the log. Runs in the attempt's turn.
+ * Undoes or repeats an accept or an operation of a live attempt, first on the disk or in git, and then in the log. Runs
+ * in the attempt's turn.
  * @returns undefined if another client was faster, so that nothing was changed
  * @throws WorkspaceError `refused` if a path or branch is no longer what the accept, or its undo, left there, or for a
  *   merge; nothing is changed then

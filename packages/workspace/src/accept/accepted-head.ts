@@ -258,7 +258,7 @@ class Rebase {
   }
 }
 
-/** Returns the base of the directory above a path that the attempt has hidden; undefined if there is none. */
+/** Returns the base of the directory at or above a path that the attempt has hidden; undefined if there is none. */
 function hiddenAbove(head: Head, names: readonly string[]): Base | undefined {
   for (let depth = names.length; depth > 0; depth--) {
     const base = entryAt(head, names.slice(0, depth))?.base;

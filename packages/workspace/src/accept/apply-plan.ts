@@ -39,7 +39,7 @@ export async function planApply(
       conflicts.push(change.conflict);
       continue;
     }
-    // Nothing lies in a directory that is to replace a file.
+    // Nothing lies in a directory that is yet to be created.
     const entry = made.has(parentPath(path)) ? ABSENT : await disk.read(path, base === null && target !== null);
     const old = from === undefined ? undefined : (oldEntries.get(from) ?? (await disk.read(from, false)));
     const merged = moved.has(path) ? removalOf(entry) : await mergeChange(change, entry, old, contents, signal);

@@ -17,7 +17,7 @@ export interface AcceptedPath {
    * State in the attempt that was accepted. If the attempt has another one later, an operation has changed it since.
    */
   readonly planned: EntryState | null;
-  /** State on the disk before and after the accept. */
+  /** State on the disk before and after the accept. For a merge, both are the one after it. */
   readonly before: EntryState | null;
   readonly after: EntryState | null;
   /** New base of the attempt's change. */
@@ -42,16 +42,19 @@ export interface ApplyCall {
   readonly onConflict: 'fail' | 'skip';
   readonly dryRun: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Called with what is to be written, after all contents are stored and before the disk changes. */
+  /** Called for each plan with what is to be written, after all contents are stored and before the disk changes. */
   readonly onBegin?: ((accepted: Pick<Applied, 'paths' | 'writes'>) => Promise<void>) | undefined;
 }
 
-/** Maximum number of plans of one call. A new one is made if other processes changed paths, or the disk cannot take some. */
+/**
+ * Maximum number of plans of one call. A new plan is made if other processes have changed paths, or if the disk cannot
+ * take some.
+ */
 const MAX_PLANS = 20;
 
 /**
  * Writes selected changes into a directory of the disk, all of them or nothing, also after `kill -9`. A path that the
- * person has changed since is merged, or is a conflict.
+ * person has changed since is merged, or is a conflict, which `skip` leaves out.
  * @throws WorkspaceError `refused` if other processes keep changing the paths; FsError as `applyChanges` does
  */
 export async function applySelection(

@@ -12,7 +12,7 @@ export interface AttemptChange {
   readonly path: string;
   /** Old path of an entry that was moved here. */
   readonly from?: string | undefined;
-  /** Removed old path of a file with one name that was moved over another one. */
+  /** Removed old path of an entry that was moved over another one. Undefined for a file with several names. */
   readonly source?: string | undefined;
   /** State of `path` that the attempt began from. Null if nothing existed there. */
   readonly base: EntryState | null;
@@ -20,7 +20,7 @@ export interface AttemptChange {
   readonly now: EntryState | null;
   /** Id of a file with several names, which are accepted together. */
   readonly link?: NodeId | undefined;
-  /** Defined if the change cannot be accepted, whatever the disk has at `path`. */
+  /** Defined if it is known already that the change cannot be accepted. */
   readonly conflict?: Conflict | undefined;
 }
 
@@ -32,7 +32,9 @@ export interface Contents {
   write(content: Uint8Array, signal?: AbortSignal): Promise<string>;
 }
 
-/** Reports whether two states are equal. The mode of a symlink does not count. */
+/**
+ * Reports whether two states are equal. Of modes only {@link MODE_BITS} count, and that of a symlink does not count.
+ */
 export function sameState(a: EntryState | null, b: EntryState | null): boolean {
   if (a === null || b === null) return a === b;
   if (!sameContent(a, b)) return false;

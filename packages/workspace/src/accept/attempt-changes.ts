@@ -55,8 +55,9 @@ export class AcceptContents implements Contents {
 /**
  * Returns the difference between an attempt and what it began from, one change for each path. Removed and moved
  * directories, which the attempt keeps as one entry each, are listed as they are on the disk now. Entries that the
- * person has created there since are left out, so that they stay, and so are directories that can only be read. What the
- * person has edited in a removed directory is a conflict.
+ * person has created there since, and directories that can only be read, are left out, so that they stay. What the
+ * person has edited in a removed directory is a conflict. In one that was too large to be listed, so is what the person
+ * has created.
  */
 export async function attemptChanges(
   head: Head,
@@ -80,7 +81,7 @@ export interface RemovedConflict {
   readonly directory: string;
 }
 
-/** Returns the conflicts in removed directories. Reads only files that were written since. */
+/** Returns the conflicts in removed directories. Reads only files that may have been written since. */
 export async function removedConflicts(
   head: Head,
   contents: AcceptContents,
@@ -94,7 +95,10 @@ export async function removedConflicts(
   return collector.conflicts;
 }
 
-/** Returns what an accept would remove in removed directories. Reads only files that were written since. */
+/**
+ * Returns the entries of removed directories that an accept would remove or report as conflicts. Reads only files that
+ * may have been written since.
+ */
 export async function removedEntries(
   head: Head,
   contents: AcceptContents,
@@ -148,7 +152,7 @@ class Collector {
     readonly contents: AcceptContents,
     readonly readOnly: ReadOnlyPaths,
     readonly options: CallOptions,
-    /** True to look for conflicts in removed directories alone. */
+    /** True to leave out unchanged entries of removed directories, which then need not be read. */
     readonly isForConflicts = false,
   ) {
     this.#look(head.root);
@@ -262,16 +266,16 @@ class Collector {
     }
   }
 
-  /** Reports whether the person has put an entry into a removed directory. */
+  /** Reports whether the person has put an entry into a removed directory. False if that is not known. */
   #isNew(directory: string, name: string, record: NodeRecord): boolean {
     const entries = this.#held.get(directory);
     return entries !== undefined && !entries.has(name) && !this.#known.has(keyOf(record));
   }
 
   /**
-   * Returns the state that an entry of a removed directory had when the attempt removed it, or undefined if it is certainly
-   * the same entry: by its key, or by its times if the directory was not listed. A state that is not known has neither
-   * hash nor target, and so differs from what the disk has.
+   * Returns the state that an entry of a removed directory had when the attempt removed it, or undefined if it counts
+   * as the same entry: by its key, or by its times if the directory was not listed. A state that is not known has
+   * neither hash nor target, and so differs from what the disk has.
    */
   #seenState(directory: string, name: string, record: NodeRecord, at: number): EntryState | undefined {
     const { kind, meta, size } = record;
@@ -304,8 +308,8 @@ class Collector {
   }
 
   /**
-   * Reports whether an entry of a moved directory is left out, because it is not what the attempt has moved: it has a new
-   * name, or is another directory. Without a list of what was there its times decide.
+   * Reports whether an entry of a moved directory is left out, because it is not what the attempt has moved, such as an
+   * entry with a new name or another directory. Without a list of what was there, its times decide.
    */
   #isLeft(directory: string, name: string, record: NodeRecord, at: number): boolean {
     const path = joinPath(directory, name);

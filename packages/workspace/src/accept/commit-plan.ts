@@ -29,7 +29,7 @@ export async function openDraft(
 /**
  * Merges selected changes with the parent of a commit: what the person has in the work tree but has not committed stays
  * out of it. Directories are left out, because git does not record them.
- * @throws WorkspaceError `refused` naming paths in submodules and other repositories, and paths with a filter
+ * @throws WorkspaceError `refused` for paths that git would not record as they are, such as those with a filter
  */
 export async function planCommit(
   draft: CommitDraft,

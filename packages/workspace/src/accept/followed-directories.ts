@@ -6,7 +6,7 @@ import type { HeadChanges } from '../delta/head-changes.js';
 import { stateOfRecord } from '../refresh/capture.js';
 import type { DiskDirectory, MovedDirectories } from '../store/moved-directories.js';
 
-/** Maximum number of moves that are followed from where a directory was: one for each accept, and each undo of one. */
+/** Maximum number of moves that are followed from where a directory was: one for each accept, undo or redo. */
 const MAX_STEPS = 1_000;
 
 /** A moved directory of a head, with the lower path at which its files lie now. */
@@ -19,7 +19,7 @@ interface Followed {
 
 /**
  * Returns a head in which moved directories show their files where accepts, also those of other attempts, have put
- * them. Returns the head itself if there are none.
+ * them. Returns the head itself if nothing changes.
  * @param isWanted tells which moved directories to look at; default: all
  */
 export async function followedHead(
@@ -49,7 +49,7 @@ export async function followedHead(
 }
 
 /**
- * Notes in the store where the directories lie that an accept, or its undo, has moved on the disk.
+ * Notes in the store where the directories lie that an accept, its undo or its redo has moved on the disk.
  * @param changes changes of the accept; each directory is noted under the lower path that it was shown from
  * @param head head after them
  */

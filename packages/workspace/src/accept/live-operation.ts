@@ -31,9 +31,9 @@ type Described = Omit<NewOperation, 'accept' | 'changes' | 'summary'> & {
  * @param next head with the changes of the operation
  * @returns undefined if another process has changed the attempt, or a path of the operation on the disk: nothing was
  *   written, and the caller reads the disk again
- * @throws FsError ENOTEMPTY if a directory to be removed holds hidden or ignored entries, ENOTDIR if a file or link is
- *   in place of a directory above a path, EPERM if a path is a pipe, a socket or a device, EFBIG if the contents before
- *   and after are more than 256 MiB together; whatever `applyChanges` throws
+ * @throws FsError ENOTEMPTY if a directory to be removed holds entries that stay, such as hidden ones, ENOTDIR if a
+ *   file or link is in place of a directory above a path, EPERM if a path is a pipe, a socket or a device, EFBIG if the
+ *   contents before and after are more than 256 MiB together; whatever `applyChanges` throws
  */
 export async function writeThrough(
   parts: AcceptParts,
@@ -186,9 +186,8 @@ async function writeAndAppend(
   try {
     appended = await appendLive(log, { writes, operation: { ...rest, batch: rest.batch ?? note.id } });
   } catch (error) {
-    // The store refuses the record, for lack of space for example, so the writes are taken back. If the outcome is
-    // unknown,
-    // the note stays, and the next call completes the log.
+    // If the store refuses the record, for lack of space for example, the writes are taken back. If it is unknown
+    // whether the record is stored, the note stays, and the next call completes the log.
     if (isFsError(error) && (await isTakenBack(parts, writes))) await note.end().catch(() => undefined);
     throw error;
   }
@@ -222,8 +221,8 @@ export async function appendLive(
  * Brings back the state of the disk after an operation of a live attempt, of everything or of one path, as far as later
  * operations have changed it.
  * @returns the operation; `same` if nothing differs; undefined if another client was faster
- * @throws WorkspaceError `refused` if a path no longer holds what the later operations left there; nothing is changed
- *   then
+ * @throws WorkspaceError `refused` if a path no longer holds what the later operations left there; `not-found` if one
+ *   of them is no longer kept; FsError EFBIG. Nothing is changed then
  */
 export async function restoreLive(
   parts: AcceptParts,

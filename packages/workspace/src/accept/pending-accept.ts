@@ -48,7 +48,10 @@ export interface FoundNote {
   readonly id: string;
   readonly owner: Owner;
   readonly pending: PendingAccept;
-  /** True while the call that made the note is at work; for a note of another host, until it is 10 minutes old. */
+  /**
+   * True while the call that made the note may be at work: for another process, as long as it runs; for one of another
+   * host, until the note is 10 minutes old.
+   */
   readonly isLive: boolean;
   /** Version of the file. */
   readonly version: string;
@@ -62,8 +65,8 @@ const FOREIGN_MS = 600_000;
 
 /**
  * The note of an attempt about an accept, or another write to the disk, that has begun: a file of the store, created
- * exclusively before the disk changes and removed when the operation is in the log. If the process is killed in
- * between, the next one finds the note and completes the log.
+ * exclusively before the disk changes, and removed when the operation is in the log or was given up. If the process is
+ * killed in between, the next one finds the note and completes the log.
  */
 export class PendingAccepts {
   constructor(

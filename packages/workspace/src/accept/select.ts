@@ -15,8 +15,8 @@ export interface Selection {
   /** Only these hunks. Files without one are selected if `paths` names them. */
   readonly hunks?: readonly string[] | undefined;
   /**
-   * Reads the disk. A difference to the disk names other hunks than the accept of a file that the person has changed:
-   * such a hunk selects the conflict of its file.
+   * Reads the disk. In a file that the person has changed, hunks of a diff with the disk have other ids than those of
+   * the accept. Such an id selects the conflict of its file, if there is one.
    */
   readonly disk?: EntryReader | undefined;
 }

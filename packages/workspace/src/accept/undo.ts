@@ -5,7 +5,7 @@ import { type Contents, contentOf } from './attempt-change.js';
 
 /**
  * Takes back the writes of an accept, all of them or none: none if a path does not hold what the accept wrote.
- * @returns the paths that hold something else now; empty after success
+ * @returns the paths that could not be written, such as those that hold something else now; empty after success
  */
 export function undoWrites(
   directory: string,

@@ -10,7 +10,10 @@ import { checkAttemptName, isAttemptName, randomAttemptName } from './names.js';
 export interface AttemptStart {
   /** The attempt that it was forked from, and the operation. */
   readonly parent?: { readonly attempt: string; readonly operation: number } | undefined;
-  /** Value of HEAD in the user's repository when the attempt began. Undefined without a repository. */
+  /**
+   * Value of HEAD when the attempt began, or was last assigned to a branch. Undefined if there was none, for example
+   * without a repository.
+   */
   readonly head?: Head | undefined;
   /** True if each operation is written to the disk in the same call. */
   readonly live?: true | undefined;
@@ -98,7 +101,7 @@ export class AttemptIndex {
 
   /**
    * Returns an open attempt.
-   * @throws WorkspaceError `not-found` with the names that exist, `closed` for one that was discarded
+   * @throws WorkspaceError `not-found` with names that exist, `closed` for one that was discarded
    */
   async get(name: string, signal?: AbortSignal): Promise<AttemptRecord> {
     const found = await this.find(name, signal);

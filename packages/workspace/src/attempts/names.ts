@@ -13,7 +13,7 @@ const RESERVED = /^(?:disk|current|head|all|none|(?:con|prn|aux|nul|com\d|lpt\d)
 
 /**
  * Checks a name that a caller gives to an attempt. It can be typed on a command line without quotes, is not mistaken
- * for an option or for the number of an operation, and can be a directory on any disk and part of a git branch.
+ * for an option or for the number of an operation, and can be the name of a directory on any disk and of a git branch.
  * @throws TypeError if it is not a string; RangeError that says what is allowed
  */
 export function checkAttemptName(name: unknown): string {

@@ -37,15 +37,17 @@ export interface AttemptBackendOptions {
   /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly refresher: Refresher;
-  /** Returns a head in which moved directories, all or the wanted ones, show their files where accepts have put them. */
+  /**
+   * Returns a head in which moved directories, all or the wanted ones, show their files where they lie on the disk now.
+   */
   readonly follow?:
     | ((head: Head, options: CallOptions, isWanted?: (path: string) => boolean) => Promise<Head>)
     | undefined;
   /** Limits of what the attempt adds to the directory. */
   readonly limits?: Limits | undefined;
   /**
-   * Completes an accept that a killed process began. Returns true while an accept of another client is at work: then
-   * the disk is between two states.
+   * Completes what a killed process began to write to the disk. Returns true while an accept of another client is at
+   * work: then the disk may be between two states.
    */
   readonly settle?: (() => Promise<boolean>) | undefined;
   /**
@@ -217,8 +219,9 @@ export class AttemptBackend implements Backend {
   }
 
   /**
-   * Compares paths with the disk before they are changed. Changes of the person that are found become an operation of
-   * their own: then returns undefined, and the caller begins again from the new state, without `isGuarded`.
+   * Compares paths with the disk. Changes of the person that are found become an operation of their own. Returns the
+   * head; undefined if it is not the current one any more: the caller then begins again from the new state, without
+   * `isGuarded`.
    * @param paths undefined for all that the attempt has changed
    */
   async refresh(
@@ -280,7 +283,9 @@ export class AttemptBackend implements Backend {
   }
 }
 
-/** Returns whether the results of requests depend on where the files of a moved directory lie. */
+/**
+ * Returns a function that reports whether the results of requests depend on where the files of a moved directory lie.
+ */
 function shownBy(requests: readonly LoadRequest[]): (path: string) => boolean {
   return (moved) =>
     requests.some((request) => {

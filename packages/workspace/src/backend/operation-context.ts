@@ -8,8 +8,8 @@ export interface OperationContext {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   /**
-   * The disk's state at each path of a conflict that was in a result before the call began. A write settles a conflict
-   * only if it is one of these: the log may have others, which the caller has never seen.
+   * The disk's state at each path of a conflict that the caller was told of before the call began. A write settles only
+   * these conflicts: the log may have others, which the caller does not know.
    */
   readonly told: ReadonlyMap<string, EntryState | null>;
   /** Operations that were committed. */

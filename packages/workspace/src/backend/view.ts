@@ -28,9 +28,7 @@ interface Resolved {
   readonly nodes: readonly DeltaNode[];
   /** Lower path of the whole path, if the lower directory decides about the names after those nodes. */
   readonly lowerPath: string | undefined;
-  /**
-   * True if the path does not exist by the head alone: a name is removed or hidden, or a node above is not a directory.
-   */
+  /** True if the path does not exist, whatever the disk has, for example because a name is removed. */
   readonly isMissing: boolean;
 }
 
@@ -288,7 +286,7 @@ export class View {
     return { ...result, listings };
   }
 
-  /** Returns the lower record of a changed directory, or undefined if its lower directory is gone or another one. */
+  /** Returns the record of the lower directory that shows through a changed directory; undefined if none does. */
   async #lowerOf(directory: DeltaNode, call: BackendCall | undefined): Promise<NodeRecord | undefined> {
     if (directory.from === undefined) return undefined;
     const record = await this.lower.record(directory.from.path, call);
@@ -432,7 +430,10 @@ export class View {
   }
 }
 
-/** Returns what tells the listing of a moved directory that has lost its lower one from that of one that never had any. */
+/**
+ * Returns the lower part of the listing's version if no lower directory shows: `lost` for a moved directory, undefined
+ * for one that never had any.
+ */
 function lostSource({ from }: DeltaNode): Version | undefined {
   return from?.isMoved === true ? 'lost' : undefined;
 }

@@ -23,7 +23,7 @@ function cacheDirectory(): string {
     const shared = join(tmpdir(), 'scratchfs-root');
     mkdirSync(shared, { recursive: true, mode: 0o711 });
     const { mode, uid } = lstatSync(shared);
-    // Every user may create names in that directory.
+    // Every user may create names in the directory for temporary files.
     if ((mode & 0o170_022) !== 0o040_000 || uid !== 0)
       throw new WorkspaceError('refused', `${shared} belongs to another user, or others may write to it: remove it`);
     return shared;

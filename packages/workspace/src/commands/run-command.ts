@@ -34,7 +34,7 @@ export interface CommandFiles extends Pick<CopySource, 'directory' | 'fileSystem
     work: (fileSystem: FileSystem) => Promise<T>,
     options: CallOptions,
   ) => Promise<Pick<OperationResult<T>, 'value' | 'operation'>>;
-  /** Directory for the copies of this attempt's files, which no other attempt uses or has used. */
+  /** Directory for the copies of this attempt's files. */
   readonly copies: string;
   /** Epoch milliseconds. */
   readonly clock: () => number;
@@ -79,8 +79,9 @@ const GIT_SETTINGS = { 'core.checkStat': 'minimal', 'core.trustctime': 'false', 
  * Runs a command on an attempt's files, confined by the operating system, and brings its changes in as one operation.
  * The changes of a command that is killed are discarded.
  *
- * @throws OsSandboxUnavailableError if commands cannot be confined on this system; FsError ENOENT or ENOTDIR for a
- *   `cwd` that is not a directory, EFBIG for more than the limits allow; the reason of the signal
+ * @throws OsSandboxUnavailableError if commands cannot be confined on this system; FsError, such as ENOENT or ENOTDIR
+ *   for a `cwd` that is not a directory, EFBIG for more than the limits allow; TypeError or RangeError for wrong
+ *   options; the reason of the signal
  */
 export async function runCommand(
   files: CommandFiles,

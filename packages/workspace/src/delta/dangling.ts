@@ -3,8 +3,9 @@ import { type DeltaNode, NO_NAMES } from './delta-node.js';
 import type { Draft } from './draft.js';
 
 /**
- * Removes the entries that lead to files which a head no longer has, so that the disk shows at their paths. They remain
- * if an accept has added other names of a file with hard links, and the change of the file itself is then undone.
+ * Removes the entries that lead to files which a head no longer has, so that the disk shows at their paths. They
+ * remain, for example, if an accept has added other names of a file with hard links, and the change of the file itself
+ * is then undone.
  * @param ids files that were removed from the head
  */
 export function dropDangling(draft: Draft, ids: ReadonlySet<NodeId>): void {

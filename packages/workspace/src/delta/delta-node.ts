@@ -1,22 +1,25 @@
 import type { EntryKind, Metadata, NodeId, NodeRecord, Version } from '@scratchfs/core';
 import type { Conflict, EntryState } from '../operation.js';
 
-/** State of a path of the lower directory, the user's directory on the disk, when the attempt first changed it. */
+/**
+ * State of a path of the lower directory (the user's directory on the disk) that a change of the attempt begins from.
+ */
 export interface Base {
   /** Lower path. */
   readonly path: string;
   /** Key of the lower node (see `keyOf`); undefined if nothing was there; empty if only `state` is to be compared. */
   readonly key: Version | undefined;
   readonly state: EntryState | null;
-  /** Epoch milliseconds at which the lower path was read. */
+  /** Epoch milliseconds. A file that was modified later, or shortly before, is compared by content (see `isRacy`). */
   readonly at: number;
   /**
-   * Keys of entries that the attempt hides too, although a hidden directory did not hold them: the undo of an accept has
-   * put them back, or the person's edit was a conflict that was settled.
+   * Keys of entries that a hidden directory did not hold, but that the attempt hides too, such as those that the undo
+   * of an accept has put back.
    */
   readonly known?: readonly Version[] | undefined;
   /**
-   * Hash of the stored list of what a directory held when the attempt hid it: an accept removes or moves nothing else.
+   * Hash of the stored list of what a directory held when the attempt hid it, so that an accept leaves later additions
+   * alone.
    */
   readonly held?: string | undefined;
 }
@@ -34,7 +37,7 @@ export interface LowerDirectory {
   readonly id: NodeId;
   /** True if it shows at another path than its own. Then it shows only as long as it is the same directory. */
   readonly isMoved?: boolean | undefined;
-  /** Metadata when the attempt first changed something in it, used if the lower directory is gone. */
+  /** Metadata when it was last read for a change, used if the lower directory is gone. */
   readonly meta: Metadata;
 }
 
@@ -42,10 +45,7 @@ export interface LowerDirectory {
 export interface DeltaNode {
   readonly id: NodeId;
   readonly kind: EntryKind;
-  /**
-   * Version of everything but the names, unique among all attempts of a workspace. Empty for a directory in which only
-   * names have changed.
-   */
+  /** Version of everything but the names. Empty for a directory in which only names have changed. */
   readonly version: Version;
   /** Undefined for a directory that has the metadata of its lower directory. */
   readonly meta?: Metadata | undefined;
@@ -55,7 +55,7 @@ export interface DeltaNode {
   readonly content?: ContentRef | undefined;
   /** Defined for a symlink. */
   readonly target?: string | undefined;
-  /** Number of names of a file that has several. */
+  /** Number of names of a file. Undefined counts as 1. */
   readonly links?: number | undefined;
   /**
    * State that the change of a file with several names began from, as the names that the attempt has removed or moved
@@ -82,7 +82,7 @@ export interface DeltaEntry {
   readonly link?: NodeId | undefined;
   /** State of the name in the lower directory that the change began from. Undefined if there is no lower directory. */
   readonly base?: Base | undefined;
-  /** State that the change began from, before the disk became equal to the change. */
+  /** The base that the change had before the disk became equal to it. */
   readonly earlier?: Base | undefined;
   /** True for a removed name whose node the attempt has moved elsewhere. */
   readonly isMoved?: boolean | undefined;
@@ -116,7 +116,7 @@ export function nodeOf(head: Head, entry: DeltaEntry): DeltaNode | undefined {
   return entry.link === undefined ? (entry.node ?? undefined) : head.inodes.get(entry.link);
 }
 
-/** Returns the entry of a path, or undefined if the attempt has not changed it. */
+/** Returns the entry of a path; undefined if the head has none. */
 export function entryAt(head: Head, names: readonly string[]): DeltaEntry | undefined {
   let entry: DeltaEntry | undefined = { node: head.root };
   for (const name of names) entry = entry?.node?.names?.get(name);
@@ -178,12 +178,12 @@ export function isEqualChange({ base, earlier }: DeltaEntry, node: DeltaNode | n
   return earlier !== undefined && isSameState(base?.state ?? null, node && stateOf(node));
 }
 
-/** Reports whether two nodes differ in nothing but their names. */
+/** Reports whether two nodes are equal except for their `names`, or are both missing. */
 export function isSameNode(a: DeltaNode | null, b: DeltaNode | null): boolean {
   return a === b || (a !== null && b !== null && a.id === b.id && a.version === b.version);
 }
 
-/** Reports whether two entries differ in nothing but their nodes. */
+/** Reports whether two entries are equal except for their nodes. */
 export function isSameName(a: DeltaEntry, b: DeltaEntry): boolean {
   return (
     a.link === b.link &&
@@ -200,7 +200,7 @@ export function isSameName(a: DeltaEntry, b: DeltaEntry): boolean {
   );
 }
 
-/** Returns the head of an attempt that has changed nothing. @param root record of the lower directory */
+/** Returns the head of an attempt that has changed nothing, over the directory with the given record. */
 export function emptyHead({ id, meta }: Pick<NodeRecord, 'id' | 'meta'>): Head {
   const root: DeltaNode = { id: '/', kind: 'directory', version: '', from: { path: '/', id, meta }, names: NO_NAMES };
   return { root, inodes: new Map() };

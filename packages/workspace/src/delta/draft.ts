@@ -1,7 +1,9 @@
 import type { NodeId, Version } from '@scratchfs/core';
 import type { DeltaEntry, DeltaNode, Head } from './delta-node.js';
 
-/** A head under construction. Copies each directory above a change once; the head that it began with stays as it is. */
+/**
+ * A head under construction. Copies the directories above a change, so that the head that it began with stays as it is.
+ */
 export class Draft {
   #root: DeltaNode;
   #inodes: ReadonlyMap<NodeId, DeltaNode>;
@@ -21,7 +23,7 @@ export class Draft {
     return this.current;
   }
 
-  /** The head so far, to be read only before the next change: that may change its maps. */
+  /** The head so far. Must be read before the next change, which may change its maps. */
   get current(): Head {
     return { root: this.#root, inodes: this.#inodes };
   }
@@ -41,7 +43,7 @@ export class Draft {
     this.#root = this.#with(this.#root, names, 0, () => entry, isSame);
   }
 
-  /** Replaces a node of the head, or the entry that holds it. */
+  /** Replaces the entry of a path, which must exist; for the root, its node. */
   update(names: readonly string[], change: (entry: DeltaEntry) => DeltaEntry): void {
     if (names.length === 0) this.#root = change({ node: this.#root }).node as DeltaNode;
     else this.#root = this.#with(this.#root, names, 0, (entry) => change(entry as DeltaEntry));

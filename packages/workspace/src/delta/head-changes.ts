@@ -3,7 +3,7 @@ import { dropDangling } from './dangling.js';
 import { type DeltaEntry, type DeltaNode, type Head, isSameName, isSameNode, NO_NAMES } from './delta-node.js';
 import { Draft } from './draft.js';
 
-/** Change of one name. A side is undefined if the attempt has not changed the name, so that the disk shows. */
+/** Change of one name. A side is undefined if that head has no entry for the name. */
 export interface EntryChange {
   readonly path: string;
   readonly before: DeltaEntry | undefined;

@@ -6,8 +6,8 @@ import { stateOfRecord } from '../refresh/capture.js';
 import type { DeltaNode } from './delta-node.js';
 
 /**
- * Entry of a directory when the attempt hid it. Its state is known if the directory was removed: a file with the same
- * content and mode is then the same file, whichever program wrote it anew.
+ * Entry of a directory when the attempt hid it. With a state, a file with the same content and mode counts as the same
+ * file, even if a program has written it anew.
  */
 export type HeldEntry = readonly [name: string, key: Version, state?: EntryState | undefined];
 
@@ -16,7 +16,7 @@ export type Held = readonly (readonly [path: string, entries: readonly HeldEntry
 
 /** Maximum number of names that are listed when a directory is hidden, so that moving a large one stays quick. */
 const MAX_NAMES = 2_000;
-/** Maximum bytes of the files that are read when a directory is removed. Those beyond are known by key alone. */
+/** Maximum total bytes of the files that are read when a directory is removed. Those beyond are known by key alone. */
 const MAX_BYTES = 16 << 20;
 
 interface Pending {
@@ -29,7 +29,7 @@ interface Pending {
 /**
  * Lists what a lower directory holds as the attempt knows it, breadth first. Directories that would exceed the maximum
  * number of names are left out. An entry that the attempt has changed counts as it was when the change began.
- * @param isRemoved true to include states, for which files are read
+ * @param isRemoved true to include states, for which files are read up to a maximum of bytes
  */
 export async function heldIn(
   lower: Lower,

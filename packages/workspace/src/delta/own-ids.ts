@@ -7,7 +7,7 @@ type Counts = ReadonlyMap<NodeId, number>;
 const NO_IDS: Counts = new Map();
 const known = new WeakMap<DeltaNode, Counts>();
 
-/** Returns the ids of the files and directories that an attempt has changed, without those of files with several names. */
+/** Returns the numbers of an attempt's changed nodes by id, without files with several names. */
 function idsOf({ root }: Head): Counts {
   let ids = known.get(root);
   if (ids === undefined) {
@@ -44,7 +44,7 @@ function countsBetween(before: Names, after: Names): Counts {
   return counts;
 }
 
-/** Returns the ids after changes. Copying a map is much faster than a visit of all nodes. */
+/** Returns the counts after changes. Copying a map is much faster than a visit of all nodes. */
 function changedIds(ids: Counts, changes: Counts): Counts {
   let next: Map<NodeId, number> | undefined;
   for (const [id, by] of changes) {
@@ -59,8 +59,8 @@ function changedIds(ids: Counts, changes: Counts): Counts {
 
 /**
  * Returns the id under which a node of the disk shows at a path that the attempt has not changed. Usually that is its
- * own id. If a changed node of the attempt has that id, a suffix is added, because two nodes must not have one id: the
- * person has renamed a file or directory that the attempt has changed at its old path, or has given it another name.
+ * own id. If a changed node of the attempt has that id, a suffix is added, because two nodes must not have one id. This
+ * happens, for example, if the person has renamed a file that the attempt has changed at its old path.
  */
 export function shownId(head: Head, id: NodeId): NodeId {
   const ids = idsOf(head);
@@ -85,7 +85,7 @@ export class ShownIds {
   readonly #replaced = new Set<NodeId>();
   #count = 0;
 
-  /** Must be called with each head that is shown. Takes time proportional to the difference to the last one. */
+  /** Must be called with each head that is shown. */
   follow({ root }: Head): void {
     const { names = NO_NAMES } = root;
     if (names === this.#names) return;

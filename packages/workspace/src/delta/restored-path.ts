@@ -34,8 +34,8 @@ export function restoredPath(
 }
 
 /**
- * Returns the path to restore for a path: itself, or the directory on the way to it that `head` has removed, if `wanted`
- * shows that of the disk.
+ * Returns the path to restore for a path: itself, or the directory on the way to it that `head` has removed, if
+ * `wanted` shows a directory of the disk there.
  * @throws WorkspaceError `refused` if `head` has another kind of entry in its place, which would be lost
  */
 export function restorablePath(head: Head, wanted: Head, path: string): string {
@@ -61,7 +61,8 @@ export function restorablePath(head: Head, wanted: Head, path: string): string {
  * Returns the paths to restore so that the attempt still shows what it has moved to a path or under it: the names
  * through which the disk shows it again.
  * @param disk head without changes
- * @throws WorkspaceError `refused` if a directory was moved there, or another kind of entry than before has the old name
+ * @throws WorkspaceError `refused` if the attempt has another entry at the old name of what it moved, and one of the
+ *   two is a directory; also as in {@link restorablePath}
  */
 export function oldNamesUnder(head: Head, disk: Head, path: string): string[] {
   const moved = new Map<string, DeltaNode>();

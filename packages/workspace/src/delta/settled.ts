@@ -14,8 +14,8 @@ import { Draft } from './draft.js';
 
 /**
  * Ends conflicts in favour of what an attempt has: its changes then begin from what the disk had when the conflict was
- * found. If the disk has changed again since, the next comparison notices that. A conflict with a directory that the
- * change did not begin from stays.
+ * found. If the disk has changed again since, the next comparison notices that. A conflict that cannot be settled
+ * stays, such as one with a directory that the change did not begin from.
  * @param before head with the conflicts
  * @param after head to change: the same one, or the one after writes to the paths
  */
@@ -34,7 +34,10 @@ export function settledHead(before: Head, after: Head, paths: Iterable<string>, 
   return draft.head;
 }
 
-/** Returns a head in which removed directories hide more entries of the disk: removing these has been settled. */
+/**
+ * Returns a head in which removed directories hide more entries of the disk, because conflicts about their removal were
+ * settled.
+ */
 export function headWithHidden(
   head: Head,
   entries: readonly { readonly directory: string; readonly key: Version }[],
@@ -52,7 +55,7 @@ export function headWithHidden(
 
 /**
  * Reports whether a caller knows what the disk has at a path in conflict.
- * @param told the disk's state at each path of a conflict that the caller has received in a result
+ * @param told the disk's state at each path of a conflict that the caller was told of
  */
 export function isTold(
   path: string,

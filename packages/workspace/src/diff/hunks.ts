@@ -10,7 +10,10 @@ export interface TextDiff {
 
 const HEADER = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
-/** Compares two texts, and names the hunks `<prefix>-1`, `<prefix>-2` … Undefined if one of them is binary. */
+/**
+ * Compares two texts, and names the hunks `<prefix>-1`, `<prefix>-2` … Undefined if they differ and one of them is
+ * binary.
+ */
 export function textDiff(before: Uint8Array, after: Uint8Array, prefix: string): TextDiff | undefined {
   const lines = formatUnified({ path: 'x', before, after }).split('\n');
   const first = lines.findIndex((line) => HEADER.test(line));
@@ -43,7 +46,7 @@ export function textDiff(before: Uint8Array, after: Uint8Array, prefix: string):
   return { hunks, additions: counts['+'], deletions: counts['-'] };
 }
 
-/** Returns the old text with some of the hunks between it and the new text. */
+/** Returns the old text with some of the hunks applied that lead to the new text. */
 export function applyHunks(before: Uint8Array, after: Uint8Array, hunks: readonly Hunk[]): Uint8Array {
   const [old, changed] = [lineStarts(before), lineStarts(after)];
   const parts: Uint8Array[] = [];

@@ -86,13 +86,13 @@ export async function diskDiffs(
     .sort((a, b) => compareNames(a.path, b.path));
 }
 
-/** Returns a side of a change that was read from the disk. */
+/** Returns a side of a change on the disk. @throws TypeError for `disk` */
 function known(side: ChangeSide): EntryState | null {
   if (side === 'disk') throw new TypeError('A change of the disk needs the state on both sides');
   return side;
 }
 
-/** Returns for each directory the number of the entries that are in it and under it. */
+/** Returns for each directory how many of the entries are in it or under it. */
 export function filesIn(entries: readonly { readonly path: string }[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { path } of entries)

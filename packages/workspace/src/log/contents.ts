@@ -13,7 +13,8 @@ import type { ContentRef } from '../delta/delta-node.js';
 const MAX_BYTES = 16 * 2 ** 20;
 
 /**
- * Age in milliseconds of a content at which its time is renewed: much less than the grace period of garbage collection.
+ * Age in milliseconds of a content at which its time is renewed: much less than the default grace period of garbage
+ * collection.
  */
 export const RENEWAL_MS = 600_000;
 
@@ -43,7 +44,8 @@ export class Contents {
   }
 
   /**
-   * Takes a content, without a copy. It can be read immediately, and is stored by {@link save}.
+   * Takes a content, without a copy. It can be read immediately, and is stored later, by {@link Contents.save} or with
+   * {@link Contents.toStore}.
    * @param hashes receives the hash. A content that several calls have added stays until all have dropped it
    */
   add(bytes: Uint8Array, hashes: Set<string>): ContentRef {
@@ -139,7 +141,10 @@ export class Contents {
     }
   }
 
-  /** Creates the folders of all contents in one step: creating them one by one made the first changes twice as slow. */
+  /**
+   * Creates the folders of all contents, in one step if the store has transactions: creating them one by one made the
+   * first changes twice as slow.
+   */
   async #makeFolders(options: CallOptions): Promise<void> {
     const make = async (store: FileSystem): Promise<void> => {
       for (let i = 0; i < 256; i++) await store.mkdir(folderOf(i.toString(16).padStart(2, '0')), { recursive: true });

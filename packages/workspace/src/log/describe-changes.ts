@@ -88,7 +88,7 @@ function isLive(node: DeltaNode | null): boolean {
   return node !== null && node.kind === 'directory' && node.meta === undefined && node.from?.isMoved !== true;
 }
 
-/** @param other the later side of the name, in the head `after` */
+/** @param other the later side of the name, in the head `after`; null if `side` is that one */
 function sideOf(head: Head, side: Side, other: Side, after: Head): ChangeSide {
   if (side === null) return null;
   if (side === 'disk') {
@@ -132,7 +132,7 @@ function idOf(head: Head, side: Side, other: Side): NodeId | undefined {
   return key === undefined ? undefined : (String(key).split(' ')[0] as string);
 }
 
-/** Returns the id of the lower directory that a moved one shows: another one than its own after the undo of an accept. */
+/** Returns the id of the lower directory that a moved one shows, which may be another one than its own. */
 function sourceOf(head: Head, side: Side): NodeId | undefined {
   const from = directoryOf(head, side)?.from;
   return from?.isMoved === true ? from.id : undefined;

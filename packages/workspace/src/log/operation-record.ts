@@ -10,13 +10,13 @@ import type { Operation } from '../operation.js';
 /** Format of records and heads in the store. */
 export const FORMAT = 1;
 
-/** An operation in the log, with everything needed to make it again or to take it back without the disk. */
+/** An operation in the log, with the changes that undo and redo need. */
 export interface OperationRecord {
   readonly operation: Operation;
-  /** Id of the engine's batch, to find out whether a batch was committed. */
+  /** Id of the engine's batch, or of the note of an accept, by which the operation is found again. */
   readonly batch?: string | undefined;
   readonly changes: HeadChanges;
-  /** Defined for an accept. */
+  /** Defined for an accept, and for an operation of a live attempt. */
   readonly accept?: AcceptRecord | undefined;
 }
 

@@ -295,7 +295,10 @@ class Comparison {
     return result.value instanceof Uint8Array ? this.captures.add(result.value) : result.value;
   }
 
-  /** Compares a directory that shows the lower one: a conflict if that is gone and the attempt has changes in it. */
+  /**
+   * Compares a directory that shows the lower one. It is a conflict if that is not a directory any more, and the
+   * attempt has changes in it.
+   */
   #live(node: DeltaNode): Conflict | undefined {
     const { base } = this.candidate;
     const isThere = this.record?.kind === 'directory';

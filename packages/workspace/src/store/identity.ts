@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 
-/** Identity of a directory, which another one that lies at its path later does not have. */
+/** Identity of a directory, by which another one at its path is noticed later. */
 export interface DirectoryIdentity {
   readonly dev: string;
   readonly ino: string;
-  /** Nanoseconds; `0` if the disk does not keep the time of birth. */
+  /** Time of birth in nanoseconds since the epoch; `0` if the disk does not keep it. */
   readonly birth: string;
 }
 

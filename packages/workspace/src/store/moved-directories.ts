@@ -12,8 +12,8 @@ export interface DiskDirectory {
 export const MOVED = '/moved';
 
 /**
- * Notes in the store about directories that accepts have moved. An accept creates directories anew, so the disk does
- * not show where one has gone, and other attempts may still show its files.
+ * Notes in the store about directories that accepts, their undo or redo have moved. These create directories anew, so
+ * the disk does not show where one has gone, and other attempts may still show its files.
  */
 export class MovedDirectories {
   readonly #store: FileSystem;

@@ -6,7 +6,7 @@ export const STORE_FORMAT = 1;
 
 /**
  * Reads a record of the store: a JSON object whose `format` this version knows. Undefined if it does not exist.
- * @throws WorkspaceError `foreign-store` if it is damaged or of a newer format
+ * @throws WorkspaceError `foreign-store` if it is damaged or of another format
  */
 export async function readRecord<T extends object>(
   store: FileSystem,
@@ -25,7 +25,7 @@ export async function readRecord<T extends object>(
 
 /**
  * Returns a record of the store from its text. @param path for errors
- * @throws WorkspaceError `foreign-store` if it is damaged or of a newer format
+ * @throws WorkspaceError `foreign-store` if it is damaged or of another format
  */
 export function parseRecord<T extends object>(text: string, path: string): T {
   const record = parsed(text);

@@ -26,8 +26,8 @@ interface WorkspaceRecord extends DirectoryIdentity {
 export type StoreOptions = Pick<WorkspaceOptions, 'store' | 'durability' | 'adopt' | 'clock'>;
 
 /**
- * The store of a directory, and the check that both belong together. Opening it writes nothing, except with `adopt` the
- * record of another directory; {@link WorkspaceStore.claim} comes before the first write.
+ * The store of a directory, and the check that both belong together. Opening it does not create a store on the disk:
+ * {@link WorkspaceStore.claim} does, before the first write.
  */
 export class WorkspaceStore {
   /** Real path of the directory. */
@@ -55,8 +55,8 @@ export class WorkspaceStore {
 
   /**
    * Opens the store of a directory.
-   * @throws WorkspaceError `refused` if the directory does not exist, or the store would lie in it or it in the store;
-   *   `foreign-store`, `replaced`; StorageError, TypeError of the storage
+   * @throws WorkspaceError `refused` if the directory cannot be opened, or the store would lie in it or it in the
+   *   store; `foreign-store`, `replaced`; TypeError for wrong arguments; StorageError
    */
   static async open(directory: string, options: StoreOptions = {}): Promise<WorkspaceStore> {
     const { path, identity } = realDirectory(directory);

@@ -2,7 +2,7 @@ import { pathSegments } from '@scratchfs/core';
 import { isDotGit } from '@scratchfs/history/internal';
 import { type DenyRule, denyRules, SECRET_FILES } from '@scratchfs/sandbox/internal';
 
-/** Names of secrets besides those of the sandbox: everything that begins with `.env`, except examples. */
+/** Patterns of secrets: those of the sandbox, and everything that begins with `.env`, except examples. */
 const SECRETS = [...SECRET_FILES, '.env*', '!.env.{example,sample,template,dist,defaults}'];
 
 export interface HiddenPathOptions {
@@ -16,9 +16,9 @@ export interface HiddenPathOptions {
 const MAX_CACHED_NAMES = 20_000;
 
 /**
- * The paths that an attempt neither shows nor creates: secrets, git's own directories, and what `deny` names, each with
- * everything under it. The options are given by the person who opens the workspace; no file of an attempt changes them.
- * Case is ignored, because some disks ignore it.
+ * The paths that an attempt neither shows nor writes: secrets, `.git`, and what `deny` names, each with everything
+ * under it. The options are given by the person who opens the workspace; no file of an attempt changes them. Case is
+ * ignored, because some disks ignore it.
  */
 export class HiddenPaths {
   readonly #secrets: RuleList;
@@ -82,7 +82,7 @@ class RuleList {
     return false;
   }
 
-  /** Returns the rules that may match a path that ends with a name: for most names none, so one look-up decides. */
+  /** Returns the rules that may match a path that ends with a name. */
   #rulesFor(name: string): readonly DenyRule[] {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;

@@ -14,7 +14,7 @@ export class IgnoreFile {
   readonly #rules: readonly IgnoreRule[];
   readonly #ignoreCase: boolean;
 
-  /** @param text content of the file, as UTF-8 @param ignoreCase git's setting `core.ignoreCase` */
+  /** @param text content of the file @param ignoreCase git's setting `core.ignoreCase` */
   constructor(text: string, ignoreCase = false) {
     this.#ignoreCase = ignoreCase;
     this.#rules = text

@@ -17,7 +17,7 @@ interface CachedFile {
 }
 
 /**
- * Finds the directories that git ignores, by the rule files that are on the disk now; an attempt cannot change them.
+ * Finds the directories that git ignores, by the rule files that the disk has now. Those of an attempt do not count.
  * Rules are evaluated only along the given path, and a file is read again when its stat has changed.
  */
 export class IgnoredDirectories {
@@ -42,7 +42,7 @@ export class IgnoredDirectories {
 
   /**
    * Returns the highest ignored directory on a path; undefined if none is ignored. If the workspace itself lies in an
-   * ignored directory, nothing in it is.
+   * ignored directory, nothing in it counts as ignored.
    * @param path absolute path in the workspace @param isDirectory false if the last name is not one of a directory
    */
   on(path: string, isDirectory: boolean): string | undefined {

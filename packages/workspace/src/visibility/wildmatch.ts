@@ -30,8 +30,8 @@ export function byteText(text: string): string {
 }
 
 /**
- * Compiles a pattern by the rules of git's `wildmatch` for paths. Matching takes at most the length of the
- * pattern times that of the text, for any pattern: a repository may contain one that is made to take long.
+ * Compiles a pattern by the rules of git's `wildmatch` for paths. Matching takes at most time proportional to the
+ * length of the pattern times that of the text, because a repository may contain a pattern that is made to take long.
  * @returns undefined for a pattern that matches nothing, such as one with an open class
  */
 export function wildmatch(pattern: string): Matcher | undefined {
