@@ -67,7 +67,7 @@ export class ChangeFeed {
     return this.#reader?.delivered(entry);
   }
 
-  /** Waits until listeners have received all entries so far, no longer than `delivered` does. */
+  /** Asks the server for its last entry, and waits for that as `delivered` does. Ignores failures. */
   async caughtUp(): Promise<void> {
     await this.#reader?.caughtUp();
   }
@@ -88,7 +88,7 @@ export class ChangeFeed {
 class StreamReader {
   /** Resolves when reading begins. Undefined once reading has begun, or has failed to. */
   ready: Promise<void> | undefined;
-  /** The last entry that was delivered. */
+  /** Number of the entry after which changes are delivered. Undefined before reading has begun. */
   #lastEntry: number | undefined;
   readonly #subscription: StreamSubscription;
   /** Time of the last lease renewal. */
@@ -197,7 +197,7 @@ class StreamReader {
     const { entry, isComplete } = await this.#register();
     if (this.#isStopped || (this.#lastEntry !== undefined && isComplete)) return;
     if (this.#lastEntry !== undefined || this.#hasMissed) this.deliver(RESET);
-    // If the server has lost entries, its last entry is older than the last delivered one.
+    // An older entry than before shows that the server has lost entries: its numbers count then.
     this.#lastEntry = lastBefore === undefined || entry < lastBefore ? entry : Math.max(entry, this.#lastEntry ?? 0);
     this.#release(entry);
   }

@@ -2,8 +2,8 @@ import type { AsyncStorageOptions } from '@scratchfs/core';
 
 export interface RedisStorageOptions extends AsyncStorageOptions {
   /**
-   * Name of the filesystem; one server holds any number of them. 1 to 200 characters without `{`, `}` and control
-   * characters. Default `default`.
+   * Name of the filesystem; one server holds any number of them. 1 to 200 characters (UTF-16 units) without `{`, `}`,
+   * control characters and lone surrogates. Default `default`.
    */
   readonly namespace?: string | undefined;
   /** Prefix of every key, up to 200 characters like those of `namespace`. Default `scratchfs:`. */

@@ -80,7 +80,10 @@ class StateBackend implements Backend {
     return requests.length === 0 ? [] : this.#loadQueue.load(requests);
   }
 
-  /** Keeps the current state readable under a lease. Costs a request now and one for its release. */
+  /**
+   * Keeps the current state readable under a lease. Costs a request now, one for its release, and in between one for
+   * each renewal of the lease.
+   */
   async pinRead(call?: BackendCall): Promise<PinnedRead> {
     this.#checkCall(call);
     const { session, changeFeed } = this.#shared;

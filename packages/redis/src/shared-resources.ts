@@ -10,8 +10,8 @@ import { parseOptions, type RedisStorageOptions, type Settings } from './options
 import { Sweeper } from './sweeper.js';
 
 /**
- * The connection, session and sequence numbers that a filesystem and its forks share. Closed when the last user
- * releases them.
+ * Connection, session, sequence numbers and other objects that a filesystem and its forks share. Closed when the last
+ * user releases them.
  */
 export class SharedResources {
   readonly settings: Settings;

@@ -19,7 +19,7 @@ const WRITE_COST: Readonly<Record<Write['kind'], number>> = {
 
 /** Estimated cost of a check. The server needs less if a write to the same bucket follows. */
 const CHECK_COST = 1;
-/** Maximum cost of a request that only checks: each check may have to open a bucket of its own. */
+/** Maximum cost of a part of a batch that only checks: each check may have to open a bucket of its own. */
 export const MAX_CHECK_REQUEST_COST = 200;
 
 /** Additional cost of a write or a check in another directory than the one before it. */

@@ -46,7 +46,7 @@ const MAX_READ_ONLY_BATCHES = 128;
 /** Maximum number of writing batches per request. */
 const MAX_WRITE_BATCHES = 48;
 /**
- * Number of path components from which no batch is added to a request. Only deep paths without a common parent reach
+ * Number of path components from which no batch is added to a request. Many deep paths without a common parent reach
  * it.
  */
 const MAX_REQUEST_PATHS = 4_096;
@@ -217,7 +217,7 @@ export class CommitQueue {
     const preparation = new AbortController();
     operation.preparation = preparation;
     try {
-      // Scanning a large batch takes time: other work gets a turn of the event loop before and after.
+      // Scanning a large batch takes time, so other work gets a turn of the event loop first.
       await nextTurn();
       throwIfAborted(operation.call);
       if (batch.writes.length === 0) {
@@ -497,7 +497,7 @@ export class CommitQueue {
   }
 
   #reject(operation: PendingOperation, error: unknown): void {
-    // A request that never left this client will not be applied.
+    // A request that never left this client, or that the server refused, will not be applied.
     const isUnsent = !operation.isSent || (isWithoutReply(error) && !error.mayHaveHappened);
     if (isUnsent) this.#withdraw(operation, error);
     else this.#fail(operation, error);

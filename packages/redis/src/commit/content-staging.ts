@@ -92,7 +92,7 @@ async function uploadRange(
       writeContent(size, [{ offset: at, bytes }], undefined, content, pieces);
       const args = [key, STAGING_LEASE_MS, ...pieces.chunks];
       current = session.run(scripts.stageContent, field, args, { body: content });
-      // If the previous request fails, this one is not awaited.
+      // This request may fail while the previous one is awaited. That must not count as unhandled.
       current.catch(() => {});
       await previous;
       previous = current;

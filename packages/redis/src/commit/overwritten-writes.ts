@@ -1,8 +1,8 @@
 import { isWholeWrite, type Write } from '@scratchfs/core';
 
 /**
- * Returns the writes without those that later ones make invisible: a truncation to zero before a write of the whole
- * content (the chunk is then changed in place), and all but the last of several `touch` of a directory with only
+ * Returns the writes without those that later ones make invisible: a truncation to zero directly before a write of the
+ * whole content (the chunk is then changed in place), and all but the last of several `touch` of a directory with only
  * creations and content writes between them.
  */
 export function dropOverwritten(writes: readonly Write[]): readonly Write[] {

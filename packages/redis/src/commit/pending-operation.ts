@@ -13,7 +13,10 @@ export interface UnresolvedOperation {
   readonly sequence: number;
   /** System time at which the operation began, in milliseconds. */
   readonly begun: number;
-  /** Fields of the head that were created for this operation. They are deleted if the operation is not applied. */
+  /**
+   * Fields of the head that were created for this operation. They are deleted unless the operation is known to be
+   * applied.
+   */
   readonly ownedFields: string[];
 }
 

@@ -15,9 +15,9 @@ const SETTLED = 1;
 const NEVER_SENT = 2;
 
 /**
- * The sequence numbers of a client's operations. The server stores a result until it is acknowledged. It refuses every
- * number below the floor, the lowest open number, so that a delayed request is not applied after its result was
- * deleted.
+ * The sequence numbers of a client's operations. The server stores a result until it is acknowledged or expires. It
+ * refuses every number below the floor, the lowest open number, so that a delayed request is not applied after its
+ * result was deleted.
  */
 export class Sequences {
   /** States of the numbers from `#first` on. The first `#passed` of them are below the floor. */
@@ -26,7 +26,7 @@ export class Sequences {
   #passed = 0;
   /** Times at which open operations failed. */
   readonly #failedAt = new Map<number, number>();
-  /** Settled numbers below the lowest open one that are not acknowledged yet. */
+  /** Settled and abandoned numbers below the lowest open one that are not acknowledged yet. */
   #unacknowledged: number[] = [];
   /** The floor of the last acknowledgement. */
   #floor = 0;
@@ -43,7 +43,7 @@ export class Sequences {
     this.#end(sequence, SETTLED);
   }
 
-  /** Marks a number that was never sent. */
+  /** Marks a number under which nothing was applied, so that the server has no result. */
   discard(sequence: number): void {
     this.#end(sequence, NEVER_SENT);
   }
@@ -52,7 +52,7 @@ export class Sequences {
     if (this.isOpen(sequence)) this.#states[sequence - this.#first] = state;
   }
 
-  /** Marks a number whose reply was lost. It stays open for a while, so that its outcome can be asked for. */
+  /** Marks a number whose request failed. It stays open for a while, so that its outcome can be asked for. */
   failed(sequence: number): void {
     if (this.isOpen(sequence)) this.#failedAt.set(sequence, this.clock());
   }

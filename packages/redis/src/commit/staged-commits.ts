@@ -94,7 +94,7 @@ export class StagedCommits {
   }
 
   /**
-   * Evaluates more checks than one request may have, all against one state. Writes nothing.
+   * Evaluates more checks than one request may have, all against one state, which is pinned for that.
    * @throws StorageError; the signal's reason
    */
   async check(batch: Batch, signal: AbortSignal): Promise<CommitResult> {

@@ -65,7 +65,7 @@ interface Progress {
  */
 export class ClientSession {
   readonly client = randomBytes(9).toString('base64url');
-  /** True if commits have to carry the changes for watchers. The server reports it. */
+  /** True if commits have to carry the changes for watchers. */
   isWatched = false;
   #token = '';
   /**
@@ -85,7 +85,10 @@ export class ClientSession {
   /** Time at which the results were last found lost. System clock: a monotonic one may stop while the machine sleeps. */
   #resultsLostAt = Number.NEGATIVE_INFINITY;
   #handshake: Promise<void> | undefined;
-  /** Scripts that have run. A server that no longer knows one of these has restarted; others may just be new to it. */
+  /**
+   * Scripts that have run. A server that no longer knows one of these has probably restarted; others may just be new to
+   * it.
+   */
   readonly #scriptsRun = new Set<string>();
   readonly #keys: Readonly<Record<ExtraKeys, readonly string[]>>;
   #fieldCount = 0;
@@ -263,7 +266,7 @@ export class ClientSession {
       progress.isSent ||= !isWithoutReply(error) || error.mayHaveHappened;
       if (!isMissingScript(error)) throw error;
     }
-    // A server without the script was restarted, or is another one: it may have lost more.
+    // A server without the script may have restarted or be another one, so it may have lost more.
     await this.#shakeHands(true, this.#scriptsRun.has(script.name));
     this.#checkResend(begun);
     return splitReply(await this.connection.runSource(script, keys, allArgs()), options.isChange);

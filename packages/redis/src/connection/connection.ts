@@ -117,9 +117,9 @@ export class ServerLink {
   }
 
   /**
-   * Reconnects nodes that have become silent: a TCP connection may be dead without either side noticing. Requests in
-   * flight are sent again over the new connection. Nodes that connected less than `minAgeMs` (or 2.5 seconds, if that
-   * is less) ago are left alone.
+   * Reconnects all nodes after a request got no reply: a TCP connection may be dead without either side noticing.
+   * Requests in flight are sent again over the new connection. Nodes that connected less than `minAgeMs` (or 2.5
+   * seconds, if that is less) ago are left alone.
    */
   replaceSilentNodes(minAgeMs: number): void {
     const { client } = this;
@@ -235,7 +235,10 @@ export class Connection {
     ) as Promise<Reply | Buffer>;
   }
 
-  /** Sends a command to the server that holds a key. In a cluster that is the master of its slot. */
+  /**
+   * Sends a command to the server that holds a key. In a cluster that is the master of its slot, or any master if that
+   * is not known.
+   */
   callOwner(key: string, command: string, ...args: string[]): Promise<unknown> {
     return this.#bounded(async (client) => {
       if (!isCluster(client)) return client.call(command, ...args);
@@ -339,7 +342,7 @@ export interface RawEntry {
   readonly text: Buffer;
 }
 
-/** Thrown when the server was not reached, so that nothing was sent. */
+/** Thrown if the server was not reached, so that the request was not sent. */
 export class NotConnectedError extends StorageError {
   constructor() {
     super('unavailable', 'The Redis server cannot be reached; connecting goes on', { mayHaveHappened: false });

@@ -14,8 +14,8 @@ const UNPARSABLE = /^Protocol error|Please report this\.$/;
 const SCRIPT_ERROR = /^SCRATCHFS (LOST|CORRUPT|STALE) (.*?)(?: script: .*)?$/s;
 
 /**
- * Converts an error of a request. The result carries nothing that was sent: ioredis attaches a command's arguments to its
- * errors, and those of AUTH are credentials.
+ * Converts an error of a request. The result has none of the properties that ioredis adds: a command's arguments are
+ * among them, and those of AUTH are credentials.
  */
 export function toStorageError(error: unknown): StorageError {
   if (error instanceof StorageError) return error;
@@ -61,8 +61,8 @@ export function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): u
 }
 
 /**
- * Reports whether an error is `unavailable` or `timeout`: the server was not reached, refused the request, or did not
- * reply.
+ * Reports whether an error is `unavailable` or `timeout`, as when the server was not reached, refused the request, or
+ * did not reply.
  */
 export function isTemporary(error: unknown): error is StorageError {
   return isStorageError(error, 'unavailable') || isStorageError(error, 'timeout');
@@ -73,7 +73,7 @@ export function isWithoutReply(error: unknown): error is StorageError {
   return isTemporary(error) || isStorageError(error, 'closed');
 }
 
-/** Reports whether the server holds something else than was stored, or part of it is gone. Other data may be whole. */
+/** Reports whether an error is `corrupt` or `lost`: stored data is damaged or gone. Other data may be whole. */
 export function isDamage(error: unknown): boolean {
   return isStorageError(error, 'corrupt') || isStorageError(error, 'lost');
 }

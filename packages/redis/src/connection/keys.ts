@@ -8,7 +8,10 @@ export const MAIN_STATE = 's';
  * use all of them.
  */
 export interface Keys {
-  /** Hash with identity, epoch, counter, and the states of the filesystem, its checkpoints and forks. */
+  /**
+   * Hash with identity, epoch, counter, limits and the states, such as those of the filesystem, its checkpoints and
+   * forks.
+   */
   readonly head: string;
   /** Hash of all objects by number. */
   readonly objects: string;

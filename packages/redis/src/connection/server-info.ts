@@ -9,7 +9,7 @@ const MIN_MAJOR_VERSION = 7;
 
 /**
  * Refuses a server on which files are not safe, unless the options accept that.
- * @throws StorageError `unsupported`
+ * @throws StorageError `unsupported`; those of the connection
  */
 export async function inspectServer(connection: Connection, key: string, settings: Settings): Promise<void> {
   const info = parseInfo(await connection.callOwner(key, 'INFO'));
@@ -37,7 +37,7 @@ export interface Durability {
   readonly save: string | undefined;
   /** Number of connected replicas. They receive writes after these were acknowledged. */
   readonly replicas: number | undefined;
-  /** A sentence that says which acknowledged writes may be lost when the server is killed. */
+  /** A phrase that says which acknowledged writes may be lost if the server is killed or its machine goes down. */
   readonly mayLose: string;
 }
 

@@ -4,7 +4,7 @@ import { scripts } from '../lua/scripts.js';
 import type { ClientSession } from './client-session.js';
 import type { Argument } from './script-command.js';
 
-/** Runs a command on checkpoints, forks and pinned states that is safe to repeat. */
+/** Runs a command of the states script that is safe to repeat. */
 export function runStateCommand(
   session: ClientSession,
   field: string,
@@ -14,7 +14,7 @@ export function runStateCommand(
   return sendStateCommand(session, field, action, args, { sequence: 0 });
 }
 
-/** Runs a command on checkpoints, forks and pinned states under a sequence number; 0 if it need not be recorded. */
+/** Runs a command of the states script under a sequence number; 0 if it need not be recorded. */
 export function sendStateCommand(
   session: ClientSession,
   field: string,

@@ -19,7 +19,7 @@ interface QueuedLoad {
 
 /**
  * Loads of one turn of the event loop share a request. A load that needs several requests must still see one state: if
- * another client writes in between, it starts again on a state that the server pins for it.
+ * a write comes in between, it starts again on a state that the server pins for it.
  */
 export class LoadQueue {
   readonly #waiting: QueuedLoad[] = [];

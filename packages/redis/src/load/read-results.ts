@@ -83,14 +83,14 @@ async function readResult(
   return readTree(reader, request, top, names.length * APPROX_ENTRY_BYTES);
 }
 
-/** Reports whether a tree reply contains all buckets of the top directory: the number of its next bucket is then empty. */
+/** Reports whether a tree reply contains all buckets of the top directory, or says that it is gone. */
 function isCompleteTree(reply: Reply): boolean {
   return isGoneReply(reply) || replyText((reply[2] as Reply)[2]) === '';
 }
 
 /**
  * Reads a subtree in as many requests as its budget allows. Directories that did not fit into a reply are requested
- * separately. If another client writes in between, the result ends there.
+ * separately. If a write comes in between, the result ends there.
  */
 async function readTree(
   reader: StateReader,

@@ -10,7 +10,7 @@ import { scripts } from '../lua/scripts.js';
 /** Approximate processor time that the server may spend on one reply, in microseconds, as the load script estimates it. */
 const SERVER_BUDGET_MICROS = 5_200;
 
-/** Thrown when another client wrote between two requests of one load, so that their replies are not from one state. */
+/** Thrown if a write came between two requests of one load, so that their replies are not from one state. */
 export class StateChangedError extends Error {}
 
 /** Sends load requests whose replies must all be from the same state. */

@@ -48,8 +48,8 @@ import { WRITES, WRITES_RARE } from './tree/writes.js';
  * | `c indexes` | the checks with these indexes failed |
  * | `l limit allowed used requested` | a limit refused the batch |
  * | `q limits` | the client sent other limits than are stored; here are the stored ones |
- * | `m` | another client changed the state that the commit was staged on |
- * | `a`, `s` | of an outcome: the operation has not arrived and will be refused; its result was deleted |
+ * | `m` | the state that the commit was staged on has changed |
+ * | `a`, `s` | of an outcome: the operation has not arrived and will be refused; its result is not known any more |
  *
  * | byte | meaning |
  * |---|---|

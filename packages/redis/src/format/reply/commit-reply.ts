@@ -66,13 +66,13 @@ export function readLimits(text: string): Limits {
   return { maxFileSize, maxTotalSize, maxNodeCount, maxCheckpoints };
 }
 
-/** Decodes an operation's outcome. `s` means that its result was deleted. */
+/** Decodes an operation's outcome. `s` means that its result is not known any more. */
 export function readOutcome(text: string): CommitResult | 'absent' | 'unknown' {
   if (text === 's') return 'unknown';
   return text === 'a' || isSuperseded(text) ? 'absent' : readCommitResult(text);
 }
 
-/** Reports whether another client changed the state that a commit was staged on, so that it was not applied. */
+/** Reports whether the state that a commit was staged on has changed, so that the commit was not applied. */
 export function isSuperseded(text: string): boolean {
   return text === 'm';
 }

@@ -77,7 +77,8 @@ export interface BatchContext {
 
 /**
  * Encodes a batch for the commit script: number, length, limits, version, checks, maximum growth, writes.
- * @throws TypeError for an id that does not fit into a record; RangeError for too many paths
+ * @throws TypeError for an id that does not fit into a record; RangeError for too many paths, or a text that is too
+ * long
  */
 export function writeBatch(
   batch: Batch,

@@ -1,6 +1,6 @@
 import type { Writer } from './writer.js';
 
-/** The fields that every request begins with. */
+/** The fields at the beginning of a request that `ClientSession.run` sends. */
 export interface RequestHeader {
   /** Identity and epoch of the filesystem that the client knows. */
   readonly token: string;
@@ -19,14 +19,15 @@ export interface RequestHeader {
   /** True if the request only removes names. Such a request runs even if the server has no free memory. */
   readonly onlyRemoves: boolean;
   /**
-   * True if each batch only has checks, or writes the content of one file and at most touches a directory before it.
+   * True if the commit script may try its fast path: each batch only has checks, or writes the content of one file and
+   * at most touches a directory before it.
    */
   readonly fitsFastPath: boolean;
   /** True if the last argument holds the changes for watchers. */
   readonly hasAnnouncements: boolean;
   /**
-   * True if the expiry of the client's results is to be renewed. Commits set it about once an hour, other requests
-   * always.
+   * True if the expiry of the client's results is to be renewed. Commits set it about once an hour and on a new
+   * connection, other requests always.
    */
   readonly renewsResults: boolean;
 }

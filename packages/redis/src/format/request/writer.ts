@@ -62,7 +62,7 @@ export class Writer {
     this.#bytes.writeUInt16BE(bytes, this.#length);
     this.#length += 2 + bytes;
   }
-  /** Writes a name. One that exceeds the limit is written as `/`, which no entry is called. */
+  /** Writes a name. One of more than 255 bytes is written as `/`, which no entry is called. */
   name(text: string): void {
     const isPossible = text.length * 3 <= 255 || Buffer.byteLength(text) <= 255;
     this.shortText(isPossible ? text : '/');

@@ -8,7 +8,7 @@ let old = new Map<string, number>();
 
 /**
  * Returns the first 32 bits of a name's SHA-1, which select its bucket in a directory. The client sends the hashes and
- * caches those of recent names, so that scripts need not compute them.
+ * caches those of recent names, so that scripts compute fewer of them.
  */
 export function hashOfName(name: string): number {
   const known = young.get(name) ?? old.get(name);

@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * Frees objects without references. Freeing one removes its references to others, which may then have none themselves and
- * are queued. `ARGV[2]` is the number of references that one run may follow. The rest stays in the queue.
+ * Frees objects without references. Freeing one removes its references to others, which may then have none themselves
+ * and are queued. `ARGV[2]` is about the number of references that one run may follow. The rest stays in the queue.
  */
 export const FREE = lua`
 local left = tonumber(ARGV[2])

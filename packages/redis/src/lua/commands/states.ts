@@ -2,13 +2,14 @@ import { DIRECTORY_AT, RESULTS_FIELD } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
- * Commands on checkpoints, forks and pinned states. Each of these is one more reference to a root. `ARGV[2]` is the
- * operation's number or 0, `ARGV[3]` the command, the rest its arguments.
+ * Commands on checkpoints, forks, pinned and staged states, locks and limits. A checkpoint, a fork or a pinned state is
+ * one more reference to a root. `ARGV[2]` is the operation's number or 0, `ARGV[3]` the command, the rest its
+ * arguments.
  *
  * A state has a field of the head: `s` for the current one, others for leased ones. For the state in `field`, the head
- * has: `c/field/id` a checkpoint, `n/field/name` the id of a named one, `k/field` their number, `l/field` the
- * expiry of a leased state and `x/field` of a lock (server time in milliseconds), `w/field` the tree version on which a state
- * was staged, `q` the stored limits with their check.
+ * has: `c/field/id` a checkpoint, `n/field/name` the id of a named one, `k/field` their number, `l/field` the expiry of
+ * a leased state and `x/field` of a lock (server time in milliseconds), `w/field` the tree version on which a state was
+ * staged, `q` the stored limits with their check.
  */
 export const STATES = lua`
 redis.call('HLEN', KEYS[3])

@@ -2,9 +2,9 @@ import { lua } from '../lua.js';
 
 /**
  * Renews a watcher's lease for `ARGV[2]` milliseconds. `ARGV[3]` is the last entry that it has received, or '' at the
- * beginning. Returns the number of the last entry, and 0 if the entry after `ARGV[3]` has been deleted, otherwise 1. If
- * the filesystem was not watched for a while, an entry number is skipped, so that earlier watchers notice that they
- * have missed changes.
+ * beginning. Returns the number of the last entry, and 0 if entries after `ARGV[3]` are missing, otherwise 1. If the
+ * filesystem was not watched for a while, an entry number is skipped, so that earlier watchers notice that they have
+ * missed changes.
  */
 export const WATCH = lua`
 if redis.call('EXISTS', KEYS[6]) == 1 then redis.call('XLEN', KEYS[6]) end

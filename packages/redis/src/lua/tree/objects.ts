@@ -8,8 +8,8 @@ import { lua } from '../lua.js';
  * creating one costs time for each variable that it captures; so it captures one table instead of many functions.
  * Functions that are rarely needed are created on demand (`rare()`).
  *
- * `KEYS`: 1 head, 2 objects, 3 references, 4 queue, 5 the client's results, 6 the stream for watchers (a commit has it
- * only if it carries changes for them).
+ * `KEYS`, as far as a script needs them: 1 head, 2 objects, 3 references, 4 queue, 5 the client's results, 6 the stream
+ * for watchers (a commit has it only if it carries changes for them).
  */
 export const OBJECTS = lua`
 local objects = { fresh = {} }

@@ -207,7 +207,7 @@ function writes.apply(blob, at)
 end
 `;
 
-/** The less frequent writes: links, moves, copies, clearing. */
+/** The less frequent writes, such as links, moves, copies and clearing. */
 export const WRITES_RARE = lua`
 function writes.rare()
   if writes.rarely then return writes.rarely end
