@@ -8,8 +8,8 @@ import { type CloudflareStorageOptions, parseOptions } from './options.js';
  * `scratchfs_objects` and `scratchfs_format`, and touches no others, no keys and no alarm. All requests of the Durable
  * Object can share one storage, or each can open its own. Nothing is read before the first call.
  *
- * A commit is one transaction. As for every write of a Durable Object, the runtime holds back responses and outgoing
- * requests until the transaction is stored.
+ * A small commit is one transaction. A large one stores its objects first, and then the head. As for every write of a
+ * Durable Object, the runtime holds back responses and outgoing requests until it is stored.
  * @throws TypeError, RangeError for options or a state of a wrong kind
  */
 export class DurableObjectStorage extends ObjectTreeStorage {

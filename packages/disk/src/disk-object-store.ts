@@ -10,7 +10,7 @@ import { StoreDirectory } from './store-directory.js';
 /** Interval at which a watched head is looked at, even if the host has reported nothing. */
 const LOOK_INTERVAL_MS = 1_000;
 
-/** Files deleted at the same time. */
+/** Maximum number of files that are deleted at the same time. */
 const DELETIONS = 16;
 
 /** Stores the objects of a filesystem as files of one flat directory, and its head as numbered files. */
@@ -30,7 +30,7 @@ export class DiskObjectStore implements ObjectStore {
         file = await open(this.#path(name), 'r');
       } catch (error) {
         if (!hasCode(error, 'ENOENT')) throw error;
-        // A directory that has vanished is not an object that does not exist.
+        // Throws if the directory has vanished: then it is unknown whether the object existed.
         await this.#directory.exists();
         return undefined;
       }
@@ -100,7 +100,7 @@ export class DiskObjectStore implements ObjectStore {
           fail(toStorageError(error));
         });
       } catch (error) {
-        // Some hosts allow few watched directories: the timer is enough then.
+        // The directory may not exist yet, or the host may watch no more: the timer is enough then.
         if (!hasCode(error, 'ENOENT', 'EMFILE', 'ENFILE', 'ENOSPC')) throw error;
       }
     };

@@ -24,7 +24,7 @@ export class DiskStorage extends ObjectTreeStorage {
   /**
    * Returns the names of the filesystems in a directory, sorted; none if it does not exist. Those that this version
    * cannot read are among them.
-   * @throws StorageError `denied` if the directory cannot be read
+   * @throws StorageError, such as `denied`, if the directory cannot be read
    */
   static async list(directory: string | URL): Promise<string[]> {
     const path = parseTarget(directory).directory;

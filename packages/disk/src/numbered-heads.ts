@@ -212,7 +212,7 @@ function parseTag(tag: string): HeadName {
   return { number: Number(number), id };
 }
 
-/** @throws StorageError `version` for a newer format, `corrupt` for anything else */
+/** @throws StorageError `version` for a head of another format, `corrupt` for anything else that is not a head */
 function parseHead(number: number, file: Buffer): Omit<Current, 'identity'> {
   const found = FIRST_LINE.exec(file.toString('latin1', 0, FIRST_LINE_BYTES));
   if (found === null) throw new StorageError('corrupt', `The head ${number} of the filesystem is damaged`);

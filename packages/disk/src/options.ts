@@ -28,7 +28,7 @@ export interface Settings {
 
 /**
  * Checks what a caller has given; own properties only.
- * @throws TypeError for a wrong type, an unknown option or a URL that is not one of a directory
+ * @throws TypeError for a wrong value, an unknown option, or a URL that is not one of a directory
  */
 export function parseOptions(target: unknown, options: DiskStorageOptions | undefined): Settings {
   const known = ['name', 'durability', ...OBJECT_TREE_OPTIONS];

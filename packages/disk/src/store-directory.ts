@@ -42,7 +42,8 @@ export class StoreDirectory {
 
   /**
    * Reports whether the directory exists.
-   * @throws StorageError `denied` if another user could write to it; `lost` if it is not the one used before
+   * @throws StorageError, such as `denied` if it is no directory or another user could write to it; `lost` if it is not
+   * the one used before
    */
   async exists(): Promise<boolean> {
     const found = await statIfPresent(this.#directory);
@@ -78,8 +79,8 @@ export class StoreDirectory {
 
   /**
    * Writes a temporary file and passes it to `place`, which gives it its name in `folder` and moves or removes the
-   * temporary one; if that fails, it is removed. Once `write` has resolved, the file and its name survive what the
-   * durability promises.
+   * temporary one. If anything fails, the temporary file is removed. Once `write` has resolved, the file and its name
+   * survive what the durability promises.
    */
   async write<T>(folder: string, bytes: Uint8Array, place: (temporary: TemporaryFile) => Promise<T>): Promise<T> {
     const path = join(this.#temporary, randomBytes(12).toString('hex'));
@@ -146,7 +147,7 @@ export class StoreDirectory {
     }
   }
 
-  /** Removes temporary files of processes that were killed. */
+  /** Removes old temporary files, which processes that were killed have left. */
   async #sweep(): Promise<void> {
     this.#isSwept = true;
     const names = await readdir(this.#temporary).catch(() => []);

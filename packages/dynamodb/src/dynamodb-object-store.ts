@@ -116,7 +116,7 @@ export class DynamoDbObjectStore implements ObjectStore {
     return found.sort();
   }
 
-  /** Creates the table and waits until it can be used; does nothing if it exists. */
+  /** Creates the table unless it exists, and waits until it can be used. */
   async createTable(): Promise<void> {
     await this.#send(async (sdk, client) => {
       const TableName = this.#table.table;

@@ -27,7 +27,7 @@ export class DynamoDbStorage extends ObjectTreeStorage {
   }
 
   /**
-   * Creates a table that is billed per request, and waits until it can be used. Does nothing if it exists.
+   * Creates a table that is billed per request, unless it exists, and waits until it can be used.
    * @throws StorageError, and TypeError for a wrong client or table
    */
   static createTable(target: DynamoDBClient | string, options?: { readonly table?: string }): Promise<void> {

@@ -21,7 +21,10 @@ export class ConditionProbe {
     this.#put = put;
   }
 
-  /** Runs the test, unless it has passed before. @throws StorageError `unsupported` if the store ignores a condition */
+  /**
+   * Runs the test, unless it has passed before. @throws StorageError, such as `unsupported` if the store ignores a
+   * condition
+   */
   passed(call: BackendCall | undefined): Promise<void> {
     this.#passed ??= this.#run(call).catch((error: unknown) => {
       this.#passed = undefined;

@@ -5,8 +5,8 @@ export interface S3StorageOptions extends ObjectTreeOptions {
   /** Bucket of the filesystem. Required with a client. Not allowed with a URL, which contains it. */
   readonly bucket?: string | undefined;
   /**
-   * Prefix of every key: any number of filesystems can share a bucket. A slash is appended unless it ends in one. Not
-   * allowed with a URL, which contains it. Default none.
+   * Prefix of every key: any number of filesystems can share a bucket. A slash is appended unless it is empty or ends
+   * in one. Not allowed with a URL, which contains it. Default none.
    */
   readonly prefix?: string | undefined;
   /**

@@ -12,8 +12,8 @@ const TRANSIENT_STATUSES = [408, 429];
 const TRANSIENT_NAMES = ['SlowDown', 'RequestTimeout'];
 
 /**
- * Names of errors for a full store: QuotaExceeded of Ceph, XMinioStorageFull and XMinioAdminBucketQuotaExceeded of
- * MinIO, InsufficientCapacity of others.
+ * Names of errors for a full store, such as QuotaExceeded of Ceph, or XMinioStorageFull and
+ * XMinioAdminBucketQuotaExceeded of MinIO.
  */
 const FULL_NAMES = /QuotaExceeded|StorageFull|InsufficientStorage|InsufficientCapacity/;
 

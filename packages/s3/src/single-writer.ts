@@ -10,8 +10,8 @@ type Seen = { readonly tag: string; readonly bytes: Uint8Array } | undefined;
 const MAX_UNCONFIRMED_HEADS = 64;
 
 /**
- * Detects other writers on a store that does not honour conditional writes. The next read shows another writer's head,
- * and every later write then fails. Writes before that read may have overwritten the other writer's.
+ * Detects other writers on a store that does not honour conditional writes. Once a read has found another writer's
+ * head, every write fails. Writes before that read may have overwritten the other writer's.
  */
 export class SingleWriter {
   #tag: string | undefined;

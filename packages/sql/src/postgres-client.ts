@@ -150,7 +150,7 @@ function shared(client: object, listen: Listen): Listen {
 function listenOnPool(pool: PostgresPool): Listen {
   return async (channel, notified, ended) => {
     const client = await pool.connect();
-    // It stays after `listen` has ended: an error event without a listener would end the process.
+    // This listener stays after `listen` has ended: an error event without a listener would end the process.
     client.on('error', ignore);
     // The connection still listens or is lost, so it is destroyed instead of going back to the pool.
     return listenOn(client, channel, notified, ended, () => client.release(true));

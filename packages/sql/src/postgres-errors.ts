@@ -7,7 +7,8 @@ const STATES: readonly { readonly state: RegExp; readonly kind: StorageErrorKind
   { state: /^(42501|25006)$/, kind: 'denied', text: 'The PostgreSQL server refuses this user or database to write' },
   { state: /^3D000$/, kind: 'lost', text: 'The database does not exist' },
   { state: /^(42P01|3F000)$/, kind: 'lost', text: 'The tables of the filesystem are gone' },
-  // A serialization failure or deadlock, a timeout of a lock or statement, too many connections, a server that starts.
+  // Such as a serialization failure or deadlock, a timeout of a lock or statement, too many connections, a server that
+  // starts.
   { state: /^(40(?!003)|55P03|57014|53|57P03)/, kind: 'unavailable', text: 'The PostgreSQL server cannot do this now' },
 ];
 

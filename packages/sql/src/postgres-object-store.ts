@@ -218,7 +218,7 @@ async function prepareTables(connection: Connection, create: boolean): Promise<v
   await checkTables(connection);
 }
 
-/** @throws StorageError `version` for tables of a newer version */
+/** @throws StorageError `version` for tables of another version */
 async function hasTables(connection: Connection): Promise<boolean> {
   const sql = "SELECT to_regclass('scratchfs_format')::text AS format";
   const [found] = await connection.query(sql, []);

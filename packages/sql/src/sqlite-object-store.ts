@@ -300,7 +300,7 @@ function inTransaction<T>(db: SqliteDatabase, work: () => T): T {
     try {
       db.exec('ROLLBACK');
     } catch {
-      // SQLite has already rolled back by itself.
+      // SQLite may have rolled back by itself.
     }
     throw error;
   }
