@@ -24,9 +24,9 @@ export interface HostFileSystemOptions {
    * Allowed access to git repositories in the directory at any depth, and above it. `read-only`: nothing can be
    * created, written, moved or removed at or under a name that HFS+ or NTFS reads as `.git`, in a bare repository, and
    * at paths that the configuration of a repository around the path names (hooks, includes, programs); a directory that
-   * contains a repository cannot be moved, copied or removed. `hidden`: in addition, such names are missing for reads.
-   * `writable`: everything can be changed, as a `GitDirectory` on the filesystem needs; the user's next git command may
-   * run what was written. A repository that is built under other names is not protected: set git's
+   * contains a repository cannot be moved, copied or removed. `hidden`: in addition, names read as `.git` are missing
+   * for reads. `writable`: everything can be changed, as a `GitDirectory` on the filesystem needs; the user's next git
+   * command may run what was written. A repository that is built under other names is not protected: set git's
    * `safe.bareRepository` to `explicit`. Default `read-only`.
    */
   readonly git?: GitAccess | undefined;

@@ -67,7 +67,7 @@ export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): Call
 
 /**
  * Returns the policy of a child's lists; without lists, one of no access, or of the parent's if it is inherited.
- * @throws SandboxPermissionEscalationError
+ * @throws SandboxPermissionEscalationError, and what the filesystem throws
  */
 function* allowedPolicy(parent: Parent, options: ParsedDeriveOptions): CallSequence<ChildPolicy> {
   const { allowRead, allowWrite, readonly, inherit, strictEntries } = options;
@@ -91,7 +91,7 @@ function* allowedPolicy(parent: Parent, options: ParsedDeriveOptions): CallSeque
 
 type Right = 'read' | 'write' | 'any';
 
-/** Returns the directory of the filesystem that an entry of an allow list opens. */
+/** Returns the path in the filesystem that an entry of an allow list opens, with everything under it. */
 function* prefixOf(
   parent: Parent,
   entry: string,

@@ -48,7 +48,7 @@ export type SandboxViolation = SandboxError;
 export const FileSandboxError = SandboxError;
 export type FileSandboxError = SandboxError;
 
-/** The path is in no root of the sandbox. Code EACCES. */
+/** The path is outside what the sandbox may access, or leads there. Code EACCES. */
 export class PathNotInSandboxError extends SandboxError {
   override readonly name = 'PathNotInSandboxError';
   readonly readableRoots: readonly string[];
@@ -77,8 +77,8 @@ export class PathNotWritableError extends SandboxError {
 }
 
 /**
- * The path is hidden by a pattern of `deny`, or leads to such a name, or contains one. Code EACCES. It is the same
- * whether anything exists there or not, except for an operation on a whole directory that contains a hidden name.
+ * The path is hidden by a pattern of `deny`, or leads to such a name, or contains one. Code EACCES. The error is the
+ * same whether anything exists there or not, except for an operation on a whole directory that contains a hidden name.
  */
 export class PathDeniedError extends SandboxError {
   override readonly name = 'PathDeniedError';
@@ -118,7 +118,7 @@ export class FileTooLargeError extends SandboxError {
   }
 }
 
-/** The requested child would have more access than its parent. Code EPERM. */
+/** A child or a command was to get more access than the sandbox has. Code EPERM. */
 export class SandboxPermissionEscalationError extends SandboxError {
   override readonly name = 'SandboxPermissionEscalationError';
   /** Paths that can be requested from the parent. */
@@ -166,7 +166,10 @@ export function linkedRootError(path: string, name: string): SandboxError {
   );
 }
 
-/** Returns the same error about a path as another caller wrote it. */
+/**
+ * Returns an error of the same class with the path and the roots as the caller knows them; an error of another class
+ * unchanged.
+ */
 export function restated(error: SandboxError, path: string, words: Words): SandboxError {
   if (error instanceof PathNotInSandboxError) return outsideError(path, words);
   if (error instanceof PathNotWritableError) return new PathNotWritableError(path, words.writableRoots);

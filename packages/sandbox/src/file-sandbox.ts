@@ -57,7 +57,7 @@ export interface FileSystemSandbox extends FileSandbox {
    * followed.
    */
   list(path?: string, pattern?: string, options?: CallOptions): Promise<ListedEntry[]>;
-  /** Returns the path in `fileSystem` lexically, without checking links or access. */
+  /** Returns the path in `fileSystem` lexically, without checking links or access. Throws for a path outside. */
   locate(path: string): string;
   /** Returns the sandbox's spelling of a path of `fileSystem`; undefined for one outside. */
   show(path: string): string | undefined;

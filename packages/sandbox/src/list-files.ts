@@ -95,7 +95,7 @@ function byPath(a: LocatedEntry, b: LocatedEntry): number {
   return compareNames(a.path, b.path);
 }
 
-/** Returns no entries for a directory that does not exist or cannot be reached. */
+/** Returns no entries if the filesystem refuses to list them, for example because the directory does not exist. */
 function* orNone(entries: CallSequence<LocatedEntry[]>): CallSequence<LocatedEntry[]> {
   try {
     return yield* entries;
@@ -105,7 +105,7 @@ function* orNone(entries: CallSequence<LocatedEntry[]>): CallSequence<LocatedEnt
   }
 }
 
-/** Reports whether a file of this root also lies in another root within this one. */
+/** Reports whether an entry of this root also lies in another root within this one. */
 function isInner(roots: readonly SandboxRoot[], root: SandboxRoot, rest: string): boolean {
   return rootOf(roots, joinPath(root.path, rest)) !== root;
 }
@@ -114,7 +114,10 @@ function joined(name: string, rest: string): string {
   return name === '' || name.endsWith('/') ? `${name}${rest}` : `${name}/${rest}`;
 }
 
-/** Returns all entries under the literal start of a pattern; none if the start does not exist. */
+/**
+ * Returns the entries under the literal start of a pattern, down to `maxDepth` levels; none if the start does not
+ * exist.
+ */
 function* everything(
   fileSystem: FileSystem,
   top: string,

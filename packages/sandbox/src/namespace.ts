@@ -3,7 +3,7 @@ import { beneath, climbs, isAbsolute, isHostPath, namesIn, type SandboxRoot } fr
 
 /**
  * Spelling of paths. With one root: `/src/a.ts` or `src/a.ts`. With names: `notes/a.md`, `/notes/a.md`, `notes:a.md`,
- * or `notes` for the directory itself. `.` and `/` are the top, which contains the names.
+ * or `notes` for the directory itself. With names, `.` and `/` are the top, which contains the names.
  */
 export class Namespace {
   readonly #byName = new Map<string, SandboxRoot>();
@@ -15,8 +15,9 @@ export class Namespace {
   }
 
   /**
-   * Returns the path in the filesystem lexically, without following links; `top` for the place above all names.
-   * Undefined if the path leads outside: `..` above a root, `~`, a drive, a share, an unknown name, no name at all, NUL.
+   * Returns the path in the filesystem lexically, without following links; {@link TOP} for the place above all names.
+   * Undefined for a path that is empty, contains NUL or leads outside, such as by `..` above a root, `~`, a drive, a
+   * share or an unknown name.
    * @throws TypeError if it is not text; FsError EINVAL, ENAMETOOLONG
    */
   locate(given: string): string | typeof TOP | undefined {

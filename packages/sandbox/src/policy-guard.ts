@@ -29,7 +29,6 @@ export class PolicyGuard implements Guard {
       throw new FsError('ENOENT', { syscall, path: given });
     const refusal = this.#refusal(request);
     if (refusal !== undefined) throw refusalError(refusal, given, this.#words);
-    // A root cannot be removed.
     if (access === 'remove' && kind === 'directory' && path !== '/' && this.#policy.isEntry(path)) {
       throw new FsError('EBUSY', { syscall, path: given, hint: ROOT_STAYS_HINT });
     }

@@ -13,10 +13,7 @@ export interface Policy {
   readonly writableRoots: readonly string[];
   canRead(path: string): boolean;
   canWrite(path: string): boolean;
-  /**
-   * Reports whether something readable or writable lies under a path. The path can then be listed, showing only the
-   * names that lead there.
-   */
+  /** Reports whether something readable or writable lies under a path. */
   isOnTheWay(path: string): boolean;
   /**
    * Reports whether a directory may be listed, even if only the names that lead to something readable or writable are
@@ -24,13 +21,13 @@ export interface Policy {
    */
   canList(path: string): boolean;
   /**
-   * Reports whether a path is a root, or a link on the path of an allow list's entry. Such a name is visible, even if
-   * its directory cannot be listed.
+   * Reports whether a path is a root, or an entry of an allow list that is a link or leads through one. Such a name is
+   * visible, even if its directory cannot be listed.
    */
   isEntry(path: string): boolean;
   /** Reports whether the decision for a path holds for everything under it. */
   isUniform(path: string): boolean;
-  /** Reports whether a list of patterns hides a path. Everything else is then refused too. */
+  /** Reports whether a list of patterns hides a path. Every access to the path is then refused. */
   denies(path: string): boolean;
 }
 

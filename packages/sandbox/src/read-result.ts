@@ -24,7 +24,10 @@ export interface Piece {
   readonly offset: number;
 }
 
-/** @throws TypeError for wrong types and unknown options, RangeError for negative, fractional or NaN values */
+/**
+ * @throws TypeError for wrong types and unknown options, RangeError for a number that is not a whole number of 0 or
+ *   more
+ */
 export function checkPiece(options: ReadOptions | undefined): Piece {
   const given = new Map(options === undefined ? [] : entriesOf(options, 'options'));
   const number = (name: string, fallback: number): number => {

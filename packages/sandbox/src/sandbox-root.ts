@@ -52,7 +52,10 @@ export function hasSuffix(path: string, suffixes: readonly string[] | undefined)
   );
 }
 
-/** Checks a root written by a person: a host path is a mistake. */
+/**
+ * Returns the path of a configured root. @throws RangeError for a host path, which is a mistake, and for one that leads
+ * above the root of the filesystem
+ */
 function rootAt(root: string, basePath: string, field: string): string {
   if (isHostPath(root))
     throw new RangeError(`${field} must be a directory of the filesystem, not of a host: no ~, drive or //`);
@@ -76,7 +79,10 @@ function isSeparator(path: string, at: number): boolean {
   return path[at] === '/' || path[at] === '\\';
 }
 
-/** Reports whether a `..` of a path leads above its first `floor` names. Linear, without allocation. */
+/**
+ * Reports whether a `..` of a path takes away one of its first `floor` names or leads above its start. Linear, without
+ * allocation.
+ */
 export function climbs(path: string, floor: number): boolean {
   let depth = 0;
   let start = 0;

@@ -120,7 +120,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
 
   /**
    * @throws PathNotInSandboxError, PathNotWritableError, SuffixNotAllowedError; for a path that `deny` hides, FsError
-   *   ENOENT about a read and PathDeniedError about a write
+   *   ENOENT about a read and PathDeniedError about a write; what else the filesystem throws
    */
   async check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void> {
     return runCalls(this.#check(path, access, options?.follow !== false), options?.signal);
@@ -158,7 +158,8 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
   }
 
   /**
-   * Returns the approvals that a path needs: those of the root it is written under, and of the root its links lead to.
+   * Returns the approvals that a path needs: those of the root that contains it as written, and of the root to which
+   * its links lead.
    */
   async approvals(path: string, options?: CallOptions): Promise<Approvals> {
     return runCalls(this.#approvals(path), options?.signal);
@@ -169,7 +170,8 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
 
   /**
    * Returns a part of a file as UTF-8 text; malformed bytes become U+FFFD.
-   * @throws PathNotInSandboxError, SuffixNotAllowedError, FileTooLargeError, FsError; RangeError for invalid numbers
+   * @throws PathNotInSandboxError, SuffixNotAllowedError, FileTooLargeError, FsError; TypeError, RangeError for invalid
+   *   options
    */
   async read(path: string, options?: ReadOptions & CallOptions): Promise<ReadResult> {
     return runCalls(this.#read(path, options), options?.signal);
@@ -178,7 +180,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     return runCallsSync(this.#read(path, options));
   }
 
-  /** @throws PathNotInSandboxError, PathNotWritableError, PathDeniedError, SuffixNotAllowedError, FsError */
+  /**
+   * @throws PathNotInSandboxError, PathNotWritableError, PathDeniedError, SuffixNotAllowedError, FsError; TypeError for
+   *   a content that is not a string
+   */
   async write(path: string, content: string, options?: CallOptions): Promise<void> {
     return runCalls(this.#write(path, content), options?.signal);
   }
@@ -189,7 +194,8 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
   /**
    * Lists files, named as in `read`: `/src/a.ts` with one root, `notes/a.md` with names. A link is listed if it leads
    * to a visible file.
-   * @throws PathNotInSandboxError, FsError ENOENT, ENOTDIR; RangeError for a pattern that starts elsewhere
+   * @throws PathNotInSandboxError, FsError such as ENOENT and ENOTDIR; TypeError, RangeError for an invalid pattern or
+   *   one that starts elsewhere
    */
   async listFiles(path = '.', pattern = '**/*', options?: CallOptions): Promise<string[]> {
     return runCalls(this.#listFiles(path, pattern), options?.signal);
@@ -210,9 +216,11 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
   }
 
   /**
-   * Returns a sandbox with the access of its lists, as far as this one has it. It has the same paths, suffixes, limits
-   * and approvals. An entry that is a file opens its directory; for a link, its current target counts.
-   * @throws SandboxPermissionEscalationError for access that this sandbox lacks; TypeError for options of a wrong type
+   * Returns a sandbox with the access that the options give. The child has the same paths, suffixes, limits and
+   * approvals as this sandbox. Without `strictEntries`, an entry that is a file opens its directory; for a link, its
+   * current target counts.
+   * @throws SandboxPermissionEscalationError for access that this sandbox lacks; TypeError, RangeError for invalid
+   *   options; what the filesystem throws
    */
   async derive(options?: DeriveOptions, call?: CallOptions): Promise<Sandbox<F>> {
     const parsed = parseDeriveOptions(options ?? {});
@@ -408,7 +416,7 @@ function* removeEmpty(fileSystem: FileSystem, first: string | undefined, last: s
     for (let path = last; path.length >= first.length; path = parentPath(path))
       yield { fileSystem, name: 'rmdir', args: [path] };
   } catch {
-    // Another client uses it, or it cannot be removed: the error of the write is reported.
+    // Another client uses the directory, or it cannot be removed: the error of the write is reported.
   }
 }
 

@@ -30,8 +30,8 @@ const MAX_LOCK_BYTES = 256;
 
 /**
  * Takes the lock of a directory for a call. Locks are files numbered 0, 1, 2 …: the last one is valid as long as its
- * process runs, and of the processes that follow a lock of a dead process only one can create the next number. The
- * plan's id is part of the name, because another plan may lie there by then.
+ * process may run, and of the processes that follow a lock of a dead process only one can create the next number. `id`
+ * is part of the name, because the path may have another directory with another id by then.
  * @returns the name of the lock file, which the caller removes at its end; undefined if another call, of this or
  *   another process, has the lock, or if the directory is gone
  */

@@ -10,8 +10,8 @@ import { type Listing, listVersion } from '../versions/onboard.js';
 import { keepPack } from './kept-packs.js';
 
 /**
- * Object directory beside the repository's in which a merge is prepared. None of its objects reach the repository until
- * the merge is known to succeed.
+ * Object directory beside the repository's in which a merge is prepared. None of its objects reaches the repository
+ * before {@link release}.
  */
 export class Quarantine {
   /** Git that sees the repository and the objects in quarantine. */
@@ -51,8 +51,8 @@ export class Quarantine {
   }
 
   /**
-   * Throws if a commit has more entries than the history allows. git has no such limit, so this is called before any git
-   * command that reads the whole tree. The listing is read as a stream and ends at the limit.
+   * Throws if a commit has more entries than the history allows. git has no such limit, so this has to be called before
+   * a git command that reads the whole tree. The listing is read as a stream and ends at the limit.
    * @throws HistoryError `too-large`
    */
   async checkSize(history: History, commit: string, signal?: AbortSignal): Promise<void> {
@@ -63,7 +63,8 @@ export class Quarantine {
 
   /**
    * Returns a commit on a version that adds the paths of `base` that scratchfs cannot represent: the version cannot
-   * have meant to remove them. Returns the version itself if there are none, or if it has something at those paths.
+   * have meant to remove them. Returns the version itself if there are none, or if something in it is at or above each
+   * of those paths.
    */
   async withUnrepresentable(
     history: History,
@@ -84,7 +85,10 @@ export class Quarantine {
     return this.commit(identity, tree, [version], message, signal);
   }
 
-  /** Returns the records for whose path the version has no entry. */
+  /**
+   * Returns the records whose paths are free in the version: nothing is there, and no file is in place of a directory
+   * above.
+   */
   async #lostIn(
     version: ObjectId,
     records: Listing['unrepresentable'],

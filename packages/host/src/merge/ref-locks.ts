@@ -14,10 +14,10 @@ const HELD_MS = 1_000;
 const MAX_LOCK_BYTES = 65;
 
 /**
- * Removes reference locks left by a killed `git update-ref HEAD`; git never removes them. A lock does not name its
- * owner, so a lock counts as left if it is not older than that command and stays longer than any git needs one. A lock
- * behind a link that leads out of the repository, or with content that git does not write into a lock, is not removed:
- * the name of the branch may come from an untrusted person.
+ * Removes reference locks left by a killed `git update-ref`; git does not remove them. A lock does not name its owner,
+ * so a lock counts as left if it is not older than that command and stays much longer than git usually needs one. A
+ * lock behind a link that leads out of the repository, or with content that git does not write into a lock, is not
+ * removed: the name of the branch may come from an untrusted person.
  */
 export async function removeLeftRefLocks(repository: GitRepository, begunAtMs: number): Promise<void> {
   const left = (await refLocksOf(repository)).filter(({ lock }) => lock.madeAtMs >= begunAtMs);

@@ -13,7 +13,7 @@ export interface Named {
   readonly pid: number;
   /**
    * Start time of the process. Undefined for an entry of a finisher script: it knows only its process number, which
-   * another process soon reuses.
+   * another process may reuse.
    */
   readonly started: string | undefined;
   readonly place: string;

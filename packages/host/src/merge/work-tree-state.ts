@@ -5,7 +5,7 @@ import { quote } from '@scratchfs/core';
 import type { Git } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 
-/** Files that mark an unfinished operation in git's directory, and the operation's name. */
+/** Names in git's directory that mark an unfinished operation, and the operation's name. */
 export const HALF_DONE: readonly (readonly [name: string, what: string])[] = [
   ['MERGE_HEAD', 'a merge'],
   ['rebase-merge', 'a rebase'],
@@ -25,7 +25,10 @@ export function listOf(paths: readonly string[]): string {
     : shown.join(', ');
 }
 
-/** Returns the branch that `HEAD` refers to; undefined if it is detached. */
+/**
+ * Returns the full name of the branch that `HEAD` refers to, such as `refs/heads/main`; undefined if `HEAD` is
+ * detached.
+ */
 export async function branchOf({ git }: GitRepository, signal?: AbortSignal): Promise<string | undefined> {
   const { stdout } = await git.run(['symbolic-ref', '-q', 'HEAD'], { accept: [0, 1], signal });
   return stdout.toString('utf8').trimEnd() || undefined;
@@ -63,7 +66,10 @@ export async function reasonAgainst(
   return `There are changes that are not committed: ${listOf(changed)}. Commit or stash them first.`;
 }
 
-/** Returns another work tree of a repository in which a branch is checked out. Deleted work trees do not count. */
+/**
+ * Returns the path of another work tree of a repository in which a branch is checked out. Deleted work trees do not
+ * count.
+ */
 async function otherWorkTreeOf(
   branch: string,
   { git, gitDirectory, commonDirectory, workTree }: GitRepository,

@@ -22,8 +22,8 @@ export function mayBeAtWork(stage: string, plan: Plan): boolean {
 }
 
 /**
- * Returns the time of the last write of the merge, 0 if nothing is left. Locks are left out: they belong to processes
- * that recover it.
+ * Returns the time of the last write of the merge, 0 if nothing is left. Process locks are left out: they may belong to
+ * processes that recover the merge.
  */
 export function lastSign(stage: string): number {
   const names = namesIn(stage).filter((name) => !isProcessLock(name));

@@ -24,17 +24,17 @@ export interface BroughtBack {
   };
   /**
    * Added or changed files that other programs run or obey on their own (`.envrc`, hooks, editor tasks), for the user
-   * to review. Links count as `applyChanges` says.
+   * to review. Links count as for `applyChanges`.
    */
   readonly autoRun: readonly string[];
   /**
-   * Changes of the command that the sandbox refused, one entry a path, with the reason. They include changes that would
-   * lose content: if a command renamed a file to a name that was refused, the file stays under its old name.
+   * Changes of the command that were not taken, one entry a path, with the reason. They include changes that would lose
+   * content: if a command renamed a file to a name that was refused, the file stays under its old name.
    */
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
   /**
    * Checkpoint of the state before the changes. The caller has to drop it. Undefined if nothing was changed, if the
-   * filesystem has no checkpoints, or if it keeps as many as it may.
+   * filesystem has no checkpoints, or if it has no space for one.
    */
   readonly checkpoint: Checkpoint | undefined;
 }
@@ -164,7 +164,7 @@ async function inOneStep(transfer: Transfer): Promise<Outcome> {
 
 /**
  * Applies the steps one by one and collects those that are refused.
- * @throws Stranded if a content would be lost
+ * @throws Stranded if a content would be lost; the reason of the signal; an error that is not a refusal
  */
 async function take(transfer: Transfer, inside: FileSystem, undo?: Undo): Promise<Outcome> {
   const { sandbox, plan, lost, kept, directories, signal } = transfer;

@@ -23,7 +23,7 @@ export class OsSandboxUnavailableError extends Error {
   override readonly name = 'OsSandboxUnavailableError';
 }
 
-/** A directory of the host and its path inside the sandbox. */
+/** A directory or file of the host and its path inside the sandbox. */
 export interface Binding {
   readonly host: string;
   readonly inside: string;
@@ -45,7 +45,7 @@ export interface Confinement {
   readonly directory: string;
   /**
    * Connect the command with the terminal of this process. The filter of system calls then keeps it from typing into
-   * the terminal; otherwise it has a session of its own too. Default false.
+   * the terminal. Without a terminal, the command also has a session of its own. Default false.
    */
   readonly terminal?: boolean | undefined;
 }
@@ -80,8 +80,8 @@ const FILTER_FD = 5;
 
 /**
  * First program inside the sandbox: it sets the limits for itself and its children, reports that the sandbox is set up,
- * closes its own descriptors, and executes the command. It does not use /dev/null, which the host may have closed to
- * other users.
+ * closes the descriptor for that, and executes the command. It does not use /dev/null, which the host may have closed
+ * to other users.
  */
 const SCRIPT = `
 data=$1 file=$2 processes=$3; shift 3
@@ -132,6 +132,7 @@ export function findBubblewrap(): string {
  * Starts a command that sees of the host only its programs, with some files of `/etc` that they need, and the bindings,
  * and is killed with this process. `started` resolves to true when the command is about to begin inside, and to false
  * if the process ended before, without running it.
+ * @throws OsSandboxUnavailableError if bubblewrap or a filter for this processor is missing
  */
 export function startConfined(
   command: readonly string[],

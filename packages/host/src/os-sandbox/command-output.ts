@@ -23,7 +23,7 @@ export class CommandOutput {
     if (rest.length === 0 || this.keeps === 'beginning') return;
     this.#tail.push(rest);
     this.#tailSize += rest.length;
-    // Twice the length, so that the tail is joined only once for each `maxBytes`.
+    // Twice the length, so that the tail is joined at most once for each `maxBytes`.
     if (this.#tailSize > 2 * this.maxBytes) this.#shorten();
   }
 
@@ -50,7 +50,10 @@ export class CommandOutput {
   }
 }
 
-/** Returns the end of the last whole line, or if that would lose more than half, of the last whole character. */
+/**
+ * Returns the end of the last whole line or, if that would lose half or more, the start of the last character, which
+ * may be cut off.
+ */
 function lineEndIn(bytes: Buffer): number {
   const end = bytes.lastIndexOf(0x0a);
   if (end > bytes.length / 2) return end + 1;

@@ -13,7 +13,7 @@ export interface LeftEntry {
   readonly kind: GivenEntry['kind'];
   /** Permission bits; 0 for a link. */
   readonly mode: number;
-  /** Content of a file; target of a link. */
+  /** Content of a file; target of a link. Empty for a directory, and if contents were not read. */
   readonly body: Uint8Array;
   readonly copy: string;
 }
@@ -27,7 +27,7 @@ export interface CopyChange {
 }
 
 export interface CopyChanges {
-  /** Removed entries first, the deepest first of all; then the others, parents first. */
+  /** Removed entries first, children before their directories; then the others, parents first. */
   readonly changes: readonly CopyChange[];
   /** Entries that cannot be taken. */
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
@@ -116,8 +116,8 @@ export async function changesOf(
 }
 
 /**
- * Ends a command whose changes were taken: the next command gets the copy as this one left it, except for paths that
- * are read again from the source. Refused entries are removed.
+ * Ends a command whose changes were taken: the copy stays as the command left it, without refused entries. The next
+ * update compares the changed paths with the source.
  */
 export function takeChanges(copy: PersistentCopy, { changes, removable }: CopyChanges): void {
   const { entries } = copy.index;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isBinary } from '@scratchfs/history';
 import { isCode } from '../host-error.js';
 
-/** Entry of a persistent copy, as the last command was given it. */
+/** Entry of a persistent copy, as commands were given it or left it when their changes were taken. */
 export interface GivenEntry {
   readonly kind: 'file' | 'directory' | 'symlink';
   /** Permission bits; 0 for a link. */
@@ -12,7 +12,10 @@ export interface GivenEntry {
   readonly size: number;
   /** Identifies the state of the source that was copied. Empty if it has to be read again. */
   readonly source: string;
-  /** Size, mode and times in milliseconds of the source, as a `stat` of a filesystem reports them. */
+  /**
+   * Size, mode and times in milliseconds of the source, as a `stat` of a filesystem reports them. Empty if a command
+   * has made or changed the entry since.
+   */
   readonly stat: string;
   /** Identifies the state of the copy on disk. Empty for a directory. */
   readonly copy: string;
@@ -29,8 +32,8 @@ const MAX_MERGED_BYTES = 4 * 2 ** 20;
 const MAX_WASTE_BYTES = 64 * 2 ** 20;
 
 /**
- * What a persistent copy holds, with the contents of its text files. The copy itself is changed by commands, so a
- * three-way merge takes its base from here.
+ * What a persistent copy holds, with the contents of its smaller text files. The copy itself is changed by commands, so
+ * a three-way merge takes its base from here.
  */
 export class CopyIndex {
   readonly entries = new Map<string, GivenEntry>();

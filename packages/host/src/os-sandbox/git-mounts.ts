@@ -7,7 +7,7 @@ import { INSIDE } from './link-targets.js';
  * Returns mounts that show a repository to a command, read-only. A linked work tree also gets the repository that it
  * belongs to, at that one's own path. Configurations that hold credentials are replaced by copies without them.
  *
- * @param place where `.git` lies on the host, a directory or a file
+ * @param place path of `.git` on the host, a directory or a file
  * @param inside path of `.git` for the command
  * @param scratch an existing directory of the host for the copies, which the command's user can reach
  */
@@ -39,12 +39,14 @@ function linkedDirectory(file: string): string | undefined {
   return textOf(join(directory, 'HEAD')) === undefined ? undefined : directory;
 }
 
-/** Passwords in URLs, and the settings that hold credentials as they are. */
+/** User names and passwords in URLs. */
 const URL_CREDENTIALS = /(:\/\/)[^/@\s"]+@/g;
+
+/** Lines of settings that can hold credentials. */
 const SECRET_SETTING =
   /^\s*(extraheader|proxy|cookiefile|helper|sslkey|sslcertpasswordprotected|password|token|pass)\s*=.*$/gim;
 
-/** Returns the text of a git configuration without credentials. */
+/** Returns the text of a git configuration without the credentials that the patterns find. */
 export function withoutCredentials(config: string): string {
   return config.replace(URL_CREDENTIALS, '$1').replace(SECRET_SETTING, '');
 }

@@ -15,9 +15,9 @@ export interface OsSandboxLimits {
   /** Bytes of one file that the command writes. Default 64 MiB. */
   readonly fileBytes?: number | undefined;
   /**
-   * Bytes that files written by the command may take on the disk at the same time. Looked at twice a second, so a fast
-   * command exceeds them by what it writes in that time; it is also stopped if less than 64 MiB of the disk are free,
-   * unless there were less than 128 MiB when it began. Default 1 GiB.
+   * Bytes that files written by the command may take on the disk at the same time. Checked twice a second, so a fast
+   * command may exceed the limit by what it writes in that time. It is also stopped if less than 64 MiB of the disk are
+   * free, unless there were less than 128 MiB when it began. Default 1 GiB.
    */
   readonly writtenBytes?: number | undefined;
   /** Bytes of all files copied in for the command. Default 256 MiB. */

@@ -14,7 +14,7 @@ export function targetInside(sandbox: Sandbox, target: string): string {
 
 /**
  * Returns the target in the filesystem of a link that a command made.
- * @throws PathNotInSandboxError for a path under {@link INSIDE} that the filesystem does not have
+ * @throws PathNotInSandboxError for a path under {@link INSIDE} that is not one of the sandbox
  */
 export function targetOutside(sandbox: Sandbox, target: string): string {
   if (target !== INSIDE && !target.startsWith(`${INSIDE}/`)) return target;

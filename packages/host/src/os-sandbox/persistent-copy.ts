@@ -51,7 +51,7 @@ export interface CopySource {
 export interface UpdateOptions {
   /** Copy dependency directories, so that a command can change them. They stay private from then on. */
   readonly install: boolean;
-  /** Maximum number of bytes of all copied files. */
+  /** Maximum number of bytes of all visible files. */
   readonly maxBytes: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -89,8 +89,8 @@ export function isDependency(path: string): boolean {
 }
 
 /**
- * Most entries and bytes of an ignored path that a command gets a copy of. Of a larger directory it gets an empty one,
- * of a larger file nothing.
+ * Maximum numbers of entries and of bytes of an ignored path that a command gets a copy of. Of a larger directory it
+ * gets an empty one, of a larger file nothing.
  */
 const MAX_OWN_FILES = 20_000;
 const MAX_OWN_BYTES = 256 * 2 ** 20;
@@ -183,7 +183,7 @@ export class PersistentCopy implements Disposable {
 
   /**
    * Brings the copy up to date. Links are not followed on either side.
-   * @throws FsError EFBIG for more than `maxBytes`
+   * @throws FsError EFBIG for more than `maxBytes`, what the filesystem and the host throw, the reason of the signal
    */
   async update(source: CopySource, options: UpdateOptions): Promise<MountPoints> {
     const { signal } = options;
@@ -326,7 +326,7 @@ export class PersistentCopy implements Disposable {
       entries.set(path, { kind, mode, size: 0, source, stat, copy: '' });
       return;
     }
-    // A copy that is not in the index is one that the index has lost.
+    // An entry of the copy may be missing from the index if a command was interrupted.
     rmSync(place, { force: true, recursive: before === undefined });
     let copy: BigIntStats;
     if (target !== undefined) {
@@ -347,7 +347,7 @@ export class PersistentCopy implements Disposable {
 
   /**
    * Copies ignored entries that the copy does not have yet. They are private to it: later changes of the directory do
-   * not show, and those of commands stay. Returns the dependency directories, which are mounted instead.
+   * not show, and those of commands stay. Returns the dependency directories that have to be mounted instead.
    */
   async #addIgnored(
     source: CopySource,
@@ -384,7 +384,7 @@ export class PersistentCopy implements Disposable {
 
   /**
    * Copies an ignored file or directory without what is hidden in it; of a directory that is too large only the
-   * directory itself.
+   * directory itself, of a file that is too large nothing.
    */
   async #copyOwn(source: CopySource, top: string, signal: AbortSignal | undefined): Promise<void> {
     const copied: { readonly path: string; readonly kind: Kind; readonly stat: BigIntStats }[] = [];
@@ -529,7 +529,7 @@ function readFromDisk(
   };
 }
 
-/** Creates a file. Its path is free, and no link is on it. */
+/** Creates a file. The path must be free, and no link may be on it. */
 function writeNew(
   place: string,
   body: Uint8Array,
@@ -604,7 +604,10 @@ function tooMuch(allowed: number, requested: number): FsError {
   return new FsError('EFBIG', { syscall: 'copy', hint: `More than limits.${limit} allows`, limit, allowed, requested });
 }
 
-/** Creates a directory. One that the index does not have, such as private build output that is ignored no longer, is removed. */
+/**
+ * Creates a directory. An entry that is there but not in the index, such as private build output that is ignored no
+ * longer, is removed.
+ */
 function makeDirectory(place: string, mode: number): void {
   try {
     mkdirSync(place, { mode });

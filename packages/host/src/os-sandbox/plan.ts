@@ -11,8 +11,8 @@ export interface Step {
 }
 
 /**
- * Returns all changes of a command, in an order in which each step finds its destination free: removals come first,
- * because a directory may have become a file or the other way round, and files that shrink come before files that grow.
+ * Returns all changes of a command in the order in which they are applied: removals first, because a directory may have
+ * become a file or the other way round, and files that shrink before files that grow, because space may be short.
  */
 export function planOf(
   { files }: StagedCopy,

@@ -14,7 +14,9 @@ export interface OsSandboxOptions {
    * Allows the command to use the network. Default: the sandbox's setting. `true` throws if the sandbox has no network.
    */
   readonly network?: boolean | undefined;
-  /** Environment of the command. PATH, HOME and LANG have defaults; nothing else comes from this process. */
+  /**
+   * Environment of the command. PATH, HOME and LANG have defaults; nothing comes from the environment of this process.
+   */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -25,18 +27,19 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 /**
  * Runs a command on a copy of what a sandbox may read, confined by the operating system (bubblewrap, on Linux), and
- * brings back its changes where the sandbox may write. They are applied after a checkpoint, in one transaction if the
- * filesystem has transactions, otherwise path by path, undoing all of them if one fails. The command sees the sandbox
- * at `/work` and the programs of the host in `/usr`, with some files of `/etc` that they need, but no other file,
- * process, environment or descriptor of the host, and no network unless the sandbox has it. If this process is root,
- * the command runs as nobody.
+ * brings back its changes where the sandbox may write. They are applied after a checkpoint, if the filesystem can keep
+ * one, in one transaction if the filesystem has transactions, otherwise path by path, undoing all of them if one fails.
+ * The command sees the sandbox at `/work` and the programs of the host in `/usr`, with some files of `/etc` that they
+ * need, but no other file, process, environment or descriptor of the host, and no network unless the sandbox has it. If
+ * this process is root, the command runs as nobody.
  *
  * The command never runs unconfined: if it cannot be confined it is refused, whether the sandbox requires that or not.
  *
  * @param command a program with its arguments, or a line for `/bin/sh`
  * @throws OsSandboxUnavailableError if the command cannot be confined; SandboxPermissionEscalationError for a network
- *   that the sandbox does not have; FsError EFBIG for more than may be copied, ENOTDIR for a root that is a link, with nothing changed;
- *   OsSandboxIncompleteError if only a part was brought back and could not be undone; the reason of the signal
+ *   that the sandbox does not have; FsError EFBIG for more than may be copied, ENOTDIR for a root that is a link, with
+ *   nothing changed; OsSandboxIncompleteError if only a part was brought back and could not be undone; TypeError,
+ *   RangeError for malformed arguments; the reason of the signal
  * @example
  * ```ts no-run
  * import { runInOsSandbox } from '@scratchfs/host';
@@ -78,7 +81,7 @@ const NOTHING = {
 
 /**
  * Reports whether the command may use the network.
- * @throws SandboxPermissionEscalationError for more than the sandbox has
+ * @throws SandboxPermissionEscalationError for more than the sandbox has; TypeError if `asked` is not a boolean
  */
 function networkOf(sandbox: Sandbox, asked: boolean | undefined): boolean {
   if (asked !== undefined && typeof asked !== 'boolean') throw new TypeError('network must be true or false');

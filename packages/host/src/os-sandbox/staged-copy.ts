@@ -40,7 +40,7 @@ export interface StagedCopyChanges {
   /** Added directories, each before those in it. */
   readonly addedDirectories: readonly string[];
   readonly removedDirectories: readonly string[];
-  /** Names that cannot come back because of their kind or name. */
+  /** Entries that cannot come back because of their kind, name or link target. */
   readonly refused: readonly RefusedName[];
 }
 
@@ -57,7 +57,8 @@ export class StagedCopy implements AsyncDisposable {
 
   /**
    * Copies what the sandbox may read.
-   * @throws FsError EFBIG if that is more than `limits.copyInBytes`
+   * @throws FsError EFBIG if that is more than `limits.copyInBytes`, ENOTDIR if a root is a link;
+   *   OsSandboxUnavailableError if the copy cannot be given to the command's user
    */
   static async copy(sandbox: Sandbox, limits: AllLimits, signal?: AbortSignal): Promise<StagedCopy> {
     const stagedCopy = new StagedCopy(sandbox, await mkdtemp(join(tmpdir(), 'scratchfs-os-')));

@@ -41,8 +41,8 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = { '.cargo/bin': [
 
 /**
  * Returns mounts of the directories that a PATH names, with what their programs need, for a command that sees only the
- * system's programs otherwise. Never a home directory or what contains one, nor the directory that the command works
- * on.
+ * system's programs otherwise. Leaves out the home directory, what contains it, and what overlaps with the directory
+ * that the command works on.
  *
  * @param excluded a directory whose programs the command finds by another path
  */

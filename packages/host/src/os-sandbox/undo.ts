@@ -16,7 +16,7 @@ export class Undo {
     return this.#inverses.length;
   }
 
-  /** Runs `work` and records `inverse`, which must also work if `work` had no effect. */
+  /** Runs `work` and, unless that is refused, records `inverse`, which must also work if `work` had no effect. */
   async does(work: () => Promise<unknown>, inverse: () => Promise<void>): Promise<void> {
     try {
       await work();

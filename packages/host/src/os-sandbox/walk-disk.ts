@@ -74,7 +74,10 @@ export class DirectoryCache implements Disposable {
     readonly asOwner = false,
   ) {}
 
-  /** Returns the directory that holds the entry at a path; undefined if it does not exist or a link is on the way. */
+  /**
+   * Returns the directory that holds the entry at a path; undefined if something on the way is missing or is not a
+   * directory.
+   */
   above(path: string): DirectoryHandle | undefined {
     const directory = dirname(path);
     if (directory !== this.#path) {
@@ -92,7 +95,9 @@ export class DirectoryCache implements Disposable {
   }
 }
 
-/** Opens a directory under another one, without following links. @throws ENOENT, ENOTDIR, ELOOP */
+/**
+ * Opens a directory under another one, without following links. @throws what `open` throws, such as ENOENT or ENOTDIR
+ */
 function descend(top: string, path: string, asOwner: boolean): DirectoryHandle {
   let at = DirectoryHandle.at(top);
   for (const name of path.split('/')) {
