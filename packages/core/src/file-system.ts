@@ -224,8 +224,8 @@ export interface Capabilities {
  *
  * The stated costs are for a storage in memory; on a remote one, requests count. *Depth* is the number of names in the
  * path: each is one search in its directory, logarithmic in the number of entries. The first write after a checkpoint,
- * a fork or a walk copies what it changes: about 128 names of each directory on the path, of the file all up to 64 KiB
- * or the changed chunks of 16 KiB, and if the file has several names, the table of all such files.
+ * a fork or a walk may copy what it changes: about 128 names of each directory on the path; the file, or above 64 KiB
+ * only the changed chunks of 16 KiB; and if the file has several names, the table of all such files.
  *
  * On a storage that several clients share, an operation runs again on the new state if another client has changed what
  * it read before it could commit: the later of two `writeFile` calls replaces the earlier one's content, and of two

@@ -39,7 +39,7 @@ export function runCallsSync<R>(calls: CallSequence<R>): R {
   return driveSync(calls, performSync);
 }
 
-/** @throws the signal's reason */
+/** @throws what the calls throw; the signal's reason */
 export async function runCalls<R>(calls: CallSequence<R>, signal: AbortSignal | undefined): Promise<R> {
   signal?.throwIfAborted();
   return driveAsync(calls, (request) => perform(request, signal));
@@ -78,7 +78,7 @@ export function withFilterFor(options: unknown, from: PathPair, to: PathPair): u
   };
 }
 
-/** A path as the caller gave it, and as the lower filesystem gets it. */
+/** A path as the caller gave it, and as the call gets it. */
 interface PathPair {
   readonly given: string;
   readonly inner: string;

@@ -3,7 +3,7 @@ import type { Content } from '../file-system.js';
 
 /**
  * Captures the arguments of a method, so that later changes by the caller have no effect although paths are resolved
- * first.
+ * first. The lines of `writeLines` are captured only if they are an array.
  */
 export function captureArguments(name: string, args: readonly unknown[]): readonly unknown[] {
   const [path, data, ...rest] = args.map(captureArgument);

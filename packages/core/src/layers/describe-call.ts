@@ -35,7 +35,7 @@ export function detailOf(call: Call): string | undefined {
   }
 }
 
-/** Returns the bytes of the content that a call has got or returned. Undefined for methods that are not listed here. */
+/** Returns the size in bytes of the content that a call got or returned; undefined if it is not known. */
 export function bytesOf(call: Call, result: unknown): number | undefined {
   const [first, second] = call.args;
   if (call.on === 'handle') {

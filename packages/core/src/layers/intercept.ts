@@ -73,7 +73,7 @@ export interface InterceptOptions {
   readonly capabilities?: (inner: Capabilities) => Capabilities;
   /**
    * Returns the object that runs this library's cursors, which ask guards, over a lower filesystem: the wrapped one, or
-   * its fork. Default: the same as for a caller's.
+   * one that it returned, such as a fork. Default: the same as for a caller's.
    */
   readonly forCursors?: (name: 'iterate' | 'compare', lower: FileSystem) => TrustedApi;
 }

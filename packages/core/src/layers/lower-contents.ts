@@ -10,7 +10,7 @@ import { checkContent, type LowerContent } from './lower-records.js';
 /**
  * The source of one operation over an asynchronous filesystem: the loader's records, and contents of its own. Contents
  * loaded for one step are kept for the following steps until a step loads others. So a step that requests many contents
- * and reads them one by one loads each once, and memory is bounded by one request.
+ * and reads them one by one loads each once, and memory is bounded by what one step loads.
  */
 export class LowerContents implements ViewSource {
   #contents = new Map<string, LowerContent[]>();

@@ -8,7 +8,7 @@ import type { FileSystemStats } from '../limits.js';
 import { joinPath, pathSegments } from '../paths.js';
 import { isAbsent, type LowerContent, recordOf, recordOfEntry } from './lower-records.js';
 
-/** Maximum number of concurrent requests. */
+/** Maximum number of items of one list that are loaded concurrently. */
 const MAX_PARALLEL_CALLS = 32;
 
 /** Loads the parts of an asynchronous filesystem that an overlay's tree lacks. Records are kept as first seen. */
@@ -48,7 +48,7 @@ export class LowerLoader {
     });
   }
 
-  /** Loads the records of all names on the path in parallel. Those after a link or a missing name are ignored. */
+  /** Loads the records of all names on the path in parallel. Those after one that is not a directory are ignored. */
   async #loadPath(path: string, call: CallOptions): Promise<void> {
     const prefixes: string[] = [];
     let at = '';

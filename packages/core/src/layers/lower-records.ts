@@ -58,7 +58,7 @@ function idOf(path: string, stats: Stats): string {
   return stats.nlink > 1 && stats.kind !== 'directory' ? `lower#${stats.dev}:${stats.ino}` : `lower:${path}`;
 }
 
-/** Returns a version: any change of content changes ctime. */
+/** Returns a version. It misses a change that leaves the size and both times equal, such as within one clock tick. */
 function versionOf(size: number, mtime: number, ctime: number): string {
   return `${size}:${mtime}:${ctime}`;
 }

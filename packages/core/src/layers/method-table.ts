@@ -82,8 +82,8 @@ const written = (at: number, key: string, rest?: Partial<MethodSpec>): MethodSpe
   call('open', (args) => [use(args, 0, 'write', !exclusive(option(args, at, key)), 'file')], rest);
 
 /**
- * Access of every method to each path argument. A new method must be added here, otherwise the code does not compile.
- * Layers in front of methods (`observe`, `mount`, a policy over any filesystem) use it.
+ * The methods of a filesystem, with the paths among their arguments. A new method must be added here, otherwise the
+ * code does not compile. Layers that forward methods (`observe`, `mount`, a policy over any filesystem) use it.
  */
 export const METHODS = {
   kind: value(),

@@ -20,18 +20,19 @@ import { Namespace } from './mount/namespace.js';
  * root if none can), else `{}`; `stats` is the sum of all, including what mount points hide, each filesystem once.
  *
  * `checkpoint`, `rollback` and `drop` apply to all filesystems that can be changed (`capabilities.writes`), one after
- * another (on synchronous ones nothing runs in between): a read-only one has no state to keep. They are ENOTSUP if one
- * of those cannot, or there is none. If `rollback` fails in one, the others return to their state at its start; one
- * that fails to return stays rolled back, and keeps an unnamed checkpoint of that state in its own `checkpoints`.
+ * another (on synchronous ones nothing runs in between): a read-only one has no state to keep. `checkpoint` and
+ * `rollback` are ENOTSUP if one of those cannot, or there is none. If `rollback` fails in one, the others return to
+ * their state at its start; one that fails to return stays rolled back, and keeps an unnamed checkpoint of that state.
  * `fork` applies to all. If exactly one filesystem can be changed, `transaction` and `diff` work as in that one (`diff`
  * only if it is mounted once); the others are read as they are. If none can be changed, `transaction` reads the root.
- * If there are several, both are ENOTSUP, but `transactionSync` is all or nothing over all. `restoreSnapshot`,
- * `compare` and a writing operation given to `run` are ENOTSUP: use the mounted filesystem itself. `walk`, `iterate`
- * and `run` see one tree, at one point in time if all filesystems are synchronous and can fork. `watch` with
- * `recursive` reports changes of all filesystems under the path. `close` ends the layer; the mounted filesystems stay
- * open.
+ * If there are several, both are ENOTSUP, but `transactionSync` is all or nothing over all. Unless `mounts` is empty,
+ * `restoreSnapshot`, `compare` and a writing operation given to `run` are ENOTSUP: use the mounted filesystem itself.
+ * `walk`, `iterate` and `run` see one tree, at one point in time if all filesystems are synchronous and can fork.
+ * `watch` with `recursive` reports changes of all filesystems under the path. `close` ends the layer; the mounted
+ * filesystems stay open.
  *
- * @throws TypeError if a mounted value is not a filesystem, or a mount point is duplicated or `/`
+ * @throws TypeError if a mounted value is not a filesystem, or a mount point is duplicated or `/`; FsError for an
+ *   invalid path of a mount point
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';

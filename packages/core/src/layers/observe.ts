@@ -18,7 +18,8 @@ export interface OperationEvent {
   /** The paths among the arguments as given; for an open file the path at which it was opened. */
   readonly paths: readonly string[];
   /**
-   * Details besides paths: the flags of `open`, the name of the function given to `run`, the checkpoint of `rollback`.
+   * Details besides paths, such as the flags of `open`, the name of the function given to `run` or the checkpoint of
+   * `rollback`.
    */
   readonly detail?: string;
   readonly ok: boolean;
@@ -30,13 +31,13 @@ export interface OperationEvent {
   readonly durationMs: number;
   /**
    * Bytes of content that a successful read or write of one file returned or was given (`readFile`, `getEntry`,
-   * `handle.write` …). Undefined for other methods, such as `editFile`, `cp` and `entries`.
+   * `handle.write` …). Undefined if it is not known, as for `editFile`, `cp` and `entries`.
    */
   readonly bytes?: number;
   /**
-   * With the option `versions`: the version of the changed entry before the call. Undefined if the entry did not exist.
-   * For `rename`, `rm`, `unlink` and `rmdir` it is the removed entry, else the written one (`cp`, `copyFile`, `link`:
-   * the destination).
+   * With the option `versions`: the version of the changed entry before the call, undefined for example if the entry
+   * did not exist. For `rename`, `rm`, `unlink` and `rmdir` that is the removed entry, else the written one (`cp`,
+   * `copyFile`, `link`: the destination).
    */
   readonly before?: string;
   /**
@@ -52,9 +53,9 @@ export interface ObserveOptions {
   /** Name of the user of the returned filesystem; each event carries it. Default: none. */
   readonly actor?: string | undefined;
   /**
-   * Report the versions of a changed entry before and after the call. Each call that changes an entry then looks it up
-   * twice more, which on a remote storage takes up to two requests. The lookups and the call are not one atomic step:
-   * if another client changes the entry at the same time, a version may belong to another state. Default false.
+   * Report the versions of a changed entry before and after the call. Each call that changes an entry then has up to
+   * two lookups more, which take requests on a remote storage. The lookups and the call are not one atomic step: if
+   * another client changes the entry at the same time, a version may belong to another state. Default false.
    */
   readonly versions?: boolean | undefined;
   /** Returns epoch milliseconds. Default: the clock of a filesystem of this library, else the system's. */
@@ -64,8 +65,8 @@ export interface ObserveOptions {
 }
 
 /**
- * Returns the same filesystem, reporting every operation to a listener when it has ended: one event per method call,
- * refused ones too, as an audit log needs.
+ * Returns the same filesystem, reporting operations to a listener: one event per method call when it has ended, refused
+ * ones too, as an audit log needs.
  *
  * An operation that the engine repeats, because it had to load something or lost a race, is one event. In a transaction
  * each operation has its own event, marked with the attempt; the transaction has one when it ends. A stream has the
@@ -74,10 +75,10 @@ export interface ObserveOptions {
  * and `compare` take code that sees the whole filesystem: their events have no paths.
  *
  * The listener is called before the caller gets its result. Its errors, thrown or rejected, never reach the operation:
- * see {@link ObserveOptions.onListenerError}. Forks are observed too. `close` ends the layer; the lower filesystem
- * stays open.
+ * see {@link ObserveOptions.onListenerError}. The filesystems that `fork` and `at` return are observed too. `close`
+ * ends the layer; the lower filesystem stays open.
  *
- * @throws TypeError if the listener is not a function
+ * @throws TypeError for arguments of a wrong type, such as a listener that is not a function
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -154,7 +155,7 @@ class Observer implements Around {
   async promise(call: Call, next: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown> {
     const startedAt = this.shared.clock();
     const looks = this.shared.versions ? looksOf(call) : undefined;
-    // The call begins after the first look, so that its arguments must not change until then.
+    // The call begins after the first lookup, so its arguments are captured before.
     const args = looks && capturedArguments(call);
     const before = looks && (await versionOf(looks.before));
     let result: unknown;
@@ -223,7 +224,7 @@ class Observer implements Around {
     return new Observer(this.shared, mark);
   }
 
-  /** Returns functions that report an iterator: `passed` once, when it has begun, and `failed` for each failure. */
+  /** Returns functions that report an iterator: `passed` that it has begun, at most once; `failed` each failure. */
   #steps(call: Call, form: 'promise' | 'sync') {
     const startedAt = this.shared.clock();
     let told = false;

@@ -52,7 +52,7 @@ export function looksOf(call: Call): Looks | undefined {
   };
 }
 
-/** Returns a version, or undefined if the lookup fails: that is not a failure of the observed call. */
+/** Returns a version. Undefined if there is none or the lookup fails: that is not a failure of the observed call. */
 export async function versionOf(look: Look): Promise<string | undefined> {
   return look.promise().then(versionIn, () => undefined);
 }

@@ -9,7 +9,7 @@ import { type CallSequence, invoke } from './call-sequence.js';
  * methods. The caller looks at each name and decides whether to enter it, to follow it as a link, or to stop.
  */
 export class PathWalk {
-  /** The directory reached so far; no name in it is a link. */
+  /** Path of the directory reached so far, without links. */
   at = '/';
   /** Names after the current one, last one first. They may be `.` and `..`. */
   readonly rest: string[];
@@ -39,7 +39,7 @@ export class PathWalk {
     return undefined;
   }
 
-  /** Counts a link that the caller is about to follow. False if there were too many: the path is a loop. */
+  /** Counts a link that the caller is about to follow. Returns false if there were too many. */
   hop(): boolean {
     return ++this.#hops <= MAX_LINK_HOPS;
   }

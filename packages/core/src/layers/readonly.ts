@@ -7,9 +7,9 @@ import { restrictAny } from './restrict.js';
 import type { Refusals } from './untrusted-code.js';
 
 /**
- * Returns a read-only view of a filesystem: every change fails with EROFS, in every form, also through handles,
- * streams, transactions and the operations given to `run`. Reads see the current state, including concurrent changes by
- * its owner.
+ * Returns a read-only view of a filesystem: every change of its entries fails with EROFS, in every form, also through
+ * streams, transactions and the operations given to `run`; files can only be opened for reading. Reads see the current
+ * state, including concurrent changes by its owner.
  *
  * As on a disk that is mounted read-only: `mkdir` with `recursive` of an existing directory, `rm` with `force` of a
  * missing path, and a transaction that only reads are not writes; `access` for writing (2) is EROFS. If the last name
@@ -18,7 +18,7 @@ import type { Refusals } from './untrusted-code.js';
  * `checkpoint`, `rollback` and `drop` are refused too: a reader must not make the lower filesystem keep or drop
  * anything. `fork` returns a point in time, read-only as well. `close` ends the layer; the lower filesystem stays open.
  *
- * @throws FsError EROFS
+ * @throws TypeError if the value is not a filesystem
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';

@@ -23,8 +23,8 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
  *   caller's, causes and hints that name something else are dropped. A `StorageError` has a fixed text, and replaces
  *   everything thrown that is neither an `FsError` nor an argument error. Errors of the guard, of a transaction's work
  *   and the reason of a signal stay as they are. To see a cause, repeat the call on the lower filesystem.
- * - `rm`, `rename` and `cp` of a directory ask about every name in it, and do nothing if one is refused; `rename` and
- *   `link` ask about both names, `link` for `write` on the file.
+ * - `rm`, `rename` and `cp` of a directory ask about every name in it, unless `coversTree` decides for all, and do
+ *   nothing if one is refused; `rename` and `link` ask about both names, `link` for `write` on the file.
  * - A snapshot contains what may be read. `restoreSnapshot` and `rollback` change only what may be written, keep
  *   invisible entries, and fail without a change if they would need more; they do not close open files. If anything is
  *   invisible, only checkpoints made through the restricted filesystem are listed.
@@ -34,12 +34,12 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
  *
  * Over a filesystem that is not the engine's (`mount`, `observe`, a custom one) paths are walked here, and the result
  * is as reliable as that filesystem: a link may change in between. An open file is checked by the path at which it was
- * opened; `rollback`, `restore`, `restoreSnapshot` and `diff` are ENOTSUP there. Put `restrict` under `observe`, not
- * above it.
+ * opened. `restore` and `restoreSnapshot` are ENOTSUP there, `rollback` unless everything may be changed, `diff` unless
+ * everything may be read. Put `restrict` under `observe`, not above it.
  *
  * `close` ends the layer; the lower filesystem stays open.
  *
- * @throws TypeError if `guard` is not a guard
+ * @throws TypeError if an argument is not a filesystem or not a guard
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';

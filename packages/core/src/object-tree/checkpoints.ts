@@ -8,7 +8,7 @@ import type { StateRecord } from './head.js';
 import type { Heads } from './heads.js';
 import type { StateLoader } from './state-loader.js';
 
-/** Checkpoints: records in the head. Creating, restoring and dropping one only swaps the head, at any size of the state. */
+/** Checkpoints: records in the head. Creating, restoring and dropping one only swaps the head. */
 export class TreeCheckpoints implements CheckpointStore {
   readonly #commits: CommitQueue;
   readonly #heads: Heads;

@@ -1,7 +1,7 @@
 import { StorageError } from '../errors.js';
 import { type Ref, refKey } from './ref.js';
 
-/** Maximum number of rounds. A round loads at most one more level of a tree, so this bounds the depth of what is read. */
+/** Maximum number of rounds. A round loads at most one more level of a tree, so this bounds the depth that is read. */
 const MAX_ROUNDS = 10_000;
 /**
  * Maximum number of consecutive rounds that request only bytes fetched before. A few are normal: concurrent requests

@@ -1,7 +1,7 @@
 import { Owner } from './owner.js';
 import { sameBytes } from './same-bytes.js';
 
-/** Bytes per chunk, which the first write into a shared chunk copies. */
+/** Bytes per chunk. A write may copy each shared chunk that it changes. */
 const CHUNK_BYTES = 16 * 1024;
 
 const MAX_CHILDREN = 64;
@@ -35,7 +35,7 @@ class Branch {
   ) {}
 }
 
-/** Part of a content; undefined if all of its bytes are zeros that were never written. */
+/** Part of a content; undefined if all of its bytes are zeros that are not stored. */
 type Slot = Branch | Chunk | undefined;
 
 /**
@@ -43,7 +43,7 @@ type Slot = Branch | Chunk | undefined;
  * follows the bytes written and not the size. The file's node keeps the size; no chunk lies completely beyond it.
  */
 export class Chunks {
-  // Chunks and branches with this mark belong to this object alone.
+  // Only this object may overwrite chunks and branches with this mark.
   private readonly mark = new Owner();
 
   private constructor(

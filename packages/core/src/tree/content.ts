@@ -169,7 +169,7 @@ export class ContentStore {
     setContent(target, data, source.start, source.size);
   }
 
-  /** Returns how many bytes of zeros were never written and take no space. */
+  /** Returns how many bytes are zeros that take no space. */
   holes({ data, size }: ContentNode): number {
     return data instanceof Chunks ? data.holes(size) : 0;
   }

@@ -135,7 +135,7 @@ export class Entries<V> {
     return new Entries(this.root, this.height, this.count);
   }
 
-  /** Returns the same names with other values, made in order. Only results of `whole` are shared with this tree. */
+  /** Returns the same names with other values, made in order. No part is shared with this tree, except by `whole`. */
   map(owner: Owner, make: (value: V) => V, whole?: MapWhole<V>): Entries<V> {
     if (this.count === 0) return Entries.empty();
     return new Entries(mapNode(owner, this.root, this.height, make, whole), this.height, this.count);

@@ -48,7 +48,7 @@ function adopt(directory: DirectoryNode, { totals, tree, listing }: DirectoryRec
   directory.listing = listing;
 }
 
-/** Applies a newer record of the storage to a directory; local changes stay. */
+/** Applies a newer record of the storage to a directory; local changes of names and times stay. */
 export function refreshDirectory(node: DirectoryNode, origin: Origin, record: NodeRecord): void {
   const { meta, directory } = record;
   // A change of names has set the times here, although the rest of the metadata may be outdated.

@@ -42,7 +42,7 @@ export class SharedStore {
 export interface TreeState {
   readonly root: DirectoryNode;
   readonly inodes: ReadonlyMap<NodeId, Inode>;
-  /** Bytes of all nodes in `inodes`. */
+  /** Bytes of the nodes in `inodes` that the size of `root` does not count. */
   readonly linkedSize: number;
   /** Version of `inodes`; undefined if no other state shares the table. */
   readonly inodesVersion?: number;
@@ -136,8 +136,8 @@ export class Tree {
   }
 
   /**
-   * Version of the inode table, new with each change of a node in it. Removing the last name of a node gives no new
-   * version, but changes the directory of that name.
+   * Version of the inode table, new with each call of `setInode`. Dropping a name gives no new version by itself, but
+   * changes the directory of that name.
    */
   get inodesVersion(): number {
     return this.#inodesVersion;
@@ -389,7 +389,10 @@ export class Tree {
     return this.inodes;
   }
 
-  /** Adds a node's share to the totals of a location and all its ancestors (`times` = 1), or subtracts it (-1). */
+  /**
+   * Adds a node's share to the totals of a location and all its ancestors (`times` = 1), or subtracts it (-1). With 0,
+   * only gives the directories a new version.
+   */
   #add(location: Location, node: TreeNode, times: number): void {
     const version = this.shared.newVersion();
     let size = 0;
@@ -455,7 +458,7 @@ export function touched(meta: Metadata, time: number): Metadata {
   return { mode, uid, gid, atime, mtime: time, ctime: time, birthtime };
 }
 
-/** Returns a function that makes the metadata of copies: uid and gid are 0. Equal inputs in a row share one object. */
+/** Returns a function that makes the metadata of copies: uid and gid are 0. Equal results may share one object. */
 export function metaMaker({ time, keep }: CopyTimes): (meta: Metadata) => Metadata {
   let from: Metadata | undefined;
   let made: Metadata | undefined;

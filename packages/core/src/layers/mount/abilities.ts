@@ -7,9 +7,8 @@ export function changeableIn(space: Namespace): FileSystem[] {
 }
 
 /**
- * Returns the only mounted filesystem that can be changed, or the root if nothing is mounted. The abilities of the
- * mount that concern a whole filesystem are that one's. Undefined if no filesystem can be changed, if several can, or
- * if the only one is mounted twice.
+ * Returns the root if nothing is mounted, else the only mounted filesystem that can be changed: undefined if none can,
+ * if several can, or if the only one is mounted twice. Whether the mount can `diff` depends on this filesystem.
  */
 export function onlyChangeable(space: Namespace): Mounted | undefined {
   if (space.all.length === 1) return space.root;

@@ -136,7 +136,7 @@ function partLost({ id, name }: Checkpoint, syscall: string): FsError {
   return new FsError('ENOENT', { syscall, path: name ?? id, hint });
 }
 
-/** Takes a checkpoint of each filesystem, or of none. */
+/** Takes a checkpoint of each filesystem. If one fails, drops those already taken. */
 function* takeParts(fileSystems: Iterable<FileSystem>): CallSequence<Map<FileSystem, Checkpoint>> {
   const parts = new Map<FileSystem, Checkpoint>();
   try {

@@ -55,7 +55,7 @@ const STATES: ReadonlySet<string> = new Set([
   'transaction',
 ]);
 
-/** Returns the filesystem of a mount. The rules implement its methods on paths; the others are here. */
+/** Returns the filesystem of a mount. The rules implement most of its methods; the others are here. */
 export function mountFileSystem(space: Namespace, { onClose, inTransaction }: MountOptions = {}): FileSystem {
   const layer: Methods = {};
   const self = layer as unknown as FileSystem;

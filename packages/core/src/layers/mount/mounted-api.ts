@@ -45,7 +45,7 @@ export function mountedApi(
     return { fileSystem, a, b, moved };
   };
   const use = (path: string): PathUse => ({ path, at: 0, access: 'look', follow: false });
-  /** Returns the filesystem of a path to restore, and its part of the checkpoint. */
+  /** Returns the API of the filesystem that has the path to restore, and its part of the checkpoint. */
   const partAt = (which: Checkpoint | string, place: Place) => {
     const { fileSystem } = place.mounted;
     if (isHeld(space, place)) throw busy({ syscall: 'restore', path: place.given });

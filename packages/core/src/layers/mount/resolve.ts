@@ -7,7 +7,10 @@ import { lookAt, PathWalk } from '../path-walk.js';
 import { renamed } from '../rename-error.js';
 import type { Inside, Mounted, Namespace } from './namespace.js';
 
-/** The end of a resolved path. It has no links, except perhaps its last name. Names after a missing one are kept. */
+/**
+ * The end of a resolved path. It has no links, except perhaps its last name, or if the filesystem is to report a path
+ * that cannot be resolved. Names after a missing one are kept.
+ */
 export interface Place extends Inside {
   readonly given: string;
   readonly path: string;
@@ -67,6 +70,7 @@ interface Aim {
 /**
  * Walks a path through the filesystems, link by link. Stops at a name that is missing or in the way, and leaves the
  * error to the filesystem there.
+ * @throws FsError ELOOP, ENOENT if no single filesystem can report it
  */
 function* arrive(space: Namespace, normal: string, aim: Aim): CallSequence<Arrival> {
   const { path: given, follow, syscall } = aim;

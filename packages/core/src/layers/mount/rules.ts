@@ -21,7 +21,7 @@ import { translateError, translateStats } from './translate.js';
 type Args = readonly unknown[];
 type Answer = (result: never, place: Place) => unknown;
 
-/** Methods that the mount implements itself, over the whole namespace, without the filesystem at a path. */
+/** Methods and properties that the mount implements itself, over the whole namespace. */
 export type OwnMethod =
   | 'kind'
   | 'capabilities'
@@ -38,7 +38,7 @@ export type OwnMethod =
   | Own
   | 'close';
 
-/** Returns the rules of a mount, one per method; a method added to the table does not compile until it has one. */
+/** Returns the rules of a mount, one per method of the table that is not an {@link OwnMethod}. */
 export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<Exclude<MethodName, OwnMethod>, RuleOf> {
   const keep: Answer = (result) => result;
 
@@ -75,7 +75,7 @@ export function mountRules(space: Namespace, checkpoints: Checkpoints): Record<E
       return yield* forward(name, args, yield* places(name, args), answer);
     };
 
-  /** Returns the rule of a method that returns false instead of an error, unless the filesystem is closed. */
+  /** Returns the rule of a method that returns false instead of an FsError, except EBADF: the filesystem is closed. */
   const asked = (name: MethodName): RuleOf =>
     function* (args) {
       try {

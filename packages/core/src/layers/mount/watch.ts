@@ -10,8 +10,8 @@ interface Source {
 }
 
 /**
- * Yields the changes at a path, with `recursive` also those under it in the filesystems that are mounted there. Changes
- * of what a mount point hides are left out.
+ * Yields the changes at a path and directly in it, with `recursive` everywhere under it, also in the filesystems that
+ * are mounted there. Changes of what a mount point hides are left out.
  */
 export function watchMounts(
   space: Namespace,

@@ -52,7 +52,7 @@ export function isFree({ spec, args, name }: FileSystemCall, guards: GuardChain)
 }
 
 /**
- * Guards the methods of any filesystem. Paths are resolved here, so that the lower filesystem gets none with a link. A
+ * Guards the methods of any filesystem. Paths are resolved here, so that the lower filesystem has no links to follow. A
  * method without its own rule uses the method table; one that does more than access paths is refused.
  */
 export class GenericRules {
@@ -365,7 +365,7 @@ function above(path: string, levels: number): string {
   return at;
 }
 
-/** Returns everything under a directory, parents first, by its listings. */
+/** Returns what is under a directory and visible, parents first, by its listings. */
 function* everything(
   target: FileSystem,
   start: string,

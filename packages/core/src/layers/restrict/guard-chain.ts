@@ -29,7 +29,7 @@ export class GuardChain implements ComposedGuard {
     return this.#reply(() => this.guards.some(hidesAnything));
   }
 
-  /** Reports whether an access is allowed everywhere, so that no guard has to be asked. */
+  /** Reports whether an access is known to be allowed everywhere, so that no guard has to be asked. */
   permits(access: Access, syscall: string): boolean {
     return this.covers('/', access) && this.allows('/', access, syscall);
   }
@@ -87,7 +87,7 @@ export class GuardChain implements ComposedGuard {
     for (const i of others) this.#askOne(i, { syscall, path: given }, (guard) => guard.check(request));
   }
 
-  /** Asks one guard. Its error stays as it is, unless a guard above hides what it names. */
+  /** Asks one guard. Its error stays as it is, unless a guard above may hide what it names. */
   #askOne(at: number, details: FsErrorDetails, question: (guard: Guard) => void): void {
     try {
       question(this.guards[at] as Guard);

@@ -62,7 +62,7 @@ function isPlain(error: Error, isClean: IsShown): boolean {
   );
 }
 
-/** Reports whether no text in a value names anything else. False for objects that are neither records nor lists. */
+/** Reports whether no text in a value names anything else. False for deep values, and objects other than records. */
 function isPlainValue(value: unknown, isClean: IsShown, depth = 0): boolean {
   if (typeof value === 'string') return namesIn(value).every(isClean);
   if (typeof value !== 'object' || value === null) return true;
