@@ -170,8 +170,8 @@ function ownKeys<T extends object>(value: T): T {
 }
 
 /**
- * Returns the signal among arbitrary options; an inherited one is ignored. @throws TypeError if it is not an
- * AbortSignal
+ * Returns the own `signal` of arbitrary options, if any. @throws TypeError if it is neither an AbortSignal nor
+ * undefined
  */
 export function signalIn(options: unknown): AbortSignal | undefined {
   if (typeof options !== 'object' || options === null || options === NO_OPTIONS) return undefined;

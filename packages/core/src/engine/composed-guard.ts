@@ -56,16 +56,16 @@ export interface ComposedGuard {
   /** True if something may be invisible. */
   readonly hides: boolean;
   /**
-   * Returns an error that names nothing invisible, except what the caller's arguments `args` name. If the last argument
-   * has a signal, its reason is returned unchanged.
+   * Returns an error that names nothing invisible, except what the caller's arguments `args` name. Errors of guards and
+   * of the caller's own code are returned unchanged, and so is the reason of a signal in the last argument.
    */
   shown(error: unknown, args: readonly unknown[]): unknown;
   /** Returns the usage of the visible entries. */
   stats(view: GuardedView): FileSystemStats;
   /**
-   * Makes the state equal to `wanted`, a view of another state without guards. Entries that are invisible now stay.
-   * Every other difference must be allowed, otherwise nothing changes. `isWhole`: entries of `wanted` that are
-   * invisible here are restored too.
+   * Makes the state equal to `wanted`, a view of another state without guards. Every difference must be allowed,
+   * otherwise nothing changes. Entries that are neither visible nor writable stay as they are. `isWhole`: `wanted` is
+   * the state of a snapshot, and all of it is restored; entries that are not readable stay only if they are not in it.
    */
   restore(view: GuardedView, wanted: GuardedView, syscall: string, isWhole: boolean): void;
 }

@@ -9,7 +9,7 @@ export interface Context {
   /** Returns epoch milliseconds. */
   readonly clock: () => number;
   readonly newId: () => NodeId;
-  /** Returns a whole number from 0 to `below` - 1, for names that should not collide. */
+  /** Returns a whole number from 0 to `below` - 1, for ids and names that should not collide. */
   readonly random: (below: number) => number;
   /** The current limits, which another client may change. */
   readonly quota: { readonly limits: Limits };

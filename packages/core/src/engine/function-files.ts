@@ -17,7 +17,7 @@ export interface PendingData extends Unloaded {
  * bundles lack it. `view` is a `View`: importing its type would close a circle of imports.
  */
 export interface FunctionFiles {
-  /** Loads the content of a file and stores it in the tree. */
+  /** Loads the content of a file and stores it in the tree, if that is not a checkpoint's state. */
   settle(view: object, parent: Location, name: string, file: PendingFile, path: string): Node;
   /**
    * Replaces the content of a file by one that a function returns. @throws TypeError, RangeError; FsError for a limit

@@ -5,8 +5,8 @@ import { trustedApi } from './internals.js';
 
 /**
  * Returns a filesystem's limits, for work that checks them before its own atomic step. On a remote storage, known
- * limits are read again, in one request. If none are known, none are returned: the atomic step then enforces those that
- * another client may have set.
+ * limits are read again. If none are known, none are returned: the atomic step then enforces those that another client
+ * may have set.
  */
 export async function learnLimits(fileSystem: FileSystem, signal?: AbortSignal): Promise<Limits> {
   if (fileSystem.kind === 'async' && isLimited(fileSystem.limits)) {

@@ -16,7 +16,7 @@ import type { Change } from './changes.js';
 /** A file or directory that handles hold open. */
 export interface OpenFile {
   readonly id: NodeId;
-  /** Last known path. If this name of a file with several names is gone, the file is found by its id. */
+  /** Last known path. In memory a file with several names may have lost this one: it is then found by its id. */
   path: string;
   /** The node itself once its last name is gone. */
   detached: FileNode | DirectoryNode | undefined;
@@ -190,7 +190,7 @@ function bytesOf(node: FileNode | DirectoryNode | undefined): number {
 /** Maximum number of files with several names whose names are remembered; the oldest are forgotten first. */
 const MAX_LINKED_FILES = 1000;
 
-/** Names of files with several names, as far as this client created them. */
+/** Names of files with several names, as far as the links that this client made show them. */
 class LinkNames {
   readonly #names = new Map<NodeId, Set<string>>();
 

@@ -367,7 +367,10 @@ export class View extends ViewState {
     if (inode !== undefined) this.tree.touchInode(id, this.nowAfter(inode.node.meta));
   }
 
-  /** Undoes `touch` on a directory, for operations that restore entries exactly. */
+  /**
+   * Sets the metadata of a directory, for operations that restore entries exactly. Unlike `setMeta`, reports no change
+   * to watchers.
+   */
   restoreMeta(location: Location, meta: Metadata): void {
     if (location.directory.meta === meta) return;
     this.tree.putDirectoryMeta(location, meta);

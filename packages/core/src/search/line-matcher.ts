@@ -19,7 +19,7 @@ export interface LineMatcher {
 }
 
 export interface MatcherOptions {
-  /** Fold case by Unicode's simple rules. For literal text only. Default false. */
+  /** Compare in lower case, as `toLowerCase` makes it. For literal text only. Default false. */
   readonly ignoreCase?: boolean | undefined;
 }
 

@@ -24,8 +24,8 @@ export interface RestoreOptions extends CallOptions {
 /**
  * Restores a filesystem to exactly the state of a snapshot: entries that are not in it are removed; modes, owners,
  * times and links come back. The whole snapshot is checked first, then everything changes in one step, for all readers.
- * On failure nothing changes. Open handles become EBADF. Checkpoints stay. Under guards, entries that they hide stay
- * too, and handles of entries that are not replaced remain open.
+ * On failure nothing changes. Open handles become EBADF. Checkpoints stay. Under guards, entries that may not be read
+ * stay if the snapshot lacks them, and handles of files that stay remain open.
  *
  * Without `adopt`, bytes of at most 16 MiB may be changed right after the call. Larger ones are copied in pieces, so as
  * not to block the event loop: if they change before that is done, the call fails with `corrupt`, because the checksums

@@ -423,7 +423,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   #branch(tree: Tree, record?: TransactionRecord): { executor: MemoryExecutor; changes: Change[] } {
-    // Files that are open outside also count inside, with a name or without one.
+    // Files that are open outside are open inside too, because those without a name still take space.
     const executor = new MemoryExecutor(tree, this.source, record, new ChangeFeed(this.feed.files.copy()));
     const changes: Change[] = [];
     executor.feed.listen((more) => {

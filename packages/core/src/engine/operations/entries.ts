@@ -14,7 +14,7 @@ import { checkTarget, DIRECTORY_MODE } from './names.js';
 import { getEntry, infoOf } from './read.js';
 import { FILE_MODE, fill, replaceContent } from './write.js';
 
-/** The operations of `Storage`: entries by normalized path; links are not followed. */
+/** The operations of `Storage`: entries by path; links are not followed. */
 
 export function get(view: View, path: string): FileEntry | undefined {
   return plainNode(view, path) === undefined ? undefined : getEntry(view, path);

@@ -5,7 +5,8 @@ import type { View } from '../view.js';
 
 /**
  * Returns the node under a name. If a function returns the content of the file, the content is loaded first and stored
- * in the tree, so that its size is known and counts. The file's times do not change.
+ * in the tree, if that is not a checkpoint's state, so that its size is known and counts. The file's times do not
+ * change.
  * @throws FsError EAGAIN, EIO as `PendingData.bytes`; ENOSPC, EFBIG if there is no room
  */
 export function settled<N extends Node>(view: View, parent: Location, name: string, node: N, path: string): N {

@@ -54,8 +54,8 @@ export function encodedContent(data: Content, encoding: string | null | undefine
 }
 
 /**
- * Checks that a file exists and has a version. Checking the version in `put` would save this lookup, but with that
- * parameter `writeFileSync` without options took 16 % longer.
+ * Checks that a file exists and has the given version. Checking the version in `put` would save this lookup, but with
+ * that parameter `writeFileSync` without options took 16 % longer.
  */
 function expectFile(view: View, path: string, exclusive: boolean, ifVersion: string): void {
   const node = present(view.find(path, !exclusive, 'write', 'open', 'file'), 'open', path);

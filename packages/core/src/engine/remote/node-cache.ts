@@ -77,8 +77,9 @@ const NOTHING_CHECKED = new CheckedVersions([]);
 
 /**
  * A client's cache of a remote storage. Nothing in it is trusted: an operation's preconditions confirm what it used,
- * unless all of that is known to be from one point in time. Each record has the number of the load that returned it,
- * negative if the data may be older than the load, or {@link OWN}. Records of one load are from one point in time.
+ * unless all of that is known to be from one point in time. Walks begin with an empty cache instead. Each record has
+ * the number of the load that returned it, negative if the data may be older than the load, or {@link OWN}. Records of
+ * one load are from one point in time.
  */
 export class NodeCache {
   #nodes = new Map<NodeId, { readonly record: NodeRecord; readonly load: number }>();

@@ -30,7 +30,7 @@ import type { CachedNames, NodeCache } from './node-cache.js';
 import type { NodeLoader } from './node-loader.js';
 
 /**
- * Number of times in a row that the same data is missing again after it was loaded, because other writers replaced it,
+ * Number of times in a row that the same data is missing again after it was loaded, as when other writers replace it,
  * until the transaction gives up.
  */
 const MAX_REPEATS = 3;

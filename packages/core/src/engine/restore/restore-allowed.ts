@@ -37,10 +37,10 @@ export interface Pair {
 }
 
 /**
- * Makes the state equal to another one, except for entries that the guard hides; `wanted` is a view of the other state
- * without guards. First everything is compared and checked, parents before their entries. Then superfluous names and
- * those of another kind are removed, missing ones are created, and differing ones are changed. If anything is refused
- * or exceeds a limit, nothing has changed.
+ * Makes the state equal to another one, as far as {@link ComposedGuard.restore} says; `wanted` is a view of the other
+ * state without guards. First everything is compared and checked, parents before their entries. Then superfluous names
+ * and those of another kind are removed, missing ones are created, and differing ones are changed. If anything is
+ * refused or exceeds a limit, nothing has changed.
  */
 export function restoreAllowed(view: View, guard: RestoreGuard, wanted: View, syscall: string, isWhole: boolean): void {
   view.atomic(() => new Restore(view, guard, wanted, syscall, isWhole).run());

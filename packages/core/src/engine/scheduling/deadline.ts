@@ -121,7 +121,7 @@ export class SharedDeadline {
     this.#ms = ms;
   }
 
-  /** @throws StorageError `timeout` */
+  /** @throws StorageError `timeout`; the error of the call */
   bound<T>(begin: (call: BackendCall) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const call = new Call();

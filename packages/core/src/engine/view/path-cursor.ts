@@ -6,9 +6,10 @@ import type { Location, Tree } from '../../tree/tree.js';
 export const NOT_KNOWN = Symbol('not known');
 
 /**
- * The place where the last lookup of a view arrived: the entry it found, or the free name where one can be created. It
- * is normalized and free of links. Every lookup moves the one cursor of its view, so an operation takes what it needs
- * before it looks up another path. A result object for each lookup would have to be allocated in every stat and create.
+ * The place where the last lookup of a view arrived: the entry it found, or the free name where one can be created. Its
+ * path is normalized and leads through no links. Every lookup moves the one cursor of its view, so an operation takes
+ * what it needs before it looks up another path. A result object for each lookup would have to be allocated in every
+ * stat and create.
  */
 export class PathCursor {
   /** The directory in which the name is or would be; for the root, the root itself. */

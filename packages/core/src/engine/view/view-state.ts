@@ -26,7 +26,7 @@ export interface Loader {
   lookup(location: Location, name: string, rest?: readonly string[]): TreeNode | undefined;
   /** Returns all names of a directory of which some may be unknown. */
   list(location: Location): Entries<TreeNode>;
-  /** Returns a range of a file's stored bytes. It must not be changed. */
+  /** Returns a range of a file's stored bytes, which must not be changed. */
   range(data: Unloaded, offset: number, length: number): Uint8Array;
   /** Copies a range of a content that is not loaded, with its changes. */
   read(data: Unloaded, into: Uint8Array, position: number): void;
