@@ -74,7 +74,7 @@ function throwIt(error: unknown): void {
   if (error !== null) throw error;
 }
 
-/** Creates `exists`. Its callback and its promisified form get true or false, never an error. */
+/** Creates `exists`. Its callback takes true or false, and no error. */
 function existsFunction(facade: Facade): Any {
   const promise = promiseForm(facade, exists);
   const form: Any = (path, callback) => {

@@ -14,7 +14,8 @@ const DEFAULT_UMASK = 0o022;
 const MAX_UMASK = 0o777;
 
 /**
- * @throws TypeError if `fileSystem` is not a filesystem, or for an unknown option; RangeError for a umask above 0o777
+ * @throws TypeError if `fileSystem` is not a filesystem, for an unknown option, and for a umask that is not a number;
+ *   RangeError unless the umask is an integer from 0 to 0o777
  */
 export function makeFacade(fileSystem: FileSystem, platform: Platform, options: NodeFsOptions = {}): Facade {
   if (typeof (fileSystem as Partial<FileSystem> | null)?.readFile !== 'function') {

@@ -61,7 +61,7 @@ export class FileHandle {
     return this.#closing;
   }
 
-  /** Returns a stream of bytes from the current position to the end. It locks the handle. */
+  /** Returns a stream of bytes from the current position to the end. Can be called only once. */
   readableWebStream(): ReadableStream<Uint8Array> {
     if (this.#fd === -1) throw invalidState('The FileHandle is closed');
     if (this.#closing !== undefined) throw invalidState('The FileHandle is closing');

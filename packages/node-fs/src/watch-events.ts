@@ -4,7 +4,7 @@ import { toPath } from './arguments/paths.js';
 import { checkBoolean } from './arguments/values.js';
 import type { Facade } from './node-function.js';
 
-/** An event of `fs.watch`: a name was added or removed (`rename`), or its target changed. */
+/** An event of `fs.watch`: a name was added or removed (`rename`), or the entry under a name changed (`change`). */
 export interface NodeWatchEvent {
   readonly eventType: 'rename' | 'change';
   /** Name relative to the watched directory, or the watched file's own name; null if changes were lost. */

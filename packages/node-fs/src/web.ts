@@ -16,7 +16,8 @@ export type * from './web/web-fs.js';
 /**
  * Creates the promise and callback functions of `node:fs` over a filesystem, for runtimes other than Node: contents are
  * Uint8Array. The default is a fresh filesystem in memory.
- * @throws TypeError if `fileSystem` is not a filesystem, or for an unknown option; RangeError for a umask above 0o777
+ * @throws TypeError if `fileSystem` is not a filesystem, for an unknown option, and for a umask that is not a number;
+ *   RangeError unless the umask is an integer from 0 to 0o777
  */
 export function createNodeFs(
   fileSystem: FileSystem = openFileSystem(new MemoryStorage()),

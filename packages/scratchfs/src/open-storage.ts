@@ -22,8 +22,8 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map([
 /**
  * Opens the storage of a URL. Its package is imported here, so that users need not install or bundle storages that they
  * do not use. The caller closes the storage.
- * @throws TypeError if it is not a URL, or one of an unknown scheme; StorageError `unsupported` if the required package
- *   is not installed
+ * @throws TypeError if it is not a URL of a known scheme, or the storage refuses it; StorageError `unsupported` if the
+ *   required package cannot be imported
  */
 export async function openStorage(url: string): Promise<AsyncStorage> {
   const scheme = typeof url === 'string' ? /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0].toLowerCase() : undefined;

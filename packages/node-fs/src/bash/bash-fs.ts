@@ -129,7 +129,10 @@ export class BashFs implements IFileSystem {
     });
   }
 
-  /** Copies like the `cp` command: an existing destination file is overwritten through links and keeps its mode. */
+  /**
+   * Copies like the `cp` command: a file that is copied onto an existing one is written through links, and the mode of
+   * the existing one stays.
+   */
   cp(src: string, dest: string, options?: CpOptions): Promise<void> {
     return this.#outside(async () => {
       const from = toLookAt(src, 'cp');
@@ -241,7 +244,7 @@ export class BashFs implements IFileSystem {
     return at;
   }
 
-  /** Returns the path of an existing name to change. The shell may not change a device. */
+  /** Returns the path of a name to change. The shell may not change a device. */
   #name(path: string, syscall: string): string {
     const at = toLookAt(path, syscall);
     if (isDevice(at)) throw new FsError('EACCES', { syscall, path });

@@ -6,8 +6,8 @@ import { BashFs } from './bash-fs.js';
 /**
  * Wraps a filesystem for the shell of just-bash: `new Bash({ fs: createBashFs(fileSystem), cwd: '/' })`.
  *
- * Any filesystem works, layers and asynchronous storages included; the default is a new one in memory. Its calls run
- * outside the context of the script, so that the shell's defences (`defenseInDepth`) do not affect them.
+ * Any filesystem works, layers and asynchronous storages included; the default is a new one in memory. The calls of the
+ * wrapper run outside the context of the script, so that the shell's defences (`defenseInDepth`) do not affect them.
  *
  * - `/dev/null`, `/dev/zero`, `/dev/tty` and the standard streams exist for scripts without being in the filesystem.
  *   Files that the shell keeps under `/dev/fd` for `<(list)`, or a script under another device name, are kept in

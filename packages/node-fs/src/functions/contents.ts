@@ -36,7 +36,7 @@ function* abortable<R>(signal: AbortSignal, work: () => Eventual<R>): FsProcedur
   }
 }
 
-/** Mode of a new file by default. */
+/** Mode that the filesystem gives a new file by default. */
 const DEFAULT_MODE = 0o644;
 
 interface Read {
@@ -115,7 +115,7 @@ function writeOf(fallback: 'w' | 'a'): NodeFunction<Write, void> {
   );
 }
 
-/** The synchronous form. With nothing to write it does not even check that the file is open. */
+/** The synchronous form. With nothing to write to a descriptor, it does not even check that the file is open. */
 function writeSyncOf(fallback: 'w' | 'a'): NodeFunction<Write, void> {
   return nodeFunction(
     3,

@@ -60,7 +60,7 @@ export const cpSync: NodeFunction<Copy, void> = nodeFunction(
   (error) => nodeError(withOwnErrno(error)),
 );
 
-/** `cp` of promises: the filter may return a promise. */
+/** `cp` with a callback or a promise: the filter may return a promise. */
 export const cp: NodeFunction<Copy, void> = nodeFunction(3, toCopy, ({ driver }, copy) =>
   runAsync(copyAll(driver, copy, copy.filter)),
 );

@@ -1,7 +1,7 @@
 import { toPath } from '../arguments/paths.js';
 import { nodeFunction } from '../node-function.js';
 
-/** Never fails: an invalid path does not exist. */
+/** A path that is not valid counts as missing. */
 export const exists = nodeFunction(
   1,
   (_, path) => {

@@ -68,8 +68,8 @@ function isEverything(pattern: string): boolean {
 }
 
 /**
- * Returns a function that reports whether a path, or a directory between `cwd` and it, is excluded. Each path is judged
- * once.
+ * Returns a function that reports whether a path, or a directory above it up to `cwd` or the root, is excluded. Each
+ * path is judged at most once.
  */
 function exclusion(driver: FsDriver, { exclude, cwd, withFileTypes }: Search): (path: string) => FsProcedure<boolean> {
   const globs = Array.isArray(exclude)

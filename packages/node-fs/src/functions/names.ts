@@ -66,7 +66,7 @@ export const link = nodeFunction(
 
 const LINK_TYPES = new Set<unknown>(['dir', 'file', 'junction']);
 
-/** `symlink`. The third argument only matters on Windows. */
+/** `symlink`. The third argument, which matters on Windows, is checked and has no effect. */
 export const symlink = nodeFunction(
   3,
   (_, target, path, type) => {

@@ -17,7 +17,7 @@ import { invalidValue, outOfRange } from '../errors/argument-errors.js';
 import { awaited, type Eventual, type FsProcedure } from '../fs-driver.js';
 import { type Facade, type Moves, type NodeFunction, nodeFunction } from '../node-function.js';
 
-/** Bytes read if the caller gives no buffer. */
+/** Size of the buffer if the caller gives none. */
 const DEFAULT_READ_BYTES = 16_384;
 
 interface Transfer extends Range {
@@ -171,7 +171,7 @@ function manyOf(
 }
 
 export const readv = manyOf('bytesRead', function* ({ descriptors }, { fd, buffers, position }) {
-  // Nothing to read into is refused before the file is checked.
+  // An empty list of buffers is refused before the file is checked.
   if (buffers.length === 0) throw new FsError('EINVAL', { syscall: 'read' });
   const file = descriptors.get(fd, 'read');
   let total = 0;

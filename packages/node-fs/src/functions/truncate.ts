@@ -23,7 +23,10 @@ export const truncate: NodeFunction<OfDescriptor | OfPath> = nodeFunction(
   truncateEither,
 );
 
-/** The synchronous and promise forms open the file before they check the length; the callback form checks it first. */
+/**
+ * For a path, the synchronous and promise forms open the file before they refuse an invalid length; the callback form
+ * checks the length first.
+ */
 export const truncateSync: NodeFunction<OfDescriptor | OfPath> = nodeFunction(
   2,
   (facade, path, length = 0) =>

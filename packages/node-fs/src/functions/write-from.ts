@@ -68,7 +68,9 @@ async function writePieces(
   }
 }
 
-/** Returns a piece as bytes. An iterable may also yield bytes that are not a view yet, such as an ArrayBuffer. */
+/**
+ * Returns a piece as text or bytes. An iterable may also yield bytes that are not a view yet, such as an ArrayBuffer.
+ */
 function toPiece(facade: Facade, value: unknown, options: Given): string | Uint8Array {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   if (Array.isArray(value)) return Uint8Array.from(value as number[]);

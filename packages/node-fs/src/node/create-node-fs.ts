@@ -17,14 +17,18 @@ import { statWatchFunctions } from './stat-watcher.js';
 import { streamFunctions } from './streams.js';
 
 /**
- * The shape of `node:fs`: this Node's, and the functions of later versions, except for a stream that no function here
- * needs.
+ * The shape of `node:fs` by Node's types, and the functions of later versions. It lacks a stream class that no function
+ * here needs.
  */
 export type NodeFs = Omit<typeof import('node:fs'), 'Utf8Stream'> & LaterFunctions;
 /** The functions that exist if the storage is asynchronous. */
 export type AsyncNodeFs = { [K in keyof NodeFs as K extends `${string}Sync` ? never : K]: NodeFs[K] };
 
-/** Creates an object with the shape of `node:fs` over a filesystem; over a fresh one in memory by default. */
+/**
+ * Creates an object with the shape of `node:fs` over a filesystem; over a fresh one in memory by default.
+ * @throws TypeError if `fileSystem` is not a filesystem, for an unknown option, and for a umask that is not a number;
+ *   RangeError unless the umask is an integer from 0 to 0o777
+ */
 export function createNodeFs(fileSystem?: SyncFileSystem, options?: NodeFsOptions): NodeFs;
 export function createNodeFs(fileSystem: FileSystem, options?: NodeFsOptions): AsyncNodeFs;
 export function createNodeFs(

@@ -16,7 +16,7 @@ const TYPE = Symbol('type');
 
 /** An entry of a directory. */
 export class Dirent<Name extends string | Uint8Array = string> {
-  /** The directory as the caller gave it; bytes if it was given as bytes, which Node's types omit too. */
+  /** Path of the entry's directory. It can be bytes if the caller gave bytes, which Node's types omit too. */
   parentPath: string;
   /** The same directory, under the older name that Node has for this property. */
   path: string;

@@ -13,7 +13,7 @@ const utf8: Codec = {
 
 const CODECS = new Map<string, Codec>([['utf8', utf8], ['utf-8', utf8], ...Object.entries(BESIDE_UTF8)]);
 
-/** Returns the codec of a name, ignoring case. */
+/** Returns the codec of an encoding, whose name may be in any case. Undefined for an unknown one. */
 export function codecOf(name: unknown): Codec | undefined {
   return typeof name === 'string' ? CODECS.get(name.toLowerCase()) : undefined;
 }

@@ -6,14 +6,14 @@ import { toSeconds } from './times.js';
 
 /**
  * Returns a tar archive (ustar, with pax headers if necessary) of everything under a directory, paths relative to it,
- * or of one file: modes, owners, modification times, symlinks, hard links. The directory itself is not an entry. It
- * shows one point in time: that of the call. Failures are errors of the stream.
+ * or of one file: modes, owners, modification times, symlinks, hard links. The directory itself is not an entry. The
+ * archive shows one point in time, in memory that of the call. Failures are errors of the stream.
  *
  * A filesystem without forks and transactions, such as a directory of the host, is read entry by entry instead: an
- * entry that another client changes concurrently is packed as it was before or after the change, and one that is
- * removed before it is read is left out.
+ * entry that another client changes concurrently may be packed with old metadata and new content, and one that is
+ * removed before it is read may be left out.
  *
- * @throws FsError ENOENT, as the error of the stream, if the path does not exist
+ * @throws TypeError for invalid options; FsError ENOENT, as the error of the stream, if the path does not exist
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';

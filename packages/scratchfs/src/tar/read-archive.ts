@@ -88,7 +88,7 @@ async function readEntries(
   }
 }
 
-/** Applies limits before memory is used: what can never be unpacked is not read. */
+/** Applies limits before memory is used: an entry that exceeds them is not read. */
 function checkSize({ name, size, type }: TarHeader, room: number, limits: Limits): void {
   if (type !== 'file' && type !== undefined) return;
   const { maxFileSize, maxTotalSize } = limits;
@@ -143,8 +143,8 @@ function checkEntry(header: TarHeader, content: Uint8Array, strip: number): Arch
 }
 
 /**
- * Returns the names in a path of an archive, without leading `.` and a final slash. Everything else is accepted or
- * refused as it is; nothing is resolved.
+ * Returns the names in a path of an archive, without leading `.`, a final slash and the first `strip` names. Everything
+ * else is accepted or refused as it is; nothing is resolved.
  */
 function checkNames(path: string, entry: string, strip: number): string[] {
   if (path.startsWith('/')) throw archiveError(entry, 'A path in an archive must not be absolute');

@@ -2,8 +2,8 @@ import { archiveError } from './archive-error.js';
 
 const BLOCK_BYTES = 512;
 /**
- * File, old file, hard link, symlink, directory, contiguous file; devices, which are refused later; pax and GNU
- * extensions.
+ * File, old file, hard link, symlink, directory, contiguous file; devices and FIFOs, which are refused later; pax and
+ * GNU extensions.
  */
 const KNOWN = new Set(['0', '\0', '1', '2', '3', '4', '5', '6', '7', 'x', 'g', 'L', 'K']);
 

@@ -13,10 +13,10 @@ export interface UnpackOptions extends CallOptions {
 
 /**
  * Unpacks a tar archive (ustar, pax, GNU; also one compressed with gzip) under a directory, which is created if it is
- * missing: files, directories, symlinks, hard links, with their modes, owners and times. Existing entries are replaced,
- * a directory only by a directory. All or nothing: the archive is read and checked first, then unpacked in one
- * transaction. Every name is accepted as it is or refused (`..`, absolute paths, backslashes), and no entry is written
- * through a link.
+ * missing: files, directories, symlinks, hard links, with their modes, owners and times. Existing files and links are
+ * replaced; existing directories are kept, with what else is in them. All or nothing: the archive is read and checked
+ * first, then unpacked in one transaction. Every name is accepted as it is or refused (`..`, absolute paths,
+ * backslashes), and no entry is written through a link.
  *
  * The limits of the filesystem hold for the unpacked bytes while the archive is read, so that a small archive cannot
  * take much memory. Without `maxNodeCount`, an archive may have 1,000,000 entries.
@@ -24,9 +24,10 @@ export interface UnpackOptions extends CallOptions {
  * An array of at most 16 MiB may be changed right after the call. A larger one is copied in pieces, so as not to block
  * the event loop: it must not change before the call has ended.
  *
- * @throws FsError EINVAL for a damaged archive, a forbidden name, a device, a sparse file; ENOSPC, EFBIG at a limit;
- *   ENOTDIR, EISDIR if an existing entry is in the way
- * @throws StorageError `conflict` if other writers kept interfering
+ * @throws TypeError, RangeError for invalid arguments; FsError EINVAL for a damaged archive, a forbidden name, a
+ *   device, a sparse file; ENOSPC, EFBIG at a limit; ENOTDIR, EISDIR if an existing entry is in the way; ENOTSUP if the
+ *   filesystem has no transactions
+ * @throws StorageError if the storage fails, `conflict` if other writers kept interfering
  */
 export async function unpackTar(
   fileSystem: FileSystem,

@@ -1,6 +1,6 @@
 import { archiveError } from './archive-error.js';
 
-/** The first bytes of gzip. No tar archive begins with them: a name has no control characters. */
+/** The first bytes of gzip. A tar archive begins with a name, and these bytes are not UTF-8. */
 const MAGIC = [0x1f, 0x8b];
 
 /** Returns the stream without its gzip compression, if it has one. Nothing is read before the result is. */
