@@ -146,7 +146,7 @@ export async function listFileSystems({ client, name: container }: Container): P
     for await (const page of connected.listBlobsByHierarchy('/', { prefix: ROOT }).byPage()) {
       const prefixes = page.segment.blobPrefixes ?? [];
       const names = prefixes.map(({ name }) => name.slice(ROOT.length, -1)).filter(isFileSystemName);
-      // Objects without a head are no filesystem. They may be left over from a deletion.
+      // Objects without a head are not a filesystem. They may be left over from a deletion.
       for (const name of names) if (await connected.getBlobClient(`${ROOT}${name}/${HEAD}`).exists()) found.push(name);
     }
     return found.sort();

@@ -80,7 +80,7 @@ export async function listFileSystems(bucket: R2BucketBinding): Promise<string[]
     const page = await listPage(bucket, { prefix: ROOT, delimiter: '/' }, cursor);
     const names = page.delimitedPrefixes.map((prefix) => prefix.slice(ROOT.length, -1)).filter(isFileSystemName);
     for (const name of names) {
-      // Objects without a head are no filesystem. They may be left over from a deletion.
+      // Objects without a head are not a filesystem. They may be left over from a deletion.
       if ((await attempt(() => bucket.head(`${ROOT}${name}/head`))) !== null) found.push(name);
     }
     cursor = cursorOf(page);

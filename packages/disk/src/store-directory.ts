@@ -42,8 +42,8 @@ export class StoreDirectory {
 
   /**
    * Reports whether the directory exists.
-   * @throws StorageError, such as `denied` if it is no directory or another user could write to it; `lost` if it is not
-   * the one used before
+   * @throws StorageError, such as `denied` if it is not a directory or another user could write to it; `lost` if it is
+   * not the one used before
    */
   async exists(): Promise<boolean> {
     const found = await statIfPresent(this.#directory);

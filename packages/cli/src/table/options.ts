@@ -1,4 +1,4 @@
-/** Options of a command line. Of an option that is given several times, `text()` returns the last value. */
+/** Options of a command line. If an option is given several times, `text()` returns the last value. */
 export class Options {
   constructor(readonly values: ReadonlyMap<string, readonly (string | true)[]>) {}
 

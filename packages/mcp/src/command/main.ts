@@ -99,8 +99,8 @@ async function serve(
 }
 
 /**
- * @throws WorkspaceError `refused` if the attempt exists and is not live. One that does not exist is created live,
- *   later.
+ * @throws WorkspaceError, such as `refused` if the attempt exists and is not live. One that does not exist is created
+ * live, later.
  */
 async function checkLiveAttempt(directory: string, name: string, options: WorkspaceOptions): Promise<void> {
   await using opened = await openWorkspace(directory, options);
@@ -122,7 +122,7 @@ function onerror(error: Error): void {
 
 /**
  * Returns the real path of a directory, by default the current one.
- * @throws UsageError if it does not exist, or by default would be the root or the home directory
+ * @throws UsageError if it is not a directory, or by default would be the root or the home directory
  */
 function directoryOf(given: string | undefined): string {
   const path = resolve(given ?? '.');

@@ -1,8 +1,9 @@
 import { checkOptions } from '@scratchfs/core/internal';
 
 /**
- * Calls that need a person's yes. `accept`: accepting, undo and redo of an accept, and undo and redo in a live attempt
- * if the server is not live; `writes`: also all other calls that can change something; `all`: every call.
+ * Calls that need a person's yes. `accept`: accepting (not a dry run or a patch), undo and redo of an accept, and undo
+ * and redo in a live attempt if the server is not live; `writes`: also all other calls that can change something;
+ * `all`: every call.
  */
 export type ApprovalLevel = 'accept' | 'writes' | 'all';
 
@@ -20,7 +21,7 @@ export interface McpServerOptions {
   readonly approve?: ApprovalLevel | undefined;
   /** Offer `run`. Default false. */
   readonly allowRun?: boolean | undefined;
-  /** Commands may use the network. Default false. */
+  /** Commands of `run` may use the network. Default false. */
   readonly network?: boolean | undefined;
   /** Patterns of paths to hide besides secrets. */
   readonly deny?: readonly string[] | undefined;

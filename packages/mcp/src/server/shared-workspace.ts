@@ -16,7 +16,8 @@ export interface OpenAttempt {
   /** The attempt's files as the tools show them. */
   readonly sandbox: Sandbox;
   /**
-   * True if undo and redo in the attempt write to the disk, as it is live, but this server was not started with `live`.
+   * True if undo and redo in the attempt write to the disk, because it is live, but this server was not started with
+   * `live`.
    */
   readonly asksForDisk: boolean;
 }
@@ -72,7 +73,7 @@ export class SharedWorkspace {
 
   /**
    * @param name undefined for the default attempt
-   * @param memory that of the client. Default: one for reads of resources
+   * @param memory that of the client. Default: one that all calls without it share
    * @throws WorkspaceError, such as `not-found`, `closed` or `refused`; and what opening the workspace throws
    */
   async attempt(name: string | undefined, memory = this.#memory): Promise<OpenAttempt> {

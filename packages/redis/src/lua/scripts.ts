@@ -53,7 +53,7 @@ import { WRITES, WRITES_RARE } from './tree/writes.js';
  *
  * | byte | meaning |
  * |---|---|
- * | kind of a record | 100 `d` directory, 102 `f` file, 108 `l` file with several names, 115 `s` symlink |
+ * | kind of a record | 100 `d` directory, 102 `f` file, 108 `l` file or symlink with several names, 115 `s` symlink |
  * | kind of an object | 66 `B` large chunk, 67 `C` chunk, 68 `D` directory, 76 `L` bucket of names, 65 `A` list of references |
  * | kind of a check | 1 entry, 2 empty directory, 3 listing, 4 tree |
  */

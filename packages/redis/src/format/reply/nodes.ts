@@ -7,9 +7,9 @@ import { corruptReply } from './corrupt.js';
 
 /** The part of a stored state that clients need. */
 export interface StoredState {
-  /** Total size of the files that have several names. */
+  /** Total size of the files and symlinks that have several names. */
   readonly linkedSize: number;
-  /** Version of the table of inodes, which holds those files. */
+  /** Version of the table of inodes, which holds these. */
   readonly inodesVersion: number;
 }
 
