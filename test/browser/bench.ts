@@ -12,7 +12,7 @@ const found = findChromium();
 if ('missing' in found) throw new Error(found.missing);
 await using browser = await TestBrowser.start(found.program);
 const page = await browser.newTab();
-const measured = await page.evaluate((operations) => tools.rates(operations), Number(process.argv[2] ?? 200));
+const measured = await page.evaluate((operations) => tools.rates(operations), Number(process.argv[2] ?? 40));
 console.log('| 4 KB, one after another, ms | write | read |\n|---|---|---|');
 for (const [name, { write, read }] of Object.entries(measured))
   console.log(`| ${name} | ${write.toFixed(2)} | ${read.toFixed(2)} |`);
