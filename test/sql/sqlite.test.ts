@@ -215,13 +215,40 @@ describe('SqliteStorage', () => {
     const refused = { kind: 'denied', mayHaveHappened: false, message: /check its path, owner and mode/ };
     await expect(fs.writeFile('/f', 'refused')).rejects.toMatchObject(refused);
     expect(await fs.readText('/f')).toBe('kept');
-    // Opening a filesystem takes the right to write.
-    await expect(openFileSystem(new SqliteStorage(db))).rejects.toMatchObject(refused);
     db.exec('PRAGMA query_only = 0');
     await fs.writeFile('/f', 'changed');
     expect(await owner.readText('/f')).toBe('changed');
     await Promise.all([owner.close(), fs.close()]);
     db.close();
+  });
+
+  it('opens a file for reading by a connection that can only read, and says so of one without tables', async () => {
+    const path = newFile();
+    const owner = await openFileSystem(storageIn(path));
+    await owner.writeFile('/f', 'kept');
+    const checkpoint = await owner.checkpoint();
+    const readOnly = (file: string): SqliteDatabase => {
+      const database = openFile(file);
+      database.exec('PRAGMA query_only = 1');
+      return database;
+    };
+    const db = readOnly(path);
+    const fs = await openFileSystem(new SqliteStorage(db));
+    expect([await fs.readText('/f'), await SqliteStorage.list(db)]).toEqual(['kept', ['default']]);
+    await owner.writeFile('/f', 'changed');
+    expect(await fs.readText('/f')).toBe('changed');
+    expect(await (await fs.at(checkpoint)).readText('/f')).toBe('kept');
+    await expect(fs.rm('/f')).rejects.toMatchObject({ kind: 'denied', mayHaveHappened: false });
+    await expect(openFileSystem(new SqliteStorage(db, { name: 'other' }))).rejects.toMatchObject({ kind: 'denied' });
+    const other = newFile();
+    const owned = openFile(other);
+    owned.exec('CREATE TABLE mine (x)');
+    owned.close();
+    const empty = readOnly(other);
+    const message = /cannot be opened for writing: check its path, owner and mode/;
+    await expect(openFileSystem(new SqliteStorage(empty))).rejects.toMatchObject({ kind: 'denied', message });
+    await Promise.all([owner.close(), fs.close()]);
+    for (const each of [db, empty]) each.close();
   });
 
   it('waits for the lock of another connection', async () => {

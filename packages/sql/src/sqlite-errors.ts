@@ -24,6 +24,12 @@ export function isBusy(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(String(code)) || /database (table )?is locked/i.test(String(error));
 }
 
+/** Reports whether a statement did nothing because the connection, or the file, may only be read. */
+export function isReadOnly(error: unknown): boolean {
+  const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string };
+  return /readonly/i.test(`${String(code)} ${message}`);
+}
+
 /**
  * Converts an error of a driver. After a known error nothing has changed, because the transaction was rolled back. Any
  * other, such as a failing disk, may have come after the commit.

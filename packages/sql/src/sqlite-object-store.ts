@@ -4,7 +4,7 @@ import { type BackendCall, quote, StorageError } from '@scratchfs/core';
 import type { NamePage, ObjectStore, StoredHead, StoredObject } from '@scratchfs/core/object-tree';
 import { checkFormat, FORMAT_VERSION } from './format.js';
 import type { Row, SqliteDatabase, SqliteStatement, Value } from './sqlite-database.js';
-import { isBusy, toStorageError } from './sqlite-errors.js';
+import { isBusy, isReadOnly, toStorageError } from './sqlite-errors.js';
 
 const NAMES_PER_PAGE = 1_000;
 /**
@@ -155,8 +155,7 @@ export class SqliteObjectStore implements ObjectStore {
   names(): Promise<string[]> {
     this.#opened ??= this.#open();
     return this.#attempt(undefined, (db) => {
-      const tables = this.#statement(db, "SELECT name FROM sqlite_master WHERE name LIKE 'scratchfs_%'").all();
-      if (tables.length === 0) return [];
+      if (!hasTables(db)) return [];
       checkFormat(this.#row(db, 'SELECT version FROM scratchfs_format')?.['version']);
       return this.#statement(db, 'SELECT filesystem FROM scratchfs_heads ORDER BY filesystem')
         .all()
@@ -251,16 +250,28 @@ export class SqliteObjectStore implements ObjectStore {
 
 function prepareDatabase(db: SqliteDatabase): void {
   db.exec('PRAGMA busy_timeout = 0');
-  inTransaction(db, () => {
-    db.exec(TABLES);
-    const row = db.prepare('SELECT version FROM scratchfs_format').get() as Row | null | undefined;
-    if (row) checkFormat(row['version']);
-    else db.exec(`INSERT INTO scratchfs_format VALUES (${FORMAT_VERSION})`);
-  });
+  const version = 'SELECT version FROM scratchfs_format';
+  try {
+    inTransaction(db, () => {
+      db.exec(TABLES);
+      const row = db.prepare(version).get() as Row | null | undefined;
+      if (row) checkFormat(row['version']);
+      else db.exec(`INSERT INTO scratchfs_format VALUES (${FORMAT_VERSION})`);
+    });
+  } catch (error) {
+    // A connection that may only read opens a database that has the tables.
+    if (!isReadOnly(error) || !hasTables(db)) throw error;
+    checkFormat((db.prepare(version).get() as Row | null | undefined)?.['version']);
+    return;
+  }
   // After the check of the format, because it changes the file. In this mode readers and one writer do not block each
   // other. A database in memory has no such mode, and needs none.
   db.exec('PRAGMA journal_mode = WAL');
   db.exec(`PRAGMA synchronous = ${flushed.has(db) ? 'FULL' : 'NORMAL'}`);
+}
+
+function hasTables(db: SqliteDatabase): boolean {
+  return db.prepare("SELECT name FROM sqlite_master WHERE name LIKE 'scratchfs_%'").all().length > 0;
 }
 
 /** Returns a function that checks the file of a database. A check takes a few microseconds. */

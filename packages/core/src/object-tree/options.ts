@@ -9,7 +9,11 @@ export interface ObjectTreeOptions extends AsyncStorageOptions {
   readonly create?: boolean | undefined;
   /** Milliseconds by which a read may be stale; 0 reads the head for every read. Default 0. */
   readonly maxStalenessMs?: number | undefined;
-  /** Milliseconds after which a request to the store without a response fails. Default 10,000. */
+  /**
+   * Milliseconds after which a request to the store without a response fails. Default 10,000. To determine the
+   * outcome of a write, further requests and pauses follow: if the store responds to none, a write fails after some ten
+   * times as long.
+   */
   readonly timeoutMs?: number | undefined;
   /** Retries of a request after a temporary failure. Default 4. */
   readonly retries?: number | undefined;
