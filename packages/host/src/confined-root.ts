@@ -5,7 +5,7 @@ import { isDotGit } from '@scratchfs/history/internal';
 import { isCode } from './host-error.js';
 import { HAS_DESCRIPTOR_PATHS, PathHandle } from './path-handle.js';
 
-/** Handles of the existing entries along a path, from the root on, all held open. */
+/** Handles of the entries along a path, from the root to where the walk stopped. */
 export class Trail implements Disposable {
   readonly #pathHandles: PathHandle[];
   #names: readonly string[] = [];

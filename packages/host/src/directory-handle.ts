@@ -160,7 +160,10 @@ export class DirectoryHandle implements Disposable {
     return rawPath(this.path, name);
   }
 
-  /** Removes a name, a directory with its contents; links are not followed. */
+  /**
+   * Removes an entry, and a directory with its contents. Links are not followed. Does nothing if the name does not
+   * exist.
+   */
   remove(name: RawName): void {
     const stat = this.stat(name);
     if (stat === undefined) return;

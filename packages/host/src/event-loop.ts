@@ -1,6 +1,9 @@
 import { SLICE_MS } from '@scratchfs/core/internal';
 
-/** Time of the first call in this round of the event loop, in milliseconds; undefined before it. */
+/**
+ * Start of the current slice, as `performance.now()` gives it. Undefined before the first call in a round of the event
+ * loop.
+ */
 let since: number | undefined;
 /** Callers that wait for a later round; one resumes in each. */
 const waiting: (() => void)[] = [];

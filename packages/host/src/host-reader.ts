@@ -237,7 +237,8 @@ function nameAt(path: string, depth: number): string {
 export function versionOf(stat: BigIntStats): string {
   const { ino, size, mtimeNs, ctimeNs, nlink, mode } = stat;
   // A file that replaces another one within a tick of the clock differs by its inode.
-  // `join` makes one flat string. A template makes a rope of 12 strings, which took half of what a cached record takes.
+  // `join` makes one flat string. A template makes a rope of 12 strings, which took half of the memory of a cached
+  // record.
   return (stat.isDirectory() ? [mtimeNs, ctimeNs] : [ino, size, mtimeNs, ctimeNs, nlink, mode]).join(':');
 }
 

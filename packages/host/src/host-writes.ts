@@ -25,9 +25,7 @@ import type { NodeIds } from './node-ids.js';
 import { PathHandle } from './path-handle.js';
 import type { StagingDirectory } from './staging-directory.js';
 
-/**
- * Size in bytes up to which a changed file is written anew and replaced atomically. Larger files are changed in place.
- */
+/** Size in bytes up to which a file is written anew when a part of it changes. A larger file is patched. */
 const MAX_REPLACED_BYTES = 16 * 2 ** 20;
 
 export const RESERVED = `Names that begin with ${TEMPORARY} are reserved for unfinished files`;

@@ -119,7 +119,7 @@ export class PathHandle implements Disposable {
     return readlinkSync(this.child(name));
   }
 
-  /** Returns the names in this directory, in no certain order. Bytes that are not UTF-8 become U+FFFD. */
+  /** Returns the names in this directory, in no particular order. Bytes that are not UTF-8 become U+FFFD. */
   async names(): Promise<string[]> {
     const { size } = this.stat;
     if (size > 0n && size <= MAX_BYTES_LISTED_SYNC && isSizedByNames(this.path)) return readdirSync(this.path);
@@ -150,7 +150,7 @@ export class PathHandle implements Disposable {
     return openSync(this.path, openFlags(constants.O_RDONLY | flags));
   }
 
-  /** Closes the descriptor once: its number is soon reused, so a second close would close another file. */
+  /** Closes the descriptor, once: its number may be reused, so a second close could close another file. */
   close(): void {
     const descriptor = this.#descriptor;
     this.#descriptor = undefined;

@@ -53,7 +53,7 @@ export class ReadOnlySandboxFS {
 
   /**
    * Returns the absolute paths of the regular files that match a pattern, sorted. Default: all, including names that
-   * begin with a dot.
+   * begin with a dot. A link to a file counts as one, unless it leads out.
    */
   async listFiles(pattern = '**/*'): Promise<string[]> {
     const paths: string[] = [];

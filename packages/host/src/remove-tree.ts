@@ -7,8 +7,8 @@ import { PathHandle, rawPath } from './path-handle.js';
 export type MakePlace = () => Promise<string>;
 
 /**
- * Removes a file, link or directory with its contents. Links are not followed: a directory is held while it is emptied,
- * and the non-empty directories in it are moved to paths of their own, so that depth costs neither descriptors nor
+ * Removes a file, link or directory with its contents. Links are not followed, and a directory is held open while it is
+ * emptied. The non-empty directories in it are moved to paths of their own, so that depth costs neither descriptors nor
  * stack.
  */
 export async function removeTree(place: string, makePlace: MakePlace): Promise<void> {

@@ -112,7 +112,7 @@ export type ParsedSandboxConfig = {
  * `null` counts as a missing field if the type allows it. The result shares nothing with the input.
  *
  * @throws TypeError for unknown keys, wrong types, getters, and unless there is exactly one of `root` and `paths`
- * @throws RangeError for invalid sizes, suffixes, names and patterns; all errors name the field
+ * @throws RangeError for invalid sizes, suffixes, names and patterns; errors name the field or the key
  * @example
  * ```ts
  * import { parseSandboxConfig } from '@scratchfs/sandbox';

@@ -118,7 +118,7 @@ export class FileTooLargeError extends SandboxError {
   }
 }
 
-/** A child or a command was to get more access than the sandbox has. Code EPERM. */
+/** More access was requested for a child or a command than the sandbox has. Code EPERM. */
 export class SandboxPermissionEscalationError extends SandboxError {
   override readonly name = 'SandboxPermissionEscalationError';
   /** Paths that can be requested from the parent. */

@@ -3,7 +3,7 @@ import { beneath, climbs, isAbsolute, isHostPath, namesIn, type SandboxRoot } fr
 
 /**
  * Spelling of paths. With one root: `/src/a.ts` or `src/a.ts`. With names: `notes/a.md`, `/notes/a.md`, `notes:a.md`,
- * or `notes` for the directory itself. With names, `.` and `/` are the top, which contains the names.
+ * `notes` for the directory itself, and `.` or `/` for the top, which contains the names.
  */
 export class Namespace {
   readonly #byName = new Map<string, SandboxRoot>();

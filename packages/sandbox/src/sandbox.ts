@@ -47,7 +47,7 @@ export type Guarded<F extends FileSystem> = F extends SyncFileSystem ? SyncFileS
  * targets must be allowed too. `..` above a root, `~`, drive letters and `//` are outside.
  *
  * `derive` returns a child, which never has more access than its parent. Methods with `Sync` work if the filesystem is
- * synchronous. Errors name what is allowed.
+ * synchronous. Most errors about access name what is allowed.
  *
  * @throws TypeError, RangeError for an invalid configuration
  * @example
@@ -129,7 +129,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     runCallsSync(this.#check(path, access, options?.follow !== false));
   }
 
-  /** @throws PathNotInSandboxError if it may be neither read nor written; PathDeniedError if `deny` hides it */
+  /**
+   * @throws PathNotInSandboxError if it may be neither read nor written; PathDeniedError if `deny` hides it; what else
+   *   the filesystem throws
+   */
   async resolve(path: string, options?: FollowOptions & CallOptions): Promise<string> {
     return runCalls(this.#resolve(path, options?.follow !== false), options?.signal);
   }

@@ -65,8 +65,9 @@ const WAIT_MS = 10_000;
 const PAUSE_MS = 20;
 
 /**
- * Writes changes into a directory of the host, all of them or nothing: the way back from a filesystem in memory to a
- * folder that is not a repository. Takes a `diff` with `contents: true`, or a list of changes.
+ * Writes changes into a directory of the host: the way back from a filesystem in memory to a folder that is not a
+ * repository. Takes a `diff` with `contents: true`, or a list of changes. All changes are made or none, except that
+ * `skip` leaves out those with a conflict.
  *
  * Each path is compared with the state that its change began from. If it is in another state, that is a conflict, and
  * by default nothing is written. Paths that have the new state already are left alone. Missing directories above new
@@ -259,7 +260,7 @@ export async function recovered(target: ApplyTarget, signal: AbortSignal | undef
   }
 }
 
-/** Outcome of an attempt to make changes. */
+/** Outcome of {@link carryOut}. */
 export interface Attempt {
   /**
    * A path that another process has changed, so that everything was undone; `/` if the directory had the journal of
@@ -269,7 +270,10 @@ export interface Attempt {
   readonly kept: readonly KeptEntry[];
 }
 
-/** Makes all changes, or none of them. */
+/**
+ * Makes all changes, or none of them. @throws what the host throws; the reason of the signal; StorageError if undoing
+ * failed too, so that some changes may be made
+ */
 export async function carryOut(
   { root, staging }: ApplyTarget,
   changes: readonly PlannedChange[],

@@ -217,7 +217,7 @@ export class ChangeJournal implements Disposable {
         await rename(from, place);
       } catch (error) {
         if (isCode(error, 'ENOENT', 'ENOTDIR')) throw new PathChanged(path);
-        // Only a directory that its owner may write to can be moved to another one.
+        // Only a directory that its owner may write to can be moved into another directory.
         if (!isCode(error, 'EACCES') || current?.kind !== 'directory') throw error;
         await setModeOf(from, step.is.ino, current.mode | 0o200);
         await rename(from, place);

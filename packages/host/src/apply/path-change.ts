@@ -19,7 +19,7 @@ export interface PathState {
   readonly mode?: number | undefined;
   /** Content of a file. Required for a file after a change. */
   readonly data?: Uint8Array | string | undefined;
-  /** SHA-256 of the content in hexadecimal digits, in place of `data` before a change. */
+  /** SHA-256 of the content in lower-case hexadecimal digits, in place of `data` before a change. */
   readonly sha256?: string | undefined;
   /** Target of a symlink. */
   readonly target?: string | undefined;

@@ -43,8 +43,8 @@ export interface DirectoryLoadOptions {
   readonly isMatched: (path: string, isDirectory: boolean) => boolean;
   /**
    * Returns a predicate of the paths under a directory of the host that git ignores; undefined if the rules of the
-   * directory around it stay in force. Called for the root and for each repository in it. Without it, git's rules do
-   * not count.
+   * directory around it stay in force. Called for the root and for each repository in it. If the option is undefined,
+   * git's rules do not count.
    */
   readonly ignoredAt: ((place: string, isTop: boolean) => Promise<((path: string) => boolean) | undefined>) | undefined;
   readonly maxEntries: number;

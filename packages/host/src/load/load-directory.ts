@@ -10,7 +10,7 @@ import { hostError } from '../host-error.js';
 import { ignoredInRepository, ignoredPaths } from '../versions/ignored-paths.js';
 import { DirectoryLoad, type LeftOut, type LoadedEntry } from './directory-load.js';
 
-/** Progress of a load, counted so far. */
+/** Progress of a load. The numbers are totals so far. */
 export interface LoadProgress {
   readonly files: number;
   /** Bytes of contents. */
@@ -31,9 +31,9 @@ export interface LoadOptions {
    */
   readonly ignore?: string | readonly string[] | undefined;
   /**
-   * Leave out what git ignores: by `.gitignore` files on all levels and above the directory, `.git/info/exclude` and the
-   * user's own ignore file. Tracked files are not ignored. Needs git; the directory need not be a repository. Default
-   * false.
+   * Leave out what git ignores: by `.gitignore` files on all levels, and in a repository also by those above the
+   * directory, `.git/info/exclude` and the user's own ignore file. Tracked files are not ignored. Needs git; the
+   * directory need not be a repository. Default false.
    */
   readonly gitignore?: boolean | undefined;
   /** Maximum number of files, links and directories to load. Default 1,000,000. */
@@ -59,7 +59,7 @@ export interface LoadResult<F extends FileSystem = FileSystem> {
 const MAX_ENTRIES = 1_000_000;
 const MAX_BYTES = 2 ** 30;
 
-/** Entries, and bytes of their contents, that are stored together. */
+/** Numbers of entries and of bytes of contents at which a batch is stored. */
 const BATCH_ENTRIES = 512;
 const BATCH_BYTES = 4 * 2 ** 20;
 

@@ -16,7 +16,10 @@ import { AT_WORK, applyCommit, MergeAtWork, type Recovery, recoverStage } from '
 import { branchOf, listOf, reasonAgainst } from './work-tree-state.js';
 
 export interface MergeBackOptions {
-  /** Author of the merge if the user's git has no identity. Default: `scratchfs <scratchfs@localhost>`. */
+  /**
+   * Author of the merge if the user's git has no name or email. Default: the author of the `HostHistory`, or else
+   * `scratchfs <scratchfs@localhost>`.
+   */
   readonly author?: Person | undefined;
   /**
    * Message of a merge commit. Default: `Merge: ` and the first line of the version's message, cut to 200 characters.
@@ -29,7 +32,8 @@ export interface MergeBackOptions {
 }
 
 /**
- * Result of a merge into the user's repository. If it did not succeed, the merge has changed nothing in the repository.
+ * Result of a merge into the user's repository. If it did not succeed, the merge has left files, index and branches as
+ * they were.
  */
 export interface MergeResult {
   readonly success: boolean;

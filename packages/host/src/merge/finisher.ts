@@ -11,13 +11,14 @@ export const CHANGED = 7;
 export const THEY_ARE = 'In the way:';
 
 /**
- * Undoes one thing for each path of a work tree, as far as the merge made it. A directory is the merge's if it is a
- * real directory on the way (the script enters it and works in it, whatever its name becomes; if a link has replaced
- * it, its target is the user's). A file is the merge's if it holds what the merge writes there, or a prefix of that,
- * since the merge may have been killed while writing. Anything that the user has created or changed since is kept. git
- * writes the expected content in a directory that holds only the attributes of the new commit, because those of the
- * work tree may already be undone. If the expected content cannot be determined, not even from how git reads the file,
- * the whole undo stops there.
+ * Undoes what a merge did to each of the given paths of a work tree, as far as the merge did it: removes a file or a
+ * directory, restores a kept file, or sets the mode of a directory. A directory on the way is the merge's if it is a
+ * real directory: the script enters it and works in it, whatever its name becomes. If a link has replaced it, the
+ * target is the user's. A file is the merge's if it holds what the merge writes there, or a prefix of that, since the
+ * merge may have been killed while writing. Anything that the user has created or changed since is kept. git writes the
+ * expected content in a directory that holds only the attributes of the new commit, because those of the work tree may
+ * already be undone. If the expected content cannot be determined, not even from how git reads the file, the whole undo
+ * stops there.
  *
  * A file is restored by giving the kept file its name again, which needs no disk space; a file that is already as it
  * was is left alone, even if it could not be changed. The kept file stays too, for a process that has to start again:

@@ -169,7 +169,7 @@ export class PersistentCopy implements Disposable {
       for (const path of [dirname(this.files), this.files]) chownSync(path, this.#owner, this.#owner);
   }
 
-  /** Gives the copy back. Without a call of {@link keep} before it, the next command verifies it. */
+  /** Gives the copy back. Unless {@link keep} was called before, the copy is not clean when it is opened again. */
   [Symbol.dispose](): void {
     this.index.close();
     rmSync(join(this.directory, this.lock), { force: true });

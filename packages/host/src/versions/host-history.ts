@@ -72,9 +72,9 @@ export interface OnboardOptions {
   readonly includeIgnored?: boolean | undefined;
   /**
    * Called for each path that scratchfs cannot represent (it is left out), for each entry with a mode that git no
-   * longer writes (it is kept, with the mode as git reads it), and with `workingTree` for each nested repository (it is
-   * left out). Default: nested repositories are left out silently, and anything else is refused with a message that
-   * lists the first 20.
+   * longer writes (it is kept, with the mode as git reads it), and with `workingTree` for each nested repository of a
+   * repository (it is left out). Default: these nested repositories are left out silently, and anything else is refused
+   * with a message that lists the first 20.
    */
   readonly skipUnrepresentable?: ((skipped: Unrepresentable) => void) | undefined;
   readonly onProgress?: ((progress: { readonly done: number; readonly total: number | undefined }) => void) | undefined;
@@ -93,7 +93,8 @@ export interface SnapshotOptions extends Omit<CommitOptions, 'message' | 'parent
 
 export interface CheckoutOptions {
   /**
-   * Allow a directory that is or contains repositories, which are deleted with their history. Default false: refuse.
+   * Allow a directory that is or contains repositories, which are deleted with their history, or that is part of a git
+   * directory. Default false: refuse.
    */
   readonly force?: boolean | undefined;
   /** Cancels the call until the directory begins to change. */
@@ -104,7 +105,7 @@ export interface CheckoutOptions {
 const MAX_CACHED_WORK_TREES = 16;
 /** New contents are stored as soon as they have more bytes than this together. */
 const BATCH_BYTES = 8 * 2 ** 20;
-/** Files between two progress reports. */
+/** Number of files between two progress reports. */
 const FILES_PER_PROGRESS = 500;
 const NONE: ReadonlySet<string> = new Set();
 const ONBOARD_OPTIONS = ['workingTree', 'includeIgnored', 'skipUnrepresentable', 'onProgress', 'signal'] as const;
@@ -315,11 +316,13 @@ export class HostHistory implements AsyncDisposable {
 
   /**
    * Merges a version into the branch that is checked out in the user's repository, with the user's git (2.38 or newer).
-   * The merge is complete, or the repository stays as it was: after uncommitted changes, a conflict, an error, a lock
-   * or another unfinished operation, and after a crash once the next call or `recoverMerge` has recovered it. No hook,
-   * merge driver or fsmonitor of the repository runs, and a filter only with `allowFilters`.
-   * @throws HistoryError `not-found` if the version does not exist, `hostile`, `corrupt`; TypeError for an empty path;
-   *   the reason of the signal; Error as for `recoverMerge` if an earlier interrupted merge could not be recovered
+   * Either the merge is complete, or the repository stays as it was, for example because of uncommitted changes, a
+   * conflict, an error, a lock or another unfinished operation. After a crash this holds once the next call or
+   * `recoverMerge` has recovered the repository. No hook, merge driver or fsmonitor of the repository runs, and a
+   * filter only with `allowFilters`.
+   * @throws HistoryError `not-found` if the version does not exist, `hostile`, `corrupt`, `too-large`; TypeError for an
+   *   empty path; Error if git is missing or too old, or as for `recoverMerge` if an interrupted merge could not be
+   *   recovered; what the host throws; the reason of the signal
    */
   async executeMerge(sourceRepoPath: string, finalCommit: string, options?: MergeBackOptions): Promise<MergeResult> {
     checkOptions(options, ['author', 'message', 'allowFilters', 'signal'], 'executeMerge');
