@@ -303,7 +303,8 @@ async function completeLists(stage: string, plan: Plan): Promise<void> {
  * Reports whether the user has removed the lock and gone on since, by checking out another commit or branch, or by
  * staging or committing what the merge had written before its branch moved. Index and files are the user's then. Paths
  * staged exactly as the merge staged them do not count, whatever else was committed; a renamed branch, or another
- * branch at the same commit, does not count either. While the lock is held no git can have done any of that.
+ * branch at the same commit, does not count either. While the lock is held, `git add`, `git commit` and `git checkout`
+ * fail.
  */
 async function isSomebodys(
   repository: GitRepository,

@@ -49,7 +49,10 @@ export interface HostHistoryOptions {
    * branch of `historyOf(version)` reaches.
    */
   readonly repository?: Repository | undefined;
-  /** Maximum bytes of one file of an onboarded repository; reading a larger one fails. Default: 256 MiB. */
+  /**
+   * Maximum bytes of one object, such as a file, of an onboarded repository; reading a larger one fails. Default: 256
+   * MiB.
+   */
   readonly maxObjectBytes?: number | undefined;
   /**
    * Maximum number of entries of a version: files, links, submodules and directories. Onboarding, checkout, comparison
