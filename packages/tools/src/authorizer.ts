@@ -34,7 +34,7 @@ export interface ToolAction {
   readonly detail?: string;
 }
 
-/** Authorizes every tool action before it touches anything: first the rules, then the sandbox, then approval. */
+/** Authorizes the actions of tools: first by the rules, then by the sandbox, then by approval. */
 export class Authorizer {
   readonly #options: ApprovalOptions;
   readonly #rules: ToolRules;

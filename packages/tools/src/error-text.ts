@@ -42,7 +42,7 @@ export function fileToolHints(offered: ReadonlySet<string>): Hints {
  */
 export function errorText(error: unknown, hints: Hints): string | undefined {
   if (error instanceof InputError || error instanceof NotApprovedError) return error.message;
-  // The message of a sandbox already says what is allowed.
+  // The message of a sandbox's error already says what is allowed.
   if (isSandboxError(error)) return error.message;
   if (isFsError(error)) {
     const next = error.hint === undefined ? hints[error.code] : undefined;

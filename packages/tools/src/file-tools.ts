@@ -70,8 +70,8 @@ export interface FileTools {
  * `diff`. Each is a name, a description, a JSON Schema and a function, for any framework. The sandbox decides which
  * files may be touched; rules and approvals can restrict that further.
  *
- * A read-only sandbox offers no tools that write, and no `checkpoint` and `diff`. `rollback` and `diff` know only the
- * checkpoints that these tools made: the filesystem has them under the name `tools:` followed by the model's name for
+ * A read-only sandbox offers no tools that write, and no `checkpoint` and `diff`. `rollback` and `diff` know only
+ * checkpoints that file tools made: the filesystem has them under the name `tools:` followed by the model's name for
  * it.
  *
  * Without `approve`, actions that the sandbox requires approval for (writes, by default) are refused.

@@ -158,8 +158,8 @@ export interface AcceptOptions extends CallOptions {
   /** Commit message for `merge` and `branch`. Default: a sentence about the accepted paths. */
   readonly message?: string | undefined;
   /**
-   * `fail`: nothing is accepted if a path has a conflict; `skip`: only paths with a conflict are left out. Default
-   * `fail`.
+   * `fail`: nothing is accepted if a path has a conflict; `skip`: paths with a conflict are left out, and changes that
+   * cannot be made without them. Default `fail`. Ignored for `patch`.
    */
   readonly onConflict?: 'fail' | 'skip' | undefined;
   /** Return what would happen, and change nothing. Default false. */
@@ -225,7 +225,7 @@ export interface RunOptions extends CallOptions {
   /** Called at the beginning of each stage. */
   readonly onStage?: ((stage: RunStage) => void) | undefined;
   readonly actor?: string | undefined;
-  /** Text for the log. Default: the command. */
+  /** Text for the log. Default: the command, cut after 200 characters. */
   readonly summary?: string | undefined;
 }
 
@@ -262,15 +262,18 @@ export interface Attempt {
   /** The name that it was given, or one that was made, such as `calm-otter`. */
   readonly name: string;
   /**
-   * The files. `/` is the directory. Each call that changes something, and each `transaction`, is one operation. For
+   * The files. `/` is the directory. Each call, and each `transaction`, that changes something is one operation. For
    * sandboxes, tools, node-fs and everything else that takes a filesystem.
    */
   readonly fileSystem: FileSystem;
-  /** Reports whether `fileSystem` hides an absolute path, because it is a secret or denied. */
+  /** Reports whether `fileSystem` hides an absolute path, because it is a secret, denied or in `.git`. */
   hides(path: string): boolean;
   /**
    * Runs work as one operation: all its changes through the given filesystem and its line in the log appear in one
-   * atomic step. The work runs again if another writer changed what it read. @throws WorkspaceError `branch-switched`
+   * atomic step. The work runs again if another writer changed what it read. In a live attempt, other programs may see
+   * a part of the changes on the disk for a moment.
+   * @throws WorkspaceError `branch-switched`, `closed`, `replaced`; `refused` for a live attempt that can only be read;
+   *   what the work throws
    */
   operation<T>(
     label: OperationLabel,
@@ -284,7 +287,7 @@ export interface Attempt {
    */
   labelled<T>(label: OperationLabel, work: () => Promise<T>, options?: LabelledOptions): Promise<LabelledResult<T>>;
   /**
-   * Takes back the last operation that is not taken back yet; that is an operation too.
+   * Takes back the last operation that can still be taken back. This is an operation too.
    * @param options.expect the operation to be taken back: fails with `moved` if it is not the next one
    * @throws WorkspaceError `nothing-to-undo`, `moved`; `refused` if the operation wrote to the disk or to git and the
    *   paths or the branch were changed since, or if it was a merge
@@ -363,8 +366,8 @@ export interface Attempt {
    * `markTold`. A write settles it only if that was before its call began.
    *
    * @throws WorkspaceError `not-found` if there is no conflict; `refused` if the attempt's version cannot replace what
-   *   the disk has, such as a directory in place of a file; `moved` if a conflict was in no result, or the disk has
-   *   changed since: then none is settled
+   *   the disk has, such as a directory in place of a file; `moved` if the caller was not told of a conflict, or the
+   *   disk has changed since: then none is settled
    */
   resolve(path: string, options?: CallOptions & { readonly actor?: string | undefined }): Promise<RefreshedOperation>;
   diff(options?: AttemptDiffOptions): Promise<AttemptDiff>;

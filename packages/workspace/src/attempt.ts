@@ -638,7 +638,10 @@ export class WorkspaceAttempt implements Attempt {
     }) as Promise<RefreshedOperation>;
   }
 
-  /** Compares paths, or all that the attempt has changed, with the disk until nothing is new. */
+  /**
+   * Compares paths, or all that the attempt has changed, with the disk until nothing is new, or another client is at
+   * work on an accept.
+   */
   #refreshed(paths: readonly string[] | undefined, options: CallOptions): Promise<void> {
     const { log, checkOpen } = this.#parts;
     return this.#backend.inTurn(async () => {
@@ -769,7 +772,6 @@ export class WorkspaceAttempt implements Attempt {
     await this.#parts.discard(options);
   }
 
-  /** Closes the filesystem. Called by the workspace. */
   async close(): Promise<void> {
     await this.fileSystem.close();
     await this.#backend.close();

@@ -6,7 +6,7 @@ import type { PropertySchema, RuleName, ToolCallOptions } from '../tool.js';
 import type { ToolData } from '../tool-data.js';
 import { explainedError } from '../tool-sandbox.js';
 
-/** Definition of a file tool: its schema, and its function, which asks the authorizer before it does anything. */
+/** Definition of a file tool: its schema, and its function, which asks the authorizer before it touches files. */
 export interface Definition<N extends keyof ToolData = keyof ToolData> {
   readonly name: N;
   readonly rule: RuleName;

@@ -8,8 +8,8 @@ export interface DiskWrite {
 }
 
 /**
- * Changes that an `accept`, or an operation of a live attempt, made outside the attempt. Kept in its record, so that it
- * can be undone and repeated, except for a merge, which only git can undo.
+ * Changes that an `accept`, or an operation of a live attempt, made outside the attempt. Kept in the record of the
+ * operation, so that it can be undone and repeated. A merge can only be undone with git.
  */
 export type AcceptRecord =
   | {

@@ -127,7 +127,8 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
   const onBegin = async ({ paths, writes }: Pick<PendingAccept, 'paths' | 'writes'>): Promise<void> => {
     const summary = `Accept ${count(countedPaths(changesOfWrites(paths ?? [], byPath)))}`;
     await note.begin({ tool: 'accept', actor, summary, paths, writes, after: log.state.last }, { signal });
-    // From here on no other client accepts or undoes anything. Operations that came just before are noticed here.
+    // From here on no other client accepts or undoes anything in this attempt. Operations that came just before are
+    // noticed here.
     isMoved = (await log.catchUp({ signal })).head !== head;
     if (isMoved) throw new WorkspaceError('moved', 'Another client has changed the attempt');
   };

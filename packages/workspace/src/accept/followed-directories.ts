@@ -49,7 +49,7 @@ export async function followedHead(
 }
 
 /**
- * Notes in the store where the directories lie that an accept, its undo or its redo has moved on the disk.
+ * Records in the store where an accept, its undo or its redo has moved directories on the disk.
  * @param changes changes of the accept; each directory is noted under the lower path that it was shown from
  * @param head head after them
  */

@@ -62,7 +62,7 @@ export class AttemptIndex {
   }
 
   /**
-   * Creates an attempt, by default with a new name of two words.
+   * Creates an attempt, by default with a new name, such as `calm-otter`.
    * @throws TypeError, RangeError for a name that cannot be one; WorkspaceError `exists`
    */
   async create(
@@ -205,8 +205,9 @@ export class AttemptIndex {
   }
 
   /**
-   * Creates the record of an attempt and what `prepare` stores, both or nothing. A store without transactions may be
-   * left with a part, which the next creation under the name replaces. Returns false if the attempt exists.
+   * Creates the record of an attempt and what `prepare` stores, in one step if the store has transactions. Another
+   * store may be left with a part, which the next creation under the name replaces. Returns false if the attempt
+   * exists.
    */
   async #begin(
     name: string,

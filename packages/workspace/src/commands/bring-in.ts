@@ -205,7 +205,7 @@ class BringIn implements BroughtIn {
     );
   }
 
-  /** Removes an entry. Returns false for a directory that is not empty, because of another writer; it stays. */
+  /** Removes an entry. Returns false for a directory that is not empty, which then stays. */
   async #remove(path: string, now: Stats): Promise<boolean> {
     if (!now.isDirectory()) {
       await this.fileSystem.unlink(path);

@@ -213,7 +213,7 @@ function summaryOf(command: string | readonly string[]): string {
 
 const MAX_SUMMARY = 200;
 
-/** Returns advice for failures that a command cannot explain. */
+/** Returns advice about what a command could not do; undefined if there is none. */
 function hintFor(stderr: string, unreachable: readonly string[]): string | undefined {
   if (/\.git\b.*: Read-only file system/.test(stderr))
     return 'Commands cannot change the repository. To commit, accept the attempt as a branch: accept({ as: "branch", branch, message }).';
