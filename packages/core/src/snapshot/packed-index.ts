@@ -38,7 +38,7 @@ export function packIndex(count: number, columns: Columns): Uint8Array {
   return packr.pack([count, ...COLUMNS.map((name) => columns[name])]);
 }
 
-/** @throws StorageError `corrupt` for bytes that {@link packIndex} would not produce */
+/** @throws StorageError `corrupt` for bytes that are not in the form of {@link packIndex} */
 export function unpackIndex(packed: Uint8Array): { readonly count: number; readonly columns: Columns } {
   checkShape(packed);
   const [count, ...values] = packr.unpack(packed) as [number, ...Uint8Array[]];

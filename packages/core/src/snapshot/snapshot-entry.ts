@@ -37,5 +37,5 @@ export type ContentWriter = (into: Uint8Array, from: number) => void;
 /** An entry for the encoder: contents are written straight into the snapshot. */
 export type SourceEntry = SnapshotEntry<ContentWriter | undefined>;
 
-/** An entry from the decoder: the content is a view of the snapshot's bytes. */
+/** An entry from the decoder. From `Snapshot.entries`, its content is a view of the snapshot's bytes. */
 export type DecodedEntry = SnapshotEntry<Uint8Array<ArrayBuffer>>;

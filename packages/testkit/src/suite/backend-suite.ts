@@ -29,8 +29,8 @@ const META: Metadata = { mode: 0o640, uid: 1, gid: 2, atime: 10, mtime: 20, ctim
 const LATER: Metadata = { ...META, mode: 0o600, mtime: 21, ctime: 31 };
 
 /**
- * Tests that every adapter must pass: load, commit atomically with checks, limits and operation ids, and, if it has
- * them, stored limits, checkpoints and forks.
+ * Tests that every adapter must pass: loads, atomic commits with checks, limits and operation ids, and, if the backend
+ * has them, stored limits, checkpoints and forks.
  */
 export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOptions): void {
   const add = (title: string, run: (client: Client) => Promise<void>): void => {

@@ -7,7 +7,7 @@ import type { TestRunner } from './runner.js';
 export interface StorageSuiteOptions {
   /** `describe` and `it` of any test runner. */
   readonly test: TestRunner;
-  /** Creates an empty storage that takes times which an entry does not give from the clock. */
+  /** Creates an empty storage. Times that an entry does not give come from the clock. */
   readonly create: (options: { readonly clock: () => number }) => Storage | Promise<Storage>;
   /** Name of the group of tests. Default `Storage`. */
   readonly name?: string | undefined;

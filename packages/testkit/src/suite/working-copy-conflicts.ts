@@ -5,7 +5,7 @@ export interface ConflictCase {
   readonly what: string;
   readonly ours: (fs: SyncFileSystem) => void;
   readonly theirs: (fs: SyncFileSystem) => void;
-  /** Each with its path, our change and their change; sorted. */
+  /** Expected conflicts, each as its path, our change and their change; sorted. */
   readonly conflicts: readonly string[];
   /**
    * Expected state of some paths after a pull that prefers one side: content, null for a directory, undefined for an

@@ -97,9 +97,10 @@ export function checkCpOptions(options: CpOptions | undefined): Partial<CpOption
 }
 
 /**
- * Asks a filter about everything that `cp` would copy, except the entries of a refused directory. Yields what `look`,
- * `list` and the filter return, and receives each value back, awaited in the asynchronous form. Returns the accepted
- * paths, parents first, each without the source's path at its start; undefined without a filter.
+ * Asks the filter of `cp` about each entry to copy. The entries of a refused directory are left out without asking. A
+ * procedure: it yields what `look`, `list` and the filter return, and receives the values, awaited in the asynchronous
+ * form. Returns the accepted paths, parents first, relative to the source: `''` for itself, then `/a`, `/a/b` …;
+ * undefined without a filter.
  */
 export function* accepted(
   look: (path: string) => unknown,

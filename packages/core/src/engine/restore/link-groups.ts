@@ -5,7 +5,7 @@ import type { Location } from '../../tree/tree.js';
 import type { View } from '../view.js';
 
 /**
- * Returns a text for each path of a file or link with several names: all paths of that node, joined. Paths for which
+ * Maps each path of a file or symlink with several names to one text: all paths of that node, joined. Paths for which
  * `counts` returns false are left out. Lists only directories that may have such nodes in or under them.
  */
 export function linkGroups(view: View, counts: (path: string, node: Node) => boolean): ReadonlyMap<string, string> {
