@@ -73,8 +73,8 @@ async function write(
 }
 
 /**
- * Restores a file or link, or a directory with everything in it. A file or link with the name of a parent directory is
- * removed.
+ * Replaces what is at a path by an entry of a version, with everything in it. A file or link in place of a parent
+ * directory is removed.
  */
 export async function restoreEntry(
   fileSystem: FileSystem,

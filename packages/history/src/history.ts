@@ -115,7 +115,7 @@ export class History {
   /**
    * Stores a filesystem's state as a tree and returns its id, which `git write-tree` prints for the same files. After
    * the first call for a filesystem, mostly what has changed since the last one is read. With the tree of the previous
-   * version as `base`, an empty directory that is a submodule there stays one.
+   * version as `base`, an empty directory that is a submodule there stays one. `/.git` is left out.
    */
   async writeTree(
     fileSystem: FileSystem,
@@ -126,7 +126,8 @@ export class History {
   }
 
   /**
-   * Stores the state of a filesystem as a version and returns its id.
+   * Stores the state of a filesystem as a version, moves the branch to it, and returns its id. No branch moves if
+   * `parents` are given without `branch`.
    * @throws HistoryError `ref-changed` if other clients keep moving the branch, or if its tip is not among the given
    *   parents; `hostile` for names that git refuses; `corrupt` if symbolic references lead to no branch; as `resolve`
    *   for the parents
@@ -157,9 +158,9 @@ export class History {
 
   /**
    * Changes a filesystem to a version: paths, bytes, the executable bit and link targets, which is all that git stores.
-   * Files that are not in the version are removed. Empty directories stay unless they are in the way, and entries that
-   * do not differ keep their times and other mode bits. Either all of it happens or nothing. Only what differs is
-   * written. The version may be the id of a tree, for example of a merge.
+   * Files that are not in the version are removed, except in `/.git`. Empty directories stay unless they are in the
+   * way, and entries that do not differ keep their times and other mode bits. Either all of it happens or nothing. Only
+   * what differs is written. The version may be the id of a tree, for example of a merge.
    * @throws FsError ENOSPC, EFBIG for limits of the filesystem, ENOTSUP if it has no transactions; HistoryError as
    *   `resolve`, `wrong-type`, `hostile`, `corrupt`, `too-large`
    */
@@ -363,7 +364,8 @@ export class History {
 
   /**
    * Creates, moves or (with undefined) removes a reference if it has the expected value.
-   * @throws HistoryError `ref-changed`, `ref-conflict`; `not-found` if `next` does not exist or an id is not valid
+   * @throws HistoryError `ref-changed`, `ref-conflict`; `not-found` if `next` does not exist or an id is not valid;
+   *   TypeError for a name that is not valid
    */
   async moveRef(
     name: string,

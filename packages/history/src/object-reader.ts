@@ -25,7 +25,7 @@ export class ObjectReader {
     return new EntryCount(this.maxEntries);
   }
 
-  /** @throws HistoryError `not-found`, `corrupt` */
+  /** @throws HistoryError `not-found`, `corrupt`, `too-large` */
   async object(id: ObjectId, call?: RepositoryCall): Promise<GitObject> {
     // Every long operation reads many objects, so this is where it yields to the event loop.
     await this.#yielder.pauseIfDue();
@@ -35,7 +35,7 @@ export class ObjectReader {
     return checkId(object, id, this.store.format, this.primitives);
   }
 
-  /** @throws HistoryError `not-found`, `corrupt`, `wrong-type` */
+  /** @throws HistoryError `not-found`, `corrupt`, `too-large`, `wrong-type` */
   async body(id: ObjectId, type: ObjectType, call?: RepositoryCall): Promise<Uint8Array> {
     const object = await this.object(id, call);
     if (object.type !== type)

@@ -17,7 +17,7 @@ const MAX_PIECE_BYTES = 64;
 /** git's modulus for the hashes of pieces. */
 const HASH_MODULUS = 107_927;
 
-/** Profiles a file as git's diffcore-delta does, so that the same files count as similar. */
+/** Profiles a file as git's diffcore-delta does, so that the same files count as similar as in git. */
 export function profileOf(body: Uint8Array): Profile {
   const isText = !isBinary(body);
   const bytes = new Map<number, number>();

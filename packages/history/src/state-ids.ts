@@ -4,7 +4,10 @@ import type { ObjectId } from './object-id.js';
 import type { FoundTree, KnownStates } from './tree-cursor.js';
 import type { TreeRecord } from './tree-record.js';
 
-/** Maximum number of text keys of one realm. Half of them are dropped when it is reached. */
+/**
+ * Maximum number of text keys of one realm. The least recently used ones are dropped, up to half of the maximum at a
+ * time.
+ */
 const MAX_KEYS = 400_000;
 
 class Realm implements KnownStates {
@@ -72,7 +75,7 @@ export class StateIds {
     return last?.realm === realm ? last.record : undefined;
   }
 
-  /** Records stored objects. Called after the objects are stored, so that a known state can always be read. */
+  /** Records stored objects. Call it after the objects are stored, so that a known state can always be read. */
   learn(fileSystem: FileSystem, { objects, realm, record }: FoundTree): void {
     for (const { key, object } of objects) if (key !== undefined) this.#realm(realm).set(key, object.id);
     this.#lastStates.set(fileSystem, { realm, record });

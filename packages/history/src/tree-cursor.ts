@@ -74,7 +74,7 @@ const encoder = new TextEncoder();
 
 /**
  * Converts a filesystem to git objects, children before parents, the root tree last. Known states are skipped.
- * Directories without files are left out, as in git, unless they are submodules. So is `/.git`.
+ * Directories without files are left out, as in git, unless they are submodules. `/.git` is left out too.
  */
 export class TreeCursor implements Cursor<FoundObject | null> {
   readonly #walk: StateWalk;

@@ -143,8 +143,9 @@ function checkFormat(options: FormatDiffOptions | undefined): DiffFormat {
 }
 
 /**
- * Returns the changes that {@link diff} finds as one unified text, as `git diff` prints it, for people or for `git
- * apply`. As in git, empty directories and owners cannot be expressed.
+ * Returns the changes that {@link diff} finds as one unified text in the form of `git diff`, for people or for `git
+ * apply`. Empty directories and owners cannot be expressed, as in git. Files that a policy forbids to read are left
+ * out.
  *
  * @throws FsError as {@link diff}; TypeError, RangeError for invalid options
  */

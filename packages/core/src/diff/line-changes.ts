@@ -9,7 +9,7 @@ import { grown } from './lines.js';
  */
 export type Changes = Int32Array;
 
-/** Default number of comparisons after which the remaining lines count as replaced as a whole. */
+/** Default number of comparisons after which the search for equal lines ends, see {@link LineSearch}. */
 export const DEFAULT_MAX_WORK = 20_000_000;
 /** Lines examined between two pauses. */
 const SLICE_LINES = 131_072;

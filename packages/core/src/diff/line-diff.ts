@@ -12,7 +12,10 @@ export interface LineChange {
 }
 
 export interface LineDiffOptions {
-  /** Number of comparisons after which all remaining lines count as replaced. Default 20 million, about 0.2 s. */
+  /**
+   * Number of comparisons after which the search for equal lines ends. Lines that it has not matched count as replaced.
+   * Default 20 million, about 0.2 s.
+   */
   readonly maxWork?: number | undefined;
 }
 

@@ -7,7 +7,7 @@ interface Box {
   readonly bEnd: number;
 }
 
-/** Edits searched in one box before it is split at the furthest point. */
+/** A box is searched for a shortest path up to this number of edits at least, unless `maxWork` ends the search. */
 const MIN_SPLIT_EDITS = 256;
 /** Comparisons between two pauses, about 2 ms. */
 const SLICE_COMPARISONS = 200_000;
