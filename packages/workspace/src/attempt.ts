@@ -152,6 +152,7 @@ export class WorkspaceAttempt implements Attempt {
       limits: parts.limits,
       follow: (head, options, isWanted) => followedHead(head, lower, parts.moves, options, isWanted),
       settle: async () => (await accepting()).settleAccepts(this.#acceptParts, headAfterMove),
+      whileUnwritten: (reads, work, options) => parts.pending.whileUnwritten(reads, work, options),
       checkWritable: async (isGuarded) => {
         try {
           parts.checkLive();
@@ -243,28 +244,13 @@ export class WorkspaceAttempt implements Attempt {
       if ((head.root.names?.size ?? 0) === 0) return;
       await this.#refreshedIfChanged(paths, options);
       // Symlinks, in the path or at its end, lead to another path.
-      const real = await this.#realPaths(paths, options);
+      const real = await Promise.all(paths.map((path) => realPathOf(this.fileSystem, path, options)));
       await this.#refreshedIfChanged(
         real.filter((path) => !paths.includes(path)),
         options,
       );
     } catch {
       options.signal?.throwIfAborted();
-    }
-  }
-
-  /**
-   * Returns paths without symlinks. What lies in a moved directory cannot be looked up during its accept, so it is then
-   * looked up again afterwards.
-   */
-  async #realPaths(paths: readonly string[], options: CallOptions): Promise<string[]> {
-    const find = (): Promise<string[]> => Promise.all(paths.map((path) => realPathOf(this.fileSystem, path, options)));
-    try {
-      return await find();
-    } catch (error) {
-      if (!isFsError(error, 'EBUSY')) throw error;
-      await this.#backend.inTurn(async () => undefined);
-      return await find();
     }
   }
 

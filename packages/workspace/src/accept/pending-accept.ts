@@ -8,6 +8,7 @@ import { seal, unseal } from '../log/operation-record.js';
 import type { DiskWrite } from './accept-record.js';
 import type { AcceptedPath } from './apply.js';
 import { sameState } from './attempt-change.js';
+import { type PathRead, WritesAtWork } from './writes-at-work.js';
 
 /** An operation of a live attempt whose changes are, or will be, on the disk. */
 export interface LiveOperation {
@@ -69,6 +70,8 @@ const FOREIGN_MS = 600_000;
  * killed in between, the next one finds the note and completes the log.
  */
 export class PendingAccepts {
+  readonly #atWork = new WritesAtWork();
+
   constructor(
     readonly store: FileSystem,
     readonly path: string,
@@ -77,7 +80,20 @@ export class PendingAccepts {
 
   /** Returns a note that is not in the store yet. */
   note(): AcceptNote {
-    return new AcceptNote(this.store, this.path);
+    return new AcceptNote(this.store, this.path, this.#atWork);
+  }
+
+  /**
+   * Runs work that reads paths while no call of this object writes to them on the disk. Runs it again, with true, if
+   * one has begun before it ended, or if it fails with EBUSY while another client writes. Waits for up to a minute.
+   */
+  whileUnwritten<T>(
+    reads: readonly PathRead[],
+    work: (isAgain: boolean) => Promise<T>,
+    options: CallOptions,
+  ): Promise<T> {
+    const isWriting = async (given: CallOptions): Promise<boolean> => (await this.find(given))?.isLive === true;
+    return this.#atWork.read(reads, isWriting, work, options);
   }
 
   /** Returns the note in the store; undefined if there is none. */
@@ -141,6 +157,7 @@ export class AcceptNote implements AsyncDisposable {
   constructor(
     readonly store: FileSystem,
     readonly path: string,
+    readonly writes: WritesAtWork,
   ) {}
 
   /** Stores the note. Returns false if another call has one. */
@@ -162,6 +179,7 @@ export class AcceptNote implements AsyncDisposable {
     try {
       await this.store.writeFile(this.path, text, { ...options, ...(this.#isStored ? {} : { flag: 'wx' }) });
       this.#isStored = true;
+      this.writes.begin(pending.writes);
     } catch (error) {
       if (!isFsError(error, 'EEXIST')) throw error;
       throw new WorkspaceError('refused', 'Another accept of this attempt has begun: wait until it is done');
@@ -178,9 +196,11 @@ export class AcceptNote implements AsyncDisposable {
   async end(): Promise<void> {
     if (this.#isStored) await this.store.rm(this.path, { force: true });
     this.#isStored = false;
+    this.writes.end();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.writes.end();
     atWork.delete(this.id);
   }
 }

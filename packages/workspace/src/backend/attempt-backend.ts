@@ -15,6 +15,7 @@ import {
   StorageError,
   type Version,
 } from '@scratchfs/core';
+import type { PathRead } from '../accept/writes-at-work.js';
 import { entryAt, type Head } from '../delta/delta-node.js';
 import { ShownIds } from '../delta/own-ids.js';
 import { isTold, settledHead } from '../delta/settled.js';
@@ -50,6 +51,10 @@ export interface AttemptBackendOptions {
    * work: then the disk may be between two states.
    */
   readonly settle?: (() => Promise<boolean>) | undefined;
+  /** Runs work that reads paths while no accept writes to them; again, with true, if one has begun before it ended. */
+  readonly whileUnwritten?:
+    | (<T>(reads: readonly PathRead[], work: (isAgain: boolean) => Promise<T>, options: CallOptions) => Promise<T>)
+    | undefined;
   /**
    * Called before each commit with writes; throws if the attempt cannot be changed. With `isGuarded` it need not read
    * the store for a discard, because nothing is stored if one of the guards exists.
@@ -87,7 +92,23 @@ export class AttemptBackend implements Backend {
     this.#options = options;
   }
 
-  async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
+  load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
+    const reads = requests.map((one) => ({ kind: one.kind, path: one.kind === 'path' ? one.path : one.at.path }));
+    return this.#whileUnwritten(reads, () => this.#load(requests, call), call);
+  }
+
+  /** Runs work that reads paths, and appends nothing, while no accept writes to them. */
+  #whileUnwritten<T>(reads: readonly PathRead[], work: () => Promise<T>, call: BackendCall | undefined): Promise<T> {
+    const { log, whileUnwritten } = this.#options;
+    if (whileUnwritten === undefined) return work();
+    const again = (isAgain: boolean): Promise<T> => {
+      if (isAgain) operationContext.getStore()?.looked?.delete(log);
+      return work();
+    };
+    return whileUnwritten(reads, again, signalOf(call));
+  }
+
+  async #load(requests: readonly LoadRequest[], call: BackendCall | undefined): Promise<readonly LoadResult[]> {
     this.#enter(call);
     const { head } = await this.#newest(call);
     const view = this.view(await this.#followed(head, call, shownBy(requests)));
@@ -124,7 +145,7 @@ export class AttemptBackend implements Backend {
    */
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     const work = (): Promise<CommitResult> => this.#commit(batch, call);
-    return batch.writes.length === 0 ? work() : this.inTurn(work);
+    return batch.writes.length === 0 ? this.#whileUnwritten(batch.checks, work, call) : this.inTurn(work);
   }
 
   /** Runs work that appends to the log, after the commits and the other work that were queued before. */

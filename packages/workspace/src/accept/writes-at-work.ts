@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type CallOptions, isFsError, parentPath } from '@scratchfs/core';
+import type { DiskWrite } from './accept-record.js';
+
+/** A request for a path, its entries (`list`, `listing`, `empty`), or everything under it (`tree`). */
+export interface PathRead {
+  readonly kind: string;
+  readonly path: string;
+}
+
+/** Time in milliseconds for which a read waits. With a bound, no call can wait for itself forever. */
+const MAX_WAIT_MS = 60_000;
+const PAUSE_MS = 5;
+
+/**
+ * The writes to the disk of an accept, an undo or redo of one, or an operation of a live attempt, from before the first
+ * until its operation is in the log. In between, the disk and the log do not agree: a moved file may be missing at both
+ * of its paths. Reads of these paths therefore wait.
+ */
+export class WritesAtWork {
+  /** Number of writes that have begun. */
+  #begun = 0;
+  /** Reports whether a read sees a difference that the writes make, or a state in between. Undefined without writes. */
+  #touches: ((read: PathRead) => boolean) | undefined;
+
+  /** Begins writes, or replaces those that have begun. */
+  begin(writes: readonly DiskWrite[]): void {
+    this.#begun++;
+    this.#touches = touching(writes);
+  }
+
+  end(): void {
+    this.#touches = undefined;
+  }
+
+  /**
+   * Runs work that reads paths while nothing writes to them. Runs it again if writes have begun before it ended,
+   * or if it fails with EBUSY while another client is writing.
+   * @param isWriting reports whether another client is writing
+   * @param work called with true if it runs again
+   */
+  async read<T>(
+    reads: readonly PathRead[],
+    isWriting: (options: CallOptions) => Promise<boolean>,
+    work: (isAgain: boolean) => Promise<T>,
+    { signal }: CallOptions,
+  ): Promise<T> {
+    const until = performance.now() + MAX_WAIT_MS;
+    for (let [isAgain, isLast] = [false, false]; ; isAgain = true) {
+      while (this.#touches !== undefined && reads.some(this.#touches) && performance.now() < until) {
+        signal?.throwIfAborted();
+        await pause(PAUSE_MS);
+      }
+      const begun = this.#begun;
+      const hasBegun = (): boolean => this.#begun !== begun && performance.now() < until;
+      try {
+        const result = await work(isAgain);
+        if (!hasBegun()) return result;
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (hasBegun()) continue;
+        if (isLast || !isFsError(error, 'EBUSY')) throw error;
+        // If the other client has ended since, the last try finds its operation.
+        isLast = performance.now() >= until || !(await isWriting({ signal }));
+        if (!isLast) await pause(PAUSE_MS);
+      }
+    }
+  }
+}
+
+function touching(writes: readonly DiskWrite[]): (read: PathRead) => boolean {
+  const paths = new Set(writes.map(({ path }) => path));
+  const changed = new Set<string>();
+  const above = new Set<string>();
+  for (const { path, before, after } of writes) {
+    if (before === null || after === null) changed.add(parentPath(path));
+    for (let top = parentPath(path); !above.has(top); top = parentPath(top)) above.add(top);
+  }
+  return ({ kind, path }) => {
+    if (kind === 'tree' && above.has(path)) return true;
+    if ((kind === 'list' || kind === 'listing' || kind === 'empty') && changed.has(path)) return true;
+    for (let top = path; ; top = parentPath(top)) {
+      if (paths.has(top)) return true;
+      if (top === '/') return false;
+    }
+  };
+}
