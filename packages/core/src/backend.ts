@@ -245,7 +245,7 @@ export interface Batch {
 }
 
 export type CommitResult =
-  /** `version` is now the version of every node that the batch created, wrote, or whose metadata or times it set. */
+  /** `version` is now the version of each node that exists at a `path` or `to` of the batch's writes. */
   | { readonly kind: 'ok'; readonly version: Version }
   /** A precondition failed; nothing changed. `checks` has the positions of failed checks, not necessarily of all. */
   | { readonly kind: 'conflict'; readonly checks: readonly number[] }
@@ -288,7 +288,8 @@ export interface BackendCall {
   readonly isAborted?: boolean | undefined;
   /**
    * For a load: true if the backend may return a state that this client has seen before, to save a request, but none
-   * older than its earlier results for this client. The commit confirms what was read. Default false.
+   * older than its earlier results for this client. The engine confirms such results before it relies on them. Default
+   * false.
    */
   readonly mayBeOld?: boolean | undefined;
 }

@@ -99,7 +99,7 @@ abstract class Kinded {
 export class Dirent extends Kinded {
   constructor(
     readonly name: string,
-    /** The path of the directory that has the name. It starts with the path that the caller of `readdir` gave. */
+    /** The path of the directory that has the name, based on the path that the caller of `readdir` gave. */
     readonly parentPath: string,
     readonly kind: EntryKind,
   ) {

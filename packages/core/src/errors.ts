@@ -34,7 +34,7 @@ const REASONS = {
 
 /** Details of an {@link FsError} besides its code. */
 export interface FsErrorDetails {
-  /** The system call, as node names it: `open`, `mkdir`, `rename` … */
+  /** The system call, as node names it (`open`, `mkdir`, `rename` …), or the method. */
   readonly syscall?: string | undefined;
   readonly path?: string | undefined;
   /** The second path of an operation on two paths, such as `rename`. */

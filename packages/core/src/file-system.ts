@@ -219,8 +219,8 @@ export interface Capabilities {
 
 /**
  * A filesystem: POSIX rules over a storage. Methods have the names and meaning of `node:fs/promises` where one exists;
- * the intended differences are listed in `.github/DIFFERENCES.md`. Changes are atomic: every other reader and writer
- * sees all of a call's changes or none, unless the filesystem does not declare `transactions`.
+ * the intended differences are listed in `.github/DIFFERENCES.md`. Changes are atomic, unless a layer such as `mount`
+ * says otherwise: every other reader and writer sees all of a call's changes or none.
  *
  * The stated costs are for a storage in memory; on a remote one, requests count. *Depth* is the number of names in the
  * path: each is one search in its directory, logarithmic in the number of entries. The first write after a checkpoint,
@@ -307,7 +307,7 @@ export interface FileSystem extends AsyncDisposable {
   ): Promise<string>;
   readFile(path: Path, options?: BytesOptions | null): Promise<Uint8Array<ArrayBuffer>>;
   readFile(path: Path, options?: ReadFileOptions | TextEncoding | null): Promise<Uint8Array<ArrayBuffer> | string>;
-  /** Returns the file as UTF-8 text; malformed bytes become U+FFFD; a byte order mark is kept. O(depth + bytes). */
+  /** Returns the file as UTF-8 text. Malformed bytes become U+FFFD, a byte order mark is kept. O(depth + bytes). */
   readText(path: Path, options?: CallOptions): Promise<string>;
   /** Returns the file's lines without their ends (`\n` or `\r\n`); a final newline adds no line. O(depth + bytes). */
   readLines(path: Path, options?: CallOptions): Promise<string[]>;
@@ -326,7 +326,8 @@ export interface FileSystem extends AsyncDisposable {
   /**
    * Replaces an exact piece of text, which must occur once (or, with `all`, at least once). Returns the number of
    * replacements. O(depth + bytes of the file).
-   * @throws FsError EINVAL if the text does not occur, or without `all` more than once; the file is then unchanged
+   * @throws FsError EINVAL if the text is empty or does not occur, occurs more than once without `all`, or the file is
+   *   not UTF-8; the file is then unchanged
    */
   editFile(path: Path, search: string, replacement: string, options?: EditOptions): Promise<number>;
   /**

@@ -7,8 +7,8 @@ import { quote } from './errors.js';
  */
 export interface Limits {
   /**
-   * Bytes of all files; a hard-linked file counts once; a symlink counts its target's bytes; a removed file counts
-   * while this client has it open.
+   * Bytes of all files. A hard-linked file counts once, a symlink counts the bytes of its target, and a removed file
+   * counts while this client has it open.
    */
   readonly maxTotalSize?: number | undefined;
   /** Bytes of a single file, or of a symlink's target. */
@@ -21,7 +21,7 @@ export interface Limits {
 
 /** Usage of a filesystem. The root is not counted. */
 export interface FileSystemStats {
-  /** Bytes of all files; a hard-linked file counts once; a symlink counts its target's bytes. */
+  /** Bytes of all files. A hard-linked file counts once, and a symlink counts the bytes of its target. */
   readonly totalSize: number;
   /** Names that are not directories; a hard-linked file counts once per name. */
   readonly fileCount: number;

@@ -10,7 +10,7 @@ export const MAX_DEPTH = 1000;
 export const MAX_LINK_HOPS = 40;
 
 /**
- * Normalizes a path: `\` becomes `/`; the result is absolute, without `.`, empty segments and trailing `/`; `..` is
+ * Normalizes a path: `\` becomes `/`, and the result is absolute, without `.`, empty segments and trailing `/`. `..` is
  * resolved lexically and stops at `/`. Linear in its length. With `withNames: false`, the length of single names is not
  * checked: the walk along the path does that, and may fail at an earlier name for another reason.
  * @throws TypeError if it is not a string or contains NUL (`ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE` in node)

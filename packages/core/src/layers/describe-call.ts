@@ -12,7 +12,6 @@ export function pathsOf(call: Call): string[] {
     .filter((path) => typeof path === 'string');
 }
 
-/** Returns the detail of a call besides its paths. */
 export function detailOf(call: Call): string | undefined {
   const [first, second] = call.args;
   if (call.on === 'handle') return undefined;

@@ -24,7 +24,8 @@ export function recordOf(path: string, stats: Stats, target: string | undefined)
 }
 
 /**
- * Returns the record of a listed entry; undefined for a file or link that needs `lstat`: of several names or size 0.
+ * Returns the record of a listed entry. Undefined for a file or link that needs `lstat`, because it has several names
+ * or the size 0.
  */
 export function recordOfEntry(info: EntryInfo): NodeRecord | undefined {
   // A listing does not know the size of a file whose content a function returns, if none was given: it says 0.

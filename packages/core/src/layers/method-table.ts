@@ -31,7 +31,7 @@ export interface MethodSpec {
   readonly syscall: string;
   /** Returns the paths among the arguments, in order. */
   readonly paths: (args: readonly unknown[]) => readonly PathUse[];
-  /** Effect of the method besides its paths: on the state as a whole, or by a caller's code. */
+  /** Effect beyond the paths: `look` and `change` concern the state as a whole, `code` runs a caller's function. */
   readonly whole: 'nothing' | 'look' | 'change' | 'code';
   /** Kind of the result or callback argument, if the layer has to wrap it. */
   readonly answers: 'plain' | 'handle' | 'fileSystem';

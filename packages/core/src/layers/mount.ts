@@ -14,10 +14,11 @@ import { Namespace } from './mount/namespace.js';
  * mount point, or of a directory that contains one, are EBUSY (ENOTEMPTY for `rmdir` of a directory that leads to one).
  * `cp` and `copyFile` copy contents across filesystems. `ino` is unique together with `dev`.
  *
- * Every method is atomic in the filesystem that its path leads to; the path is resolved before. `cp` from one
- * filesystem to another, or of a directory that contains mount points, works entry by entry: a failure leaves the
- * copied entries. Each filesystem keeps its own limits; `limits` are those of the only one that can be changed (of the
- * root if none can), else `{}`; `stats` is the sum of all, including what mount points hide, each filesystem once.
+ * A change is atomic in the filesystem that its path leads to; the path is resolved before. `cp` and `copyFile` from
+ * one filesystem to another, and `cp` of a directory that contains mount points, work step by step: a failure leaves
+ * what was already copied. Each filesystem keeps its own limits; `limits` are those of the only one that can be changed
+ * (of the root if none can), else `{}`; `stats` is the sum of all, including what mount points hide, each filesystem
+ * once.
  *
  * `checkpoint`, `rollback` and `drop` apply to all filesystems that can be changed (`capabilities.writes`), one after
  * another (on synchronous ones nothing runs in between): a read-only one has no state to keep. `checkpoint` and

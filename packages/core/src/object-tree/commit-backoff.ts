@@ -11,7 +11,7 @@ import {
 } from './priority-request.js';
 import type { StoreCalls } from './store-calls.js';
 
-/** Number of last commits among which those of other clients count as competition. */
+/** Number of latest commits: other clients that made one of them count as competitors. */
 const RECENT_COMMITS = 32;
 /** Number of own commits for which a client remembers a lost race. */
 const RACE_MEMORY_COMMITS = 8;

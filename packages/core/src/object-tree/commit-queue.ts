@@ -27,7 +27,7 @@ import type { Pages } from './stored-page.js';
 const MAX_COMMIT_OPERATIONS = 256;
 /** Bytes of contents after which a commit takes no more operations. */
 const MAX_COMMIT_CONTENT_BYTES = 32 * 2 ** 20;
-/** Races that a group of operations may lose before it fails. */
+/** Attempts to commit a group of operations before it fails. Most of them end with a lost race. */
 const MAX_RACES = 100;
 /**
  * Age after which a head is read again while objects are put. About ten commits a second are possible, so by then other
@@ -596,7 +596,7 @@ export class CommitQueue {
   ): 'open' | 'won' | 'absent' | 'unknown' {
     if (tag === base.tag) return 'open';
     if (head.clients.some((one) => one.client === this.#client && one.flight === sequence)) return 'won';
-    // Every attempt was refused.
+    // No attempt can have replaced the head.
     if (!mayHaveHappened) return 'absent';
     // A head without clients from before the swap may have forgotten this client too.
     const oldest = head.clients[MAX_REMEMBERED_CLIENTS - 1];

@@ -7,7 +7,7 @@ import { systemTimer, type Timer } from '../engine/scheduling/deadline.js';
 export interface ObjectTreeOptions extends AsyncStorageOptions {
   /** Create the filesystem if it does not exist; with false: `StorageError` of kind `lost`. Default true. */
   readonly create?: boolean | undefined;
-  /** Milliseconds by which a read may be stale; 0 reads the head for every read. Default 0. */
+  /** Milliseconds by which a read of the current state may be stale. Default 0. */
   readonly maxStalenessMs?: number | undefined;
   /**
    * Milliseconds after which a request to the store without a response fails. Default 10,000. To determine the

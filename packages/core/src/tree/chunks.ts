@@ -39,7 +39,7 @@ class Branch {
 type Slot = Branch | Chunk | undefined;
 
 /**
- * Large content: a persistent tree of chunks in which zeros that were never written take no space, so that the cost
+ * Large content: a persistent tree of chunks in which chunks that were never written take no space, so that the cost
  * follows the bytes written and not the size. The file's node keeps the size; no chunk lies completely beyond it.
  */
 export class Chunks {
@@ -143,7 +143,7 @@ export class Chunks {
     return nextIn(this.root, this.height, index);
   }
 
-  /** Returns how many of `size` bytes take no space. */
+  /** Returns how many of `size` bytes are in chunks that are not stored. */
   holes(size: number): number {
     let holes = size;
     for (let at = this.nextIndex(0); at < Math.ceil(size / CHUNK_BYTES); at = this.nextIndex(at + 1))

@@ -169,7 +169,7 @@ export class ContentStore {
     setContent(target, data, source.start, source.size);
   }
 
-  /** Returns how many bytes are zeros that take no space. */
+  /** Returns how many bytes are zeros in chunks that are not stored. */
   holes({ data, size }: ContentNode): number {
     return data instanceof Chunks ? data.holes(size) : 0;
   }
