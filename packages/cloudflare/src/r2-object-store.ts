@@ -5,7 +5,7 @@ import { toStorageError } from './r2-errors.js';
 
 /** Prefix of every key. */
 const ROOT = 'scratchfs/';
-/** Names beside the objects, which no listing contains. An `S3Storage` may have left a probe. */
+/** Names beside the objects, which `list` leaves out. An `S3Storage` may have left a probe. */
 const HEAD_NAMES: readonly string[] = ['probe', 'head'];
 
 /**

@@ -7,7 +7,9 @@ import { isLostRace, isMissing, isNotModified, isPastEnd, isSurelyLostRace, toSt
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
 
-/** Names of the probe for conditional writes and of the head. `list` leaves them out: they are no objects of the tree. */
+/**
+ * Names of the probe for conditional writes and of the head. `list` leaves them out: they are not objects of the tree.
+ */
 const HEAD_NAMES: readonly string[] = ['probe', 'head'];
 
 export interface S3Location {

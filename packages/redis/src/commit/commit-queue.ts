@@ -285,7 +285,7 @@ export class CommitQueue {
         this.#finish(operation, outcome);
         return;
       }
-      // Another client wrote first: the staged commit was not applied and never will be under this number.
+      // Another write came first: the staged commit was not applied and never will be under this number.
       this.sequences.settle(operation.sequence);
       operation.sequence = this.sequences.next();
       operation.isSent = false;

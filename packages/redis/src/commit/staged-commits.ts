@@ -15,7 +15,7 @@ import { type BatchPart, splitBatch } from './split-batch.js';
 
 /** Milliseconds for which a lock blocks other writers after its holder has last renewed it. */
 const LOCK_LEASE_MS = 5_000;
-/** Attempts that other clients' writes may invalidate before the batch is staged with the state locked. */
+/** Attempts that other writes may invalidate before the batch is staged with the state locked. */
 const MAX_UNLOCKED_ATTEMPTS = 1;
 
 /** Encodes a request with a single batch. */
@@ -42,7 +42,7 @@ interface StagedCommit {
 /**
  * Commits of batches that exceed one request. The writes are applied in several requests to a private copy of the
  * state. One last request makes the copy the current state, provided that the current state has not changed. If another
- * client wrote first, the batch is staged again, this time with other writers locked out unless it begins with `clear`.
+ * write came first, the batch is staged again, this time with other writers locked out unless it begins with `clear`.
  */
 export class StagedCommits {
   constructor(

@@ -2,10 +2,11 @@ import { DIRECTORY_AT, NODE_BYTES, RECORD_FIELD } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
- * Serves load requests from one state. `ARGV[2]` is the processor time that the reply may take, in microseconds; the body has
- * the requests. `load.used` is the estimate so far by the costs below, `load.bytes` the size of the reply. The cost is mostly in
- * the number of objects read, however small, and of buckets scanned. Records and objects are returned as they are stored, each
- * with its transform; the client decodes them. A reply that is incomplete says where to continue.
+ * Serves load requests from one state. `ARGV[2]` is the processor time that the reply may take, in microseconds; the
+ * body has the requests. `load.used` is the estimate so far by the costs below, `load.bytes` the size of the reply. The
+ * cost is mostly in the number of objects read, however small, and of buckets scanned. Records and objects are returned
+ * as they are stored, each with its transform; the client decodes them. If the reply is incomplete, the client asks for
+ * the rest.
  */
 export const LOAD = lua`
 local load = { budget = tonumber(ARGV[2]), used = 0, bytes = 0 }

@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * Resolves the paths of a request. Each is named once, as its parent's index and a name, so that each directory is
- * looked up once. Directories are cached until names change. Index 0 is the root.
+ * Resolves the paths of a request. Each is given as its parent's index and a name. Index 0 is the root. Directories
+ * that were looked up are cached until names change.
  */
 export const PATHS_IN_TREE = lua`
 local paths = { found = {} }

@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * Reference counting. An object has one reference; additional ones are counted in the references hash. An object without any
- * is queued to be freed. Scripts collect changes in `delta` and store them once, at the end.
+ * Reference counting. An object has one reference; additional ones are counted in the references hash. An object
+ * without any is queued to be freed. Scripts collect changes in `delta` and store them together.
  */
 export const REFERENCES = lua`
 local refs = { delta = {} }
