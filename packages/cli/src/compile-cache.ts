@@ -30,7 +30,10 @@ export function isOwn({ uid, mode }: Stats): boolean {
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
 }
 
-/** Reports whether a path is a directory of this user, not a link to one, in which no other user can replace files. */
+/**
+ * Reports whether a path is a directory of this user, not a link to one, in which no other user can replace files. On
+ * Windows, only whether it is a directory.
+ */
 export function isOwnDirectory(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats?.isDirectory() === true && isOwn(stats);

@@ -6,11 +6,11 @@ import type { StoredHead } from '@scratchfs/core/object-tree';
 import { hasCode, unlinkIfPresent } from './disk-errors.js';
 import { fileIdentity, readIdentified, type StoreDirectory } from './store-directory.js';
 
-/** Older heads kept besides the current one. */
+/** Minimum number of older heads that are kept besides the current one. */
 const KEPT_HEADS = 32;
 /** Commits between two deletions of older heads. */
 const CLEANING_INTERVAL = 16;
-/** Attempts to read a head while others replace it. */
+/** Attempts to read or delete a head while others replace it. */
 const MAX_ATTEMPTS = 100;
 
 const FORMAT_VERSION = 1;

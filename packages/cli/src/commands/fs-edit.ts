@@ -38,7 +38,10 @@ export function run(call: Call): Promise<Result> {
   });
 }
 
-/** Lets the user edit a copy, and writes it back. @throws CliError if the file was changed in the meantime */
+/**
+ * Lets the user edit a copy, and writes it back. @throws CliError if the editor fails, or the file was changed in the
+ * meantime
+ */
 async function edited(
   { environment, interrupts, signal }: Call,
   at: string,

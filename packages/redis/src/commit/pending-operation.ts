@@ -68,8 +68,8 @@ export function newOperation(batch: Batch, sequence: number, call: BackendCall |
 }
 
 /**
- * Classifies a batch. Read-only batches run another script. Batches that only remove names run even on a server without
- * free memory, so they must not share a request with writes that need memory.
+ * Classifies a batch. Read-only batches run another script. Batches that only remove names and touch directories run
+ * even on a server without free memory, so they must not share a request with writes that need memory.
  */
 function kindOf({ writes }: Batch): BatchKind {
   if (writes.length === 0) return 'check';

@@ -7,7 +7,7 @@ export const BLOCKING_READ_MS = 4_000;
 /** Milliseconds during which added streams are collected, so that they interrupt a read only once. */
 const COLLECT_MS = 2;
 
-/** The multiplexer of each client that a user has passed. */
+/** Multiplexers by the user's client, unless that is a cluster. */
 const sharedMultiplexers = new WeakMap<RedisClient, StreamMultiplexer>();
 
 /** An entry of a change stream. */

@@ -8,8 +8,9 @@ export interface ParsedUrl {
 }
 
 /**
- * Parses `redis://[user:password@]host:port/db?namespace=…&keyPrefix=…&ttlMs=…&timeoutMs=…`; `rediss:` uses TLS.
- * @throws TypeError for anything else. The message never contains the URL, which may carry a password
+ * Parses `redis://[user:password@]host:port/db?namespace=…&keyPrefix=…&ttlMs=…&timeoutMs=…`; `rediss:` uses TLS. Port,
+ * database and parameters may be left out.
+ * @throws TypeError for an invalid URL. The message never contains the URL, which may carry a password
  */
 export function parseUrl(text: string): ParsedUrl {
   const url = tryUrl(text);

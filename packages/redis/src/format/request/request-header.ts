@@ -16,7 +16,10 @@ export interface RequestHeader {
   readonly settled: string;
   /** True if the sender holds the lock of the state. */
   readonly holdsLock: boolean;
-  /** True if the request only removes names. Such a request runs even if the server has no free memory. */
+  /**
+   * True if the request only removes names and touches directories. Such a request runs even if the server has no free
+   * memory.
+   */
   readonly onlyRemoves: boolean;
   /**
    * True if the commit script may try its fast path: each batch only has checks, or writes the content of one file and

@@ -303,7 +303,7 @@ function nodes.addTotals(directory, size, files, directories, linked)
 end
 `;
 
-/** Less frequent functions: changing arrays, applying transforms, splitting and merging buckets. */
+/** Less frequent functions, such as changing arrays, applying transforms, splitting and merging buckets. */
 export const NODES_RARE = lua`
 function nodes.rare()
   if nodes.rarely then return nodes.rarely end
