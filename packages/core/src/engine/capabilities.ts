@@ -24,7 +24,10 @@ export const CHECKPOINT_CAPABILITIES: Capabilities = Object.freeze({
   writes: false,
 });
 
-/** Returns the abilities inside a transaction, which has no checkpoints, forks, nested transactions or shared watch. */
+/**
+ * Returns the abilities inside a transaction: without checkpoints and what needs them, forks, nested transactions and
+ * shared watch.
+ */
 export function inTransaction(capabilities: Capabilities): Capabilities {
   return Object.freeze({
     ...capabilities,

@@ -60,7 +60,7 @@ export class ChangeFeed {
     for (const onFailure of listeners) onFailure(error);
   }
 
-  /** Publishes changes that have taken effect in `tree`. */
+  /** Publishes changes that have taken effect in `tree`. With a source, listeners get them from there instead. */
   publish(changes: readonly Change[], tree: Tree): void {
     this.files.follow(changes, tree);
     if (this.#source === undefined) this.#tell(changes);

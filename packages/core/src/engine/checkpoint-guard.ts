@@ -32,6 +32,7 @@ class CheckpointGuard implements ComposedGuard {
   readonly guards = [REFUSE_CHANGES];
   readonly hides = false;
 
+  /** Called only by {@link checkpointContext}, with the guard that is here already. */
   and(): ComposedGuard {
     return this;
   }

@@ -50,7 +50,10 @@ export interface Executor {
   /** `from`: the checkpoint whose state the fork starts with; by default the current state. */
   fork(from: Checkpoint | string | undefined, signal?: AbortSignal): Promise<Executor>;
   transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Closes the executor: later calls fail with `StorageError` of kind `closed`. */
+  /**
+   * Closes the executor: later calls fail with `StorageError` of kind `closed`. That of a remote transaction stays
+   * open.
+   */
   close(): Promise<void>;
 }
 

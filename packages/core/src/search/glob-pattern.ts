@@ -21,9 +21,9 @@ export interface Glob {
 }
 
 /**
- * Compiles a glob pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `**` as a whole segment (any number of segments),
- * `{a,b}`, `{1..3}`, `{a..e}`, and bash's `@(a|b)` (one of them), `?(a|b)` (one or nothing), `*(a|b)` (any number) and
- * `+(a|b)` (one or more). There is no escape: `\` separates like `/`, and `[*]` is a literal star.
+ * Compiles a glob pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]` or `[^a]`, `**` as a whole segment (any number of
+ * segments), `{a,b}`, `{1..3}`, `{a..e}`, and bash's `@(a|b)` (one of them), `?(a|b)` (one or nothing), `*(a|b)` (any
+ * number) and `+(a|b)` (one or more). There is no escape: `\` separates like `/`, and `[*]` is a literal star.
  *
  * Matching takes at most the length of the pattern times that of the path. bash's `!(a|b)` would take more and is
  * refused. `{a}`, an unpaired bracket, `!`, and `(` and `|` without one of the operators are literal; POSIX classes are

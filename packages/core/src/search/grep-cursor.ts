@@ -38,7 +38,7 @@ interface Candidate {
 
 /** Maximum number of files whose contents are loaded in one request. */
 const BATCH_FILES = 256;
-/** Maximum bytes of contents loaded in one request. */
+/** Bytes of contents from which on no more files are loaded in the same request. */
 const BATCH_BYTES = 4 * 2 ** 20;
 /** Number of loads of one content after which the file is assumed to change faster than it can be read. */
 const MAX_LOADS = 4;

@@ -64,7 +64,7 @@ export function parseQuery(query: string | LineMatcher, ignoreCase = false): Que
 }
 
 /**
- * Creates a matcher of lines from literal text, or checks a custom one.
+ * Creates a matcher of lines from literal text, or one that checks what a custom matcher returns.
  * @throws TypeError, RangeError as {@link parseQuery}
  */
 export function createMatcher(query: string | LineMatcher, options?: MatcherOptions): LineMatcher {

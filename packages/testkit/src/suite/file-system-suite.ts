@@ -27,7 +27,9 @@ export interface FileSystemSuiteOptions {
   readonly test: TestRunner;
   /** Creates an empty filesystem that takes every stored time from the clock and enforces the limits. */
   readonly create: Create;
-  /** Opens a filesystem from `create` again, as another client whose changes the first one must see in `watch`. */
+  /**
+   * Opens a filesystem from `create` again, as another client. Its `watch` must report the changes of the first one.
+   */
   readonly openAgain?: ((fs: FileSystem) => FileSystem | Promise<FileSystem>) | undefined;
   /** Name of the group of tests. Default `FileSystem`. */
   readonly name?: string | undefined;

@@ -10,7 +10,7 @@ interface NodeState {
 
 /** A complete state by identities: the nodes that names lead to, and their data. */
 export interface Identities {
-  /** `directory/name` to node, by number. */
+  /** The number of each node by `directory/name`, where `directory` is a number too. */
   readonly names: ReadonlyMap<string, number>;
   readonly nodes: ReadonlyMap<number, NodeState>;
 }

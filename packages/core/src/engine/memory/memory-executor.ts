@@ -60,7 +60,7 @@ export class MemoryExecutor implements SyncExecutor {
     limits?: Limits,
     /**
      * Set for the state of a checkpoint, which never changes: throws if the checkpoint is no longer held, or the
-     * storage closed.
+     * storage is closed.
      */
     readonly checkHeld?: () => void,
   ) {

@@ -10,8 +10,8 @@ const MAX_SINGLE_CHECKS = 128;
 /**
  * Replaces the preconditions on a common directory and on entries under it by two: the directory has the same id, and
  * nothing under it has changed since it was loaded. They imply the others if everything that was read under it was
- * loaded with the directory or later. Returns undefined if that is not known, or saves nothing. A conflict is then
- * imprecise: the change may be in an entry that was not read.
+ * loaded with the directory or later. Returns undefined if that is not known, or saves nothing. A conflict of the
+ * second is imprecise: the change may be in an entry that was not read.
  */
 export function* coarsePreconditions(checks: readonly Check[], cache: NodeCache): Steps<readonly Check[] | undefined> {
   if (checks.length <= MAX_SINGLE_CHECKS) return undefined;

@@ -37,7 +37,7 @@ const MAX_REPEATS = 3;
 
 /** With this many individual lookups in a directory, the whole directory is listed too. */
 const ASKED_BEFORE_LISTING = 4;
-/** Maximum number of names of a directory that is listed instead of looked up name by name. */
+/** Maximum number of names of a directory that lookups of single names may cause to be listed. */
 const MAX_LISTED_NAMES = 5000;
 /** Maximum number of names of a directory that is listed at the first lookup. */
 const MAX_UNCHECKED_NAMES = 1000;

@@ -30,7 +30,7 @@ export async function* stepsOf<T>(
   yield* itemsOf(transaction, start, signal);
 }
 
-/** A walk that has been advanced to its first listing. */
+/** A walk that {@link beginWalk} has advanced. */
 export interface BegunWalk<T> {
   /** Items that the cursor has returned so far. */
   readonly held: readonly T[];

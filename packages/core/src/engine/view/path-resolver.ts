@@ -87,7 +87,7 @@ export class PathResolver {
     }
   }
 
-  /** Returns true if the guard allows reading the content at a path. */
+  /** Reports whether the content at a path may be read. */
   mayRead(path: string): boolean {
     const { guard } = this.#view.context;
     return guard === undefined || guard.allows(path, 'read', 'open', this.trace(path));
