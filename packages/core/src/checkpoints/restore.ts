@@ -25,8 +25,8 @@ export type { RestoredPaths };
  *
  * @throws FsError ENOENT for a checkpoint that this filesystem does not hold, or if nothing exists at the path, now or
  *   then; ENOTDIR if something else has taken the place of a parent; EBUSY for the root and mount points; ENOSPC, EFBIG
- *   at a limit; EINVAL inside a transaction; ENOTSUP if the filesystem does not declare `capabilities.rollback`, or if
- *   it, or the one under a restricted filesystem, is not one of this library
+ *   at a limit; EINVAL inside a transaction; ENOTSUP if the filesystem does not declare `capabilities.rollback`, is not
+ *   one of this library, or restricts one that is not
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';

@@ -23,7 +23,7 @@ export interface RolledBack {
   /** The text that the check returned, the message of the error, or a default text if the check returned false. */
   readonly reason: string;
   /**
-   * The error that the work or the check has thrown, or a TypeError if the check returned something else than allowed.
+   * The error that the work or the check has thrown, or a TypeError if the check returned a value that is not allowed.
    */
   readonly error?: unknown;
   /**

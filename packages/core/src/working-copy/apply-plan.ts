@@ -31,7 +31,7 @@ interface At {
 
 /**
  * Applies a plan, whose entries were checked and loaded before.
- * @throws FsError ENAMETOOLONG before anything is changed, if the path of an added entry is too long
+ * @throws FsError ENAMETOOLONG before anything is changed, if the path of an added entry is too long or too deep
  */
 export function* applyPlanSteps(view: View, plan: Plan): Steps<void> {
   for (const { path } of plan.coming) checkPath(path);
