@@ -24,7 +24,7 @@ import { type FileRecord, fromBase64 } from './to-record.js';
 export type FileFunction = () => Content | Promise<Content>;
 
 /**
- * A file whose content a function returns. Its size in bytes is known from the start if it is given; then a content of
+ * A file whose content a function returns. With `size`, in bytes, the size is known from the start, and a content of
  * another size is EIO.
  */
 export interface FunctionFile {

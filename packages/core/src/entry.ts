@@ -23,7 +23,7 @@ export interface EntryInfo {
   readonly accessedAt: number;
   /** Number of names of the file or symlink; 1 for a directory. */
   readonly links: number;
-  /** Target of a symlink, byte for byte as given; undefined otherwise. */
+  /** Target of a symlink, exactly as given; undefined otherwise. */
   readonly target?: string;
 }
 

@@ -120,7 +120,7 @@ export function withBothPaths<T>(syscall: string, path: string, dest: string, op
 
 /**
  * Kinds of storage failures: `unavailable` (not reached, or the response was lost), `timeout`, `lost` (the state
- * disappeared), `corrupt` (bytes that fail their checksum or shape), `version` (in an unknown format), `conflict`
+ * disappeared), `corrupt` (bytes that fail their checksum or shape), `version` (an unknown format), `conflict`
  * (given up because of concurrent changes), `full` (no space left), `denied` (credentials or permissions are missing),
  * `closed`, `unsupported`. The shape of `node:fs` in `@scratchfs/node-fs` shows `full` as ENOSPC, `denied` as EACCES
  * and all others as EIO.

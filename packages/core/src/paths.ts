@@ -10,9 +10,10 @@ export const MAX_DEPTH = 1000;
 export const MAX_LINK_HOPS = 40;
 
 /**
- * Normalizes a path: `\` becomes `/`, and the result is absolute, without `.`, empty segments and trailing `/`. `..` is
- * resolved lexically and stops at `/`. Linear in its length. With `withNames: false`, the length of single names is not
- * checked: the walk along the path does that, and may fail at an earlier name for another reason.
+ * Normalizes a path: `\` becomes `/`, and the result is absolute, without `.`, empty segments and (except for the root)
+ * trailing `/`. `..` is resolved lexically and stops at `/`. Linear in its length. With `withNames: false`, the length
+ * of single names is not checked: the walk along the path does that, and may fail at an earlier name for another
+ * reason.
  * @throws TypeError if it is not a string or contains NUL (`ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE` in node)
  * @throws FsError ENOENT for the empty path, EINVAL for ill-formed text, ENAMETOOLONG beyond a limit
  */

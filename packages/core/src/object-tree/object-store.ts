@@ -122,8 +122,8 @@ export interface ObjectStore {
   /**
    * Puts objects and swaps the head in one atomic step: a store with transactions saves a request for each small write.
    * Returns as `swapHead` does, and fails as it does; if another head was there, none of the objects has to be stored.
-   * It gets up to 16 objects with 1 MiB in total. For larger commits, and in a store without this method, the objects
-   * are put first and the head is swapped then.
+   * It gets 1 to 16 objects with up to 1 MiB in total. For other commits, and in a store without this method, the
+   * objects are put first and the head is swapped then.
    */
   commit?(
     objects: readonly StoredObject[],

@@ -4,7 +4,7 @@ export const SLAB_BYTES = 16 * 1024;
 /** Allocation below which nothing is compacted, in bytes. */
 const MIN_COMPACTED_BYTES = 16 * 1024 * 1024;
 
-/** Many small contents in one array. Nodes of many trees may share bytes, so each is only set when it is reserved. */
+/** Many small contents in one array. Nodes of many trees may share bytes, so later writes use bytes from `used` on. */
 export class Slab {
   readonly bytes = new Uint8Array(SLAB_BYTES);
   used = 0;
