@@ -55,7 +55,7 @@ const ADVICE = 'Do not try it again unchanged; go on without it, or ask the user
 
 /**
  * Waits for approval.
- * @throws NotApprovedError in every other case: no hook, a value other than `true`, an error, a timeout
+ * @throws NotApprovedError if there is no hook, or it returns another value than `true`, fails or takes too long
  * @throws the signal's reason
  */
 export async function askFor(request: ApprovalRequest, options: ApprovalOptions, signal?: AbortSignal): Promise<void> {

@@ -68,7 +68,7 @@ export class Authorizer {
   /**
    * Resolves if an action may run, after waiting for approval if it needs one. Approval is not requested for an action
    * that the sandbox refuses.
-   * @throws InputError, NotApprovedError, SandboxError, the signal's reason
+   * @throws InputError, NotApprovedError, SandboxError, FsError, the signal's reason
    */
   async permit(action: ToolAction, { signal }: ToolCallOptions): Promise<void> {
     const { tool, rule, uses, summary, detail } = action;

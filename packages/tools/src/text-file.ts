@@ -79,7 +79,8 @@ const OTHER_ENCODING = 'a binary file, or text in another encoding';
 /**
  * Reads a file as text.
  * @param given the path as the model wrote it, for messages
- * @throws NotTextError with the kind and the size of the file if it has NUL in its first 8,000 bytes or is not UTF-8
+ * @throws NotTextError with the kind and the size of the file if it has NUL in its first 8,000 bytes or is not UTF-8;
+ *   FsError
  */
 export async function readTextFile(
   fileSystem: FileSystem,

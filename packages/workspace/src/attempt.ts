@@ -194,8 +194,8 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   /**
-   * Returns what the comparison with the disk in a call found, and records its conflicts, so that a write may settle
-   * them.
+   * Returns what the comparison with the disk in a call found. Records the conflicts as told, so that a write may
+   * settle them, unless this is the object of a client.
    */
   #tell(context: OperationContext): RefreshResult {
     const refreshed = refreshedIn(context);

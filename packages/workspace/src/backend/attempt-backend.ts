@@ -61,8 +61,8 @@ export interface AttemptBackendOptions {
    */
   readonly checkWritable?: ((isGuarded: boolean) => Promise<void>) | undefined;
   /**
-   * Paths of the store that exist if `settle` has something to do, or if the attempt was discarded. The step that
-   * stores the operation checks that they do not exist, which saves two reads of the store before it.
+   * Paths of the store that exist if `settle` has something to do, or if the attempt was discarded. With `isGuarded`,
+   * the step that stores the operation checks that they do not exist, which saves two reads of the store before it.
    */
   readonly guards?: readonly string[] | undefined;
   /**

@@ -153,8 +153,9 @@ export class BatchWriter {
   }
 
   /**
-   * Adds to the base of a lower directory that is about to be hidden the list of what it holds. The directory is the one
-   * that the disk has now: the person may have made it anew since the attempt first changed something in it.
+   * If a lower directory is about to be hidden, returns its base with the list of what it holds; otherwise the base as
+   * it is. The directory is the one that the disk has now: the person may have made it anew since the attempt first
+   * changed something in it.
    */
   async #withHeld(base: Base | undefined, entry: DeltaEntry | undefined, isMoved: boolean): Promise<Base | undefined> {
     const isShown = entry === undefined || entry.node?.from?.path === base?.path;

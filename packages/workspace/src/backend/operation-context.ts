@@ -18,7 +18,7 @@ export interface OperationContext {
   readonly merged: Set<string>;
   readonly conflicts: Map<string, Conflict>;
   /**
-   * Error with which the attempt refused the last write. A layer in between, such as a sandbox, may hide it from the
+   * Error with which the attempt last refused a write. A layer in between, such as a sandbox, may hide it from the
    * caller.
    */
   refusal?: WorkspaceError | undefined;

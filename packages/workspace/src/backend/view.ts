@@ -204,9 +204,9 @@ export class View {
   }
 
   /**
-   * Returns the record that shows for a lower node at a path that the attempt has not changed. A file with several
-   * names that it changed under another name is the changed one here too, also if the person has removed that name
-   * since.
+   * Returns the record that shows for a lower node at a path that the attempt has not changed. If the attempt has
+   * changed a file under another of its names, the changed file shows here too, even if the person has removed that
+   * name since.
    */
   #shown(record: NodeRecord): NodeRecord {
     const node = this.head.inodes.get(record.id);
@@ -466,7 +466,9 @@ function isThere({ from }: DeltaNode, record: NodeRecord | null | undefined): bo
   return record?.kind === 'directory' && (from?.isMoved !== true || from.id === record.id);
 }
 
-/** @throws FsError EBUSY for a moved directory: its lower directory is gone, and it must not show as an empty one */
+/**
+ * Must be called if no lower directory shows. @throws FsError EBUSY for a moved directory, which must not show as empty
+ */
 function checkSource({ from }: DeltaNode, path: string): void {
   if (from?.isMoved !== true) return;
   throw new FsError('EBUSY', {

@@ -14,7 +14,10 @@ export type HeldEntry = readonly [name: string, key: Version, state?: EntryState
 /** Lower directories that were listed whole when the attempt hid them, each with its entries. */
 export type Held = readonly (readonly [path: string, entries: readonly HeldEntry[]])[];
 
-/** Maximum number of names that are listed when a directory is hidden, so that moving a large one stays quick. */
+/**
+ * Maximum number of names that are listed when a directory is hidden, so that moving or removing a large one stays
+ * quick.
+ */
 const MAX_NAMES = 2_000;
 /** Maximum total bytes of the files that are read when a directory is removed. Those beyond are known by key alone. */
 const MAX_BYTES = 16 << 20;
