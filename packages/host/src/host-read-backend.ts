@@ -19,10 +19,10 @@ export class HostReadBackend implements Backend {
   protected readonly ids = new NodeIds();
   protected readonly reader: HostReader;
   /**
-   * Loads that still look up names under the root. The root's descriptor stays open until they end, because its number
+   * Loads and checks that still look up names under the root. The root's descriptor stays open until they end, because its number
    * may be reused for another directory.
    */
-  readonly #loads = new Set<Promise<unknown>>();
+  readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
   /** @param hidesGit true if names that a disk reads as `.git` count as missing */
@@ -37,21 +37,12 @@ export class HostReadBackend implements Backend {
 
   async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.enter(call);
-    const load = this.#load(requests, call);
-    this.#loads.add(load);
-    try {
-      return await load;
-    } finally {
-      this.#loads.delete(load);
-    }
+    return this.#beforeClosing(this.#load(requests, call));
   }
 
-  async commit({ checks, writes }: Batch, call?: BackendCall): Promise<CommitResult> {
+  async commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     this.enter(call);
-    const failed = await this.failedOf(checks);
-    if (failed.length > 0) return { kind: 'conflict', checks: failed };
-    if (writes.length > 0) throw new FsError('EROFS');
-    return { kind: 'ok', version: 'read' };
+    return this.#beforeClosing(this.#check(batch));
   }
 
   async outcome(_operationId: string): Promise<CommitResult | 'absent' | 'unknown'> {
@@ -70,12 +61,29 @@ export class HostReadBackend implements Backend {
 
   /** Awaited by `close` before it closes the root. */
   protected async settled(): Promise<void> {
-    await Promise.allSettled(this.#loads);
+    await Promise.allSettled(this.#running);
   }
 
   protected enter(call: BackendCall | undefined): void {
     call?.signal?.throwIfAborted();
     if (this.#closed) throw new StorageError('closed', 'The directory is closed');
+  }
+
+  /** Waits for work that uses the root, which `close` waits for too. */
+  async #beforeClosing<T>(work: Promise<T>): Promise<T> {
+    this.#running.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#running.delete(work);
+    }
+  }
+
+  async #check({ checks, writes }: Batch): Promise<CommitResult> {
+    const failed = await this.failedOf(checks);
+    if (failed.length > 0) return { kind: 'conflict', checks: failed };
+    if (writes.length > 0) throw new FsError('EROFS');
+    return { kind: 'ok', version: 'read' };
   }
 
   async #load(requests: readonly LoadRequest[], call: BackendCall | undefined): Promise<readonly LoadResult[]> {

@@ -150,6 +150,12 @@ describe('the life of a work tree', () => {
     expect(await treeOf(await snapshot())).toBe(await treeOf(start));
     writeFileSync(join(work, 'sub/deep/vendored.txt'), 'work');
     await expect(snapshot()).rejects.toThrow(/'sub\/deep\/vendored.txt': a submodule is there/);
+    const skipped: string[] = [];
+    const skipUnrepresentable = ({ path }: { readonly path: string }): void => void skipped.push(path);
+    expect(await treeOf(await versions.createSnapshot(work, start, 'same', { skipUnrepresentable }))).toBe(
+      await treeOf(start),
+    );
+    expect(skipped).toEqual(['sub/deep/vendored.txt']);
     await versions.rollback(start, work);
     expect(readdirSync(join(work, 'sub'))).toEqual([]);
     folders.repository().git('clone', '-q', inner.path, join(work, 'sub'));

@@ -439,7 +439,10 @@ export class HostHistory implements AsyncDisposable {
       const before = gone.get(path);
       gone.delete(path);
       if (mode === '160000') continue;
-      if (isBeneath(submodules, path)) onUnrepresentable({ path, reason: 'a submodule is there' });
+      if (isBeneath(submodules, path)) {
+        onUnrepresentable({ path, reason: 'a submodule is there' });
+        continue;
+      }
       const id = known ?? history.blobId(body as Uint8Array);
       record.put(file, id, this.#clock());
       if (before?.id !== id || before.mode !== mode) edits.set(path, { mode, id });
