@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createFileSystem } from 'scratchfs';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Attempt } from '../attempt-types.js';
 import { Directories, type Entry, fill } from '../testing/directories.js';
@@ -175,6 +177,33 @@ describe('an accept as a merge', () => {
       expect((await attempt.diff()).paths).toEqual([]);
       await expect(attempt.undo()).rejects.toThrow(`git revert ${result.commit}`);
     });
+  });
+
+  it('needs no content from before the changes, and has a conflict where it would merge with a missing one', async () => {
+    const repository = directories.repository({ ...FILES, 'both.txt': 'one\ntwo\nthree\nfour\n' });
+    const store = createFileSystem();
+    {
+      await using workspace = await openWorkspace(repository, { store });
+      const { fileSystem } = await workspace.attempt();
+      await fileSystem.editFile('/a.txt', 'line 3\n', 'agent\n');
+      await fileSystem.editFile('/both.txt', 'one', 'agent');
+    }
+    const old = [lines(30), 'one\ntwo\nthree\nfour\n'].map((text) => createHash('sha256').update(text).digest('hex'));
+    for (const hash of old) await store.unlink(`/contents/${hash[0]}/${hash[1]}/${hash}`);
+    fill(repository, { 'both.txt': 'one\ntwo\nthree\nperson\n' });
+    directories.commit(repository, 'person');
+    await using workspace = await openWorkspace(repository, { store });
+    const attempt = await workspace.attempt();
+    const conflicts = [{ path: '/both.txt', code: 'binary' }];
+    expect(await attempt.accept({ as: 'merge' })).toMatchObject({ success: false, conflicts });
+    expect(await attempt.accept({ as: 'merge', onConflict: 'skip' })).toMatchObject({
+      accepted: ['/a.txt'],
+      conflicts,
+    });
+    expect(read(repository, 'a.txt')).toBe(lines(30, { 3: 'agent' }));
+    expect((await attempt.refresh()).conflicts).toMatchObject(conflicts);
+    expect(await attempt.fileSystem.readText('/both.txt')).toBe('agent\ntwo\nthree\nfour\n');
+    expect(read(repository, 'both.txt')).toBe('one\ntwo\nthree\nperson\n');
   });
 
   it('keeps modes and removals', async () => {

@@ -7,6 +7,7 @@ import type { AcceptOptions, AcceptResult } from '../attempt-types.js';
 import type { Head } from '../delta/delta-node.js';
 import { changesBetween } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
+import { ifReadable } from '../log/contents.js';
 import { mainChanges } from '../log/main-changes.js';
 import { type NewOperation, versionFor } from '../log/operation-log.js';
 import type { OperationRecord } from '../log/operation-record.js';
@@ -229,9 +230,11 @@ async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<Acc
       commit,
     };
   }
-  // The log shows the lines that the merge has changed.
-  for (const { before } of selected)
-    if (before?.hash !== undefined) await contents.write(await contentOf(before, contents, signal), signal);
+  // The log shows the lines that the merge has changed, except those of contents that cannot be read any more.
+  for (const { before } of selected) {
+    const content = before?.hash === undefined ? undefined : await ifReadable(contentOf(before, contents, signal));
+    if (content !== undefined) await contents.write(content, signal);
+  }
   const merged = await mergeCommit(directory, commit, options);
   if (!merged.success) return { ...nothing(merged.message), success: false };
   const paths = await pathsOnDisk(directory, accepted, changes, contents, signal);

@@ -1,4 +1,4 @@
-import { hashOf } from '../log/contents.js';
+import { hashOf, ifReadable } from '../log/contents.js';
 import type { Conflict, EntryState } from '../operation.js';
 import { type Contents, contentOf, permissionsOf, sameContent, sameState } from './attempt-change.js';
 
@@ -19,7 +19,8 @@ export type Merged =
 
 /**
  * Merges the changes of two sides to one state of a path. If one side changed nothing, the other one's state results.
- * Text is merged by lines, with the conflicts of `git merge-file`; content and mode are merged separately.
+ * Text is merged by lines, with the conflicts of `git merge-file`; content and mode are merged separately. A base content
+ * that is missing or damaged in the store counts as binary.
  */
 export async function mergeEntry(base: Side, disk: Side, attempt: Side): Promise<Merged> {
   const [o, a, b] = [base.state, disk.state, attempt.state];
@@ -35,9 +36,9 @@ export async function mergeEntry(base: Side, disk: Side, attempt: Side): Promise
   if (sameContent(o, b)) return withContent({ ...a, mode }, disk);
   if (o.kind !== b.kind) return { conflict: 'kind' };
   if (b.kind !== 'file') return { conflict: 'content' };
-  const contents = await Promise.all([base.content(), disk.content(), attempt.content()]);
-  if (contents.some(isBinary)) return { conflict: 'binary' };
-  const content = await mergeLines(...contents);
+  const [old, ...sides] = await Promise.all([ifReadable(base.content()), disk.content(), attempt.content()]);
+  if (old === undefined || [old, ...sides].some(isBinary)) return { conflict: 'binary' };
+  const content = await mergeLines(old, ...sides);
   if (content === undefined) return { conflict: 'content' };
   return { state: { kind: 'file', mode, size: content.length, hash: hashOf(content) }, content };
 }

@@ -177,6 +177,16 @@ export class Contents {
   }
 }
 
+/** Returns a content, or undefined if it is missing or damaged in the store. */
+export async function ifReadable(content: Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+  try {
+    return await content;
+  } catch (error) {
+    if (error instanceof StorageError && error.kind === 'corrupt') return undefined;
+    throw error;
+  }
+}
+
 function pathOf(hash: string): string {
   return `${folderOf(hash)}/${hash}`;
 }

@@ -1,5 +1,6 @@
 import { mergeLines } from '../accept/three-way.js';
 import type { ContentRef } from '../delta/delta-node.js';
+import { ifReadable } from '../log/contents.js';
 import type { Conflict } from '../operation.js';
 
 /** git's rule for binary content: a NUL among the first 8,000 bytes. */
@@ -20,7 +21,10 @@ export function mergeWhole<T>(base: T, ours: T, theirs: T, code: Conflict['code'
   return ours === base ? { ok: true, value: theirs } : { ok: false, code };
 }
 
-/** Merges contents, by lines if both sides changed the base. */
+/**
+ * Merges contents, by lines if both sides changed the base. A base that is missing or damaged in the store counts as
+ * binary.
+ */
 export async function mergeContents(
   base: ContentRef,
   ours: ContentRef,
@@ -29,8 +33,8 @@ export async function mergeContents(
 ): Promise<Merged<ContentRef | Uint8Array>> {
   const whole = mergeWhole(base.hash, ours.hash, theirs.hash, 'content');
   if (whole.ok) return { ok: true, value: whole.value === ours.hash ? ours : theirs };
-  const [b, o, t] = [await read(base.hash), await read(ours.hash), await read(theirs.hash)];
-  if (isBinary(b) || isBinary(o) || isBinary(t)) return { ok: false, code: 'binary' };
+  const [b, o, t] = [await ifReadable(read(base.hash)), await read(ours.hash), await read(theirs.hash)];
+  if (b === undefined || isBinary(b) || isBinary(o) || isBinary(t)) return { ok: false, code: 'binary' };
   const bytes = await mergeLines(b, o, t);
   return bytes === undefined ? { ok: false, code: 'content' } : { ok: true, value: bytes };
 }
