@@ -206,7 +206,14 @@ describe('IgnoredDirectories', () => {
     expect(ours.on('/vendor/lib/everywhere', true)).toBe('/vendor/lib/everywhere');
   });
 
-  it('follows no link, and takes no pipe or folder for a file of rules', () => {
+  it('follows the user’s file of rules through a link, as git does', () => {
+    put('dotfiles', 'build\n');
+    symlinkSync('dotfiles', join(top, 'global'));
+    const ours = new IgnoredDirectories(top, sources({ files: [join(top, 'global')] }));
+    expect(ours.on('/build', true)).toBe('/build');
+  });
+
+  it('follows no link named .gitignore, and takes no pipe or folder for a file of rules', () => {
     put('rules', 'dist\n');
     symlinkSync('rules', join(top, '.gitignore'));
     mkdirSync(join(top, 'a/.gitignore'), { recursive: true });

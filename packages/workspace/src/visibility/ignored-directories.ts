@@ -1,4 +1,4 @@
-import { type BigIntStats, lstatSync, readFileSync } from 'node:fs';
+import { type BigIntStats, lstatSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { pathSegments, systemClock } from '@scratchfs/core';
 import type { IgnoreFacts } from '@scratchfs/host/internal';
@@ -55,7 +55,8 @@ export class IgnoredDirectories {
     let host = this.#sources.top ?? this.#directory;
     let base = 0;
     for (let depth = 0; depth < last; depth++) {
-      const rules = this.#rulesIn(join(host, '.gitignore'));
+      // As in git, a `.gitignore` that is a link does not count, but the other files may be links.
+      const rules = this.#rulesIn(join(host, '.gitignore'), lstatSync);
       if (rules !== undefined) levels.unshift({ at: depth, rules });
       if (this.#ignores(names, depth + 1, base, levels))
         return depth < first ? undefined : `/${names.slice(first, depth + 1).join('/')}`;
@@ -84,15 +85,14 @@ export class IgnoredDirectories {
       if (ignored !== undefined) return ignored;
     }
     for (const file of this.#sources.files) {
-      const ignored = this.#rulesIn(file)?.ignoresDirectory(names.slice(base, depth).join('/'));
+      const ignored = this.#rulesIn(file, statSync)?.ignoresDirectory(names.slice(base, depth).join('/'));
       if (ignored !== undefined) return ignored;
     }
     return false;
   }
 
-  #rulesIn(path: string): IgnoreFile | undefined {
-    const stat = statOf(path);
-    // git does not follow a `.gitignore` that is a link.
+  #rulesIn(path: string, look: typeof statSync): IgnoreFile | undefined {
+    const stat = statOf(path, look);
     if (stat === undefined || !stat.isFile() || stat.size > MAX_FILE_BYTES) {
       this.#files.delete(path);
       return undefined;
@@ -109,9 +109,9 @@ export class IgnoredDirectories {
   }
 }
 
-function statOf(path: string): BigIntStats | undefined {
+function statOf(path: string, look: typeof statSync): BigIntStats | undefined {
   try {
-    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    return look(path, { bigint: true, throwIfNoEntry: false });
   } catch {
     return undefined;
   }
