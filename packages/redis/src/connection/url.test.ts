@@ -30,4 +30,9 @@ describe('parseUrl()', () => {
       expect(message).not.toContain('secret');
     }
   });
+
+  it('takes a parameter with the name of an inherited property for an unknown one', () => {
+    for (const name of ['toString', 'constructor', '__proto__'])
+      expect(() => parseUrl(`redis://host/0?${name}=1`), name).toThrow('an unknown parameter');
+  });
 });

@@ -18,7 +18,7 @@ export function parseUrl(text: string): ParsedUrl {
     throw new TypeError('A Redis URL must look like redis://host:6379/0?namespace=name');
   const options: Record<string, unknown> = {};
   for (const [key, value] of url.searchParams) {
-    if (key in options) throw new TypeError(`The Redis URL gives ${JSON.stringify(key)} twice`);
+    if (Object.hasOwn(options, key)) throw new TypeError(`The Redis URL gives ${JSON.stringify(key)} twice`);
     if (key === 'namespace' || key === 'keyPrefix') options[key] = value;
     else if (key === 'ttlMs' || key === 'timeoutMs') options[key] = wholeNumber(key, value);
     // The message does not name the parameter: it may be part of a password that was not encoded.
