@@ -23,6 +23,7 @@ it.each([
   ['--approve sometimes', 'accept, writes, all'],
   ['--network', '--allow-run'],
   ['--tools nonsense', 'There is no tool'],
+  ['--profile filesystem --tools grep', 'There is no tool'],
 ])('install with %s fails before it prints anything', async (line, message) => {
   const written = { out: '', err: '' };
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((written.out += String(text))));
@@ -31,6 +32,15 @@ it.each([
   vi.restoreAllMocks();
   expect(written.err).toContain(message);
   expect(written.out).toBe('');
+});
+
+it('install checks the names of tools as the server of the profile does', async () => {
+  let written = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((written += String(text))));
+  const options = ['--profile', 'filesystem', '--tools', 'read_text_file,undo'];
+  expect(await main(['install', 'claude', '/tmp', '--print', ...options])).toBe(0);
+  vi.restoreAllMocks();
+  expect(written).toContain('--tools=read_text_file,undo');
 });
 
 describe('parseArguments()', () => {

@@ -34,7 +34,7 @@ export async function main(args: readonly string[], words: readonly string[] = [
       }
       case 'install': {
         const { install } = await import('./install.js');
-        checkInstalled(given.rest);
+        await checkInstalled(given.rest);
         return await install({ ...given, words, directory: directoryOf(given.directory) });
       }
       case 'serve':
@@ -50,12 +50,15 @@ export async function main(args: readonly string[], words: readonly string[] = [
 }
 
 /** Checks the options of a server before it is installed. @throws UsageError, TypeError */
-function checkInstalled(rest: readonly string[]): void {
+async function checkInstalled(rest: readonly string[]): Promise<void> {
   const served = parseArguments(rest);
   if (served.command !== 'serve') return;
   if (served.http !== undefined)
     throw new UsageError('install is for hosts that start the server: leave out --http, --token-file and --allow-host');
-  new McpWorkspaceServer(() => Promise.reject(new Error('Not to be opened')), served.server);
+  if (served.isFilesystem) {
+    const { FilesystemServer } = await import('../filesystem/filesystem-server.js');
+    new FilesystemServer([], served.server);
+  } else new McpWorkspaceServer(() => Promise.reject(new Error('Not to be opened')), served.server);
 }
 
 async function serve(
