@@ -329,6 +329,10 @@ describe('the profile filesystem beside the reference server', () => {
     onTestFinished(() => client.close());
     expect(await ask(client, 'read_text_file', { path: `${other}/secret` })).toBe('secret');
     expect(await ask(client, 'list_allowed_directories')).toBe(`Allowed directories:\n${project.directory}\n${other}`);
+    const missing = [`${project.directory}/none`, `${other}/none`];
+    const errors = (await ask(client, 'read_multiple_files', { paths: missing })).split('\n---\n');
+    for (const [i, path] of missing.entries())
+      expect(errors[i]?.trim()).toBe(`${path}: Error - ENOENT: no such file or directory, open '${path}'`);
     await ask(client, 'write_file', { path: `${other}/secret`, content: 'new' });
     expect(await ask(client, 'undo')).toContain('directory is needed');
     expect(await ask(client, 'undo', { directory: other })).toContain('Took back');

@@ -127,14 +127,16 @@ export class FilesystemServer {
     const { signal } = context.mcpReq;
     const options = { signal };
     const actor = clientOf(server, context).name;
-    let used: ServedDirectory | undefined;
-    const messageOf = (error: unknown): string => {
+    // By path as it was given. A tool may locate several at the same time.
+    const located = new Map<string, ServedDirectory>();
+    const messageOf = (error: unknown, path: string): string => {
       const known = explained(error);
       if (!(known instanceof InputError)) {
         this.#settings.onError(error, tool.name);
         return 'The tool failed, because this program has a fault.';
       }
-      return used === undefined || !isFsError(error) ? known.message : withDiskPaths(error, used);
+      const served = located.get(path);
+      return served === undefined || !isFsError(error) ? known.message : withDiskPaths(error, served);
     };
     const call: ReferenceCall = {
       allowed: directories.allowed,
@@ -142,7 +144,7 @@ export class FilesystemServer {
       messageOf,
       locate: async (requested): Promise<Located> => {
         const place = directories.locate(requested);
-        used = place.served;
+        located.set(requested, place.served);
         const { attempt, sandbox } = await place.served.shared.attempt(undefined);
         const fs = restrictTo(sandbox.fileSystem, directories.within(place.served));
         const path = await directories.real(fs, place, options);
@@ -165,7 +167,9 @@ export class FilesystemServer {
       return { content: output, structuredContent: { content: output } };
     } catch (error) {
       signal.throwIfAborted();
-      return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
+      // A tool that lets an error through has located one path, or one after the other.
+      const last = [...located.keys()].at(-1) ?? '';
+      return { content: [{ type: 'text', text: messageOf(error, last) }], isError: true };
     }
   }
 
