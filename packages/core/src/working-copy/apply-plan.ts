@@ -31,10 +31,12 @@ interface At {
 
 /**
  * Applies a plan, whose entries were checked and loaded before.
- * @throws FsError ENAMETOOLONG before anything is changed, if the path of an added entry is too long or too deep
+ * @throws FsError ENAMETOOLONG before anything is changed, if the path of an added or moved entry is too long or too deep;
+ *   what is in a moved directory is not looked at
  */
 export function* applyPlanSteps(view: View, plan: Plan): Steps<void> {
-  for (const { path } of plan.coming) checkPath(path);
+  for (const step of plan.leaving) if (isMove(step)) checkPath(step.to);
+  for (const step of plan.coming) if (!isMove(step)) checkPath(step.path);
   yield* new Worker(view, plan).run();
 }
 

@@ -90,3 +90,26 @@ test('a push can be interrupted after each change, in all its phases', async () 
   expect(turns).toBeGreaterThan(5 * FILES);
   expect(await shared.readText('/src/299')).toBe('changed');
 });
+
+test.each([
+  ['file', '/big'],
+  ['directory', '/src'],
+])(
+  'a %s is not moved to a path that is too long because the other side has moved a directory above',
+  async (_, from) => {
+    const long = 'n'.repeat(250);
+    const deep = `/${Array.from({ length: 16 }, () => long).join('/')}`;
+    const { shared, copy } = await scene();
+    const fs = copy.fileSystem;
+    await shared.writeFile('/big', 'big');
+    await copy.pull();
+    fs.renameSync(from, `/docs/${long}`);
+    await shared.mkdir(deep, { recursive: true });
+    await shared.rename('/docs', `${deep}/docs`);
+    const before = fs.readdirSync('/', { recursive: true });
+    await expect(copy.pull()).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
+    await expect(copy.push()).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
+    expect(fs.readdirSync('/', { recursive: true })).toEqual(before);
+    expect(await shared.readdir('/')).toEqual(['big', long, 'src']);
+  },
+);
