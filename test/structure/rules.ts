@@ -104,7 +104,6 @@ export const ambient: Record<string, readonly string[]> = {
   'Math.random': [],
   // They measure how long the event loop was blocked, and the age of a head. No result depends on them.
   'performance.now': [
-    'packages/core/src/engine/remote/remote-executor.ts',
     'packages/core/src/engine/scheduling/time-slice.ts',
     'packages/core/src/object-tree/steady-clock.ts',
   ],

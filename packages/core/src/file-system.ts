@@ -376,7 +376,8 @@ export interface FileSystem extends AsyncDisposable {
    * directory. Final links are not followed. If both paths are names of one file, both stay. O(depth), regardless of
    * the contents; O(entries) only if paths could become too deep or too long.
    * @throws FsError EISDIR if `to` is a directory and `from` is not; ENOTDIR for a directory onto another kind of
-   *   entry; ENOTEMPTY if the directory at `to` has entries; EINVAL for a directory into itself; EBUSY for the root
+   *   entry; ENOTEMPTY if the directory at `to` has entries, or if `from`, of any kind, lies under `to`; EINVAL for a
+   *   directory into itself; EBUSY for the root
    */
   rename(from: Path, to: Path, options?: RenameOptions): Promise<void>;
 
