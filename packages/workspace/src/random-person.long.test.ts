@@ -289,11 +289,15 @@ class Scene {
     const target = await attempt.next(tool);
     const key = `${attempt.name} ${target?.id}`;
     const accept = this.accepts.get(key);
-    const isWriting = attempt.isLive === true || target?.tool === 'accept';
+    const isAccept = target?.tool === 'accept';
+    const isWriting = attempt.isLive === true || isAccept;
+    // What the accept itself has written, such as a file that another attempt's accept had removed.
+    const changes = isAccept ? target.changes : [];
+    const written = changes.filter((change) => change[tool === 'undo' ? 'before' : 'after'] === null);
     const { code, before, after } = await this.step(
       attempt,
       `${tool} ${target?.id} ${target?.tool}`,
-      { isWriting },
+      { isWriting, removed: written.map(({ path }) => path) },
       () => attempt[tool](),
     );
     if (accept === undefined) return;
