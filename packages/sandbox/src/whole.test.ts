@@ -151,6 +151,31 @@ describe.each(Object.keys(BENEATH))('operations on the whole filesystem, over %s
     expect(tell(await dump(beneath))).toBe(before);
   });
 
+  it('rollback restores a write-only directory, and names nothing in it if it may not', async () => {
+    const beneath = memory({ '/in/a.txt': 'a', '/out/old.txt': 'old' });
+    const program = new Sandbox(beneath, {
+      root: { root: '/', suffixes: ['.txt'], writeApproval: false },
+      deny: ['key'],
+    });
+    const { fileSystem } = await program.derive({ allowRead: '/in', allowWrite: '/out' });
+    const point = await fileSystem.checkpoint();
+    await fileSystem.writeFile('/out/old.txt', 'changed');
+    await fileSystem.writeFile('/out/new.txt', 'new');
+    await beneath.writeFile('/out/other.bin', 'theirs');
+    await fileSystem.rollback(point);
+    expect(beneath.toJSON()).toEqual({ '/in/a.txt': 'a', '/out/old.txt': 'old', '/out/other.bin': 'theirs' });
+    for (const [name, type] of [
+      ['key', 'PathDeniedError'],
+      ['x.bin', 'SuffixNotAllowedError'],
+    ] as const) {
+      await beneath.mkdir('/out/unseen/deep', { recursive: true });
+      await beneath.writeFile(`/out/unseen/deep/${name}`, 'theirs');
+      const error: unknown = await fileSystem.rollback(point).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ name: type, path: '/out', message: expect.not.stringMatching(/unseen|deep|key/) });
+      await beneath.rm('/out/unseen', { recursive: true });
+    }
+  });
+
   it('a diff shows only readable entries', async () => {
     const { beneath, fileSystem } = await open();
     const point = await fileSystem.checkpoint();

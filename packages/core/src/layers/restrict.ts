@@ -25,9 +25,10 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
  *   and the reason of a signal stay as they are. To see a cause, repeat the call on the lower filesystem.
  * - `rm`, `rename` and `cp` of a directory ask about every name in it, unless `coversTree` decides for all, and do
  *   nothing if one is refused; `rename` and `link` ask about both names, `link` for `write` on the file.
- * - A snapshot contains what may be read. `restoreSnapshot` and `rollback` change only what may be written, keep
- *   invisible entries, and fail without a change if they would need more; they do not close open files. If anything is
- *   invisible, only checkpoints made through the restricted filesystem are listed.
+ * - A snapshot contains what may be read. `restoreSnapshot` and `rollback` change only what may be written, and fail
+ *   without a change if they would need more; they do not close open files. Invisible entries stay, except that
+ *   `rollback` also restores those that may be written, as in a write-only directory, and `restoreSnapshot` those that
+ *   the snapshot has. If anything is invisible, only checkpoints made through the restricted filesystem are listed.
  * - `fork` keeps the guard. `stats` costs a walk if anything is invisible.
  * - A caller's operations and cursors in `run` and `iterate` see an overlay of what may be read, and cannot change
  *   anything (ENOTSUP): use `transaction`. `compare` is ENOTSUP for them.

@@ -1,6 +1,6 @@
 import type { Metadata, NodeId } from '../../backend.js';
 import { FsError } from '../../errors.js';
-import { compareNames, joinPath } from '../../paths.js';
+import { compareNames, joinPath, parentPath } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import type { Entries } from '../../tree/entries.js';
 import { DIRECTORY, DirectoryNode, FILE, FileNode, LINKED, type Node, type TreeNode } from '../../tree/node.js';
@@ -144,7 +144,17 @@ class Restore {
   }
 
   #check(path: string, access: Access, node: Node): void {
-    this.guard.check(path, access, this.syscall, path, node);
+    this.guard.check(path, access, this.syscall, this.#shown(path, node), node);
+  }
+
+  /**
+   * Returns the path that an error about an entry names: of an invisible entry, which may be writable, the nearest
+   * visible directory above. If `isWhole` is true, it is always the entry's, because the snapshot has it.
+   */
+  #shown(path: string, node: Node): string {
+    if (this.isWhole || path === '/' || this.guard.isVisible(path, node)) return path;
+    // Visibility depends on the path and the kind, so the root stands for any directory.
+    return this.#shown(parentPath(path), this.view.tree.root);
   }
 
   /** Compares directories, or only one name of each. */
@@ -210,7 +220,7 @@ class Restore {
     this.#check(path, 'remove', node);
     if (node.kind === DIRECTORY) {
       const location = this.#locationOf(path);
-      this.guard.checkTree(this.view, location, 'remove', this.syscall, path);
+      this.guard.checkTree(this.view, location, 'remove', this.syscall, this.#shown(path, node));
       this.view.loadTotals(location);
     }
     this.#removals.push(path);
