@@ -186,7 +186,7 @@ describe.skipIf(!hasOwnServer)('The outcome of an operation that the client has 
     const stop = new AbortController();
     const arrived: Promise<unknown>[] = [];
     around = async (run, script) => {
-      if (script !== 'stage') return run();
+      if (script !== 'stageContent') return run();
       stop.abort(new Error('aborted'));
       const late = sleep(50).then(run);
       arrived.push(late);

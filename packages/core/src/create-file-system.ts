@@ -1,6 +1,6 @@
 import { AsyncFileSystem } from './async-file-system.js';
 import { checkBoolean, checkOptions, contentBytes, copyBytes, describe, isBytes } from './engine/arguments.js';
-import { checkRecord } from './engine/check-record.js';
+import { checkPlainObject } from './engine/check-plain-object.js';
 import { type Context, type ContextOptions, makeContext } from './engine/context.js';
 import { rootMeta, systemClock } from './engine/defaults.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
@@ -114,7 +114,7 @@ interface Opening {
 
 function prepare(executor: Executor, options: FileSystemOptions): Opening & { readonly closes: boolean | undefined } {
   const given = checkOptions(options, FILE_SYSTEM_OPTIONS, 'createFileSystem', false);
-  checkRecord(options, 'The options of createFileSystem');
+  checkPlainObject(options, 'The options of createFileSystem');
   const context = makeContext(given, executor);
   const limits = givenLimits(given.limits);
   const closes = checkBoolean(given.closesStorage, 'closesStorage');

@@ -7,7 +7,7 @@ export { FILE_SYSTEM_OPTIONS } from './create-file-system.js';
 export { quoteName, withTab } from './diff/quote-name.js';
 export { replaceExact } from './edit-text.js';
 export { checkInteger, checkOptions } from './engine/arguments.js';
-export { checkRecord } from './engine/check-record.js';
+export { checkPlainObject } from './engine/check-plain-object.js';
 export { IN_STEPS } from './engine/context.js';
 export { needsSync } from './engine/internals.js';
 export { learnLimits } from './engine/learn-limits.js';

@@ -1,4 +1,4 @@
-import { checkRecord } from './engine/check-record.js';
+import { checkPlainObject } from './engine/check-plain-object.js';
 import { quote } from './errors.js';
 
 /**
@@ -51,7 +51,7 @@ export function parseLimits(limits: Limits): Limits {
       `limits must be an object with ${KEYS.join(', ')}, not ${limits === null ? 'null' : typeof limits}`,
     );
   }
-  checkRecord(limits, 'limits');
+  checkPlainObject(limits, 'limits');
   const parsed: Record<string, number> = {};
   for (const key of Object.keys(limits)) {
     if (!KEYS.includes(key as keyof Limits)) {

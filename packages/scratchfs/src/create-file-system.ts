@@ -7,7 +7,7 @@ import {
   type SyncFileSystem,
   type SyncStorage,
 } from '@scratchfs/core';
-import { checkOptions, checkRecord, FILE_SYSTEM_OPTIONS } from '@scratchfs/core/internal';
+import { checkOptions, checkPlainObject, FILE_SYSTEM_OPTIONS } from '@scratchfs/core/internal';
 import type { MemoryStorage } from '@scratchfs/memory';
 import { openStorage } from './open-storage.js';
 
@@ -40,7 +40,7 @@ export function createFileSystem(
   options: CreateFileSystemOptions<SyncStorage | AsyncStorage | string> = {},
 ): SyncFileSystem | Promise<FileSystem> {
   checkOptions(options, ['storage', ...FILE_SYSTEM_OPTIONS], 'createFileSystem', false);
-  checkRecord(options, 'The options of createFileSystem');
+  checkPlainObject(options, 'The options of createFileSystem');
   const { storage, ...rest } = options;
   if (typeof storage === 'string') return openAt(storage, rest);
   return storage === undefined ? openInMemory(rest) : openFileSystem(storage, rest);

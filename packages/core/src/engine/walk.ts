@@ -6,7 +6,7 @@ import { DIRECTORY, type Node, type TreeNode } from '../tree/node.js';
 import type { Location } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import type { Cursor } from './cursor.js';
-import { keepKind } from './keep-kind.js';
+import { keepOptimized } from './keep-optimized.js';
 import { infoOf, present } from './operations/read.js';
 import { type Siblings, siblingAt, siblingsIn } from './siblings.js';
 import type { View } from './view.js';
@@ -94,7 +94,7 @@ let isKept = false;
 /** Maps the items of another cursor, and leaves out those that map to undefined. */
 export function mapped<A, B>(source: Cursor<A>, map: (item: A) => B | undefined): Cursor<B> {
   // Not called at the top level of the module, because it would then be in every bundle.
-  if (!isKept) keepKind(new MappedCursor(undefined as never, everywhere));
+  if (!isKept) keepOptimized(new MappedCursor(undefined as never, everywhere));
   isKept = true;
   return new MappedCursor(source, map);
 }
@@ -140,5 +140,5 @@ export class WalkCursor implements Cursor<EntryInfo> {
   }
 }
 
-keepKind(new TreeWalk(undefined as never, undefined as never));
-keepKind(new WalkCursor(undefined as never, '/'));
+keepOptimized(new TreeWalk(undefined as never, undefined as never));
+keepOptimized(new WalkCursor(undefined as never, '/'));

@@ -4,7 +4,7 @@ import type { Cursor } from '../engine/cursor.js';
 import { rootMeta } from '../engine/defaults.js';
 import type { Executor } from '../engine/executor.js';
 import { MemoryExecutor } from '../engine/memory/memory-executor.js';
-import { replayed } from '../engine/replay.js';
+import { repeatingDraws } from '../engine/repeating-draws.js';
 import { collectItems, slicesOf } from '../engine/scheduling/time-slice.js';
 import type { ViewSource } from '../engine/view/view-state.js';
 import type { View } from '../engine/view.js';
@@ -163,7 +163,7 @@ export class OverlayExecutor implements Executor {
 
   async #again<R>(context: Context, attempt: Attempt<R>, signal: AbortSignal | undefined): Promise<R> {
     const memory = await this.#ready(signal);
-    const replay = replayed(context);
+    const replay = repeatingDraws(context);
     return new LowerContents(this.#loader).run((source) => {
       replay.rewind();
       return attempt(memory, replay.context, source);

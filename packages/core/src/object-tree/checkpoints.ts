@@ -9,7 +9,7 @@ import type { Heads } from './heads.js';
 import type { StateLoader } from './state-loader.js';
 
 /** Checkpoints: records in the head. Creating, restoring and dropping one only swaps the head. */
-export class TreeCheckpoints implements CheckpointStore {
+export class ObjectTreeCheckpoints implements CheckpointStore {
   readonly #commits: CommitQueue;
   readonly #heads: Heads;
   readonly #loader: StateLoader;

@@ -17,7 +17,7 @@ import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-backend/tree-reader.js';
 import { FsError, StorageError } from '../errors.js';
 import { checkedStore } from './checked-store.js';
-import { TreeCheckpoints } from './checkpoints.js';
+import { ObjectTreeCheckpoints } from './checkpoints.js';
 import { CommitQueue } from './commit-queue.js';
 import { deleteFileSystem } from './delete-file-system.js';
 import { CommitSharedStore } from './draft.js';
@@ -150,7 +150,7 @@ export class ObjectTreeBackend implements Backend {
         enter(call);
         await deleteFileSystem(store, calls, heads, deleteHead, call?.signal);
       };
-    this.checkpointStore = new TreeCheckpoints(
+    this.checkpointStore = new ObjectTreeCheckpoints(
       this.#commits,
       this.#heads,
       this.#loader,

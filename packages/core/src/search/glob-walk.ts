@@ -1,5 +1,5 @@
 import type { Cursor } from '../engine/cursor.js';
-import { keepKind } from '../engine/keep-kind.js';
+import { keepOptimized } from '../engine/keep-optimized.js';
 import type { View } from '../engine/view.js';
 import { type Step, TreeWalk } from '../engine/walk.js';
 import { joinPath, normalizePath, pathSegments } from '../paths.js';
@@ -26,8 +26,8 @@ export type GlobStep = { readonly path: string; readonly node: Node } | null;
 const SLICE_NAMES = 256;
 
 /**
- * Set at the first search, which calls {@link keepKind}. At module level, those calls would keep this code in bundles
- * that do not search.
+ * Set at the first search, which calls {@link keepOptimized}. At module level, those calls would keep this code in
+ * bundles that do not search.
  */
 let isKept = false;
 
@@ -41,8 +41,8 @@ export type Patterns = string | readonly string[];
 export function planGlob(patterns: Patterns, cwd: string, dot: boolean, exclude: Patterns = []): GlobPlan {
   if (!isKept) {
     isKept = true;
-    keepKind(new GlobAutomaton([], false));
-    keepKind(new GlobWalk(undefined as never, undefined as never));
+    keepOptimized(new GlobAutomaton([], false));
+    keepOptimized(new GlobWalk(undefined as never, undefined as never));
   }
   const directory = normalizePath(cwd, 'glob');
   const parse = (given: Patterns, name: string) => {

@@ -1,6 +1,6 @@
 import { checkBoolean, checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
 import { trustedApi, trustedSyncApi } from '../engine/internals.js';
-import { keepKind } from '../engine/keep-kind.js';
+import { keepOptimized } from '../engine/keep-optimized.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import { isWithin, normalizePath } from '../paths.js';
@@ -84,14 +84,14 @@ export function grepSync(
   );
 }
 
-/** Set at the first search, see {@link keepKind}. */
+/** Set at the first search, see {@link keepOptimized}. */
 let isKept = false;
 
 function planGrep(query: string | LineMatcher, options: GrepOptions | undefined): GrepPlan {
   if (!isKept) {
     isKept = true;
-    keepKind(new GrepCursor(undefined as never, undefined as never));
-    keepKind(new LineScanner(new Uint8Array(0), undefined as never, undefined as never, 0));
+    keepOptimized(new GrepCursor(undefined as never, undefined as never));
+    keepOptimized(new LineScanner(new Uint8Array(0), undefined as never, undefined as never, 0));
   }
   const given = checkOptions(options, OPTIONS, 'grep');
   const dot = checkBoolean(given.dot, 'dot');

@@ -1,5 +1,5 @@
 import type { Cursor } from '../engine/cursor.js';
-import { keepKind } from '../engine/keep-kind.js';
+import { keepOptimized } from '../engine/keep-optimized.js';
 
 /** Items per batch. */
 const BATCH_ITEMS = 64;
@@ -25,4 +25,4 @@ export class Batches<T> implements Cursor<readonly T[]> {
   }
 }
 
-keepKind(new Batches(undefined as never));
+keepOptimized(new Batches(undefined as never));

@@ -1,5 +1,5 @@
 import type { Metadata } from '../backend.js';
-import { keepKind } from '../engine/keep-kind.js';
+import { keepOptimized } from '../engine/keep-optimized.js';
 import { checkTarget } from '../engine/operations/names.js';
 import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import type { EntryKind } from '../entry.js';
@@ -336,5 +336,5 @@ function readTimes(bytes: Uint8Array): Float64Array {
 }
 
 const NO_COLUMNS = Object.fromEntries(COLUMNS.map((name) => [name, NO_BYTES])) as Columns;
-keepKind(new EntryReader(0, NO_COLUMNS, { names: '', targets: '', times: new Float64Array(0) }, NO_BYTES, false));
-keepKind(new OrderCheck());
+keepOptimized(new EntryReader(0, NO_COLUMNS, { names: '', targets: '', times: new Float64Array(0) }, NO_BYTES, false));
+keepOptimized(new OrderCheck());

@@ -1,5 +1,5 @@
 import type { Metadata } from '../backend.js';
-import { keepKind } from '../engine/keep-kind.js';
+import { keepOptimized } from '../engine/keep-optimized.js';
 import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { FsError } from '../errors.js';
 import { MAX_DEPTH, MAX_PATH_BYTES } from '../paths.js';
@@ -164,7 +164,7 @@ export class SnapshotEncoder {
   }
 }
 
-keepKind(new SnapshotEncoder());
+keepOptimized(new SnapshotEncoder());
 
 /** Returns the snapshot of entries, given in order. */
 export function* encodeSteps(entries: Iterable<SourceEntry>): Steps<Uint8Array<ArrayBuffer>> {

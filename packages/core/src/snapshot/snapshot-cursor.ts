@@ -1,5 +1,5 @@
 import type { Cursor } from '../engine/cursor.js';
-import { keepKind } from '../engine/keep-kind.js';
+import { keepOptimized } from '../engine/keep-optimized.js';
 import { PREFETCH_BYTES, withContents } from '../engine/remote/prefetch.js';
 import { loadedFile, loadedIfPending, MAX_ARRAY_BYTES } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
@@ -155,7 +155,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
   }
 }
 
-keepKind(new SnapshotCursor({ tree: {} } as View, 0));
+keepOptimized(new SnapshotCursor({ tree: {} } as View, 0));
 
 /** A function of its own, so that writers, which are kept until the end, do not keep paths alive. */
 function writerOf(contents: ContentStore, node: ContentNode): ContentWriter {

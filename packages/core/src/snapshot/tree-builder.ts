@@ -1,6 +1,6 @@
 import type { Metadata, NodeId, Write } from '../backend.js';
 import { isTime } from '../engine/arguments.js';
-import { keepKind } from '../engine/keep-kind.js';
+import { keepOptimized } from '../engine/keep-optimized.js';
 import { detach } from '../tree/detach.js';
 import { entriesFromSorted } from '../tree/entries-build.js';
 import { DirectoryNode, FileNode, type Inode, LinkedNode, type SymlinkNode, type TreeNode } from '../tree/node.js';
@@ -177,5 +177,5 @@ export class TreeBuilder {
   }
 }
 
-keepKind(new TreeBuilder(undefined as never, undefined as never));
-keepKind(new OpenDirectory('', '', 0, undefined as never));
+keepOptimized(new TreeBuilder(undefined as never, undefined as never));
+keepOptimized(new OpenDirectory('', '', 0, undefined as never));

@@ -1,4 +1,4 @@
-import { keepKind } from '../engine/keep-kind.js';
+import { keepOptimized } from '../engine/keep-optimized.js';
 
 const PRIME1 = 0x9e3779b1;
 const PRIME2 = 0x85ebca77;
@@ -54,7 +54,7 @@ export class Xxh32 {
   }
 }
 
-keepKind(new Xxh32());
+keepOptimized(new Xxh32());
 
 /** Returns XXH32 of `bytes[from, to)`. */
 export function xxh32(bytes: Uint8Array, from = 0, to = bytes.length): number {

@@ -94,10 +94,10 @@ const TREE = [
 ] as const;
 
 export const scripts = {
-  handshake: script('hello', 'results and changes', LAYOUT, OBJECTS, RESULT_RETENTION, HANDSHAKE),
+  handshake: script('handshake', 'results and changes', LAYOUT, OBJECTS, RESULT_RETENTION, HANDSHAKE),
   load: script('load', 'nothing', PREAMBLE, LAYOUT, OBJECTS, TRANSFORMS, VIEWS, LOAD),
   validate: script(
-    'confirm',
+    'validate',
     'nothing',
     PREAMBLE,
     UNCHANGED_STATE,
@@ -123,7 +123,7 @@ export const scripts = {
     ANNOUNCE,
     COMMIT,
   ),
-  stageContent: script('stage', 'nothing', PREAMBLE, LAYOUT, OBJECTS, ...TREE, STAGE_CONTENT),
+  stageContent: script('stageContent', 'nothing', PREAMBLE, LAYOUT, OBJECTS, ...TREE, STAGE_CONTENT),
   states: script(
     'states',
     'results and changes',

@@ -2,10 +2,10 @@ import { FsError } from '../../errors.js';
 import type { Checkpoint } from '../../file-system.js';
 import type { TreeState } from '../../tree/tree.js';
 import { checkNow } from '../arguments.js';
-import { noCheckpoint, wantedCheckpoint } from '../checkpoints.js';
 import type { Context } from '../context.js';
 import { randomId } from '../defaults.js';
 import { limitError } from '../view/limit-error.js';
+import { noCheckpoint, wantedCheckpoint } from '../wanted-checkpoint.js';
 
 interface Held {
   readonly checkpoint: Checkpoint;

@@ -1,6 +1,6 @@
 import type { Backend, BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../../backend.js';
 import { checkpointIsReadOnly } from '../checkpoint-guard.js';
-import { noCheckpoint } from '../checkpoints.js';
+import { noCheckpoint } from '../wanted-checkpoint.js';
 
 /**
  * Returns a read-only backend of the state of a checkpoint. That state never changes, so reads need no confirmation.

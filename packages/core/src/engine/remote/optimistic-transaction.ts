@@ -19,7 +19,7 @@ import type { Context } from '../context.js';
 import { rootMeta } from '../defaults.js';
 import { exceededLimit } from '../exceeded-limit.js';
 import type { OpenFiles } from '../open-files.js';
-import { replayed } from '../replay.js';
+import { repeatingDraws } from '../repeating-draws.js';
 import { runSteps, type Steps } from '../scheduling/time-slice.js';
 import { type Need, NotLoaded } from '../source.js';
 import { ViewLoader } from '../view/view-loader.js';
@@ -97,7 +97,7 @@ export class OptimisticTransaction implements ViewSource {
   #lastRequest = '';
   #repeats = 0;
   /** Random numbers drawn by the work. They repeat when the work runs again. */
-  readonly #replayed: ReturnType<typeof replayed>;
+  readonly #draws: ReturnType<typeof repeatingDraws>;
   readonly #cache: NodeCache;
   readonly #firstLoad: number;
   /**
@@ -135,7 +135,7 @@ export class OptimisticTransaction implements ViewSource {
     this.#cache = loader.cache;
     this.#firstLoad = loader.loads;
     this.limits = context.quota.limits;
-    this.#replayed = replayed({ ...context, quota: { limits: this.limits } });
+    this.#draws = repeatingDraws({ ...context, quota: { limits: this.limits } });
     this.restart();
   }
 
@@ -162,9 +162,9 @@ export class OptimisticTransaction implements ViewSource {
     if (root.kind !== 'directory') throw new StorageError('corrupt', 'The root of the storage is not a directory');
     const owner = new Owner();
     const node = nodeFromRecord(owner, root, '/') as DirectoryNode;
-    this.#replayed.rewind();
+    this.#draws.rewind();
     const tree = new Tree(this.loader.shared, { root: node, inodes: NO_INODES, linkedSize: 0 }, owner);
-    this.#view = new View(tree, this.#replayed.context, this.changes, this, this.recorder, this.loader.openFiles);
+    this.#view = new View(tree, this.#draws.context, this.changes, this, this.recorder, this.loader.openFiles);
     this.#view.inner = this.inner;
   }
 

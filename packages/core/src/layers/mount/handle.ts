@@ -2,7 +2,7 @@ import type { Stats } from '../../entry.js';
 import { isFsError } from '../../errors.js';
 import type { FileHandle } from '../../file-handle.js';
 import { type Call, interceptHandle, type Simple } from '../intercept.js';
-import { renamed } from '../rename-error.js';
+import { withPaths } from '../with-paths.js';
 import type { Mounted } from './namespace.js';
 import type { Place } from './resolve.js';
 import { translateStats } from './translate.js';
@@ -39,6 +39,6 @@ class Translating implements Simple {
   }
 
   #named(error: unknown): unknown {
-    return isFsError(error) && error.path !== undefined ? renamed(error, this.given, undefined) : error;
+    return isFsError(error) && error.path !== undefined ? withPaths(error, this.given, undefined) : error;
   }
 }

@@ -4,7 +4,7 @@ import { joinPath, normalizePath, parentPath } from '../../paths.js';
 import { type CallSequence, invoke } from '../call-sequence.js';
 import type { PathUse } from '../method-table.js';
 import { lookAt, PathWalk } from '../path-walk.js';
-import { renamed } from '../rename-error.js';
+import { withPaths } from '../with-paths.js';
 import type { Inside, Mounted, Namespace } from './namespace.js';
 
 /**
@@ -42,7 +42,7 @@ export function* placeOf(space: Namespace, use: PathUse, syscall: string, makesP
   try {
     yield* makeWay(space, hollow, given, syscall);
   } catch (error) {
-    throw isFsError(error) ? renamed(error, given, undefined, syscall) : error;
+    throw isFsError(error) ? withPaths(error, given, undefined, syscall) : error;
   }
   return { given, path, ...space.inside(path) };
 }

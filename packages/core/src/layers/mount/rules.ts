@@ -9,7 +9,7 @@ import { baseName, compareNames, joinPath, normalizePath, parentPath } from '../
 import { type CallSequence, invoke, withFilterFor } from '../call-sequence.js';
 import type { Own } from '../intercept.js';
 import { METHODS, type MethodName, type PathUse } from '../method-table.js';
-import { renamed } from '../rename-error.js';
+import { withPaths } from '../with-paths.js';
 import type { Checkpoints } from './checkpoints.js';
 import { copyAcross, copyFileAcross } from './copy.js';
 import { translateHandle } from './handle.js';
@@ -255,7 +255,7 @@ function* named(syscall: string, from: Place, to: Place, rule: CallSequence<unkn
     return yield* rule;
   } catch (error) {
     if (!isFsError(error) || error.syscall === syscall) throw error;
-    throw renamed(error, from.given, to.given, syscall);
+    throw withPaths(error, from.given, to.given, syscall);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Stats } from '../../entry.js';
 import { isFsError } from '../../errors.js';
-import { renamed } from '../rename-error.js';
+import { withPaths } from '../with-paths.js';
 import type { Mounted, Namespace } from './namespace.js';
 import type { Place } from './resolve.js';
 
@@ -16,7 +16,7 @@ export function translateError(error: unknown, space: Namespace, places: readonl
   // The path of a failed symlink is its target, which is not translated.
   const path = error.syscall === 'symlink' ? error.path : outer(error.path);
   const dest = outer(error.dest);
-  return path === error.path && dest === error.dest ? error : renamed(error, path, dest);
+  return path === error.path && dest === error.dest ? error : withPaths(error, path, dest);
 }
 
 /** Translates stats: `ino` is unique in each filesystem; `dev` distinguishes them, also for a mount within a mount. */

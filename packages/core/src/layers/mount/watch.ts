@@ -1,7 +1,7 @@
 import { isFsError } from '../../errors.js';
 import type { WatchEvent, WatchOptions } from '../../file-system.js';
 import { isWithin, normalizePath, parentPath } from '../../paths.js';
-import { renamed } from '../rename-error.js';
+import { withPaths } from '../with-paths.js';
 import type { Mounted, Namespace } from './namespace.js';
 
 interface Source {
@@ -93,7 +93,7 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
         this.#live = 0;
         await this.return().catch(() => {});
         const { reason } = item.outcome;
-        throw isFsError(reason) && reason.path !== undefined ? renamed(reason, this.#given, undefined) : reason;
+        throw isFsError(reason) && reason.path !== undefined ? withPaths(reason, this.#given, undefined) : reason;
       }
       const result = item.outcome.value;
       if (result.done) {

@@ -10,8 +10,8 @@ import { runCalls, runCallsSync, signalOf } from '../call-sequence.js';
 import { captureArguments } from '../capture.js';
 import { type Around, type Call, intercept, interceptHandle } from '../intercept.js';
 import { overlay } from '../overlay.js';
-import { renamed } from '../rename-error.js';
 import { overOverlay, type Refusals } from '../untrusted-code.js';
+import { withPaths } from '../with-paths.js';
 import { shownItems, shownItemsSync, shownPromise, shownResult } from './error-boundary.js';
 import { type FileSystemCall, GenericRules, isFree, type Outcome, type Place } from './generic-rules.js';
 import { GuardChain } from './guard-chain.js';
@@ -189,5 +189,5 @@ function translated(error: unknown, places: readonly Place[]): unknown {
     places.find((place) => place.path === path)?.given ?? path;
   const path = outer(error.path);
   const dest = outer(error.dest);
-  return path === error.path && dest === error.dest ? error : renamed(error, path, dest);
+  return path === error.path && dest === error.dest ? error : withPaths(error, path, dest);
 }

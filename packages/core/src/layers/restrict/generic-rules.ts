@@ -1,8 +1,8 @@
 import { checkBoolean, checkInteger, checkOptions } from '../../engine/arguments.js';
-import { noCheckpoint, wantedCheckpoint } from '../../engine/checkpoints.js';
 import type { Aim } from '../../engine/composed-guard.js';
 import type { Access } from '../../engine/guard.js';
 import { checkListing, listed, listedAll } from '../../engine/operations/read.js';
+import { noCheckpoint, wantedCheckpoint } from '../../engine/wanted-checkpoint.js';
 import type { Dirent, EntryInfo, FileEntry, Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
 import type {

@@ -2,7 +2,7 @@ import type { Stats } from '../../entry.js';
 import { isFsError } from '../../errors.js';
 import type { FileHandle, SyncFileHandle } from '../../file-handle.js';
 import type { Call, Simple } from '../intercept.js';
-import { renamed } from '../rename-error.js';
+import { withPaths } from '../with-paths.js';
 import type { GuardChain } from './guard-chain.js';
 
 /** An open file of any filesystem. Each use except `close` asks the guards about the path at which it was opened. */
@@ -52,7 +52,7 @@ export class GuardedHandle implements Simple {
   #named(error: unknown, { args }: Call): unknown {
     const shown = this.#guards.shown(error, [this.#given, ...args]);
     return isFsError(shown) && shown.path === this.#path && this.#path !== this.#given
-      ? renamed(shown, this.#given, shown.dest)
+      ? withPaths(shown, this.#given, shown.dest)
       : shown;
   }
 }

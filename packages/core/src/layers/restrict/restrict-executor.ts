@@ -1,10 +1,10 @@
 import { checkpointIsReadOnly } from '../../engine/checkpoint-guard.js';
-import { noCheckpoint } from '../../engine/checkpoints.js';
 import type { Context } from '../../engine/context.js';
 import type { Cursor } from '../../engine/cursor.js';
 import type { Executor, SyncExecutor } from '../../engine/executor.js';
 import type { Guard, StateCall } from '../../engine/guard.js';
 import type { View } from '../../engine/view.js';
+import { noCheckpoint } from '../../engine/wanted-checkpoint.js';
 import type { Checkpoint } from '../../file-system.js';
 import type { GuardChain } from './guard-chain.js';
 import { restrictedCapabilities } from './restricted-capabilities.js';

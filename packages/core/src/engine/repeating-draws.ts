@@ -4,7 +4,7 @@ import type { Context } from './context.js';
  * Returns a context for an operation that may run several times: random draws repeat, so that a generated name is still
  * the one that was checked. Call `rewind` before each run.
  */
-export function replayed(context: Context): { readonly context: Context; rewind(): void } {
+export function repeatingDraws(context: Context): { readonly context: Context; rewind(): void } {
   const drawn: number[] = [];
   let at = 0;
   const random = (below: number): number => {

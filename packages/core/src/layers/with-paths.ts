@@ -1,7 +1,7 @@
 import { FsError, factsOf } from '../errors.js';
 
 /** Returns the same error with other paths and the same hint. The cause is left out, as it would name the old paths. */
-export function renamed(
+export function withPaths(
   error: FsError,
   path: string | undefined,
   dest: string | undefined,
