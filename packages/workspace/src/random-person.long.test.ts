@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as tick } from 'node:timers/promises';
@@ -85,18 +85,30 @@ function difference(a: Tree, b: Tree): unknown[] {
 /**
  * Returns what lies at the old path of an entry in a moved directory, if an accept has left it there: an ignored entry, or
  * what the person has added since the move.
+ * @param moved what the disk had at old paths when the attempt moved them: that must have moved along
  */
 function staying(
   path: string,
   moves: readonly { readonly path: string; readonly from?: string | undefined }[],
   before: Tree,
   after: Tree,
+  moved: ReadonlyMap<string, string>,
 ): Found | undefined {
   for (const { path: to, from } of moves) {
     const old = from !== undefined && isWithin(path, to) ? from + path.slice(to.length) : undefined;
-    if (old !== undefined && same(before.get(old), after.get(old))) return after.get(old);
+    if (old === undefined || !same(before.get(old), after.get(old))) continue;
+    const isKnown = moved.has(old) && moved.get(old) === identity(old);
+    if (!isKnown || IGNORED.test(old)) return after.get(old);
   }
   return undefined;
+}
+
+const IGNORED = /\/build(?:\/|$)/u;
+
+/** Returns what tells an entry of the disk from a later one at its path. */
+function identity(path: string): string {
+  const { ino, birthtimeMs } = lstatSync(directory + path);
+  return `${ino} ${birthtimeMs}`;
 }
 
 /** What is known of an attempt. */
@@ -107,6 +119,8 @@ class Known {
   readonly told = new Map<string, Iterable<string>>();
   /** Lines of the agent that only the attempt had after an operation. */
   readonly own = new Map<number, ReadonlyMap<string, string>>();
+  /** Files of the disk, by path, that were in a directory when the attempt moved it last. */
+  readonly moved = new Map<string, string>();
 }
 
 class Scene {
@@ -184,6 +198,8 @@ class Scene {
     this.note(`${attempt.name}: ${name}`);
     let [value, code]: [T | undefined, string | undefined] = [undefined, undefined];
     const wanted = texts(before, PERSON);
+    /** Number of copies that the person has made of a line. */
+    const added = new Map<string, number>();
     const running = work().catch((error: unknown) => {
       if (!(error instanceof WorkspaceError) && !isFsError(error, 'EBUSY') && !(isEdit && isFsError(error)))
         throw error;
@@ -199,7 +215,10 @@ class Scene {
       const then = texts(scan(directory), PERSON);
       this.#own(atFirst, then);
       for (const text of atFirst.keys()) if (!then.has(text)) wanted.delete(text);
-      for (const [text, paths] of then) if (!atFirst.has(text)) wanted.set(text, paths);
+      for (const [text, paths] of then) {
+        if (!atFirst.has(text)) wanted.set(text, paths);
+        else added.set(text, paths.length - (atFirst.get(text)?.length ?? 0));
+      }
     }
     value = await running;
     const after = scan(directory);
@@ -220,7 +239,7 @@ class Scene {
     for (const [text, paths] of wanted) {
       const places = there.get(text);
       if (this.copied.has(text)) continue;
-      if ((places?.length ?? 0) > paths.length) this.copied.add(text);
+      if ((places?.length ?? 0) > paths.length + (added.get(text) ?? 0)) this.copied.add(text);
       if (places === undefined) {
         const isSeen = paths.some(
           (path) => known.removed.get(text)?.has(path) === true || (removed.includes(path) && isShown.has(text)),
@@ -241,6 +260,7 @@ class Scene {
   async edit(attempt: Attempt): Promise<void> {
     const { fileSystem } = attempt;
     const { random } = this;
+    const head = await attempt.head();
     await this.step(attempt, 'edit', { isEdit: true }, async () => {
       const number = ++this.#written;
       const before = [...(await view(attempt))].map(([path, { kind }]) => [path, kind] as const);
@@ -266,6 +286,11 @@ class Scene {
       if (operation !== undefined) this.check('a read gives what was written', await fileSystem.readText(path), text);
     });
     const operations = (await attempt.log({ limit: 1 })).operations[0];
+    if (operations !== undefined && operations.id > head)
+      for (const { from } of operations.changes)
+        if (from !== undefined)
+          for (const [path, { kind }] of scan(directory))
+            if (kind !== 'directory' && isWithin(path, from)) this.knownOf(attempt).moved.set(path, identity(path));
     if (operations !== undefined)
       this.note(
         `  ${operations.id} ${operations.summary} ${operations.changes.map(({ path, from }) => (from ? `${from}>${path}` : path)).join(' ')}`,
@@ -357,7 +382,8 @@ class Scene {
     if (value.operation === undefined) this.check('nothing is written', difference(before, after), []);
     else this.accepts.set(`${attempt.name} ${value.operation.id}`, { before, after });
     if (hunk !== undefined || !value.success || value.conflicts.length > 0 || refreshed?.conflicts.length !== 0) return;
-    this.#isAsDiff(paths, chosen, value, { before, after, shown });
+    const { moved } = this.knownOf(attempt);
+    this.#isAsDiff(paths, chosen, value, { before, after, shown, moved });
     if (!isPart)
       this.check(
         'no difference is left',
@@ -365,7 +391,7 @@ class Scene {
         [],
       );
     for (const [path, found] of shown)
-      this.check(`${path} is as it was`, now.get(path) ?? staying(path, paths, before, after), found);
+      this.check(`${path} is as it was`, now.get(path) ?? staying(path, paths, before, after, moved), found);
     for (const [path, found] of now)
       if (!shown.has(path)) this.check(`${path} was left alone`, found, before.get(path));
   }
@@ -385,13 +411,13 @@ class Scene {
     paths: Awaited<ReturnType<Attempt['diff']>>['paths'],
     chosen: readonly string[] | undefined,
     { accepted }: AcceptResult,
-    { before, after, shown }: { before: Tree; after: Tree; shown: Tree },
+    { before, after, shown, moved }: { before: Tree; after: Tree; shown: Tree; moved: ReadonlyMap<string, string> },
   ): void {
-    const moved = paths.flatMap(({ path, from }) => (from === undefined ? [] : [from, path]));
+    const ends = paths.flatMap(({ path, from }) => (from === undefined ? [] : [from, path]));
     const wide = paths.flatMap(({ path, before, after }) =>
       before?.kind === 'directory' && after?.kind !== 'directory' ? [path] : [],
     );
-    const isCovered = (path: string): boolean => [...moved, ...wide].some((top) => isWithin(path, top));
+    const isCovered = (path: string): boolean => [...ends, ...wide].some((top) => isWithin(path, top));
     for (const { path, after: state } of paths) {
       const isChosen = chosen === undefined || accepted.includes(path);
       if (!isChosen) continue;
@@ -405,8 +431,12 @@ class Scene {
         this.check(`${path} is not in the diff`, after.get(path), before.get(path));
     if (chosen === undefined)
       for (const [path, state] of shown)
-        if (moved.some((top) => isWithin(path, top)))
-          this.check(`${path} is what the attempt has`, after.get(path) ?? staying(path, paths, before, after), state);
+        if (ends.some((top) => isWithin(path, top)))
+          this.check(
+            `${path} is what the attempt has`,
+            after.get(path) ?? staying(path, paths, before, after, moved),
+            state,
+          );
   }
 
   async fork(attempt: Attempt): Promise<void> {
