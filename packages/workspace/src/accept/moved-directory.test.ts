@@ -301,3 +301,28 @@ describe('a directory that the attempt moved and that also exists on the disk', 
     expect(readFileSync(join(disk, 'e/new'), 'utf8')).toBe('PERSON');
   });
 });
+
+describe('a directory that the person creates where the attempt has moved one', () => {
+  it.each<[string, (fs: FileSystem) => Promise<unknown>]>([
+    ['a change of a moved file', (fs) => fs.writeFile('/e/f', 'agent')],
+    ['a new file', (fs) => fs.writeFile('/e/new', 'agent')],
+    ['the removal of a moved file', (fs) => fs.rm('/e/f')],
+  ])('hides no moved file after %s, and an accept joins both', async (_, change) => {
+    const disk = directories.directory({ 'd/f': OLD, 'd/g': 'g', 'd/deep/h': 'h' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    const fs = attempt.fileSystem;
+    await fs.rename('/d', '/e');
+    fill(disk, { 'e/own': PERSON, 'e/deep/own': PERSON });
+    await change(fs);
+    await attempt.refresh();
+    expect([await fs.readText('/e/g'), await fs.readText('/e/deep/h')]).toEqual(['g', 'h']);
+    expect((await fs.readdir('/e')).filter((name) => name !== 'new' && name !== 'f')).toEqual(['deep', 'g']);
+    expect(await attempt.accept()).toMatchObject({ success: true, conflicts: [] });
+    const read = (path: string): string => readFileSync(join(disk, path), 'utf8');
+    expect([read('e/g'), read('e/deep/h'), read('e/own'), read('e/deep/own')]).toEqual(['g', 'h', PERSON, PERSON]);
+    expect(existsSync(join(disk, 'd'))).toBe(false);
+    expect((await attempt.diff()).paths).toEqual([]);
+    expect(await fs.readText('/e/own')).toBe(PERSON);
+  });
+});

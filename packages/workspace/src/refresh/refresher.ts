@@ -252,8 +252,11 @@ class Comparison {
       if (before === null || node.origin !== undefined) return this.#rebase(disk);
       return isSameState(before, ours) && node.kind !== 'directory' ? this.#drop(merged) : 'removed';
     }
-    if (before === null)
-      return ours.kind === 'directory' && theirs.kind === 'directory' ? this.#join(node, disk) : 'exists';
+    if (before === null) {
+      if (ours.kind !== 'directory' || theirs.kind !== 'directory') return 'exists';
+      // A moved directory goes on showing its own files. Its accept puts them beside those of the person.
+      return node.from?.isMoved === true ? undefined : this.#join(node, disk);
+    }
     if (ours.kind !== theirs.kind || before.kind !== theirs.kind) return 'kind';
     const mode = mergeWhole(before.mode, ours.mode, theirs.mode, 'mode');
     if (!mode.ok) return mode.code;
