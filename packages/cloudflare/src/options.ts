@@ -11,8 +11,8 @@ export interface CloudflareStorageOptions extends ObjectTreeOptions {
 }
 
 /**
- * Checks a caller's options; own properties only.
- * @throws TypeError for a wrong type, an unknown option or an impossible name
+ * Checks a caller's options, except the values of `tree`; own properties only.
+ * @throws TypeError for an unknown option or an impossible name
  */
 export function parseOptions(
   className: string,

@@ -10,8 +10,8 @@ const BATCH_OBJECTS = 256;
 
 /**
  * Yields an object and everything it refers to that another store lacks, each once. If the other store has an object,
- * it is assumed to have everything the object refers to, as in git. Each yielded object is checked against its hash,
- * and so are the names in yielded trees.
+ * it is assumed to have everything the object refers to, as in git. Each object is checked against its hash before
+ * it is yielded, and the names in a tree afterwards.
  */
 export async function* missingObjects(
   reader: ObjectReader,

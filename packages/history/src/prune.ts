@@ -67,7 +67,7 @@ async function tipsOf(repository: Repository, call: RepositoryCall): Promise<Obj
 
 /**
  * Adds objects and everything they refer to to `live`. Blobs that a tree names are not read.
- * @throws HistoryError `not-found` if an object is missing, unless `mayBeIncomplete`
+ * @throws HistoryError `not-found` if an object to be read is missing, unless `mayBeIncomplete`
  */
 async function mark(
   live: Set<ObjectId>,

@@ -25,7 +25,7 @@ export interface Settings {
 }
 
 /**
- * Checks a caller's options; own properties only.
+ * Checks a caller's options, except the values of `tree`; own properties only.
  * @throws TypeError for a wrong type or an unknown option
  */
 export function parseOptions(options: S3StorageOptions | undefined): Settings {

@@ -116,7 +116,7 @@ function joined(name: string, rest: string): string {
 
 /**
  * Returns the entries under the literal start of a pattern, down to `maxDepth` levels; none if the start does not
- * exist.
+ * exist although `top` does.
  */
 function* everything(
   fileSystem: FileSystem,
@@ -143,7 +143,10 @@ function* walk(fileSystem: FileSystem, path: string, options: WalkOptions): Call
   }) as EntryInfo[];
 }
 
-/** Returns the number of levels under its literal start that a pattern can reach; undefined if it is not limited. */
+/**
+ * Returns the greatest number of levels under its literal start that a pattern may reach; undefined for a pattern with
+ * `**`.
+ */
 function depthOf(pattern: string, glob: Glob): number | undefined {
   if (pattern.includes('**')) return undefined;
   const slashes = pattern.split(/[/\\]/).length - 1;

@@ -73,7 +73,7 @@ export class CommitBackoff {
     this.#client = client;
   }
 
-  /** Waits for this client's turn. Returns the head known then. */
+  /** Waits for this client's turn, or requests priority if it has lost often. Returns the head known then. */
   async wait(base: Current, sequence: number): Promise<Current> {
     const { now, isAlone } = this.#options;
     if (isAlone || this.#isClosed) return base;
@@ -177,7 +177,8 @@ export class CommitBackoff {
 
   /**
    * Estimates the milliseconds that a commit of any client takes: the average time between all commits since this
-   * client's last one, but at most the time of this client's last attempt, and at least a third of that.
+   * client's last one, but at most the time of this client's last attempt, and at least a third of that. Without
+   * such commits, the time of the last attempt.
    */
   #commitIntervalMs({ commit }: Head): number {
     const most = this.#commitMs;

@@ -46,7 +46,7 @@ export interface ObjectTreeSettings {
 }
 
 /**
- * Checks a caller's options; own properties only.
+ * Checks a caller's options, except the types of `clock`, `random` and `timer`; own properties only.
  * @throws TypeError for a wrong type or an unknown option; RangeError for a number out of range
  */
 export function parseObjectTreeOptions(options: ObjectTreeOptions | undefined): ObjectTreeSettings {

@@ -78,10 +78,10 @@ const PAUSE_MS = 20;
  * New files are prepared in a hidden directory at the top, then given their names one after another, so other processes
  * may see a part of the changes for a moment, and no file for an instant where one is replaced, as with `git checkout`.
  * If another process creates or changes an entry in between, everything is undone, and the changes are compared again;
- * with `overwrite`, an entry changed in between is replaced. If the process is killed, the next `applyChanges`,
- * `loadDirectory` or {@link recoverDirectory}, or opening the directory with a writable `hostFileSystem`, undoes the
- * changes, or completes them if all were made. Calls for one directory, also of several processes, wait for each other
- * for up to 10 seconds.
+ * with `overwrite`, an entry changed in between is replaced. If the process is killed, the next `applyChanges` (except
+ * with `dryRun`), `loadDirectory` or {@link recoverDirectory}, or opening the directory with a writable
+ * `hostFileSystem`, undoes the changes, or completes them if all were made. Calls for one directory, also of several
+ * processes, wait for each other for up to 10 seconds.
  *
  * The contents of `changes` must not be changed before the call ends.
  *

@@ -63,8 +63,8 @@ export class Quarantine {
 
   /**
    * Returns a commit on a version that adds the paths of `base` that scratchfs cannot represent: the version cannot
-   * have meant to remove them. Returns the version itself if there are none, or if something in it is at or above each
-   * of those paths.
+   * have meant to remove them. Returns the version itself if there are none, or if it has an entry at each of those
+   * paths, or a file in place of a directory above.
    */
   async withUnrepresentable(
     history: History,

@@ -5,7 +5,8 @@ import { INSIDE } from './link-targets.js';
 
 /**
  * Returns mounts that show a repository to a command, read-only. A linked work tree also gets the repository that it
- * belongs to, at that one's own path. Configurations that hold credentials are replaced by copies without them.
+ * belongs to, at the same path as on the host. If the repository's `config` or `config.worktree` holds credentials, a
+ * copy without them is shown.
  *
  * @param place path of `.git` on the host, a directory or a file
  * @param inside path of `.git` for the command

@@ -431,8 +431,8 @@ export class View {
 }
 
 /**
- * Returns the lower part of the listing's version if no lower directory shows: `lost` for a moved directory, undefined
- * for one that never had any.
+ * Returns the lower part of the listing's version if no lower directory shows: `lost` for a moved directory, otherwise
+ * undefined.
  */
 function lostSource({ from }: DeltaNode): Version | undefined {
   return from?.isMoved === true ? 'lost' : undefined;

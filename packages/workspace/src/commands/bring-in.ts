@@ -164,7 +164,7 @@ class BringIn implements BroughtIn {
     return undefined;
   }
 
-  /** Returns the content to write, undefined if the file has it already, or the code of a conflict. */
+  /** Returns the content to write, undefined if the file keeps the content that it has, or the code of a conflict. */
   async #mergeContents(
     path: string,
     now: Stats,

@@ -133,8 +133,8 @@ class Restore {
 
   /**
    * Reports whether the restore is about a name: one that this view may see or change. If `isWhole` is true, the other
-   * state is a snapshot, which has only readable files: a file that is not readable here stays if the snapshot lacks
-   * it.
+   * state is a snapshot, which has only what may be read: then it is about visible entries that are directories or may
+   * be read, and the others stay if the snapshot lacks them.
    */
   #counts(path: string, node: Node | undefined): boolean {
     if (node === undefined) return false;
