@@ -8,9 +8,9 @@ import type { Limits } from './limits.js';
 export type NodeId = string | number;
 
 /**
- * A version that changes whenever its subject changes. Opaque except for equality: two records of one id with the same
- * version are equal, in whichever states they were read (the current one or a checkpoint). An old version returns only
- * together with the old state, by a restore.
+ * A version that changes whenever its subject changes. Opaque except for equality: if a version of one id is the same in
+ * two records, so is its subject, in whichever states they were read (the current one or a checkpoint). An old version
+ * returns only together with the old state, by a restore.
  */
 export type Version = number | string;
 
@@ -33,7 +33,7 @@ export interface NodeRecord {
   readonly id: NodeId;
   readonly kind: EntryKind;
   readonly meta: Metadata;
-  /** Changes when content, metadata or number of names change; of a directory only with its metadata. */
+  /** Changes when content, metadata or number of names change; for a directory, only when its metadata changes. */
   readonly version: Version;
   /** Bytes of the content or of the target; 0 for a directory. */
   readonly size: number;
@@ -231,7 +231,7 @@ export interface Announcement {
 /** Preconditions and writes, applied in one atomic step. */
 export interface Batch {
   /**
-   * Unique; recorded with the writes, so that sending the same batch again does nothing and returns the same result.
+   * Unique; recorded with the writes, so that sending an applied batch again does nothing and returns the same result.
    */
   readonly operationId: string;
   readonly checks: readonly Check[];

@@ -19,8 +19,8 @@ export class ContentMerge {
   readonly #made = new Map<ObjectId, NamedObject>();
 
   /**
-   * @param depth 0 for the requested merge, more for merges of common ancestors. There, a conflict that is not in text
-   *   keeps the base, so that the requested merge still sees each side's change
+   * @param depth 0 for the requested merge, more for merges of common ancestors. There, a conflict of binary files, links
+   *   or submodules keeps the base, so that the requested merge still sees each side's change
    */
   constructor(
     readonly reader: ObjectReader,

@@ -17,8 +17,8 @@ export function checkRefName(name: string): string {
 }
 
 /**
- * Reports whether a name is valid: by the rules of `git check-ref-format`, at most 1,024 characters, and in `refs/`
- * unless it is a pseudo-reference such as HEAD.
+ * Reports whether a name is a pseudo-reference such as HEAD, or one in `refs/` of at most 1,024 characters that is valid
+ * by the rules of `git check-ref-format`.
  */
 export function isRefName(name: string): boolean {
   if (isPseudoRef(name)) return true;

@@ -30,7 +30,7 @@ export type Token =
 type Simple = Exclude<Token, { branches: unknown }>;
 type Pair = '{}' | '()';
 
-/** A bracket, or what separates alternatives, with the tokens for which it stands if it has no partner. */
+/** A bracket, or what separates alternatives, with the tokens for which it stands if it is literal. */
 interface Mark {
   readonly kind: 'open' | 'separator' | 'close';
   readonly pair: Pair;
@@ -51,8 +51,9 @@ const MARKS: Readonly<Record<string, Pick<Mark, 'kind' | 'pair'>>> = {
 };
 
 /**
- * Parses a glob pattern. `\` separates like `/`; `.`, empty segments and a leading `/` are dropped; `..` removes a
- * preceding literal segment. A relative pattern continues `directory`, whose names are literal.
+ * Parses a glob pattern. `\` separates like `/`. Outside brackets, `.`, empty segments and a leading `/` are dropped, but
+ * not a `/` at the end, and `..` removes a preceding literal segment. A relative pattern continues `directory`, whose
+ * names are literal.
  * @throws TypeError if the pattern is not a string or contains NUL
  * @throws RangeError for an empty pattern, one beyond a limit, one with `!(…)`, and one with `..` after a wildcard
  * @throws FsError EINVAL for lone surrogates
@@ -167,7 +168,7 @@ function pairs(raw: readonly Raw[]): ReadonlyMap<number, Role> {
   return roles;
 }
 
-/** Builds alternatives and repetitions from paired brackets; every other bracket, comma and bar is literal. */
+/** Builds alternatives and repetitions from brackets. A bracket, comma or bar that belongs to none is literal. */
 function nest(raw: readonly Raw[]): Token[] {
   const roles = pairs(raw);
   let alternatives = 0;

@@ -174,8 +174,9 @@ async function carryOut(
 }
 
 /**
- * Restores a repository in which a merge was interrupted, or completes the merge if the branch has already moved.
- * Returns `nothing` also if the user has continued from what the merge left.
+ * Restores a repository in which a merge was interrupted, or completes the merge if the branch has already moved. If the
+ * user has continued from what the merge left, keeps that: returns `completed` if the branch contains the merge's new
+ * commit, else `nothing`.
  * @param filters whether `git` runs them
  * @throws Error if that merge is still running, if it must be undone and had filters that `git` does not run, if git
  *   fails, if the stage cannot be from a merge, if the repository is not writable, or if it can only be recovered by

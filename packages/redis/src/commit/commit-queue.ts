@@ -63,9 +63,9 @@ interface Group {
 /**
  * Group commit: batches of one turn of the event loop share a request.
  *
- * Each operation has a sequence number. The server stores the operation's result under it until the client acknowledges
- * the result, and refuses every number below the lowest unsettled one. So a request may arrive late or twice without
- * being applied twice.
+ * Each operation with writes has a sequence number. The server stores the operation's result under it until the client
+ * acknowledges the result, and refuses every number below the lowest unsettled one. So a request may arrive late or
+ * twice without being applied twice.
  */
 export class CommitQueue {
   readonly #waiting: PendingOperation[] = [];

@@ -53,7 +53,7 @@ export async function objectStoreFaults({
   for (const [name, operation] of Object.entries(OPERATIONS)) {
     const { before, after } = await expected(create, operation);
     for (const [offset, mishap] of MISHAPS.entries()) {
-      // Different kinds of faults meet different requests.
+      // If requests are left out, the kinds of faults start at different ones.
       for (let at = 1 + (offset % every); ; at += every) {
         const world = worldOf(at, create());
         const found = await disturb(world, operation, { mishap, at, forever }, before, after);

@@ -42,7 +42,7 @@ export interface ApplyCall {
   readonly onConflict: 'fail' | 'skip';
   readonly dryRun: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Called for each plan with what is to be written, after all contents are stored and before the disk changes. */
+  /** Called with what is to be written, after all contents are stored and before the disk changes; again for a new plan. */
   readonly onBegin?: ((accepted: Pick<Applied, 'paths' | 'writes'>) => Promise<void>) | undefined;
 }
 

@@ -34,8 +34,8 @@ export class WritesAtWork {
   }
 
   /**
-   * Runs work that reads paths while nothing writes to them. Runs it again if writes have begun before it ended,
-   * or if it fails with EBUSY while another client is writing.
+   * Runs work that reads paths, once no writes to them are at work or a minute has passed. Runs it again if writes have
+   * begun before it ended, or if it fails with EBUSY, which writes of another client may cause.
    * @param isWriting reports whether another client is writing
    * @param work called with true if it runs again
    */

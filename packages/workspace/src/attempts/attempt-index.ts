@@ -196,8 +196,8 @@ export class AttemptIndex {
   }
 
   /**
-   * Creates an attempt, unless another process has created it, and makes it the current one if there is none. A live
-   * one does not become the current one.
+   * Creates an attempt unless it exists, and makes it the current one if there is none. A live one does not become the
+   * current one.
    */
   async ensure(name: string, start: AttemptStart, signal?: AbortSignal, prepare?: Prepare): Promise<void> {
     await this.#begin(name, { createdAt: this.#clock(), ...start }, signal, prepare);

@@ -240,9 +240,9 @@ export class AttemptBackend implements Backend {
   }
 
   /**
-   * Compares paths with the disk. Changes of the person that are found become an operation of their own. Returns the
-   * head; undefined if it is not the current one any more: the caller then begins again from the new state, without
-   * `isGuarded`.
+   * Compares paths with the disk, unless an accept is at work. Changes of the person that are found become an operation
+   * of their own. Returns the head; undefined if it is not the current one any more: the caller then begins again from
+   * the new state, without `isGuarded`.
    * @param paths undefined for all that the attempt has changed
    */
   async refresh(

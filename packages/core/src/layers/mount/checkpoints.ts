@@ -39,7 +39,7 @@ export class Checkpoints {
   }
 
   /**
-   * Rolls back all filesystems. If one fails, returns those already rolled back to their state before; a filesystem
+   * Rolls back every filesystem that has a part. If one fails, returns those already rolled back to their state before; a filesystem
    * that cannot return keeps a checkpoint of that state.
    */
   *rollback(which: Checkpoint | string): CallSequence<undefined> {
