@@ -9,7 +9,7 @@ export interface SqlObjectState {
   transactionSync<T>(work: () => T): T;
 }
 
-/** @throws TypeError if it is not the storage of a Durable Object */
+/** @throws TypeError if it has no `transactionSync`, as the storage of a Durable Object has */
 export function checkState(state: unknown): SqlObjectState {
   // `sql` is not read here: the property itself throws for a class without SQLite.
   if (typeof (state as Partial<SqlObjectState> | null | undefined)?.transactionSync !== 'function')

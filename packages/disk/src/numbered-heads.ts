@@ -174,7 +174,7 @@ export class NumberedHeads {
     }
   }
 
-  /** Returns the random text of a head; undefined if it does not exist. */
+  /** Returns the random text of a head; undefined if it does not exist or its first line is damaged. */
   async #idOf(number: number): Promise<string | undefined> {
     try {
       const file = await open(this.#path(number), 'r');

@@ -15,8 +15,8 @@ const NOTHING = new Uint8Array();
 const BATCH_CONTENTS = 64;
 
 /**
- * Changes a filesystem from the tree `from` to the tree `to`. Equal directories are skipped. Empty directories, which
- * are in neither tree, are removed only if they are in the way.
+ * Changes a filesystem from the tree `from` to the tree `to`. Equal directories are skipped. Directories that were
+ * empty before are removed only if they are in the way.
  */
 export async function applyTree(
   fileSystem: FileSystem,
@@ -38,8 +38,8 @@ export async function applyTree(
 }
 
 /**
- * Returns a function that adds up the entries of a version and throws as soon as the filesystem cannot hold them,
- * before all of them are listed. Undefined if the filesystem has no limit.
+ * Returns a function that adds up the entries of a version and throws as soon as they are more than `maxNodeCount`,
+ * before all of them are listed. Undefined if that limit is not set.
  */
 function roomIn({ limits: { maxNodeCount: allowed } }: FileSystem): ((entries: number) => void) | undefined {
   if (allowed === undefined) return undefined;

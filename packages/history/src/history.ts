@@ -158,9 +158,9 @@ export class History {
 
   /**
    * Changes a filesystem to a version: paths, bytes, the executable bit and link targets, which is all that git stores.
-   * Files that are not in the version are removed, except in `/.git`. Empty directories stay unless they are in the
-   * way, and entries that do not differ keep their times and other mode bits. Either all of it happens or nothing. Only
-   * what differs is written. The version may be the id of a tree, for example of a merge.
+   * Files that are not in the version are removed, except in `/.git`. Directories that were empty stay unless they are
+   * in the way, and entries that do not differ keep their times and other mode bits. Either all of it happens or
+   * nothing. Only what differs is written. The version may be the id of a tree, for example of a merge.
    * @throws FsError ENOSPC, EFBIG for limits of the filesystem, ENOTSUP if it has no transactions; HistoryError as
    *   `resolve`, `wrong-type`, `hostile`, `corrupt`, `too-large`
    */
@@ -385,7 +385,7 @@ export class History {
   /**
    * Creates a branch at a version.
    * @throws HistoryError as `resolve`; `ref-changed` if the branch exists, `ref-conflict` if another branch's name is a
-   *   directory of this one or the other way round
+   *   directory of this one or the other way round; TypeError for a name that is not valid
    */
   async branch(name: string, version = 'HEAD', call?: RepositoryCall): Promise<ObjectId> {
     const id = await this.resolve(version, call);

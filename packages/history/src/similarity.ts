@@ -41,7 +41,8 @@ export function profileOf(body: Uint8Array): Profile {
 }
 
 /**
- * Returns the share of the larger file that both have, up to {@link MAX_SCORE}; 0 if the sizes alone rule out `least`.
+ * Returns the share of the larger file that both have, up to {@link MAX_SCORE}; 0 if both are empty or the sizes alone
+ * rule out `least`.
  */
 export function similarityOf(a: Profile, b: Profile, least: number): number {
   const [small, large] = a.size < b.size ? [a, b] : [b, a];

@@ -19,8 +19,9 @@ export type Refusal =
 const SANDBOX_ERROR = Symbol.for('scratchfs.SandboxError');
 
 /**
- * An error of a sandbox. Its message says what is allowed instead, so that a model can act on it; values in it are
- * escaped and cut at 200 characters. It is an {@link FsError} too, so that programs for files understand its `code`.
+ * An error of a sandbox. Its message says what is allowed or what to do, so that a model can act on it; values in it
+ * are escaped and cut at 200 characters. It is an {@link FsError} too, so that programs for files understand its
+ * `code`.
  */
 export class SandboxError extends FsError {
   override readonly name: string = 'SandboxError';

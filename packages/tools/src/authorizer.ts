@@ -66,8 +66,8 @@ export class Authorizer {
   }
 
   /**
-   * Resolves if an action may run, after waiting for approval if it needs one. Approval is not requested for an action
-   * that the sandbox refuses.
+   * Resolves if an action may run, after waiting for approval if it needs one. Approval is not requested if the sandbox
+   * refuses a path, except one that stands for a whole tree.
    * @throws InputError, NotApprovedError, SandboxError, FsError, the signal's reason
    */
   async permit(action: ToolAction, { signal }: ToolCallOptions): Promise<void> {

@@ -70,7 +70,7 @@ export async function withParents(
   }
 }
 
-/** Returns the entry at a path, without following a link; undefined if it does not exist. */
+/** Returns the entry at a path, without following a link; undefined after ENOENT. */
 export async function entryAt(
   fileSystem: FileSystem,
   place: string,

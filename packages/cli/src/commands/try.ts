@@ -73,8 +73,8 @@ export function run(call: Call): Promise<Result> {
 }
 
 /**
- * Makes forks and runs the work in all of them at the same time. If it fails in one, all forks are discarded after it
- * has ended in the others.
+ * Makes forks and runs the work in all of them at the same time. On failure, discards all forks once the work in them
+ * has ended.
  */
 async function tryAll(
   attempt: Attempt,

@@ -25,7 +25,7 @@ export function effectLines(changes: readonly OperationChange[], output: Call['o
 
 /**
  * Returns the result of an accept, for a person and as JSON.
- * @param size number of the paths that were to be accepted; only used if that failed
+ * @param size number of the paths that were to be accepted; only used if the accept failed
  */
 export function acceptResult(
   result: AcceptResult,

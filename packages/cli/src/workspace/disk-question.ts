@@ -51,7 +51,7 @@ export function noTerminal(call: Call, questions: readonly string[], words: read
  * Asks before a live attempt goes back to an earlier state, because that writes the disk. Returns the number of the
  * last operation at the time of the question, for `expect`; undefined if nothing was asked.
  * @param paths default: everything
- * @throws CliError after a no, or if there is no terminal to ask and `--yes` was not given
+ * @throws CliError after a no, or if there is something to ask and no terminal
  */
 export async function agreeToRestore(
   call: Call,

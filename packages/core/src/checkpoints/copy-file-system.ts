@@ -52,8 +52,8 @@ export interface CopiedFileSystem extends Readonly<CopyProgress> {
  *
  * The target must be empty. A copy that was interrupted leaves a mark in it, and the next one starts again. Nothing
  * should write to either side during the call: after each state its counts are compared with those of the target, and
- * at the end the versions of the source's files and links are checked again. While a copy runs, its mark is one
- * checkpoint more, which the target's `maxCheckpoints` must allow.
+ * at the end the versions of the source's files and links are checked again. On a target with checkpoints the mark is
+ * a checkpoint, for which `maxCheckpoints` must have room during the copy.
  *
  * The `changedAt` of symbolic links with several names and of files larger than 4 MiB is the time of the copy. A host
  * directory keeps what its disk can keep. If the target does not allow changes of owners, as a host directory does not

@@ -5,9 +5,9 @@ import type { Location } from '../tree/tree.js';
 /** Content of a file that a caller's function returns. */
 export interface PendingData extends Unloaded {
   /**
-   * Returns the bytes, which must not be changed. Calls the function if that has not succeeded yet.
+   * Returns the bytes, which must not be changed. Calls the function unless it is running or has succeeded.
    * @throws FsError EAGAIN while an asynchronous function runs; EIO if the function throws, or returns anything but
-   * content of the size that was given, if any
+   *   content of the size that was given, if any
    */
   bytes(path?: string): Uint8Array;
 }

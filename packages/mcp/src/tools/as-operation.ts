@@ -4,7 +4,7 @@ import type { ServerTool, ToolContext, ToolOutcome } from './server-tool.js';
 
 /**
  * Runs a file tool, whose changes become operations with its name. Changes that the person made at its paths are taken
- * over first, so that the tool reads and edits these.
+ * over first, except by a read-only server.
  */
 export async function asOperation(
   { name: tool, effect, paths }: Pick<ServerTool, 'name' | 'effect' | 'paths'>,

@@ -14,10 +14,10 @@ export interface BatchPart {
 
 /**
  * Splits a batch into parts. Checks come before the writes that could invalidate them. The check that a name is free
- * comes with the write that creates it, unless an earlier write may change the result, because both need the same
- * bucket.
+ * comes with the write that creates the name, because both need the same bucket, unless an earlier write may change the
+ * result.
  * @param replacesAll the batch begins with `clear`; its checks are left out, because the last request of the commit has
- * them
+ *   them
  * @param maxCost returns the cost from which a part gets no more writes
  */
 export function* splitBatch(

@@ -38,7 +38,7 @@ export class MemoryObjectStore implements ObjectStore {
 
   async put(name: string, bytes: Uint8Array): Promise<void> {
     this.#checkSize(bytes);
-    // The same request may arrive twice; a name never gets other bytes.
+    // The same request may arrive twice; only a priority request is replaced by other bytes.
     const known = this.objects.get(name);
     if (name !== PRIORITY_REQUEST && known !== undefined && known.length !== bytes.length)
       throw new Error(`${name} was put with other bytes`);

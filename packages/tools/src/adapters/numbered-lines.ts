@@ -9,8 +9,8 @@ export function linesOf(text: string): string[] {
 }
 
 /**
- * Formats lines with their numbers, either all or a range `[first, last]`; a `last` of -1 means the end. Stops before
- * the text becomes too long for a result, and says how to go on.
+ * Formats lines with their numbers, either all or a range `[first, last]`; a `last` of -1 means the end. If a further
+ * line would make the text too long for a result, stops and says how to go on.
  * @throws InputError for an invalid range
  */
 export function numbered(text: string, range: readonly number[] | undefined): string {

@@ -10,7 +10,7 @@ import type { EntryReader } from './disk-reader.js';
 import { mergeEntry, sideOf } from './three-way.js';
 
 export interface Selection {
-  /** Only these paths and what is under them. Default: all. */
+  /** Only these paths and what is under them. Default: all, or none if `hunks` is given. */
   readonly paths?: readonly string[] | undefined;
   /** Only these hunks. Files without one are selected if `paths` names them. */
   readonly hunks?: readonly string[] | undefined;

@@ -48,8 +48,8 @@ async function withContent(state: EntryState | null, { content }: Side): Promise
 }
 
 /**
- * Merges modes. Returns undefined if both sides changed the mode in different ways. If both created a directory, or
- * both have a symlink, the mode of the first side.
+ * Merges modes. Returns undefined if both sides changed the mode in different ways, but the mode of the first side if
+ * both created a directory or both have a symlink.
  */
 function mergeModes(base: EntryState | null, a: EntryState, b: EntryState): number | undefined {
   const [x, y] = [permissionsOf(a), permissionsOf(b)];

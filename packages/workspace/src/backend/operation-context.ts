@@ -22,10 +22,7 @@ export interface OperationContext {
    * caller.
    */
   refusal?: WorkspaceError | undefined;
-  /**
-   * Logs whose new operations were read. Undefined unless the work is a single call, which reads those of each log
-   * once.
-   */
+  /** Logs whose new operations need not be read again in a single call. Undefined for other work. */
   readonly looked?: Set<object> | undefined;
 }
 
