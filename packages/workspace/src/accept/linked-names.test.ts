@@ -73,6 +73,24 @@ describe('a file with several names', () => {
     }),
   );
 
+  it.each([
+    ['the same content', OLD],
+    ['what the attempt wrote', NEW],
+    ['another content', OLD.replace('4', 'PERSON')],
+  ])('keeps an edit by the person after they have written the changed name anew, with %s', (_, anew) =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.writeFile('/a', NEW);
+      rmSync(join(disk, 'a'));
+      writeFileSync(join(disk, 'a'), anew);
+      await attempt.refresh();
+      writeFileSync(join(disk, 'd/b'), OLD.replace('6', 'PERSON'));
+      expect((await attempt.accept()).success).toBe(true);
+      expect(readFileSync(join(disk, 'd/b'), 'utf8')).toBe(
+        (anew === OLD ? NEW : anew === NEW ? NEW : NEW.replace('4', 'PERSON')).replace('6', 'PERSON'),
+      );
+    }),
+  );
+
   it.each<[string, (fs: FileSystem) => Promise<unknown>]>([
     ['removed with its directory', (fs) => fs.rm('/d', { recursive: true })],
     [

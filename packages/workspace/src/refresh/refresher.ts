@@ -11,6 +11,7 @@ import {
   isEqualChange,
   isSameState,
   NO_NAMES,
+  newestBase,
   nodeOf,
   startOf,
   stateOf,
@@ -341,6 +342,7 @@ class Comparison {
       const { origin: _, ...own } = node;
       this.#set({ ...own, version: this.version });
     }
+    this.#keepBegan(disk);
     this.draft.update(pathSegments(path), ({ conflict: _, ...now }) => ({ ...now, base: disk, earlier }));
   }
 
@@ -368,8 +370,18 @@ class Comparison {
     const { path, base: old } = this.candidate;
     const names = pathSegments(path);
     const base = old.held === undefined ? disk : { ...old, key: disk.key, state: disk.state };
-    this.draft.update(names, ({ conflict: _, earlier: __, ...entry }) => ({ ...entry, base }));
     if (node !== undefined) this.#set({ ...node, version: this.version });
+    this.#keepBegan(disk);
+    this.draft.update(names, ({ conflict: _, earlier: __, ...entry }) => ({ ...entry, base }));
+  }
+
+  /** Keeps what the change of a file with several names began from, if the person has given this name to another file. */
+  #keepBegan(disk: Base): void {
+    const { entry } = this.candidate;
+    const node = entry.link === undefined ? undefined : this.draft.current.inodes.get(entry.link);
+    if (entry.link === undefined || node === undefined || String(disk.key).startsWith(`${entry.link} `)) return;
+    const began = newestBase(entry.link, node.began, entry);
+    if (began !== node.began) this.draft.setInode(entry.link, { ...node, began, version: this.version });
   }
 
   #set(node: DeltaNode): void {
