@@ -8,7 +8,7 @@ export interface DynamoDbStorageOptions extends ObjectTreeOptions {
   readonly table?: string | undefined;
   /**
    * Name of the filesystem; a table holds any number of them. 1 to 100 characters of `a-z`, `0-9`, `-`, `_` and `.`,
-   * beginning with a letter or digit. Not allowed with a URL, which contains it. Default `default`.
+   * beginning with a letter or digit. Not allowed with a URL, which may contain it. Default `default`.
    */
   readonly name?: string | undefined;
 }

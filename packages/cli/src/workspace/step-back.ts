@@ -121,8 +121,8 @@ function checkSteps(
 }
 
 /**
- * Returns a sentence about the last accept if it was of another attempt, later than `since`, and is what an undo there
- * takes back: the user may have meant that one. Undefined otherwise.
+ * Returns a sentence about the last accept after `since` that `undo` in another open attempt would take back: the user
+ * may have meant that one. Undefined if there is none.
  * @param since epoch milliseconds
  */
 async function newerAccept(

@@ -46,12 +46,12 @@ type Verdict = boolean | string | undefined | void;
  * the error is returned, not thrown. Then the checkpoint is dropped.
  *
  * A rollback restores the whole state, so it also undoes what other clients have written since the checkpoint, and open
- * files become EBADF. Run attempts that must not disturb each other on forks.
+ * files become EBADF; under `restrict`, see there. Run attempts that must not disturb each other on forks.
  *
  * Rejects if the checkpoint or the rollback fails; after a failed rollback the checkpoint stays, to try again.
  *
- * @throws FsError as `checkpoint` and `rollback`: ENOTSUP if the filesystem does not declare `capabilities.checkpoints`
- *   and `rollback`, ENOSPC at `maxCheckpoints`
+ * @throws FsError as `checkpoint`, and as `rollback` if changes are undone: ENOTSUP if the filesystem does not declare
+ *   the capability of that name, ENOSPC at `maxCheckpoints`
  * @throws TypeError if `work` or `check` is not a function
  * @example
  * ```ts

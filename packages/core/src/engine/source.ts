@@ -36,7 +36,7 @@ export class NotLoaded {
     readonly also?: NotLoaded,
   ) {}
 
-  /** True if no load is needed, only preparation. */
+  /** True if `needs` has only preparations, and no load. */
   get isKnown(): boolean {
     return this.needs.every(({ kind }) => kind === 'prepare');
   }

@@ -119,8 +119,8 @@ export class ChangeJournal implements Disposable {
   }
 
   /**
-   * Opens the journal that a process left. `busy` if its process may still run, or if another journal has taken its
-   * place.
+   * Opens the journal that a process left. Undefined if there is none; `busy` if its process may still run, or if
+   * another journal has taken its place.
    */
   static async find(root: ConfinedRoot, staging: StagingDirectory): Promise<ChangeJournal | 'busy' | undefined> {
     const place = root.child(JOURNAL);
@@ -412,7 +412,7 @@ function stepsOf(changes: readonly PlannedChange[], prepared: string): Step[] {
 }
 
 /**
- * Gives an entry another name, which must be free. Returns false if it is not. For a directory, and on a disk without
+ * Gives an entry another name. Returns false if that is not free, or if its directory is gone. For a directory, and on a disk without
  * hard links, `rename` may replace what another process creates after the check.
  */
 async function giveName(place: string, name: string): Promise<boolean> {

@@ -19,8 +19,8 @@ export function settledHere<N extends Node>(view: View, node: N, path: string): 
 }
 
 /**
- * {@link settledHere}, but leaves a file as it is if its size is not 0, so that stats do not call a function whose size
- * was given.
+ * {@link settledHere}, but leaves a file as it is if its size is not 0, so that stats call a function only if its size
+ * was not given, or given as 0.
  */
 export function sizedHere<N extends Node>(view: View, node: N, path: string): N {
   return node.size === 0 ? settledHere(view, node, path) : node;

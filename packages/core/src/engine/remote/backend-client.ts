@@ -49,8 +49,8 @@ export class BackendClient {
   }
 
   /**
-   * Sends a batch until its result is known. An abort before the batch was applied rejects with the signal's reason;
-   * once it was applied the call succeeds, aborted or not.
+   * Sends a batch until its result is known. After an abort it rejects with the signal's reason only if the batch
+   * certainly was not applied.
    * @throws OutcomeUnknownError if the result cannot be found out; the signal's reason; otherwise the last error, with
    * `mayHaveHappened: false` if it is a StorageError
    */
