@@ -39,8 +39,8 @@ export function isBundled(argv: readonly string[]): boolean {
  * Finding and compiling many files takes about as long as Node's own start. Returns false if the file cannot be read,
  * as in the sources.
  *
- * Compiled code is not checked by V8, so a file is used only if it and its directory pass {@link isOwn}, and its hash is
- * right for its content, the bundle and this version of Node. Everything else is as if it did not exist.
+ * Compiled code is not checked by V8, so a file is used only if it and its directory pass {@link isOwn}, and its hash
+ * is right for its content, the bundle and this version of Node. Everything else is as if it did not exist.
  */
 export function runBundle(file: string, argv: readonly string[], directory: string | undefined): boolean {
   let source: Buffer;

@@ -262,8 +262,8 @@ export interface FileSystem extends AsyncDisposable {
   /** Like {@link stat}, but a final link is not followed. O(depth). */
   lstat(path: Path, options?: CallOptions): Promise<Stats>;
   /**
-   * Fails if the path does not exist, or for writing (2) if a layer forbids that. Modes are stored, not enforced, except
-   * that execution (1) of a file without an x bit is EACCES. O(depth).
+   * Fails if the path does not exist, or for writing (2) if a layer forbids that. Modes are stored, not enforced,
+   * except that execution (1) of a file without an x bit is EACCES. O(depth).
    */
   access(path: Path, mode?: number, options?: CallOptions): Promise<void>;
   /** Returns the absolute path that a path leads to, without links. O(depth). */
@@ -313,8 +313,8 @@ export interface FileSystem extends AsyncDisposable {
   readLines(path: Path, options?: CallOptions): Promise<string[]>;
   /**
    * Replaces the whole content; a missing file is created, and a final link is followed. With the flag `r+` it
-   * overwrites the beginning of an existing file and keeps the rest; with `a` it appends. Text of 1,048,576 UTF-16 units or more is encoded
-   * in slices first: await the call before operations that must follow it. O(depth + bytes).
+   * overwrites the beginning of an existing file and keeps the rest; with `a` it appends. Text of 1,048,576 UTF-16
+   * units or more is encoded in slices first: await the call before operations that must follow it. O(depth + bytes).
    * @throws FsError EISDIR for a directory, EEXIST with a flag with `x` if the path exists, ENOENT with `r+` if it does
    * not
    */

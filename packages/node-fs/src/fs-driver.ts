@@ -81,7 +81,7 @@ export type OpenFile = {
     : never;
 };
 
-/** A filesystem in one form: either every call returns a value, or every call returns a promise. */
+/** A filesystem in one form: calls return values in one, promises in the other. `watch` returns an iterator in both. */
 export interface FsDriver {
   readonly fs: Calls;
   readonly limits: Limits;

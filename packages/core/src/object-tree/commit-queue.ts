@@ -125,8 +125,8 @@ export interface CommitQueueOptions {
 
 /**
  * Commits of one client, one after another. Waiting batches are grouped: their objects are put before the head is
- * swapped once, or in one step with it. If another client was faster, the commit is prepared again on the new head. If the outcome of the swap
- * is unknown, it is determined from the head's record of this client.
+ * swapped once, or in one step with it. If another client was faster, the commit is prepared again on the new head. If
+ * the outcome of the swap is unknown, it is determined from the head's record of this client.
  */
 export class CommitQueue {
   readonly #options: CommitQueueOptions;

@@ -212,7 +212,9 @@ export class GlobAutomaton {
     this.#list[this.#listLength++] = position;
   }
 
-  /** Collects each position reachable without reading. No star begins an empty segment, or without `dot` a hidden one. */
+  /**
+   * Collects each position reachable without reading. No star begins an empty segment, or without `dot` a hidden one.
+   */
   #expand(state: GlobState, codePoint: number): void {
     this.#round++;
     const open = !state.first || (codePoint !== END && (codePoint !== DOT || this.#dot));

@@ -412,8 +412,8 @@ function stepsOf(changes: readonly PlannedChange[], prepared: string): Step[] {
 }
 
 /**
- * Gives an entry another name. Returns false if that is not free, or if its directory is gone. For a directory, and on a disk without
- * hard links, `rename` may replace what another process creates after the check.
+ * Gives an entry another name. Returns false if that is not free, or if its directory is gone. For a directory, and on
+ * a disk without hard links, `rename` may replace what another process creates after the check.
  */
 async function giveName(place: string, name: string): Promise<boolean> {
   const isFree = (): boolean => lstatSync(name, { throwIfNoEntry: false }) === undefined;

@@ -12,9 +12,9 @@ export const MODE_BITS = 0o1777;
 export interface PathState {
   readonly kind: EntryKind;
   /**
-   * Permission bits. Default: before a change, any mode; after it, that of the replaced file, or else what the umask of
-   * the process leaves of 0o666 or 0o777. Ignored for a symlink. The set-user-ID and set-group-ID bits are ignored: no
-   * change sets them, and a directory keeps those that it has.
+   * Permission bits. Default: before a change, any mode; after it, that of the file or directory before, if the kind is
+   * the same, or else what the umask of the process leaves of 0o666 or 0o777. Ignored for a symlink. The set-user-ID
+   * and set-group-ID bits are ignored: no change sets them, and a directory keeps those that it has.
    */
   readonly mode?: number | undefined;
   /** Content of a file. Required for a file after a change. */

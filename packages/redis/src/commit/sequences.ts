@@ -16,11 +16,11 @@ const NEVER_SENT = 2;
 
 /**
  * The sequence numbers of a client's operations. The server stores a result until it is acknowledged or expires. It
- * refuses every number below the floor, the lowest open number, so that a delayed request is not applied after its
- * result was deleted.
+ * refuses every number below the floor, so that a delayed request is not applied after its result was deleted. No
+ * number that is open and not abandoned is below the floor.
  */
 export class Sequences {
-  /** States of the numbers from `#first` on. The first `#passed` of them are below the floor. */
+  /** States of the numbers from `#first` on. The next floor lies above the first `#passed` of them. */
   readonly #states: number[] = [];
   #first = 1;
   #passed = 0;
@@ -63,8 +63,9 @@ export class Sequences {
   }
 
   /**
-   * Returns the acknowledgement for the next request, and a function that takes it back if the request fails. While few
-   * results have arrived it acknowledges nothing: deleting results costs the server one command, however many they are.
+   * Returns the acknowledgement for the next request, and a function to call if that fails, so that a later one names
+   * the same results. While few results have arrived it acknowledges nothing: deleting results costs the server one
+   * command, however many they are.
    */
   acknowledge(): { readonly acknowledged: Acknowledgement; readonly restore: () => void } {
     this.#advance();

@@ -18,7 +18,7 @@ interface QueuedLoad {
 }
 
 /**
- * Loads of one turn of the event loop share a request. A load that needs several requests must still see one state: if
+ * Loads of one turn of the event loop share requests. A load that needs several requests must still see one state: if
  * a write comes in between, it starts again on a state that the server pins for it.
  */
 export class LoadQueue {

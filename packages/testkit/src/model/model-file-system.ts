@@ -330,7 +330,7 @@ export class ModelFileSystem {
     return fork;
   }
 
-  /** Runs a change. If there are limits, undoes it if it fails or exceeds one. */
+  /** Runs a change. If there are limits, undoes it if it fails or grows beyond one. */
   #guard(change: () => void): void {
     const { maxTotalSize, maxFileSize, maxNodeCount } = this.#limits;
     if (maxTotalSize === undefined && maxFileSize === undefined && maxNodeCount === undefined) {

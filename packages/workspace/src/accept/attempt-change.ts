@@ -6,7 +6,7 @@ export const MODE_BITS = 0o1777;
 
 /**
  * Difference at one path between an attempt and the state that it began from. A move is two changes: one at the new path,
- * with `from`, and the removal of the old path. A moved directory is one such pair for each entry in it.
+ * with `from` or `source`, and the removal of the old path. A moved directory is one such pair for each entry in it.
  */
 export interface AttemptChange {
   readonly path: string;

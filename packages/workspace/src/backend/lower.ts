@@ -93,7 +93,7 @@ function upperResult(result: LoadResult, request: LoadRequest): LoadResult {
   };
 }
 
-/** Returns a key that changes with a node; of a directory only with its identity. */
+/** Returns a key that is another one for another node, and after a change of a file or link. */
 export function keyOf({ id, kind, version }: NodeRecord): string {
   return kind === 'directory' ? String(id) : `${id} ${version}`;
 }

@@ -4,7 +4,7 @@ import { byteText, type Matcher, wildmatch } from './wildmatch.js';
 interface IgnoreRule {
   readonly matches: Matcher;
   readonly isException: boolean;
-  /** True if the pattern has no slash, so that it is compared with the last name of a path. */
+  /** True if the pattern has no slash but one at its end, so that it is compared with the last name of a path. */
   readonly isName: boolean;
 }
 
