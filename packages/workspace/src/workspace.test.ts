@@ -239,3 +239,24 @@ it('concurrent reads with one signal make Node print no warning about listeners'
     process.off('warning', note);
   }
 });
+
+it('limits count what the attempt has added, not what the directory or a moved directory holds', async () => {
+  writeFileSync(join(directory, 'src/large'), Buffer.alloc(5_000));
+  await using workspace = await openWorkspace(directory, { store: 'memory:', limits: { maxTotalSize: 1_000 } });
+  const attempt = await workspace.attempt();
+  const fs = attempt.fileSystem;
+  await fs.rename('/src', '/moved');
+  await fs.writeFile('/new', Buffer.alloc(900));
+  const head = await attempt.head();
+  for (const path of ['/more', '/new2'])
+    await expect(fs.writeFile(path, Buffer.alloc(200))).rejects.toMatchObject({
+      code: 'ENOSPC',
+      limit: 'maxTotalSize',
+      allowed: 1_000,
+    });
+  expect(await attempt.head()).toBe(head);
+  await fs.unlink('/new');
+  await fs.writeFile('/more', Buffer.alloc(200));
+  expect((await attempt.accept()).success).toBe(true);
+  await fs.writeFile('/after', Buffer.alloc(900));
+});
