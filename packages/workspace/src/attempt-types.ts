@@ -184,7 +184,10 @@ export interface AcceptResult {
    */
   readonly changes: readonly OperationChange[];
   readonly conflicts: readonly Conflict[];
-  /** Accepted files that other programs run or follow on their own, such as `.envrc`, for a person to review. */
+  /**
+   * Accepted files that other programs run or follow on their own, such as `.envrc`, for a person to review. Empty for
+   * `patch`.
+   */
   readonly autoRun: readonly string[];
   /**
    * The `accept` in the log. Undefined for `patch`, a dry run, a failure, and if there was nothing to accept or to
@@ -314,11 +317,11 @@ export interface Attempt {
   ): Promise<readonly Operation[]>;
   /**
    * Brings back the state after an operation (0: before the first), of everything or of one path. With `disk`, the
-   * attempt drops its changes there and shows the disk again; so does 0, except in a fork, which began with changes.
-   * Returns undefined if nothing differs. A file with several names is one file: restoring one name restores it under
-   * all of them. The path of something in a directory that the attempt has removed stands for that directory. With
-   * `disk`, what the attempt has moved to the path goes back to its old name, unless another file of the attempt has
-   * that now.
+   * attempt drops its changes there and shows the disk again; so does 0, unless the attempt is live or a fork that began
+   * with changes. Returns undefined if nothing differs. A file with several names is one file: restoring one name
+   * restores it under all of them. The path of something in a directory that the attempt has removed stands for that
+   * directory. With `disk`, what the attempt has moved to the path goes back to its old name, unless another file of the
+   * attempt has that now.
    * @param options.expect the last operation that the caller has seen: fails with `moved` if another one has come since
    * @throws WorkspaceError `not-found` for an operation that does not exist or is no longer kept, `moved`; `refused` if
    *   the attempt is live and a path on the disk was changed since, if the attempt has a file or link in place of a
@@ -345,7 +348,7 @@ export interface Attempt {
   refresh(options?: RefreshOptions): Promise<RefreshResult>;
   /**
    * Records that conflicts were shown to the agent or person who works on the attempt, so that a write may settle them.
-   * Of the paths of earlier calls, the last 1,000 are kept; the others must be told again.
+   * Of the paths of earlier calls, at most 1,000 are kept; the others must be told again.
    */
   markTold(conflicts: readonly Conflict[]): void;
   /**

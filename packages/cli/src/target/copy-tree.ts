@@ -19,8 +19,8 @@ export interface CopyOptions {
 
 /**
  * Copies a file, link or directory with everything in it to a path of another filesystem. Kinds, contents, modes and
- * modification times are kept; a file with several names becomes separate files. A root is not copied itself. Other
- * entries of the target stay.
+ * modification times are kept; a file with several names becomes separate files. If the target is the root, only what
+ * is in the directory is copied. Other entries of the target stay.
  * @throws FsError, such as ENOENT if `path` does not exist, EEXIST or ENOTDIR if the target has another kind at a path
  */
 export async function copyTree(

@@ -152,7 +152,7 @@ export class DirectoryLoad {
     return false;
   }
 
-  /** Returns an entry without what is under it; undefined if it is left out. */
+  /** Returns an entry without what is under it; undefined if it is ignored or a special file. */
   async #entry(frame: Frame, name: string, path: string, handle: PathHandle): Promise<LoadedEntry | undefined> {
     const { kind, stat } = handle;
     const isDirectory = kind === 'directory';

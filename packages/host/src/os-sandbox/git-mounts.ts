@@ -5,8 +5,8 @@ import { INSIDE } from './link-targets.js';
 
 /**
  * Returns mounts that show a repository to a command, read-only. A linked work tree also gets the repository that it
- * belongs to, at the same path as on the host. If the repository's `config` or `config.worktree` holds credentials, a
- * copy without them is shown.
+ * belongs to, at the same path as on the host. In place of a `config` or `config.worktree` in which
+ * {@link withoutCredentials} finds credentials, a copy without them is shown.
  *
  * @param place path of `.git` on the host, a directory or a file
  * @param inside path of `.git` for the command

@@ -117,9 +117,9 @@ export class ServerLink {
   }
 
   /**
-   * Reconnects all nodes after a request got no reply: a TCP connection may be dead without either side noticing.
-   * Requests in flight are sent again over the new connection. Nodes that connected less than `minAgeMs` (or 2.5
-   * seconds, if that is less) ago are left alone.
+   * Reconnects nodes (of a cluster, only masters) after the server did not respond: a TCP connection may be dead without
+   * either side noticing. Requests in flight are sent again over the new connection. Nodes that are not connected, or
+   * connected less than `minAgeMs` (or 2.5 seconds, if that is less) ago, are left alone.
    */
   replaceSilentNodes(minAgeMs: number): void {
     const { client } = this;

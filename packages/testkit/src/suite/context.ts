@@ -52,7 +52,10 @@ export type Add = (name: string, run: Case['run'], options?: Pick<Case, 'limits'
 
 export type Create = (options: CreateOptions) => FileSystem | Promise<FileSystem>;
 
-/** Runs a case with the promise methods and, if there are any, with the `…Sync` methods, each on a new filesystem. */
+/**
+ * Runs a case with the promise methods, and with the `…Sync` methods if there are any and the case is not `promiseOnly`,
+ * each on a new filesystem.
+ */
 export async function runCase(testCase: Case, create: Create): Promise<void> {
   const kind = await runForm(testCase, create, 'promise');
   if (kind === 'sync' && testCase.promiseOnly !== true) await runForm(testCase, create, 'sync');

@@ -16,10 +16,10 @@ interface Chunk {
  * Applies a V4A diff, the format of OpenAI's apply_patch, to the text of a file. Each section begins with lines `@@`,
  * which the first section may omit, each optionally with a line to search for first. Its lines begin with a space
  * (context), `-` or `+`. The search for the context starts where the previous section ended, or after the lines that
- * were searched for. It compares exactly, then without white space at the ends of lines, then without white space at
- * either side. Line ends of the file are kept.
+ * were searched for; with `*** End of File`, the end of the file comes first. It compares exactly, then without white
+ * space at the ends of lines, then without white space at either side. Line ends of the file are kept.
  *
- * @throws InputError that quotes the lines that were not found
+ * @throws InputError for a malformed diff, and for lines that are not found, which it quotes
  */
 export function applyUpdate(text: string, diff: string): string {
   const hasReturns = /\r\n/.test(text) && !/(?<!\r)\n/.test(text);
