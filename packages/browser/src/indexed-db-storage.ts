@@ -8,8 +8,8 @@ import { type IndexedDbPlace, type IndexedDbStorageOptions, parseOptions, parseP
  * before the first call.
  *
  * Failures are `StorageError`s. If the origin has no more space, a write fails with the kind `full`, and the message
- * says how much is used. After the user or another tab has deleted the database, calls fail with `lost`; with a
- * database of a newer version, with `version`.
+ * says how much is used if the browser tells it. After the user or another tab has deleted the database, calls fail
+ * with `lost`; with a database of a newer version, with `version`.
  * @throws TypeError, RangeError for options of a wrong kind
  */
 export class IndexedDbStorage extends ObjectTreeStorage {

@@ -31,8 +31,8 @@ export function isOwn({ uid, mode }: Stats): boolean {
 }
 
 /**
- * Reports whether a path is a directory of this user, not a link to one, in which no other user can replace files. On
- * Windows, only whether it is a directory.
+ * Reports whether a path is a directory, not a link to one, of this user, in which no other user can replace files. On
+ * Windows it checks only that the path is a directory.
  */
 export function isOwnDirectory(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });

@@ -104,7 +104,8 @@ export interface CpOptions extends CallOptions {
   /**
    * Called for each entry before anything is copied, parents first. An entry for which it returns a false value is left
    * out with everything under it. It may return a promise, except in `cpSync`. An entry that appears after these calls
-   * is left out too. Copied directories get new times, even with `preserveTimestamps`. Default: everything is copied.
+   * is left out too. Copied directories may get new times even with `preserveTimestamps`. Default: everything is
+   * copied.
    */
   readonly filter?: CopyFilter | undefined;
   /** Copy a directory with everything in it. Default false. */
@@ -357,7 +358,8 @@ export interface FileSystem extends AsyncDisposable {
    * Copies a file, a link (as a link), or with `recursive` a directory (merged into an existing one). Missing parents
    * of the destination are created. Contents are shared, not copied: O(depth + entries).
    * @throws FsError EISDIR for a directory without `recursive` or for a destination that is one while the source is
-   *   not; ENOTDIR for a directory onto another kind of entry; EINVAL onto or into itself; EEXIST with `errorOnExist`
+   *   not; ENOTDIR for a directory onto another kind of entry; EINVAL onto or into itself; EEXIST with `force: false`
+   *   and `errorOnExist`, or for a link that leads to the file that it would replace
    */
   cp(source: Path, destination: Path, options?: CpOptions): Promise<void>;
   /**
@@ -434,7 +436,7 @@ export interface FileSystem extends AsyncDisposable {
   /**
    * Restores the exact state of a checkpoint, which is kept; O(1). Handles opened before fail with EBADF. `maxFileSize`
    * is not checked: the files had their sizes before. Under `restrict`, hidden entries stay as they are, and handles
-   * stay valid; see there.
+   * stay valid unless everything is allowed; see there.
    * @throws FsError ENOSPC, without any change, if usage would grow above `maxTotalSize` or `maxNodeCount`
    */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;

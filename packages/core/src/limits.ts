@@ -35,7 +35,7 @@ const KEYS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount', 'maxCheckpoints'] a
 /** The limits of a filesystem that has none. */
 export const NO_LIMITS: Limits = Object.freeze({});
 
-/** Returns the limits that a client was opened with: none for `stored` and by default. @throws as {@link parseLimits} */
+/** Returns the limits that a client asks for: none for `stored` and by default. @throws as {@link parseLimits} */
 export function givenLimits(limits: Limits | 'stored' | undefined): Limits {
   return limits === undefined || limits === 'stored' ? NO_LIMITS : parseLimits(limits);
 }

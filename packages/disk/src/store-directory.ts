@@ -159,7 +159,10 @@ export class StoreDirectory {
   }
 }
 
-/** Returns a text that no other file or directory has, also none that gets the inode of a removed one. */
+/**
+ * Returns a text that identifies a file or directory. The time distinguishes it from a later one with the same inode
+ * number, unless both are from one tick of the clock.
+ */
 function identityOf({ dev, ino, mtimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${mtimeNs}`;
 }

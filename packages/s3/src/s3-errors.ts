@@ -45,9 +45,9 @@ export function isSurelyLostRace(error: unknown): boolean {
 }
 
 /**
- * Converts an SDK error. A refused request did not happen, unless the SDK sent it more than once; a full store (507) or
- * an unknown request (501) is also a refusal. After a failure that may be temporary (no status, 408, 429, another 5xx,
- * `SlowDown`, `RequestTimeout`), the request may have happened, unless the store was never reached.
+ * Converts an SDK error. A refused request did not happen, unless the SDK sent it more than once; a full store, missing
+ * credentials and an unknown request (501) are also refusals. After a failure that may be temporary (no status, 408,
+ * 429, another 5xx, `SlowDown`, `RequestTimeout`), the request may have happened, unless the store was never reached.
  */
 export function toStorageError(error: unknown, bucket: string): StorageError {
   const { name, status } = readFailure(error);

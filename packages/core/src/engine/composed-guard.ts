@@ -63,9 +63,10 @@ export interface ComposedGuard {
   /** Returns the usage of the visible entries. */
   stats(view: GuardedView): FileSystemStats;
   /**
-   * Makes the state equal to `wanted`, a view of another state without guards. Every difference must be allowed,
-   * otherwise nothing changes. Entries that are neither visible nor writable stay as they are. `isWhole`: `wanted` is
-   * the state of a snapshot, and all of it is restored; entries that are not readable stay only if they are not in it.
+   * Makes the state equal to `wanted`, a view of another state without guards. Every difference, except of times alone,
+   * must be allowed, otherwise nothing changes. Entries that are neither visible nor writable stay as they are.
+   * `isWhole`: `wanted` is the state of a snapshot, and all of it is restored; entries that are not readable stay only
+   * if they are not in it.
    */
   restore(view: GuardedView, wanted: GuardedView, syscall: string, isWhole: boolean): void;
 }

@@ -108,8 +108,8 @@ export class LoadPlanner {
   }
 
   /**
-   * Collects what a compaction reads: pages and small contents in objects of commits after `since`. Other pages are not
-   * entered, because such pages are only reachable through each other.
+   * Collects what a compaction reads: pages and, up to some size in all, small contents in objects of commits after
+   * `since`. Other pages are not entered, because such pages are only reachable through each other.
    */
   *scattered({ root, inodes }: TreeState, since: number, unreadable: ReadonlySet<string>): Steps<void> {
     let bytes = 0;

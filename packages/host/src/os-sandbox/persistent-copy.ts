@@ -383,8 +383,8 @@ export class PersistentCopy implements Disposable {
   }
 
   /**
-   * Copies an ignored file or directory without what is hidden in it; of a directory that is too large only the
-   * directory itself, of a file that is too large nothing.
+   * Copies an ignored file or directory without what is hidden in it. A directory that is too large is only created,
+   * and a file that is too large is left out.
    */
   async #copyOwn(source: CopySource, top: string, signal: AbortSignal | undefined): Promise<void> {
     const copied: { readonly path: string; readonly kind: Kind; readonly stat: BigIntStats }[] = [];

@@ -10,7 +10,7 @@ import { applyEdit, applyEditSync, type Edit, randomEdit } from './random-edit.j
 
 const SHARED_NAMES = ['a', 'b', 'c', 'd'];
 
-/** Number of rounds of each kind; both kinds must occur. */
+/** Number of rounds of each kind. */
 export interface RoundCounts {
   clean: number;
   conflicts: number;

@@ -124,7 +124,7 @@ export function* accepted(
   return taken;
 }
 
-/** Copies one entry: of a directory only the directory itself. */
+/** Copies one entry; a directory without its entries. */
 function copyOne(view: View, source: string, destination: string, copy: Copy): void {
   const from = present(view.find(source, false, 'read', 'cp'), 'cp', source);
   if (from.kind !== DIRECTORY || !copy.recursive) {

@@ -24,8 +24,8 @@ import { LoadRecord } from './load-record.js';
 import type { Loader, ViewState } from './view-state.js';
 
 /**
- * Bytes up to which a content is loaded together with its path. Reading a range loads at least as many, if the file has
- * them.
+ * Bytes up to which a content is requested together with its path. Reading a range loads at least as many, if so many
+ * follow in the file.
  */
 const MAX_INLINE_BYTES = 65_536;
 

@@ -7,8 +7,9 @@ export function changeableIn(space: Namespace): FileSystem[] {
 }
 
 /**
- * Returns the root if nothing is mounted, else the only mounted filesystem that can be changed: undefined if none can,
- * if several can, or if the only one is mounted twice. Whether the mount can `diff` depends on this filesystem.
+ * Returns the root if nothing is mounted, else the only filesystem that can be changed, the root included: undefined if
+ * none can, if several can, or if the only one is mounted twice. Whether the mount can `diff` depends on this
+ * filesystem.
  */
 export function onlyChangeable(space: Namespace): Mounted | undefined {
   if (space.all.length === 1) return space.root;
