@@ -27,7 +27,7 @@ export interface Settings {
 const CONTAINER_NAME = /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /**
- * Checks a caller's arguments; own properties of the options only.
+ * Checks a caller's arguments, except the values of `tree`; own properties of the options only.
  * @throws TypeError for a wrong type, an unknown option, an invalid name or URL
  */
 export function parseOptions(target: ContainerClient | string, options: AzureBlobStorageOptions | undefined): Settings {

@@ -15,7 +15,7 @@ export type HandleWriteArgument = HandleWriteOptions | TextEncoding | null;
  * except `close` fails with EBADF.
  *
  * On an asynchronous storage it follows changes made through the same storage object; if another client moved or
- * removed the name, its methods except `close` fail with ESTALE.
+ * removed the name, its methods except `close` can fail with ESTALE.
  */
 export interface FileHandle extends AsyncDisposable {
   /** The path at which it was opened. */

@@ -12,7 +12,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Cuts a text, which has no colours, to a number of columns, with `…` at the end if something was cut off. */
+/** Cuts a text, which has no colours, to a number of columns, at least 1, with `…` at the end if something was cut off. */
 export function cutTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let cut = '';

@@ -50,8 +50,8 @@ export interface Guard {
    */
   coversTree?(path: string, access: Access): boolean;
   /**
-   * Throws if the state as a whole must not be saved, restored or dropped. Default: allowed, but a rollback or restore
-   * still asks about each path that it changes.
+   * Throws if the state as a whole must not be saved, restored or dropped. Default: no objection. A rollback or restore
+   * also asks about each path that it changes, or fails with ENOTSUP if it cannot.
    */
   checkState?(call: StateCall): void;
 }

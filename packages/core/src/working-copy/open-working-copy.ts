@@ -143,8 +143,8 @@ class LoadedCopy implements WorkingCopy {
   readonly #memory: MemoryExecutor;
   readonly #context: Context;
   /**
-   * The state from which local changes are counted: the storage's state when it was last loaded here or pulled, or the
-   * local state at the last push.
+   * The state from which local changes are counted: the storage's state when the copy was opened or a pull last
+   * succeeded, or the local state of a later push that succeeded.
    */
   #base: TreeState;
   /** Settles when all pushes and pulls started so far have ended; undefined if none is in progress. */

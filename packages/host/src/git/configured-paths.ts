@@ -55,7 +55,8 @@ export class ConfiguredPaths {
 
   /**
    * Returns the absolute paths that the configuration of the repository at a directory and the user's own name, and the
-   * paths to which their symbolic links lead. Returns an empty list for a directory without a valid `.git`.
+   * paths to which their symbolic links lead. Returns an empty list for a directory without a `.git` directory, or a file
+   * that names one.
    */
   of(workTree: string): string[] {
     const found = new Set<string>();

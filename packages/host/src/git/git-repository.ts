@@ -24,7 +24,7 @@ export interface GitRepository {
  * Returns the repository whose work tree, or bare repository, is the directory `path`; undefined if it is neither. A
  * subdirectory of a work tree does not count.
  * @throws TypeError for an empty path or a file, the error of `realpath` if the path does not exist, GitError if git
- *   refuses the repository, Error if git cannot be started
+ *   refuses the repository or for the `.git` directory of a work tree, Error if git cannot be started
  */
 export async function findRepository(path: string): Promise<GitRepository | undefined> {
   const folder = await realpath(givenPath(path));

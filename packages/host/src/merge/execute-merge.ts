@@ -114,7 +114,7 @@ export async function executeMerge(
  * Recovers a repository in which a merge was interrupted together with all processes that it had started, for example
  * by a crash of the machine; {@link executeMerge} does it too. Either the previous files are restored or the merge is
  * completed. Files that the user has created or changed since are kept; the result is `nothing` if the user has staged
- * or committed what the merge wrote.
+ * or committed what the merge wrote before its branch moved.
  * @param options whether filters may run, as they did in that merge
  * @throws Error if that merge is still running, if it had filters and must be undone without `allowFilters`, if the
  *   files in git's directory cannot be from a merge, if the repository is not writable, if git fails, or if not

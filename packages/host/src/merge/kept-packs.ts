@@ -14,7 +14,7 @@ const MAX_KEEP_FILE_BYTES = 256;
 /**
  * Adds a pack to a repository with a `.keep` file, which protects it from garbage collection until it is released,
  * because no reference leads to its objects before the branch moves. The `.keep` file names the owner.
- * @returns false if another merge is adding the same pack
+ * @returns false if another merge had kept the same pack
  */
 export async function keepPack(
   { git, objectsDirectory }: GitRepository,

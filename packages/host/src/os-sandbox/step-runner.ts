@@ -19,7 +19,7 @@ interface Found {
 export class StepRunner {
   readonly #entered = new Set<string>();
 
-  /** @param directories the directories that the command was given: no link that replaced one of them is followed */
+  /** @param directories those that the command was given or has added: no link that replaced one of them is followed */
   constructor(
     readonly sandbox: Sandbox,
     readonly fileSystem: FileSystem,

@@ -81,7 +81,7 @@ export class CommitQueue {
   /** Operations in the requests in flight, without read-only ones. */
   #writesInFlight = 0;
   #isScheduled = false;
-  /** Initial capacity in bytes of the next request's buffer: what the last one needed. */
+  /** Initial capacity in bytes of the next request's buffer, estimated from the last one. */
   #capacity: number | undefined;
 
   constructor(
@@ -90,7 +90,7 @@ export class CommitQueue {
     readonly field: string,
     /** Receives the number of objects that wait to be freed. */
     readonly onGarbage: (queuedObjects: number) => void,
-    /** Resolves when this client's watchers have received an entry of the change stream. */
+    /** Waits until this client's watchers have received an entry of the change stream, or a second has passed. */
     readonly whenDelivered: (entry: number) => Promise<void> | undefined,
   ) {
     this.#stagedCommits = new StagedCommits(session, sequences, field, onGarbage);

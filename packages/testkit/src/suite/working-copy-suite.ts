@@ -477,7 +477,7 @@ async function bothChanged(
   return copy;
 }
 
-/** Returns the content at a path; `null` for a directory, undefined if nothing is there. */
+/** Returns the content at a path; `null` for a directory, undefined if the path leads nowhere. */
 function heldAt(fs: SyncFileSystem, path: string): string | null | undefined {
   if (!fs.existsSync(path)) return undefined;
   return fs.isDirectorySync(path) ? null : fs.readTextSync(path);
