@@ -91,6 +91,15 @@ describe('a file with several names', () => {
     }),
   );
 
+  it('can be written after the person has written the changed name anew', () =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.writeFile('/a', NEW);
+      rmSync(join(disk, 'a'));
+      writeFileSync(join(disk, 'a'), OLD);
+      await attempt.fileSystem.appendFile('/a', 'more');
+      expect(await attempt.fileSystem.readText('/a')).toBe(`${NEW}more`);
+    }));
+
   it.each<[string, (fs: FileSystem) => Promise<unknown>]>([
     ['removed with its directory', (fs) => fs.rm('/d', { recursive: true })],
     [

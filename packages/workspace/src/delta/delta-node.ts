@@ -180,7 +180,8 @@ export function isEqualChange({ base, earlier }: DeltaEntry, node: DeltaNode | n
 
 /** Reports whether two nodes are equal except for their `names`, or are both missing. */
 export function isSameNode(a: DeltaNode | null, b: DeltaNode | null): boolean {
-  return a === b || (a !== null && b !== null && a.id === b.id && a.version === b.version);
+  if (a === null || b === null) return a === b;
+  return a.id === b.id && a.version === b.version && a.began?.key === b.began?.key && a.began?.at === b.began?.at;
 }
 
 /** Reports whether two entries are equal except for their nodes. */

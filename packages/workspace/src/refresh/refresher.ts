@@ -381,7 +381,7 @@ class Comparison {
     const node = entry.link === undefined ? undefined : this.draft.current.inodes.get(entry.link);
     if (entry.link === undefined || node === undefined || String(disk.key).startsWith(`${entry.link} `)) return;
     const began = newestBase(entry.link, node.began, entry);
-    if (began !== node.began) this.draft.setInode(entry.link, { ...node, began, version: this.version });
+    if (began !== node.began) this.draft.setInode(entry.link, { ...node, began });
   }
 
   #set(node: DeltaNode): void {
