@@ -1,10 +1,16 @@
 import type { RepositoryCall } from './repository.js';
 
-/** Resolution of content that both sides changed: the lines of one side, or of both, ours first (`union`). */
+/**
+ * Resolution of content that both sides changed: the lines of one side, or of both, ours first (`union`). A link or a
+ * binary file of one side is taken whole; `union` does not resolve these.
+ */
 export type Favor = 'ours' | 'theirs' | 'union';
 
 export interface MergeOptions extends RepositoryCall {
-  /** Resolves content conflicts, for all paths or by path (undefined keeps the conflict). Default: none. */
+  /**
+   * Resolves content conflicts, except of submodules, for all paths or by path (undefined keeps the conflict). Default:
+   * none.
+   */
   readonly favor?: Favor | ((path: string) => Favor | undefined) | undefined;
   /**
    * Takes only the changes of `theirs` to these paths and everything in them. If that needs a directory in place of a

@@ -81,7 +81,7 @@ export type OpenFile = {
     : never;
 };
 
-/** A filesystem in one form: calls return values in one, promises in the other. `watch` returns an iterator in both. */
+/** A filesystem in one of two forms: its calls return values, or promises. `watch` returns an iterator in both. */
 export interface FsDriver {
   readonly fs: Calls;
   readonly limits: Limits;

@@ -93,7 +93,7 @@ function upperResult(result: LoadResult, request: LoadRequest): LoadResult {
   };
 }
 
-/** Returns a key that is another one for another node, and after a change of a file or link. */
+/** Returns a key that differs for each node, and for a file or link also after each change. */
 export function keyOf({ id, kind, version }: NodeRecord): string {
   return kind === 'directory' ? String(id) : `${id} ${version}`;
 }

@@ -216,7 +216,7 @@ export class TransactionView extends View {
 }
 
 /**
- * Returns the location of a directory under a name, loaded completely so that it can be removed or moved; undefined for
+ * Returns the location of a directory under a name, loaded as far as its removal or move requires; undefined for
  * another kind of node.
  */
 function wholeAt(view: View, parent: Location, name: string): Location | undefined {
