@@ -11,8 +11,8 @@ export interface ObjectTreeOptions extends AsyncStorageOptions {
   readonly maxStalenessMs?: number | undefined;
   /**
    * Milliseconds after which a request to the store without a response fails. Default 10,000. To determine the
-   * outcome of a write, further requests and pauses follow: if the store responds to none, a write fails after some ten
-   * times as long.
+   * outcome of a write, further requests and pauses follow: if the store responds to none, a write fails after up to
+   * some ten times as long with the default `retries`.
    */
   readonly timeoutMs?: number | undefined;
   /** Retries of a request after a temporary failure. Default 4. */

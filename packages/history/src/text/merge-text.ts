@@ -21,7 +21,7 @@ export interface MergeTextOptions {
   /** Length of the conflict markers. Default 7. */
   readonly markerSize?: number | undefined;
   /**
-   * Joins conflicts that are separated only by lines without letters and digits, as `git merge-file` does. Default
+   * Joins conflicts that are separated only by lines without ASCII letters and digits, as `git merge-file` does. Default
    * false.
    */
   readonly joinAcrossPunctuation?: boolean | undefined;

@@ -8,8 +8,9 @@ const BLOCK_BYTES = 512;
 const KNOWN = new Set(['0', '\0', '1', '2', '3', '4', '5', '6', '7', 'x', 'g', 'L', 'K']);
 
 /**
- * Checks the type of every entry in the chunks of an archive. The parser takes an unknown type for a plain file; a
- * sparse file or a GNU tar volume would then get a content that it never had.
+ * Checks the type of every entry in the chunks of an archive, unless a pax header gives an entry another size. The
+ * parser takes an unknown type for a plain file; a sparse file or a GNU tar volume would then get a content that it
+ * never had.
  */
 export class TypeFlags {
   readonly #block = new Uint8Array(BLOCK_BYTES);
