@@ -1,6 +1,9 @@
 import { FsError, factsOf } from '../errors.js';
 
-/** Returns the same error with other paths and the same hint. The cause is left out, as it would name the old paths. */
+/**
+ * Returns the error with other paths, and with another syscall if one is given. The cause is left out, as it would name
+ * the old paths.
+ */
 export function withPaths(
   error: FsError,
   path: string | undefined,
