@@ -259,8 +259,8 @@ export class History {
   }
 
   /**
-   * Merges two versions as `git merge` does, but moves no branch and changes no files: only the objects of the result
-   * are stored. The result is a tree with a list of conflicts, to inspect, check out or commit.
+   * Merges two versions as `git merge` does, but moves no branch and changes no files: it only stores objects. The
+   * result is a tree with a list of conflicts, to inspect, check out or commit.
    * @param base default: the best common ancestor; if there are several, they are merged first; if there is none, an
    *   empty tree
    */

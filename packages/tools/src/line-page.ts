@@ -18,7 +18,7 @@ export interface LinePage {
   /** Number of the last line returned; less than `first` if there is none. */
   readonly last: number;
   readonly total: number;
-  /** True if a line ends with `\r\n`. */
+  /** True if one of the lines that were looked at ends with `\r\n`. */
   readonly hasCarriageReturns: boolean;
 }
 

@@ -135,8 +135,8 @@ export async function isAttemptWord(
 }
 
 /**
- * Checks that the words from `index` on name paths that exist in the attempt, at its start, on the disk or in one of
- * the compared states, or that an operation has changed. Returns the paths.
+ * Checks that the words from `index` on name paths that are not hidden and exist in the attempt, at its start, on the
+ * disk or in one of the compared states, or that an operation has changed. Returns the paths.
  * @throws CliError that names the first one that is unknown, with the attempts that exist if it could name one
  */
 export async function knownPaths(

@@ -94,8 +94,9 @@ exec "$@"
 `;
 
 /**
- * Ctrl-C goes to every process of the terminal's foreground. It would end bubblewrap, and with it a command that handles
- * Ctrl-C itself, so bubblewrap ignores it. The command gets the default back: a shell cannot do that, so `env` does.
+ * Ctrl-C goes to every process of the terminal's foreground. It would end bubblewrap, and with it a command that
+ * handles Ctrl-C itself, so bubblewrap ignores it, if `env` can give the command the default back. A shell cannot do
+ * that.
  */
 const ENV = '/usr/bin/env';
 const IGNORING = ['/bin/sh', '-c', 'trap "" INT QUIT; exec "$@"', 'sh'];
@@ -259,8 +260,8 @@ function argumentsOf({ bindings, network, limits, environment, directory, termin
 }
 
 /**
- * Returns the bytes of memory that a confined command uses: those of all its processes, and the files in its in-memory
- * directories.
+ * Returns the bytes of memory that a confined command uses: those of all its processes, and the files in its `/tmp` and
+ * `/dev/shm`.
  *
  * @param stands whether the sandbox is set up; before that, its processes still see the host's directories
  */

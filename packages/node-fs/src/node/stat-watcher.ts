@@ -22,7 +22,7 @@ export class StatWatcher extends EventEmitter {
   readonly #path: string;
   readonly #bigint: boolean;
   readonly #timer: NodeJS.Timeout;
-  /** Undefined before the first check, null if the path does not exist. */
+  /** Undefined before the first check, null if the last one failed, for example because the path does not exist. */
   #last: CoreStats | null | undefined;
   #isLooking = false;
   #isStopped = false;

@@ -34,7 +34,7 @@ export function hashOf(content: Uint8Array): string {
 export class Contents {
   readonly #store: FileSystem;
   readonly #recent = new Map<string, Uint8Array>();
-  /** Contents that are not in the store yet, each with the hashes of each call that has added it and may still need it. */
+  /** Contents that were added and not stored since, each with the hashes of each call that may still need it. */
   readonly #pending = new Map<string, { readonly bytes: Uint8Array; readonly holders: Set<ReadonlySet<string>> }>();
   #bytes = 0;
   #hasFolders = false;
