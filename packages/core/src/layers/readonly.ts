@@ -12,8 +12,9 @@ import type { Refusals } from './untrusted-code.js';
  * state, including concurrent changes by its owner.
  *
  * As on a disk that is mounted read-only: `mkdir` with `recursive` of an existing directory, `rm` with `force` of a
- * missing path, and a transaction that only reads are not writes; `access` for writing (2) is EROFS. If the last name
- * is missing or in the way, EROFS comes before ENOENT or EEXIST.
+ * missing path, and a transaction that only reads are not writes; `access` of an existing path for writing (2) is
+ * EROFS. If the name to be changed is missing or in the way, EROFS comes before ENOENT or EEXIST, except from `mkdir`
+ * with `recursive`.
  *
  * `checkpoint`, `rollback` and `drop` are refused too: a reader must not make the lower filesystem keep or drop
  * anything. `fork` returns a point in time, read-only as well. `close` ends the layer; the lower filesystem stays open.
