@@ -49,7 +49,7 @@ function textOrBase64(bytes: Uint8Array): string | { base64: string } {
   }
 }
 
-/** Decodes base64. @throws TypeError if it is not base64 */
+/** Decodes base64 as `atob` does. @throws TypeError if it has other characters */
 export function fromBase64(base64: string): Uint8Array {
   let binary: string;
   try {
