@@ -49,7 +49,7 @@ function textOrBase64(bytes: Uint8Array): string | { base64: string } {
   }
 }
 
-/** Decodes base64 as `atob` does. @throws TypeError if it has other characters */
+/** Decodes base64. @throws TypeError for a text that `atob` refuses */
 export function fromBase64(base64: string): Uint8Array {
   let binary: string;
   try {

@@ -5,7 +5,7 @@ import type { Call, Simple } from '../intercept.js';
 import { withPaths } from '../with-paths.js';
 import type { GuardChain } from './guard-chain.js';
 
-/** An open file of any filesystem. Each use except `close` asks the guards about the path at which it was opened. */
+/** An open file of any filesystem. All methods but `close` ask the guards about the path at which it was opened. */
 export class GuardedHandle implements Simple {
   readonly #guards: GuardChain;
   readonly #handle: FileHandle;
