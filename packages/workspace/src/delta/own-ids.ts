@@ -65,7 +65,8 @@ function changedIds(ids: Counts, changes: Counts): Counts {
 export function shownId(head: Head, id: NodeId): NodeId {
   const ids = idsOf(head);
   let shown = id;
-  while (ids.has(shown)) shown = `${shown}${OTHER}`;
+  // The other names of a file of the disk lead to its entry in the table, but with a suffix it is one of the attempt.
+  while (ids.has(shown) || (shown !== id && head.inodes.has(shown))) shown = `${shown}${OTHER}`;
   return shown;
 }
 

@@ -66,6 +66,25 @@ describe('what the attempt has changed and the person', () => {
 });
 
 describe('a directory that the person has removed and the attempt has changed', () => {
+  it('renames again is there at all paths, after the attempt has linked the file at the second one', async () => {
+    const disk = directories.directory({ 'a/y': 'one\n' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const { fileSystem: fs } = await workspace.attempt();
+    await fs.writeFile('/a/y', 'agent\n');
+    renameSync(join(disk, 'a/y'), join(disk, 'a/p'));
+    await fs.appendFile('/a/p', 'more\n');
+    await fs.link('/a/p', '/a/q');
+    renameSync(join(disk, 'a/p'), join(disk, 'a/r'));
+    for (let times = 0; times < 2; times++)
+      expect(await shown(fs)).toEqual({
+        '/a': 'directory',
+        '/a/p': 'one\nmore\n',
+        '/a/q': 'one\nmore\n',
+        '/a/r': 'one\n',
+        '/a/y': 'agent\n',
+      });
+  });
+
   it('leaves the listing above it when the change is undone', async () => {
     const disk = directories.directory({ 'a/y': 'one\n', 'a/s/z': 'z\n' });
     await using workspace = await openWorkspace(disk, { store: 'memory:' });
