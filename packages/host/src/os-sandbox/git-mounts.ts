@@ -1,18 +1,22 @@
-import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { type Dirent, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { Git, GitError } from '../git/git.js';
 import type { Binding } from './bubblewrap.js';
-import { INSIDE } from './link-targets.js';
 
 /**
  * Returns mounts that show a repository to a command, read-only. A linked work tree also gets the repository that it
- * belongs to, at the same path as on the host. In place of a `config` or `config.worktree` in which
- * {@link withoutCredentials} finds credentials, a copy without them is shown.
+ * belongs to, at the same path as on the host. In place of each configuration file that {@link configurationsIn} finds,
+ * a copy from {@link withoutCredentials} is shown. Other files are shown as they are, also those that a configuration
+ * includes.
  *
  * @param place path of `.git` on the host, a directory or a file
  * @param inside path of `.git` for the command
  * @param scratch an existing directory of the host for the copies, which the command's user can reach
+ * @throws Error if git cannot be started
  */
-export function gitMounts(place: string, inside: string, scratch: string): Binding[] {
+export async function gitMounts(place: string, inside: string, scratch: string): Promise<Binding[]> {
   const mounts: Binding[] = [{ host: place, inside, isWritable: false }];
   const gitDirectory = lstatSync(place).isDirectory() ? place : linkedDirectory(place);
   if (gitDirectory === undefined) return mounts;
@@ -20,15 +24,27 @@ export function gitMounts(place: string, inside: string, scratch: string): Bindi
   const isLinked = gitDirectory !== place;
   if (isLinked && !isWithin(common, dirname(place))) mounts.push({ host: common, inside: common, isWritable: false });
   const shown = isLinked ? common : inside;
-  for (const name of ['config', 'config.worktree']) {
-    const config = textOf(join(common, name));
-    const safe = config === undefined ? undefined : withoutCredentials(config);
-    if (safe === undefined || safe === config) continue;
-    const copy = join(scratch, `${name}-${inside.slice(INSIDE.length + 1).replaceAll('/', '_')}`);
-    writeFileSync(copy, safe, { mode: 0o644 });
-    mounts.push({ host: copy, inside: join(shown, name), isWritable: false });
-  }
-  return mounts;
+  const copies = configurationsIn(common).map(async (path) => {
+    const target = join(shown, relative(common, path));
+    const copy = join(scratch, `config-${createHash('sha256').update(target).digest('hex')}`);
+    writeFileSync(copy, await withoutCredentials(path), { mode: 0o644, encoding: 'latin1' });
+    return { host: copy, inside: target, isWritable: false };
+  });
+  return [...mounts, ...(await Promise.all(copies))];
+}
+
+/** Directories of a repository that contain no configuration and may contain many files. */
+const WITHOUT_CONFIGURATION: ReadonlySet<string> = new Set(['objects', 'refs', 'logs', 'lfs', 'annex']);
+
+/** Returns the configuration files of a repository, of its linked work trees and of its submodules. */
+function configurationsIn(directory: string): string[] {
+  const entries = entriesOf(directory);
+  const isRepository = entries.some(({ name }) => name === 'HEAD');
+  return entries.flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return isRepository && WITHOUT_CONFIGURATION.has(entry.name) ? [] : configurationsIn(path);
+    return entry.name === 'config' || entry.name === 'config.worktree' ? [path] : [];
+  });
 }
 
 /** Returns the directory that a `.git` file names; undefined for another file. */
@@ -41,15 +57,53 @@ function linkedDirectory(file: string): string | undefined {
 }
 
 /** User names and passwords in URLs. */
-const URL_CREDENTIALS = /(:\/\/)[^/@\s"]+@/g;
+const URL_CREDENTIALS = /(:\/\/)[^/\s]*@/g;
 
-/** Lines of settings that can hold credentials. */
+/** Names of settings that can hold credentials. */
 const SECRET_SETTING =
-  /^\s*(extraheader|proxy|cookiefile|helper|sslkey|sslcertpasswordprotected|password|token|pass)\s*=.*$/gim;
+  /\.(?:[^.]*(?:pass|password|token|secret)|extraheader|proxy|cookiefile|helper|sslkey|sslcertpasswordprotected)$/i;
 
-/** Returns the text of a git configuration without the credentials that the patterns find. */
-export function withoutCredentials(config: string): string {
-  return config.replace(URL_CREDENTIALS, '$1').replace(SECRET_SETTING, '');
+/**
+ * Returns a configuration that git reads like a file, but without comments, settings that can hold credentials, and
+ * credentials in URLs. Empty if git cannot read the file. Each character is one byte.
+ *
+ * @throws Error if git cannot be started
+ */
+export async function withoutCredentials(file: string): Promise<string> {
+  const listing = ['config', '--file', file, '--no-includes', '--list', '-z'];
+  // Git itself reads the file, because a setting may share a line with its section or go on in the next line.
+  const settings = await new Git(dirname(file), { GIT_DIR: devNull }).items(listing, {}, 'latin1').catch((error) => {
+    if (error instanceof GitError) return [];
+    throw error;
+  });
+  const lines = settings.map((setting) => {
+    const end = setting.indexOf('\n');
+    const key = end < 0 ? setting : setting.slice(0, end);
+    if (SECRET_SETTING.test(key)) return '';
+    const [section, name] = [key.slice(0, key.lastIndexOf('.')), key.slice(key.lastIndexOf('.') + 1)];
+    const [first, ...rest] = section.split('.');
+    const subsection = rest.length === 0 ? '' : ` ${quoted(withoutUser(rest.join('.')))}`;
+    // A name without a value means true, unlike an empty value.
+    return `[${first}${subsection}]\n\t${name}${end < 0 ? '' : ` = ${quoted(withoutUser(setting.slice(end + 1)))}`}\n`;
+  });
+  return lines.join('');
+}
+
+function withoutUser(text: string): string {
+  return text.replace(URL_CREDENTIALS, '$1');
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    // The command's user cannot read it either.
+    return [];
+  }
 }
 
 function isWithin(path: string, directory: string): boolean {

@@ -40,11 +40,11 @@ export interface MountedPaths {
  * @param files the copy of its files
  * @param scratch directory for files that are made for the mounts
  */
-export function mountsOf(
+export async function mountsOf(
   directory: string,
   { dependencies, repositories }: MountedPaths,
   { files, scratch, path }: { readonly files: string; readonly scratch: string; readonly path: string | undefined },
-): CommandMounts {
+): Promise<CommandMounts> {
   const mounts: Mount[] = [{ host: files, inside: INSIDE, isWritable: true }];
   const unreachable: string[] = [];
   // A command of root runs as nobody.
@@ -63,7 +63,7 @@ export function mountsOf(
     for (const name of names) mounts.push({ host: join(host, name), inside: join(inside, name), isWritable: false });
   }
   for (const one of isReachable ? repositories : [])
-    mounts.push(...gitMounts(join(directory, one), join(INSIDE, one), scratch));
+    mounts.push(...(await gitMounts(join(directory, one), join(INSIDE, one), scratch)));
   if (!isReachable) unreachable.push(...dependencies, ...repositories);
   for (const [name, text] of Object.entries(ACCOUNTS)) {
     const host = join(scratch, name);

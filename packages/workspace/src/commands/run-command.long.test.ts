@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -212,10 +213,14 @@ describe.skipIf(!isThere && !process.env['CI'])('runCommand() (needs bubblewrap)
     git('init', '-q');
     git('remote', 'add', 'origin', 'https://user:hunter2@example.com/x.git');
     git('config', 'http.extraheader', 'AUTHORIZATION: basic aHVudGVyMg==');
+    for (const one of ['config', 'modules/a/config', 'worktrees/a/config.worktree']) {
+      mkdirSync(dirname(join(directory, '.git', one)), { recursive: true });
+      appendFileSync(join(directory, '.git', one), '[http "https://x"] extraheader = x: \\\naHVudGVyMg==\n');
+    }
     git('add', 'a.txt');
     git('commit', '-qm', 'First');
     const result = await run(
-      'git log --format=%s; echo two >>a.txt; git status --short; git diff --stat; cat .git/config .env; git commit -qam x',
+      'git log --format=%s; echo two >>a.txt; git status --short; git diff --stat; cat .git/config .env; grep -rh aHVudGVyMg .git; git commit -qam x',
     );
     expect(result.stdout).toContain('First\n M a.txt\n');
     expect(result.stdout).toContain('example.com/x.git');

@@ -106,7 +106,7 @@ export async function runCommand(
   const source = { directory, fileSystem, differing: await files.differing(), visibilityOf };
   if (!copy.isClean) await dropAll(copy, source);
   const mounted = await copy.update(source, { install, maxBytes: limits.copyInBytes, signal });
-  const { mounts, path, unreachable } = mountsOf(directory, mounted, {
+  const { mounts, path, unreachable } = await mountsOf(directory, mounted, {
     files: copy.files,
     scratch: copy.directory,
     path: process.env['PATH'],
