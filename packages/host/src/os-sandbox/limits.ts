@@ -44,12 +44,13 @@ const DEFAULTS: AllLimits = {
 };
 
 /**
- * Returns the limits with defaults filled in.
+ * Returns the limits with defaults filled in, also for those that are given as undefined.
+ * @param defaults defaults of the caller that differ from those of {@link OsSandboxLimits}
  * @throws TypeError for an unknown limit, RangeError for one that is not a positive whole number
  */
-export function allLimits(given: OsSandboxLimits = {}): AllLimits {
+export function allLimits(given: OsSandboxLimits = {}, defaults: Partial<AllLimits> = {}): AllLimits {
   checkOptions(given, Object.keys(DEFAULTS) as (keyof AllLimits)[], 'limits');
-  const limits: Record<string, number> = { ...DEFAULTS };
+  const limits: Record<string, number> = { ...DEFAULTS, ...defaults };
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
     if (!Number.isSafeInteger(value) || value <= 0)

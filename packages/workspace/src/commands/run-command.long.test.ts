@@ -330,6 +330,8 @@ describe.skipIf(!isThere && !process.env['CI'])('runCommand() (needs bubblewrap)
     await expect(run('true', { timeout: 1 } as RunOptions)).rejects.toThrow('timeoutMs');
     await expect(run('true', { timeoutMs: 0 })).rejects.toThrow(RangeError);
     await expect(run('true', { network: 'no' as never })).rejects.toThrow(TypeError);
+    const limits = { memoryBytes: undefined, processes: undefined, fileBytes: undefined };
+    expect((await run('ulimit -a', { limits })).stdout).toBe((await run('ulimit -a')).stdout);
     await expect(run('true', { limits: { copyInBytes: 1 } })).resolves.toMatchObject({ exitCode: 0 });
   });
 

@@ -93,7 +93,7 @@ export async function runCommand(
   checkTimeout(timeoutMs);
   for (const [name, value] of Object.entries({ network, terminal, install }))
     if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`);
-  const limits = allLimits({ ...DEFAULT_LIMITS, ...options.limits });
+  const limits = allLimits(options.limits, DEFAULT_LIMITS);
   const argv = argumentsOf(command);
   const given = options.env ?? {};
   environmentOf(given);
