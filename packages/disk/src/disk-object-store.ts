@@ -92,20 +92,26 @@ export class DiskObjectStore implements ObjectStore {
       clearInterval(timer);
       watcher?.close();
     };
+    const end = (error: unknown): void => {
+      stop();
+      fail(toStorageError(error));
+    };
     const begin = (): void => {
       try {
         watcher = watch(this.#directory.heads, () => changed());
-        watcher.on('error', (error) => {
-          stop();
-          fail(toStorageError(error));
-        });
+        watcher.on('error', end);
       } catch (error) {
         // The directory may not exist yet, or the host may watch no more: the timer is enough then.
         if (!hasCode(error, 'ENOENT', 'EMFILE', 'ENFILE', 'ENOSPC')) throw error;
       }
     };
     const timer = setInterval(() => {
-      if (watcher === undefined) begin();
+      try {
+        if (watcher === undefined) begin();
+      } catch (error) {
+        end(error);
+        return;
+      }
       changed();
     }, LOOK_INTERVAL_MS);
     try {

@@ -1,8 +1,20 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FileSystem, openFileSystem } from '@scratchfs/core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { DiskObjectStore } from './disk-object-store.js';
 import { DiskStorage } from './disk-storage.js';
 import { NumberedHeads } from './numbered-heads.js';
@@ -224,6 +236,26 @@ describe('watch() on a disk', () => {
     expect((await second).value).toMatchObject({ type: 'create', path: '/b' });
     await events.return?.(undefined);
     await Promise.all([fs.close(), other.close()]);
+  });
+
+  it('reports that a directory which did not exist at first cannot be watched', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const directory = newDirectory();
+      const failures: unknown[] = [];
+      new DiskObjectStore(directory, 'default', false).watch(
+        () => {},
+        (error) => failures.push(error),
+      );
+      await mkdir(join(directory, 'default'), { recursive: true });
+      await symlink('heads', heads(directory));
+      vi.advanceTimersByTime(3_000);
+      expect(failures).toEqual([
+        expect.objectContaining({ kind: 'unavailable', message: expect.stringContaining('ELOOP') }),
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('ends as lost if the directory vanishes', async () => {
