@@ -52,7 +52,7 @@ export async function readArchive(tar: ReadableStream<Uint8Array>, options: Read
     .catch(() => {});
   const reader = looked.readable.pipeThrough(createTarDecoder({ strict: true })).getReader();
   try {
-    return await readEntries(reader, options);
+    return await readEntries(reader, flags, options);
   } catch (error) {
     stop.abort(error);
     await reader.cancel(error).catch(() => {});
@@ -64,6 +64,7 @@ export async function readArchive(tar: ReadableStream<Uint8Array>, options: Read
 
 async function readEntries(
   reader: ReadableStreamDefaultReader<ParsedTarEntry>,
+  flags: TypeFlags,
   { strip, limits, signal }: ReadOptions,
 ): Promise<ArchiveEntry[]> {
   const entries: ArchiveEntry[] = [];
@@ -76,6 +77,7 @@ async function readEntries(
     signal?.throwIfAborted();
     if (done) return entries;
     const { header, body } = value;
+    flags.checkNext(header);
     checkSize(header, room, limits);
     const content = await readBody(body, header.size);
     room -= content.length;

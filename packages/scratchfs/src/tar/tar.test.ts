@@ -255,6 +255,26 @@ describe('unpackTar', () => {
     }
   });
 
+  it.each(['a', 'a/'])(
+    'refuses %s with another size in a pax header, behind which a sparse file hides',
+    async (name) => {
+      const HEADER = 512;
+      const sparse = (await packEntries([entry('sparse')])).slice(0, 2 * HEADER);
+      sparse[156] = 'S'.charCodeAt(0);
+      const sum = sparse.subarray(0, HEADER).reduce((all, byte, i) => all + (i >= 148 && i < 156 ? 32 : byte), 0);
+      sparse.set(new TextEncoder().encode(`${sum.toString(8).padStart(6, '0')}\0 `), 148);
+      const body = { header: { name, size: sparse.length, mtime: new Date(SECOND) }, body: sparse };
+      const pax = (await packEntries([entry('a', { pax: { size: '0' } }, '')])).slice(0, 2 * HEADER);
+      const archive = Buffer.concat([pax, await packEntries([body])]);
+      const fs = createFileSystem();
+      await expect(unpackTar(fs, archive)).rejects.toMatchObject({
+        code: 'EINVAL',
+        message: expect.stringContaining('another size'),
+      });
+      expect(fs.statsSync().nodeCount).toBe(0);
+    },
+  );
+
   it.each(['character-device', 'block-device', 'fifo'] as const)('refuses a %s', async (type) => {
     const archive = await packEntries([entry('innocent'), entry('dev', { type })]);
     const fs = createFileSystem();

@@ -1,3 +1,4 @@
+import type { TarHeader } from 'modern-tar';
 import { archiveError } from './archive-error.js';
 
 const BLOCK_BYTES = 512;
@@ -8,9 +9,9 @@ const BLOCK_BYTES = 512;
 const KNOWN = new Set(['0', '\0', '1', '2', '3', '4', '5', '6', '7', 'x', 'g', 'L', 'K']);
 
 /**
- * Checks the type of every entry in the chunks of an archive, unless a pax header gives an entry another size. The
- * parser takes an unknown type for a plain file; a sparse file or a GNU tar volume would then get a content that it
- * never had.
+ * Checks the type of every entry in the chunks of an archive. The parser takes an unknown type for a plain file; a
+ * sparse file or a GNU tar volume would then get a content that it never had. Finds the entries by the sizes in their
+ * own headers: {@link TypeFlags.checkNext} refuses an entry to which the parser gives another size.
  */
 export class TypeFlags {
   readonly #block = new Uint8Array(BLOCK_BYTES);
@@ -18,6 +19,9 @@ export class TypeFlags {
   /** Remaining bytes of content and padding to skip. */
   #skip = 0;
   #zeros = 0;
+  /** Types and sizes of the entries that were found. */
+  readonly #entries: { readonly flag: string; readonly size: number }[] = [];
+  #checked = 0;
 
   /** @throws FsError EINVAL for an unknown type */
   look(chunk: Uint8Array): void {
@@ -35,6 +39,18 @@ export class TypeFlags {
     }
   }
 
+  /**
+   * Compares the next entry of the parser with the next one that was found.
+   * @throws FsError EINVAL if a pax header gives the entry another size than its own header
+   */
+  checkNext({ name, type, size, pax = {} }: TarHeader): void {
+    const found = this.#entries[this.#checked++];
+    // The parser reports no size for a directory that is one by its name only.
+    const isByName = type === 'directory' && found?.flag !== '5';
+    if (isByName ? Object.keys(pax).length > 0 : size !== found?.size)
+      throw archiveError(name, 'A pax header gives it another size than its own header, which is not supported');
+  }
+
   #header(): void {
     this.#zeros = this.#block.every((byte) => byte === 0) ? this.#zeros + 1 : 0;
     if (this.#zeros > 0) return;
@@ -46,6 +62,7 @@ export class TypeFlags {
       );
     }
     const size = '123456'.includes(flag) ? 0 : this.#size();
+    if (!'xgLK'.includes(flag)) this.#entries.push({ flag, size });
     this.#skip = Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
   }
 
