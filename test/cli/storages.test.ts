@@ -134,4 +134,10 @@ describe('export git', () => {
     execFileSync('git', ['init', '-q', repository]);
     expect((await json('export git', [repository, '--store', project()])).code).toBe(4);
   });
+
+  it('says that a file is not a repository', async () => {
+    const store = project();
+    const result = await run(['export', 'git', join(store, 'README.md'), '--store', store]);
+    expect(result).toMatchObject({ code: 4, stderr: expect.stringContaining('README.md is not a bare repository') });
+  });
 });

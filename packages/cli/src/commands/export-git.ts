@@ -47,10 +47,11 @@ export async function run(call: Call): Promise<Result> {
 
 /**
  * Reports whether a directory is missing.
- * @throws CliError if it exists and is neither empty nor a bare repository
+ * @throws CliError if it exists and is neither an empty directory nor a bare repository
  */
 async function checkFolder(folder: string, name: string): Promise<boolean> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): undefined => {
+    if (error.code === 'ENOTDIR') throw notBare(name);
     if (error.code !== 'ENOENT') throw error;
   });
   if (names === undefined) return true;
@@ -60,7 +61,11 @@ async function checkFolder(folder: string, name: string): Promise<boolean> {
     () => false,
   );
   if (isBare) return false;
-  throw new CliError(
+  throw notBare(name);
+}
+
+function notBare(name: string): CliError {
+  return new CliError(
     ExitCode.refused,
     `${name} is not a bare repository.`,
     'Name a new directory, then: git fetch DIRECTORY main',
