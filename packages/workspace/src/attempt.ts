@@ -208,11 +208,10 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   markTold(conflicts: readonly Conflict[]): void {
-    if (conflicts.length > 0)
-      this.#told = new Map([
-        ...[...this.#told].slice(-MAX_TOLD),
-        ...conflicts.map(({ path, disk }) => [path, disk] as const),
-      ]);
+    if (conflicts.length === 0) return;
+    const told = new Map(conflicts.map(({ path, disk }) => [path, disk]));
+    // A path that is told again moves to the end, because the oldest are forgotten.
+    this.#told = new Map([...[...this.#told].filter(([path]) => !told.has(path)).slice(-MAX_TOLD), ...told]);
   }
 
   forClient(): Attempt {

@@ -58,6 +58,20 @@ describe('a conflict', () => {
     expect(await codes()).toEqual(['content']);
   });
 
+  it('that was told again counts as new', async () => {
+    await write('AGENT\n');
+    person('PERSON\n');
+    const [conflict] = (await attempt.refresh()).conflicts;
+    if (conflict === undefined) throw new Error('There is no conflict');
+    const others = Array.from({ length: 1_100 }, (_, i) => ({ ...conflict, path: `/other/${i}` }));
+    attempt.markTold(others.slice(0, 500));
+    attempt.markTold([conflict]);
+    attempt.markTold(others.slice(500));
+    attempt.markTold([{ ...conflict, path: '/last' }]);
+    await write('AGENT 2\n');
+    expect(await codes()).toEqual([]);
+  });
+
   it('gives the file a new version, so that a change of what was read before is refused', async () => {
     await write('AGENT\n');
     const { version } = await attempt.fileSystem.stat('/a');
