@@ -106,7 +106,8 @@ export interface ObjectStore {
   /**
    * Replaces the head that has the tag `expected`; if that is undefined, creates the first head. Comparing and
    * replacing is one atomic step for all clients: of several swaps with the same `expected`, one wins. Returns the tag
-   * of the new head, or undefined if another head was there, or none, when the request arrived.
+   * of the new head, or undefined if another head was there, or none, when the request arrived. The tag is that of the
+   * response to this request: a later read may find the head of another client, which would be taken for this one.
    *
    * A tag never returns: no two heads of one place have the same tag, even if a head was deleted in between. No two
    * heads have the same bytes, so a tag may be a hash of the bytes (an ETag of S3, for example). It may also be a
@@ -121,9 +122,9 @@ export interface ObjectStore {
   swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined>;
   /**
    * Puts objects and swaps the head in one atomic step: a store with transactions saves a request for each small write.
-   * Returns as `swapHead` does, and fails as it does; if another head was there, none of the objects has to be stored.
-   * It gets 1 to 16 objects with up to 1 MiB in total. For other commits, and in a store without this method, the
-   * objects are put first and the head is swapped then.
+   * Returns the tag of its own response as `swapHead` does, and fails as it does; if another head was there, none of
+   * the objects has to be stored. It gets 1 to 16 objects with up to 1 MiB in total. For other commits, and in a store
+   * without this method, the objects are put first and the head is swapped then.
    */
   commit?(
     objects: readonly StoredObject[],

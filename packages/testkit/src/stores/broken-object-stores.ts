@@ -21,6 +21,14 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
+/** Returns the tag of the head some time after a swap. The head may be that of another client. */
+async function laterTag(store: ObjectStore, tag: string | undefined): Promise<string | undefined> {
+  if (tag === undefined) return undefined;
+  await nextTurn();
+  const head = await store.readHead(undefined);
+  return typeof head === 'object' ? head.tag : tag;
+}
+
 const onGet = (
   store: ObjectStore,
   change: (bytes: Uint8Array, offset: number, length: number) => Uint8Array | undefined,
@@ -258,6 +266,14 @@ const MISTAKES: Readonly<Record<string, Spoil>> = {
         const tag = await store.swapHead(bytes, expected, call);
         return tag === undefined ? undefined : (expected ?? tag);
       },
+    }),
+  'reads the tag of a new head after the swap': (store) =>
+    alteredStore(store, {
+      swapHead: async (...what) => laterTag(store, await store.swapHead(...what)),
+    }),
+  'reads the tag of a new head after the commit': (store) =>
+    alteredStore(store, {
+      commit: async (...what) => laterTag(store, await store.commit?.(...what)),
     }),
   'fails for a lost race': (store) =>
     alteredStore(store, {
