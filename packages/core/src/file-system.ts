@@ -200,7 +200,10 @@ export interface Checkpoint {
 export interface Capabilities {
   /** `checkpoint` and `drop`, in O(1) or one request. */
   readonly checkpoints: boolean;
-  /** `rollback` to a checkpoint, in O(1) or one request. */
+  /**
+   * `rollback` to a checkpoint, in O(1) or one request; under `restrict`, unless everything is allowed, by comparing
+   * both states.
+   */
   readonly rollback: boolean;
   /** `at` of a checkpoint; if `forks` is declared too, also `fork({ from })`. */
   readonly at: boolean;
@@ -434,9 +437,9 @@ export interface FileSystem extends AsyncDisposable {
    */
   checkpoints(options?: CallOptions): Promise<Checkpoint[]>;
   /**
-   * Restores the exact state of a checkpoint, which is kept; O(1). Handles opened before fail with EBADF. `maxFileSize`
-   * is not checked: the files had their sizes before. Under `restrict`, hidden entries stay as they are, and handles
-   * stay valid unless everything is allowed; see there.
+   * Restores the exact state of a checkpoint, which is kept; O(1), but under `restrict` see there. Handles opened
+   * before fail with EBADF. `maxFileSize` is not checked: the files had their sizes before. Under `restrict`, hidden
+   * entries stay as they are, and handles stay valid unless everything is allowed; see there.
    * @throws FsError ENOSPC, without any change, if usage would grow above `maxTotalSize` or `maxNodeCount`
    */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;

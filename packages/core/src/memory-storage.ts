@@ -3,7 +3,7 @@ import { MemoryExecutor } from './engine/memory/memory-executor.js';
 import { ExecutorSyncStorage } from './executor-storage.js';
 
 export interface MemoryStorageOptions {
-  /** Returns epoch milliseconds, for the times that an entry is set without. Default: the system's clock. */
+  /** Returns epoch milliseconds, for all times that the caller does not give. Default: the system's clock. */
   readonly clock?: (() => number) | undefined;
 }
 

@@ -78,8 +78,8 @@ export class StoreDirectory {
   }
 
   /**
-   * Writes a temporary file and passes it to `place`, which gives it its name in `folder` and moves or removes the
-   * temporary one. If anything fails, the temporary file is removed. Once `write` has resolved, the file and its name
+   * Writes a temporary file and calls `place`, which renames it into `folder`, or links it there and removes the
+   * temporary name. If anything fails, the temporary file is removed. Once `write` has resolved, the file and its name
    * survive what the durability promises.
    */
   async write<T>(folder: string, bytes: Uint8Array, place: (temporary: TemporaryFile) => Promise<T>): Promise<T> {

@@ -7,7 +7,10 @@ import type { Facade } from './node-function.js';
 /** An event of `fs.watch`: a name was added or removed (`rename`), or the entry under a name changed (`change`). */
 export interface NodeWatchEvent {
   readonly eventType: 'rename' | 'change';
-  /** Name relative to the watched directory, or the watched file's own name; null if changes were lost. */
+  /**
+   * Name relative to the watched directory, or the last name of the watched path if its own entry changed. Null if
+   * changes may have been lost, or the whole state was replaced.
+   */
   readonly filename: string | Uint8Array | null;
 }
 

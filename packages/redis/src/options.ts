@@ -34,7 +34,7 @@ const OWN_OPTIONS = [
 ] as const;
 const ENGINE_OPTIONS = ['retries', 'clock', 'random', 'timer'] as const;
 
-/** Validated options with defaults filled in. */
+/** Options of a RedisStorage. Defaults are filled in, except for those in `engine`. */
 export interface Settings {
   readonly namespace: string;
   readonly keyPrefix: string;
@@ -47,8 +47,8 @@ export interface Settings {
 }
 
 /**
- * Validates the options that `keysOf` and the engine do not check themselves, and fills in defaults. Only own properties
- * count.
+ * Validates the options that `keysOf` and the engine do not check themselves, and fills in defaults. Only own
+ * properties count.
  * @throws TypeError for an unknown option, or a wrong type of a checked one; RangeError for a number out of range
  */
 export function parseOptions(options: RedisStorageOptions = {}): Settings {

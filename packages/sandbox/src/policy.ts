@@ -13,7 +13,7 @@ export interface Policy {
   readonly writableRoots: readonly string[];
   canRead(path: string): boolean;
   canWrite(path: string): boolean;
-  /** Reports whether something readable or writable lies under a path. */
+  /** Reports whether a root, or an entry of an allow list, lies strictly under a path. */
   isOnTheWay(path: string): boolean;
   /**
    * Reports whether a directory may be listed, even if only the names that lead to something readable or writable are

@@ -66,10 +66,7 @@ export interface OperationArgs {
 
 export type OperationName = keyof OperationArgs;
 
-/**
- * The kind of target that the generator aimed at. With two paths, it is the kind of the first, and `target2` that of
- * the second.
- */
+/** A kind of entry, or of name, that the generator can aim a path at. */
 export type TargetKind = (typeof TARGET_KINDS)[number];
 
 export const TARGET_KINDS = [

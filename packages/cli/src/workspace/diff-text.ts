@@ -88,7 +88,7 @@ export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTer
   const { before, after, from, binary, hunks } = path;
   // git has no directories, and skips lines such as this one between patches.
   if ((after ?? before)?.kind === 'directory') return [`${painted(path.type, style)} ${nameOf(path)}${heldText(path)}`];
-  // git and quoteName() leave some unsafe characters as they are, marks of direction for example.
+  // quoteName() leaves some unsafe characters as they are, such as marks of direction.
   const quoted = (name: string): string => shown(quoteName(name));
   const [oldName, newName] = [quoted(`a${from ?? path.path}`), quoted(`b${path.path}`)];
   const lines = [style.heading(`diff --git ${oldName} ${newName}`)];

@@ -370,7 +370,10 @@ class StateCopier {
     this.#report();
   }
 
-  /** Makes a change with the owners of the source or, if the target refuses those, with the ones that it gives. */
+  /**
+   * Makes a change with the owners of the source. If the target refuses those, makes it, and all later ones, with the
+   * owners that the target gives to new entries.
+   */
   async #withOwners<T extends NewEntry>(given: readonly T[], change: (entries: T[]) => Promise<void>): Promise<void> {
     if (this.#owners === undefined)
       try {

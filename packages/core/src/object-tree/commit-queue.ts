@@ -141,7 +141,7 @@ export class CommitQueue {
   #sequence = 0;
   #unsettled: Unsettled | undefined;
   /**
-   * True if the requests of the last commit took so little time that a turn of the event loop would be a large part.
+   * True if the requests of the last commit were so quick that waiting for a turn of the event loop would slow commits.
    */
   #isNear = false;
   readonly #backoff: CommitBackoff;

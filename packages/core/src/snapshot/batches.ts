@@ -5,8 +5,8 @@ import { keepOptimized } from '../engine/keep-optimized.js';
 const BATCH_ITEMS = 64;
 
 /**
- * Batches the items of a cursor over memory: a step of an async iterator costs more than most items. If the cursor
- * throws because something is not loaded, the items before it are in the batch of the next call.
+ * Joins the items of a cursor into batches, because a step of an async iterator costs more than most items. If the
+ * cursor throws because a file's content is not loaded yet, the items before it are in the batch of the next call.
  */
 export class Batches<T> implements Cursor<readonly T[]> {
   #items: T[] = [];

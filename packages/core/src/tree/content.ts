@@ -22,7 +22,9 @@ export interface ContentNode {
 const MAX_SLAB_CONTENT_BYTES = 4 * 1024;
 /** Maximum bytes of a content in one array. Content that is written at positions is in chunks unless it fits a slab. */
 const MAX_UNCHUNKED_BYTES = 64 * 1024;
-/** Maximum length of ASCII text kept as a string. Longer strings cost more garbage collection than they save decoding. */
+/**
+ * Maximum length of ASCII text kept as a string. Longer strings cost more garbage collection than they save decoding.
+ */
 const MAX_KEPT_TEXT_LENGTH = 1024;
 /** Below this length, copying a string with `detach` is cheaper than decoding its bytes again. */
 const MAX_JOINED_TEXT_LENGTH = 64;
@@ -182,7 +184,7 @@ export class ContentStore {
     return sameBytes(this.bytes(a), this.bytes(b), a.size);
   }
 
-  /** Records that a node left the tree. This is an estimate, because checkpoints may still hold its content. */
+  /** Subtracts a node's content from the estimate of live bytes. Checkpoints may still hold the content. */
   noteReleased(node: ContentNode): void {
     if (node.data instanceof Slab && !this.isRepeated) this.slabs.live = Math.max(0, this.slabs.live - node.size);
   }

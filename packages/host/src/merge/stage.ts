@@ -115,8 +115,8 @@ async function prepare(
     await writeDurably(join(draft, 'lock'), plan.id);
     await writeDurably(join(draft, ATTRIBUTES), await attributesOf(repository.git, repository.workTree));
     const { restored, ...lists } = await listsOf(repository, paths);
-    // Numbers instead of paths name the kept files: paths would need directories in the stage, which a planted stage
-    // could make links.
+    // Kept files are named by numbers. Paths would need directories in the stage, in whose place an attacker's stage
+    // could have links. The list has each number with its path.
     const numbered = restored.map((path, number) => `${number}/${path}`);
     for (const [name, list] of Object.entries({ ...lists, restored: numbered }))
       await writeDurably(join(draft, name), nulEnded(list));
@@ -174,9 +174,9 @@ async function carryOut(
 }
 
 /**
- * Restores a repository in which a merge was interrupted, or completes the merge if the branch has already moved. If the
- * user has continued from what the merge left, keeps that: returns `completed` if the branch contains the merge's new
- * commit, else `nothing`.
+ * Restores a repository in which a merge was interrupted, or completes the merge if the branch has already moved. If
+ * the user has continued from what the merge left, keeps that: returns `completed` if the branch contains the merge's
+ * new commit, else `nothing`.
  * @param filters whether `git` runs them
  * @throws Error if that merge is still running, if it must be undone and had filters that `git` does not run, if git
  *   fails, if the stage cannot be from a merge, if the repository is not writable, or if it can only be recovered by

@@ -27,7 +27,10 @@ const MAX_ATTEMPTS = 8;
  * 23 hours after the last of them, so a request that began at most 12 hours before the loss had no result among them.
  */
 const MAX_RESEND_AGE_MS = 43_200_000;
-/** Interval at which commits renew the expiry of the results. Renewing with each commit would send replicas another write. */
+/**
+ * Interval at which commits renew the expiry of the results. Renewing with each commit would send replicas another
+ * write.
+ */
 const RESULTS_RENEWAL_MS = 3_600_000;
 /**
  * Maximum random step from one epoch's number to the next one's, so that two servers that diverged do not begin the
@@ -59,9 +62,9 @@ interface Progress {
 }
 
 /**
- * The filesystem that a client works on: its identity, epoch and highest counter seen. Each request carries them and the
- * server checks them, so that a filesystem that was lost, replaced or restored from an older state is never mistaken for
- * this one.
+ * The filesystem that a client works on: its identity, epoch and highest counter seen. Each request carries them and
+ * the server checks them, so that a filesystem that was lost, replaced or restored from an older state is never
+ * mistaken for this one.
  */
 export class ClientSession {
   readonly client = randomBytes(9).toString('base64url');
@@ -82,7 +85,9 @@ export class ClientSession {
    * clock may have stood still while the client was disconnected.
    */
   #resultsRenewed = { at: Number.NEGATIVE_INFINITY, generation: -1 };
-  /** Time at which the results were last found lost. System clock: a monotonic one may stop while the machine sleeps. */
+  /**
+   * Time at which the results were last found lost. System clock: a monotonic one may stop while the machine sleeps.
+   */
   #resultsLostAt = Number.NEGATIVE_INFINITY;
   #handshake: Promise<void> | undefined;
   /**
@@ -124,7 +129,9 @@ export class ClientSession {
     return `${letter}/${this.client}/${this.#fieldCount}`;
   }
 
-  /** Reports whether the server has lost this client's results since a time. Outcomes of older operations are unknown. */
+  /**
+   * Reports whether the server has lost this client's results since a time. Outcomes of older operations are unknown.
+   */
   hasLostResultsSince(begun: number): boolean {
     return this.#resultsLostAt >= begun;
   }
@@ -294,7 +301,10 @@ export class ClientSession {
     return written.done();
   }
 
-  /** @throws StorageError if the request may have been applied and its result may be lost, so that it must not be repeated */
+  /**
+   * @throws StorageError if the request may have been applied and its result may be lost, so that it must not be
+   * repeated
+   */
   #checkResend(begun: number): void {
     if (this.#resultsLostAt - begun <= MAX_RESEND_AGE_MS) return;
     throw new StorageError('unavailable', 'The reply was lost, and the Redis server no longer has the result');
@@ -361,7 +371,10 @@ export class ClientSession {
     throw this.#fail('The filesystem is gone from the server: it was removed, or has expired');
   }
 
-  /** Makes every later call fail: once lost, the filesystem that this client knew does not come back. */
+  /**
+   * Makes every later `run` fail, and returns the error: once lost, the filesystem that this client knew does not come
+   * back.
+   */
   #fail(message: string): StorageError {
     this.#lost ??= new StorageError('lost', message);
     return this.#lost;

@@ -8,7 +8,7 @@ import { MAX_LOAD_REQUESTS, readResults, startOf } from './read-results.js';
 import { StateLease } from './state-lease.js';
 import { StateChangedError, StateReader } from './state-reader.js';
 
-/** Number of requests in flight from which further loads are queued, to be sent together in the next request. */
+/** While this many requests are in flight, further loads wait, to be sent together in the next request. */
 const MAX_REQUESTS_IN_FLIGHT = 4;
 
 interface QueuedLoad {

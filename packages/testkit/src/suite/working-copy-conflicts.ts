@@ -1,6 +1,8 @@
 import type { SyncFileSystem } from '@scratchfs/core';
 
-/** Changes of two sides to one tree, and the entries that both changed. */
+/**
+ * Changes of two sides to one tree, the conflicts that a merge must report, and what a pull that prefers a side leaves.
+ */
 export interface ConflictCase {
   readonly what: string;
   readonly ours: (fs: SyncFileSystem) => void;

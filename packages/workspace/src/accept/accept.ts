@@ -552,10 +552,10 @@ function appendMove(
 }
 
 /**
- * Returns an earlier head that knows what undone accepts have put back on the disk since. These entries are not
+ * Adds to an earlier head what undone accepts have put back on the disk since. These entries then do not count as
  * additions of the person, so they are moved or removed with their directory.
- * @param id operation that the head is of
- * @param version version of directories that change
+ * @param id number of the operation that left this head
+ * @param version version to give to directories that change
  */
 export async function headAfterUndoneAccepts(
   head: Head,

@@ -89,7 +89,7 @@ class Rebase {
     const { path, base, now } = accepted;
     const names = pathSegments(path);
     const entry = entryAt(this.#draft.current, names);
-    // Entries in a removed or moved directory have no entry of their own.
+    // A path in a removed or moved directory has no entry of its own in the head.
     if (entry === undefined) {
       const isRemoved = !this.isPlanned && accepted.before === null && !this.#isInMoved(names);
       // Another operation has removed what this one created on the disk.
@@ -184,7 +184,10 @@ class Rebase {
     this.#draft.setEntry(names, { node, base: entryBase, ...(isMoved && { isMoved }) });
   }
 
-  /** Returns what a moved file began from: its old path is then accepted with it, and the person's edits there come along. */
+  /**
+   * Returns what a moved file began from: its old path is then accepted with it, and the person's edits there come
+   * along.
+   */
   #originOf(path: string, from: string, now: EntryState): Base {
     const entry = entryAt(this.head, pathSegments(path));
     for (const began of [entry?.node?.origin, entry?.base]) if (began?.path === from) return began;

@@ -149,7 +149,10 @@ export class PendingAccepts {
   }
 }
 
-/** A note of this call. If it is still in the store when it is disposed of, its writes count as interrupted. */
+/**
+ * The note that one call stores before it writes to the disk. If it is not removed before it is disposed of, the writes
+ * count as interrupted.
+ */
 export class AcceptNote implements AsyncDisposable {
   readonly id: string = randomUUID();
   #isStored = false;

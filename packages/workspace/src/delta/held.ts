@@ -30,8 +30,9 @@ interface Pending {
 }
 
 /**
- * Lists what a lower directory holds as the attempt knows it, breadth first. Directories that would exceed the maximum
- * number of names are left out. An entry that the attempt has changed counts as it was when the change began.
+ * Lists what a lower directory holds as the attempt knows it, breadth first. Ends before the directory with
+ * which the number of names would exceed the maximum. An entry that the attempt has changed counts as it was when the
+ * change began.
  * @param isRemoved true to include states, for which files are read up to a maximum of bytes
  */
 export async function heldIn(

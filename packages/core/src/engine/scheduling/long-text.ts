@@ -1,7 +1,7 @@
 import type { Codec } from '../text-encodings.js';
 import type { Steps } from './time-slice.js';
 
-/** Bytes, or UTF-16 units, from which promise methods decode and encode in slices. */
+/** Promise methods decode and encode texts of this size, in bytes or UTF-16 units, and larger ones in slices. */
 export const LONG_TEXT = 2 ** 20;
 
 /** Bytes decoded, or UTF-16 units encoded, per step: a multiple of six, as codecs need. */

@@ -7,7 +7,10 @@ import type { Mounted } from './namespace.js';
 import type { Place } from './resolve.js';
 import { translateStats } from './translate.js';
 
-/** Wraps an open file with the mount's path, errors and stats. */
+/**
+ * Wraps an open file of a mounted filesystem, so that it has the path with which it was opened, in its errors too, and
+ * the mount's stats.
+ */
 export function translateHandle(handle: FileHandle, place: Place): FileHandle {
   return interceptHandle(handle, new Translating(place.given, place.mounted), place.given);
 }

@@ -48,7 +48,7 @@ function plainFsError(error: FsError, own: readonly string[], isVisible: IsShown
     error.path === path &&
     error.dest === dest &&
     Reflect.ownKeys(error).length === Reflect.ownKeys(plain).length;
-  // A subclass of another package has fields of its own.
+  // An error of a subclass, which has fields of its own, is kept if nothing in it names anything hidden.
   return isSame || (error.cause === undefined && error.constructor !== FsError && isPlain(error, isClean))
     ? error
     : plain;

@@ -6,7 +6,10 @@ export interface RequestHeader {
   readonly token: string;
   /** Field of the head that holds the state to work on. */
   readonly field: string;
-  /** The highest counter that the client has seen. */
+  /**
+   * Highest value that this client has seen of the counter that changes of the filesystem advance. A lower one on the
+   * server means that it has lost writes.
+   */
   readonly highestCounter: number;
   /** Milliseconds after which an unused filesystem expires, or 0. */
   readonly ttlMs: number;
