@@ -85,7 +85,7 @@ export class PendingAccepts {
 
   /**
    * Runs work that reads paths while no call of this object writes to them on the disk. Runs it again, with true, if
-   * one has begun before it ended, or if it fails with EBUSY while another client writes. Waits for up to a minute.
+   * such a write has begun before it ended, or if it fails with EBUSY while another client writes. Waits for up to a minute.
    */
   whileUnwritten<T>(
     reads: readonly PathRead[],

@@ -18,15 +18,16 @@ const PAUSE_MS = 5;
  * of its paths. Reads of these paths therefore wait.
  */
 export class WritesAtWork {
-  /** Number of writes that have begun. */
-  #begun = 0;
+  /** The reads at work. One is stale once writes that touch it have begun. */
+  readonly #readers = new Set<{ readonly reads: readonly PathRead[]; isStale: boolean }>();
   /** Reports whether a read sees a difference that the writes make, or a state in between. Undefined without writes. */
   #touches: ((read: PathRead) => boolean) | undefined;
 
   /** Begins writes, or replaces those that have begun. */
   begin(writes: readonly DiskWrite[]): void {
-    this.#begun++;
-    this.#touches = touching(writes);
+    const touches = touching(writes);
+    this.#touches = touches;
+    for (const reader of this.#readers) reader.isStale ||= reader.reads.some(touches);
   }
 
   end(): void {
@@ -34,8 +35,8 @@ export class WritesAtWork {
   }
 
   /**
-   * Runs work that reads paths, once no writes to them are at work or a minute has passed. Runs it again if writes have
-   * begun before it ended, or if it fails with EBUSY, which writes of another client may cause.
+   * Runs work that reads paths, once no writes to them are at work or a minute has passed. Runs it again if writes to
+   * them have begun before it ended, or if it fails with EBUSY, which writes of another client may cause.
    * @param isWriting reports whether another client is writing
    * @param work called with true if it runs again
    */
@@ -51,8 +52,9 @@ export class WritesAtWork {
         signal?.throwIfAborted();
         await pause(PAUSE_MS);
       }
-      const begun = this.#begun;
-      const hasBegun = (): boolean => this.#begun !== begun && performance.now() < until;
+      const reader = { reads, isStale: false };
+      const hasBegun = (): boolean => reader.isStale && performance.now() < until;
+      this.#readers.add(reader);
       try {
         const result = await work(isAgain);
         if (!hasBegun()) return result;
@@ -63,6 +65,8 @@ export class WritesAtWork {
         // If the other client has ended since, the last try finds its operation.
         isLast = performance.now() >= until || !(await isWriting({ signal }));
         if (!isLast) await pause(PAUSE_MS);
+      } finally {
+        this.#readers.delete(reader);
       }
     }
   }

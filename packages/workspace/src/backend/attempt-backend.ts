@@ -51,7 +51,7 @@ export interface AttemptBackendOptions {
    * work: then the disk may be between two states.
    */
   readonly settle?: (() => Promise<boolean>) | undefined;
-  /** Runs work that reads paths while no accept writes to them; again, with true, if one has begun before it ended. */
+  /** Runs work that reads paths while no accept writes to them; again, with true, if one that does has begun. */
   readonly whileUnwritten?:
     | (<T>(reads: readonly PathRead[], work: (isAgain: boolean) => Promise<T>, options: CallOptions) => Promise<T>)
     | undefined;
