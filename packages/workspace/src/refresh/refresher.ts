@@ -200,7 +200,7 @@ class Comparison {
       const conflict = await this.#fileOrigin(node, origin, merged);
       if (conflict !== undefined) return conflict;
     }
-    if (known?.isOrigin === true) this.draft.update(pathSegments(path), ({ conflict: _, ...now }) => now);
+    if (known?.isOrigin === true) this.#forgetConflict();
     if (isSame) return undefined;
     if (isKnown) return this.#conflict(known.code, known.disk);
     const current = nodeOf(this.draft.current, entryAt(this.draft.current, pathSegments(path)) as DeltaEntry);
@@ -255,8 +255,10 @@ class Comparison {
     }
     if (before === null) {
       if (ours.kind !== 'directory' || theirs.kind !== 'directory') return 'exists';
+      if (node.from?.isMoved !== true) return this.#join(node, disk);
       // A moved directory goes on showing its own files. Its accept puts them beside those of the person.
-      return node.from?.isMoved === true ? undefined : this.#join(node, disk);
+      if (entry.conflict !== undefined) this.#forgetConflict();
+      return undefined;
     }
     if (ours.kind !== theirs.kind || before.kind !== theirs.kind) return 'kind';
     const mode = mergeWhole(before.mode, ours.mode, theirs.mode, 'mode');
@@ -399,6 +401,10 @@ class Comparison {
     const { conflict: known } = this.candidate.entry;
     if (known?.isOrigin !== true || known.key !== key) this.#note({ code, key, disk: state, at, isOrigin: true });
     return this.#value(code, state, origin.state);
+  }
+
+  #forgetConflict(): void {
+    this.draft.update(pathSegments(this.candidate.path), ({ conflict: _, ...entry }) => entry);
   }
 
   #note(conflict: DeltaConflict): void {

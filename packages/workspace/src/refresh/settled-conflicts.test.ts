@@ -72,6 +72,21 @@ describe('a conflict', () => {
     expect(await codes()).toEqual([]);
   });
 
+  it('of a moved directory with a file ends once the person replaces the file by a directory', async () => {
+    mkdirSync(join(disk, 'd'));
+    person('x\n', 'd/x');
+    await attempt.fileSystem.rename('/d', '/e');
+    person('PERSON\n', 'e');
+    expect(await codes()).toEqual(['exists']);
+    rmSync(join(disk, 'e'));
+    mkdirSync(join(disk, 'e'));
+    expect(await codes()).toEqual([]);
+    // Nothing is left to settle. Otherwise the directory would then begin from the file.
+    await attempt.operation({}, (fs) => fs.chmod('/e', 0o700));
+    expect(await codes()).toEqual([]);
+    expect(await attempt.fileSystem.readdir('/e')).toEqual(['x']);
+  });
+
   it('gives the file a new version, so that a change of what was read before is refused', async () => {
     await write('AGENT\n');
     const { version } = await attempt.fileSystem.stat('/a');
