@@ -19,8 +19,8 @@ export class HostReadBackend implements Backend {
   protected readonly ids = new NodeIds();
   protected readonly reader: HostReader;
   /**
-   * Loads and checks that still look up names under the root. The root's descriptor stays open until they end, because its number
-   * may be reused for another directory.
+   * Loads and checks that still look up names under the root. The root's descriptor stays open until they end, because
+   * its number may be reused for another directory.
    */
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;

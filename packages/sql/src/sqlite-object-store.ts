@@ -258,16 +258,15 @@ function prepareDatabase(db: SqliteDatabase): void {
       if (row) checkFormat(row['version']);
       else db.exec(`INSERT INTO scratchfs_format VALUES (${FORMAT_VERSION})`);
     });
+    // After the check of the format, because it changes the file. In this mode readers and one writer do not block each
+    // other. A database in memory has no such mode, and needs none.
+    db.exec('PRAGMA journal_mode = WAL');
+    db.exec(`PRAGMA synchronous = ${flushed.has(db) ? 'FULL' : 'NORMAL'}`);
   } catch (error) {
     // A connection that may only read opens a database that has the tables.
     if (!isReadOnly(error) || !hasTables(db)) throw error;
     checkFormat((db.prepare(version).get() as Row | null | undefined)?.['version']);
-    return;
   }
-  // After the check of the format, because it changes the file. In this mode readers and one writer do not block each
-  // other. A database in memory has no such mode, and needs none.
-  db.exec('PRAGMA journal_mode = WAL');
-  db.exec(`PRAGMA synchronous = ${flushed.has(db) ? 'FULL' : 'NORMAL'}`);
 }
 
 function hasTables(db: SqliteDatabase): boolean {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -29,6 +29,7 @@ it('withoutCredentials() removes passwords in URLs and settings with credentials
 	url = ht\
 tps://user:\
 secret@example.com/x.git
+	url = https://user:pàŠ secret@example.com/x.git
 	url = git@example.com:x.git
 	fetch = "+refs/heads/*:refs/remotes/origin/*" ; secret
 [http "https://user:secret@example.com"] extraHeader = AUTHORIZATION: basic secret
@@ -37,6 +38,8 @@ secret@example.com/x.git
 secret
 	proxy = http://user:secret@proxy
 [sendemail] smtpPass = secret
+[a] apiKey = secret
+	smtpPasswd = secret
 [core]	bare
 	editor =
 [Alias "a.\"B\\ é"] x = "!echo \"a\\b\"\n\t# ü " two
@@ -46,7 +49,7 @@ secret
   expect(shown).not.toContain('secret');
   expect(listing(written(Buffer.from(shown, 'latin1').toString()))).toEqual(
     listing(config)
-      .filter((one) => !/^http\..*(extraheader|proxy)\n|smtppass/.test(one))
+      .filter((one) => !/^http\..*(extraheader|proxy)\n|smtppass|apikey/.test(one))
       .map((one) => one.replace(/:\/\/.*@/, '://')),
   );
 });
@@ -76,4 +79,19 @@ it('gitMounts() replaces the configurations of work trees and submodules too', a
   expect(copies.map(({ inside }) => relative('/workspace/.git', inside)).sort()).toEqual(configs.sort());
   expect(readdirSync(scratch)).toHaveLength(configs.length);
   for (const { host } of copies) expect(readFileSync(host, 'utf8')).toBe('[core]\n\tbare = "false"\n');
+});
+
+it('gitMounts() shows no copy at a configuration that is a link out of the repository', async () => {
+  const repository = join(folder, 'workdir/.git');
+  const scratch = join(folder, 'scratch-of-workdir');
+  mkdirSync(scratch);
+  execFileSync('git', ['init', '-q', dirname(repository)]);
+  rmSync(join(repository, 'config'));
+  symlinkSync(written('[http] extraHeader = secret\n'), join(repository, 'config'));
+  mkdirSync(join(repository, 'modules/a'), { recursive: true });
+  symlinkSync('missing', join(repository, 'modules/a/config'));
+  writeFileSync(join(repository, 'kept'), '[http] extraHeader = secret\n');
+  symlinkSync('kept', join(repository, 'config.worktree'));
+  const [, ...copies] = await gitMounts(repository, '/workspace/.git', scratch);
+  expect(copies.map(({ inside }) => inside)).toEqual(['/workspace/.git/kept']);
 });

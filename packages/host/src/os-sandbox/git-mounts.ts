@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Dirent, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type Dirent, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { Git, GitError } from '../git/git.js';
+import { Git } from '../git/git.js';
 import type { Binding } from './bubblewrap.js';
 
 /**
@@ -14,7 +14,6 @@ import type { Binding } from './bubblewrap.js';
  * @param place path of `.git` on the host, a directory or a file
  * @param inside path of `.git` for the command
  * @param scratch an existing directory of the host for the copies, which the command's user can reach
- * @throws Error if git cannot be started
  */
 export async function gitMounts(place: string, inside: string, scratch: string): Promise<Binding[]> {
   const mounts: Binding[] = [{ host: place, inside, isWritable: false }];
@@ -24,13 +23,17 @@ export async function gitMounts(place: string, inside: string, scratch: string):
   const isLinked = gitDirectory !== place;
   if (isLinked && !isWithin(common, dirname(place))) mounts.push({ host: common, inside: common, isWritable: false });
   const shown = isLinked ? common : inside;
-  const copies = configurationsIn(common).map(async (path) => {
-    const target = join(shown, relative(common, path));
+  const top = realpathSync(common);
+  for (const path of configurationsIn(common)) {
+    // A link is shown as one. What it leads to outside the repository is not shown by these mounts.
+    const real = realpathSync(path);
+    if (!isWithin(real, top)) continue;
+    const target = join(shown, relative(top, real));
     const copy = join(scratch, `config-${createHash('sha256').update(target).digest('hex')}`);
-    writeFileSync(copy, await withoutCredentials(path), { mode: 0o644, encoding: 'latin1' });
-    return { host: copy, inside: target, isWritable: false };
-  });
-  return [...mounts, ...(await Promise.all(copies))];
+    writeFileSync(copy, await withoutCredentials(real), { mode: 0o644, encoding: 'latin1' });
+    mounts.push({ host: copy, inside: target, isWritable: false });
+  }
+  return mounts;
 }
 
 /** Directories of a repository that contain no configuration and may contain many files. */
@@ -43,7 +46,7 @@ function configurationsIn(directory: string): string[] {
   return entries.flatMap((entry) => {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) return isRepository && WITHOUT_CONFIGURATION.has(entry.name) ? [] : configurationsIn(path);
-    return entry.name === 'config' || entry.name === 'config.worktree' ? [path] : [];
+    return (entry.name === 'config' || entry.name === 'config.worktree') && existsSync(path) ? [path] : [];
   });
 }
 
@@ -57,25 +60,20 @@ function linkedDirectory(file: string): string | undefined {
 }
 
 /** User names and passwords in URLs. */
-const URL_CREDENTIALS = /(:\/\/)[^/\s]*@/g;
+const URL_CREDENTIALS = /(:\/\/)[^/\n]*@/g;
 
 /** Names of settings that can hold credentials. */
 const SECRET_SETTING =
-  /\.(?:[^.]*(?:pass|password|token|secret)|extraheader|proxy|cookiefile|helper|sslkey|sslcertpasswordprotected)$/i;
+  /\.(?:[^.]*(?:pass|passwd|passphrase|password|token|secret|api-?key)|extraheader|proxy|cookiefile|helper|sslkey|sslcertpasswordprotected)$/i;
 
 /**
  * Returns a configuration that git reads like a file, but without comments, settings that can hold credentials, and
- * credentials in URLs. Empty if git cannot read the file. Each character is one byte.
- *
- * @throws Error if git cannot be started
+ * credentials in URLs. Empty if git cannot read the file, or is not installed. Each character is one byte.
  */
 export async function withoutCredentials(file: string): Promise<string> {
   const listing = ['config', '--file', file, '--no-includes', '--list', '-z'];
   // Git itself reads the file, because a setting may share a line with its section or go on in the next line.
-  const settings = await new Git(dirname(file), { GIT_DIR: devNull }).items(listing, {}, 'latin1').catch((error) => {
-    if (error instanceof GitError) return [];
-    throw error;
-  });
+  const settings = await new Git(dirname(file), { GIT_DIR: devNull }).items(listing, {}, 'latin1').catch(() => []);
   const lines = settings.map((setting) => {
     const end = setting.indexOf('\n');
     const key = end < 0 ? setting : setting.slice(0, end);

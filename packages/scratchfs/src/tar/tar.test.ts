@@ -255,6 +255,29 @@ describe('unpackTar', () => {
     }
   });
 
+  it('refuses a sparse file behind a header whose size two readers understand differently', async () => {
+    const BLOCK = 512;
+    const withChecksum = (header: Uint8Array): Uint8Array => {
+      const sum = header.subarray(0, BLOCK).reduce((all, byte, i) => all + (i >= 148 && i < 156 ? 32 : byte), 0);
+      header.set(new TextEncoder().encode(`${sum.toString(8).padStart(6, '0')}\0 `), 148);
+      return header;
+    };
+    const body = new Uint8Array(16 * BLOCK);
+    const file = { header: { name: 'evil', size: body.length, mtime: new Date(SECOND) }, body };
+    const plain = (await packEntries([file])).slice(0, BLOCK);
+    const pax = (await packEntries([entry('a', { pax: { comment: 'x' } }, '')])).slice(0, 2 * BLOCK);
+    // 512 up to the NUL, 4096 with the digit behind it.
+    pax.set(new TextEncoder().encode('001000\u00000\0\0\0\0'), 124);
+    const sparse = plain.slice();
+    sparse[156] = 'S'.charCodeAt(0);
+    // Where a reader that skips 4096 bytes expects the next header.
+    body.set(plain, BLOCK + 8 * BLOCK - 3 * BLOCK);
+    const archive = Buffer.concat([withChecksum(pax), withChecksum(sparse), body, new Uint8Array(16 * BLOCK)]);
+    const fs = createFileSystem();
+    await expect(unpackTar(fs, archive)).rejects.toMatchObject({ code: 'EINVAL' });
+    expect(fs.statsSync().nodeCount).toBe(0);
+  });
+
   it.each(['a', 'a/'])(
     'refuses %s with another size in a pax header, behind which a sparse file hides',
     async (name) => {

@@ -66,14 +66,17 @@ export class TypeFlags {
     this.#skip = Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
   }
 
+  /** Reads the size as the parser does: one that both read differently would hide entries from the check. */
   #size(): number {
-    const field = this.#block.subarray(124, 136);
+    const [first = 0, ...rest] = this.#block.subarray(124, 136);
+    if ((first & 0x80) !== 0) return rest.reduce((size, byte) => size * 256 + byte, first & 0x7f);
     let size = 0;
-    if (((field[0] as number) & 0x80) !== 0) {
-      for (const byte of field.subarray(4)) size = size * 256 + byte;
-      return size;
+    for (const byte of [first, ...rest]) {
+      if (byte === 0) break;
+      if (byte === 0x20) continue;
+      if (byte < 0x30 || byte > 0x37) throw archiveError(undefined, 'The size of an entry is not an octal number');
+      size = size * 8 + byte - 0x30;
     }
-    for (const byte of field) if (byte >= 48 && byte < 56) size = size * 8 + byte - 48;
     return size;
   }
 }
