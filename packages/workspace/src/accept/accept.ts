@@ -235,9 +235,17 @@ async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<Acc
     const content = before?.hash === undefined ? undefined : await ifReadable(contentOf(before, contents, signal));
     if (content !== undefined) await contents.write(content, signal);
   }
+  using _ = parts.pending.writing(selected.map(({ path, base, target }) => ({ path, before: base, after: target })));
   const merged = await mergeCommit(directory, commit, options);
   if (!merged.success) return { ...nothing(merged.message), success: false };
-  const paths = await pathsOnDisk(directory, accepted, changes, contents, signal);
+  // Git records no directories. Those that the merge has created or removed with their files are accepted too.
+  const made = new Map(
+    selected.flatMap(({ path, base, target }) =>
+      (base === null) !== (target === null) && (base ?? target)?.kind === 'directory' ? [[path, target]] : [],
+    ),
+  );
+  const onDisk = await pathsOnDisk(directory, [...accepted, ...made.keys()], changes, contents, signal);
+  const paths = onDisk.filter(({ path, after }) => !made.has(path) || sameState(after, made.get(path) ?? null));
   const record = { as: 'merge', commit } as const;
   const operation = await appendAccept(parts, { head, changes }, contents, { ...label, paths, record });
   return { success: true, message: `${merged.message}${rest}`, ...parcel, operation, commit };

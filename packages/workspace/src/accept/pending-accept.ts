@@ -83,6 +83,12 @@ export class PendingAccepts {
     return new AcceptNote(this.store, this.path, this.#atWork);
   }
 
+  /** Lets reads of the paths of writes that need no note wait, until the result is disposed of. */
+  writing(writes: readonly DiskWrite[]): Disposable {
+    this.#atWork.begin(writes);
+    return { [Symbol.dispose]: () => this.#atWork.end() };
+  }
+
   /**
    * Runs work that reads paths while no call of this object writes to them on the disk. Runs it again, with true, if
    * such a write has begun before it ended, or if it fails with EBUSY while another client writes. Waits for up to a minute.

@@ -99,6 +99,21 @@ describe('reads in a directory that an accept has moved', () => {
     }
   });
 
+  it('wait for an accept by merge', async () => {
+    disk = directories.repository({ 'lib/x': 'x\n', 'lib/deep/y': 'y\n' });
+    store = createFileSystem();
+    await using workspace = await openWorkspace(disk, { store });
+    const merging = await workspace.attempt();
+    await merging.operation({}, (fs) => fs.rename('/lib', '/moved'));
+    const { result, release } = await held(() => merging.accept({ as: 'merge' }));
+    const reads = Promise.all(READS.map(([, read]) => read(merging)));
+    reads.catch(() => undefined);
+    await pause(50);
+    release();
+    expect(await result).toMatchObject({ success: true });
+    expect(await reads).toEqual(READS.map(() => 'x\ny\n'));
+  });
+
   it('wait for the accept of another client, and changes do too', async () => {
     const { result, release } = await held(() => attempt.accept());
     const reads = Promise.all(READS.map(([, read]) => read(other)));
