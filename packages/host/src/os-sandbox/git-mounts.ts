@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Dirent, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { Git } from '../git/git.js';
@@ -26,8 +26,8 @@ export async function gitMounts(place: string, inside: string, scratch: string):
   const top = realpathSync(common);
   for (const path of configurationsIn(common)) {
     // A link is shown as one. What it leads to outside the repository is not shown by these mounts.
-    const real = realpathSync(path);
-    if (!isWithin(real, top)) continue;
+    const real = realPathOf(path);
+    if (real === undefined || !isWithin(real, top)) continue;
     const target = join(shown, relative(top, real));
     const copy = join(scratch, `config-${createHash('sha256').update(target).digest('hex')}`);
     writeFileSync(copy, await withoutCredentials(real), { mode: 0o644, encoding: 'latin1' });
@@ -46,7 +46,7 @@ function configurationsIn(directory: string): string[] {
   return entries.flatMap((entry) => {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) return isRepository && WITHOUT_CONFIGURATION.has(entry.name) ? [] : configurationsIn(path);
-    return (entry.name === 'config' || entry.name === 'config.worktree') && existsSync(path) ? [path] : [];
+    return entry.name === 'config' || entry.name === 'config.worktree' ? [path] : [];
   });
 }
 
@@ -93,6 +93,15 @@ function withoutUser(text: string): string {
 
 function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}
+
+/** Returns a path without links; undefined for a link that leads nowhere. */
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function entriesOf(directory: string): Dirent[] {

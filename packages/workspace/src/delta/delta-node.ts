@@ -144,10 +144,15 @@ export function newestBase(id: NodeId, known: Base | undefined, { link, base, ea
   let found = known;
   for (const one of [base, earlier]) {
     // Before the change, the name may have been that of another file. With an empty key it was not.
-    const isOwn = (one?.key === '' && link === id) || String(one?.key).startsWith(`${id} `);
+    const isOwn = (one?.key === '' && link === id) || isBaseOf(one, id);
     if (isOwn && one?.state && !(found !== undefined && found.at > one.at)) found = one;
   }
   return found;
+}
+
+/** Reports whether a base is a state of the file of the disk that has an id. */
+export function isBaseOf(base: Base | undefined, id: NodeId): boolean {
+  return String(base?.key).startsWith(`${id} `);
 }
 
 /** Returns the state of a node as the log shows it. */

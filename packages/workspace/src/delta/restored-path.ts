@@ -1,6 +1,6 @@
 import { isWithin, joinPath, type NodeId, pathSegments, quote, type Version } from '@scratchfs/core';
 import { WorkspaceError } from '../errors.js';
-import { type Base, type DeltaEntry, type DeltaNode, entryAt, type Head, NO_NAMES, nodeOf } from './delta-node.js';
+import { type DeltaEntry, type DeltaNode, entryAt, type Head, isBaseOf, NO_NAMES, nodeOf } from './delta-node.js';
 import { Draft } from './draft.js';
 
 /**
@@ -154,9 +154,4 @@ function someEntry(head: Head, test: (entry: DeltaEntry) => boolean): DeltaEntry
     return undefined;
   };
   return visit(head.root);
-}
-
-/** Reports whether a change began from the file of the disk that has an id. */
-function isBaseOf(base: Base | undefined, id: NodeId): boolean {
-  return String(base?.key).startsWith(`${id} `);
 }

@@ -8,6 +8,7 @@ import {
   type DeltaNode,
   entryAt,
   type Head,
+  isBaseOf,
   isEqualChange,
   isSameState,
   NO_NAMES,
@@ -380,10 +381,11 @@ class Comparison {
   /** Keeps what the change of a file with several names began from, if the person has given this name to another file. */
   #keepBegan(disk: Base): void {
     const { entry } = this.candidate;
-    const node = entry.link === undefined ? undefined : this.draft.current.inodes.get(entry.link);
-    if (entry.link === undefined || node === undefined || String(disk.key).startsWith(`${entry.link} `)) return;
-    const began = newestBase(entry.link, node.began, entry);
-    if (began !== node.began) this.draft.setInode(entry.link, { ...node, began });
+    const { link } = entry;
+    if (link === undefined || isBaseOf(disk, link)) return;
+    const node = this.draft.current.inodes.get(link);
+    const began = newestBase(link, node?.began, entry);
+    if (node !== undefined && began !== node.began) this.draft.setInode(link, { ...node, began });
   }
 
   #set(node: DeltaNode): void {
