@@ -176,7 +176,7 @@ describe.each(repositories)('prune() of a history %s', (name, open) => {
     await history.moveRef('refs/heads/topic', branch, undefined);
     clock.now += 2 * HOUR;
     expect((await history.prune()).objects).toBe(123);
-    // Both know the directory's state from before.
+    // Both clients know the directory's state from before.
     for (const each of [other, history]) {
       await work.appendFile('/kept', '!');
       await each.commit(work, { message: 'again' });
@@ -211,7 +211,7 @@ describe.each(repositories)('prune() of a history %s', (name, open) => {
           disk === undefined
             ? hookedBy(repository, hook)
             : await GitDirectory.open(hookedBy(disk, hook), { path: '/' });
-        // The client knows states whose objects are old and unreachable, and stores objects that exist and are too.
+        // The client knows states whose objects are old and unreachable, and stores other such objects again.
         const client = new History({
           repository: first === 'the commit' ? hooked : await another(),
           clock: clock.read,

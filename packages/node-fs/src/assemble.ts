@@ -62,9 +62,7 @@ function promisified(form: Any, promise: Any): Any {
   return Object.defineProperty(form, PROMISIFIED, { value: promise });
 }
 
-/**
- * Copies the result: a promisified read or write resolves to a plain object, a FileHandle's to one without a prototype.
- */
+/** Copies the result to a plain object; the promise form's own result has no prototype. */
 function withPrototype(promise: Any): Any {
   return async (...given) => ({ ...((await promise(...given)) as object) });
 }
@@ -94,7 +92,7 @@ export function promiseFunctions(facade: Facade, Handle: FileHandleClass): Funct
     const ofPath = functions[name] as Any;
     functions[name] = named(name, async (file, ...rest) => {
       if (file instanceof Handle) return (file as unknown as Record<string, Any>)[name]?.(...rest);
-      // A number is not a path here, and the promise functions take no descriptors.
+      // `toPath` refuses a number: the promise functions take no descriptors.
       if (isFd(file)) toPath(file);
       return ofPath(file, ...rest);
     });

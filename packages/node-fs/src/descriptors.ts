@@ -27,7 +27,7 @@ export class Descriptor {
   }
 
   truncate(length: number): Eventual<void> {
-    // ftruncate(2) returns EINVAL where write(2) returns EBADF.
+    // Linux returns EINVAL, not EBADF, from ftruncate(2) on a file that is not open for writing.
     if (!this.canWrite) throw new FsError('EINVAL', { syscall: 'ftruncate' });
     return this.file.truncate(length);
   }

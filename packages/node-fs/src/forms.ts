@@ -83,7 +83,7 @@ export function callbackForm<P>(facade: Facade, nodeFunction: NodeFunction<P>): 
   };
 }
 
-/** Removes the callback from the arguments: the first function after the first argument. */
+/** Removes and returns the callback: the first function after the first argument, or the argument at `arity`. */
 export function takeCallback(given: unknown[], arity: number): Any {
   let at = 1;
   while (at < arity && typeof given[at] !== 'function') at += 1;

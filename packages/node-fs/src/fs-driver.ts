@@ -18,7 +18,7 @@ export type Eventual<T> = T | Promise<T>;
 /** A procedure of several calls: it yields what a call returns and receives the value. */
 export type FsProcedure<R> = Procedure<Eventual<unknown>, R>;
 
-/** Inside {@link FsProcedure}: the value that a call returns or promises. */
+/** Yields what a call returned, inside an {@link FsProcedure}, and returns its value. */
 export function* awaited<T>(value: Eventual<T>): FsProcedure<T> {
   return (yield value) as T;
 }

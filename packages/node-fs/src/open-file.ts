@@ -26,7 +26,7 @@ export function flagName(flags: number): OpenFlag | undefined {
   return NAMED.get(flags & (ACCESS | O_CREAT | O_EXCL | O_TRUNC | O_APPEND));
 }
 
-/** `open(2)`, in one call for all flags. */
+/** Opens a file with the flag bits of open(2). */
 export function openFile(driver: FsDriver, path: string, flags: number, mode: number): Eventual<Descriptor> {
   const access = flags & ACCESS;
   if (access === ACCESS) throw new FsError('EINVAL', { syscall: 'open', path });

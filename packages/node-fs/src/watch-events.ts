@@ -30,7 +30,7 @@ export function toWatchCall(path: unknown, options: Given): WatchCall {
   };
 }
 
-/** Yields changes at or under a path without links, from the call on. */
+/** Yields changes at or under a path, which must contain no links, from the call on. */
 export function watchEvents(
   { driver, platform }: Facade,
   { path, recursive, encoding }: WatchCall,

@@ -88,7 +88,7 @@ export function writeRange(buffer: ArrayBufferView, parts: Parts): Range {
   return { buffer, bytes: bytesOf(buffer, offset, length), position: plainPosition(parts.position) };
 }
 
-/** Returns the position if it is a non-negative safe integer, otherwise null. For calls that ignore other values. */
+/** Returns the position if it is a non-negative safe integer, otherwise null. */
 export function plainPosition(position: unknown): number | null {
   return Number.isSafeInteger(position) && (position as number) >= 0 ? (position as number) : null;
 }

@@ -34,8 +34,8 @@ interface FileUrl {
 }
 
 /**
- * Detects URLs by shape, so that those of other realms and libraries count. Objects of the legacy `url.parse` have
- * `auth` and `path`.
+ * Detects URLs by shape, so that those of other realms and libraries count. Objects of the legacy `url.parse`, which
+ * have `auth` and `path`, do not.
  */
 function isUrl(value: unknown): value is FileUrl {
   const url = value as { href?: unknown; protocol?: unknown; auth?: unknown; path?: unknown } | null | undefined;

@@ -6,7 +6,7 @@ export type GivenTime = number | Date | 'now';
 /** Greatest absolute time of a Date, in seconds from the epoch. */
 const MAX_SECONDS = 8_640_000_000_000;
 
-/** Reports whether the time exists: an invalid Date does not. */
+/** Reports whether a Date can hold the time. An invalid Date returns false. */
 export function isTime(time: GivenTime): boolean {
   if (time === 'now') return true;
   return Math.abs(typeof time === 'number' ? time : time.getTime() / 1000) <= MAX_SECONDS;

@@ -130,8 +130,8 @@ export class BashFs implements IFileSystem {
   }
 
   /**
-   * Copies like the `cp` command: a file that is copied onto an existing one is written through links, and the mode of
-   * the existing one stays.
+   * Copies. A single file that is copied onto an existing one is written through links, and the existing mode stays, as
+   * with the `cp` command.
    */
   cp(src: string, dest: string, options?: CpOptions): Promise<void> {
     return this.#outside(async () => {

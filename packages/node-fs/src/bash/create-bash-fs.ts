@@ -12,12 +12,12 @@ import { BashFs } from './bash-fs.js';
  * - `/dev/null`, `/dev/zero`, `/dev/tty` and the standard streams exist for scripts without being in the filesystem.
  *   Files that the shell keeps under `/dev/fd` for `<(list)`, or a script under another device name, are kept in
  *   separate memory within the same limits.
- * - Writing creates missing directories, as in every filesystem of just-bash: the shell treats a refused redirect as
+ * - Writing creates missing directories, as in just-bash's own filesystem: the shell treats a refused redirect as
  *   its own failure, and `exec()` rejects. The same happens on other refusals, such as ENOSPC.
  * - A name with a backslash cannot be created (EINVAL), because this filesystem treats a backslash as a separator.
  * - The shell finds its commands without files, but looks into an existing `/usr/bin` first: mount such a tree under
  *   another path.
- * - `getAllPaths()` is empty over an asynchronous storage; only `ls` with a quoted pattern uses it.
+ * - `getAllPaths()` is empty over an asynchronous storage, so `ls` with a quoted pattern finds nothing there.
  *
  * @throws TypeError if `fileSystem` is not a filesystem
  */

@@ -4,8 +4,8 @@ const SINKS = /^\/dev\/(null|zero|tty|stdin|stdout|stderr|fd\/[012])$/;
 const OTHERS = /^\/dev\/(fd\/\d+|full|u?random|console|ptmx|tty\w+|pts\/\d+)$/;
 
 /**
- * Reports whether a path is one of the devices that scripts name. They are in no filesystem and no listing: writes are
- * discarded and reads are empty, so that `2>/dev/null` leaves no file behind.
+ * Reports whether a path is one of the devices that scripts name. `BashFs` discards writes to them and reads
+ * nothing from them, so that `2>/dev/null` leaves no file behind.
  */
 export function isSink(path: string): boolean {
   return SINKS.test(path);

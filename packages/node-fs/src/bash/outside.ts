@@ -5,7 +5,7 @@ interface Host {
   readonly process?: { getBuiltinModule?(name: string): unknown };
 }
 
-// A browser does not have this module, nor defences that follow a call through its promises.
+// Undefined if the runtime lacks this module, as a browser does.
 const hooks = (globalThis as Host).process?.getBuiltinModule?.('node:async_hooks') as AsyncHooks | undefined;
 
 /** Runs work in the async context in which the function was created. */

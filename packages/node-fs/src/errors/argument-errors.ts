@@ -1,6 +1,6 @@
 import { inspect, inspectCut, received } from './received.js';
 
-/** Marks an error as Node's own, with its code, which also appears in its text. */
+/** Gives an error a code, which its `toString` shows too. */
 export function coded<E extends Error>(error: E, code: string): E & { readonly code: string } {
   Object.defineProperty(error, 'toString', { value: textWithCode, writable: true, configurable: true });
   return Object.assign(error, { code });

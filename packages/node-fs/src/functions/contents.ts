@@ -10,7 +10,7 @@ import { awaited, type Eventual, type FsProcedure } from '../fs-driver.js';
 import { type Facade, type NodeFunction, nodeFunction } from '../node-function.js';
 import { flagName, openFile } from '../open-file.js';
 
-/** Opens a file, calls `use`, and closes it in every case. */
+/** Opens a file, calls `use`, and closes the file, also after a failure. */
 export function* withFile<R>(
   { driver }: Facade,
   path: string,
@@ -127,7 +127,7 @@ function writeSyncOf(fallback: 'w' | 'a'): NodeFunction<Write, void> {
   );
 }
 
-/** Writes; nothing happens for empty data to an open file. */
+/** Writes. Empty data to a descriptor does nothing. */
 export function writeSomething(facade: Facade, write: Write): Eventual<void> {
   return typeof write.file === 'number' && write.data.length === 0 ? undefined : writeAll(facade, write);
 }
@@ -169,7 +169,7 @@ function writeNow(facade: Facade, { file, data, flags, mode, signal }: Write): E
   const { driver, descriptors } = facade;
   if (typeof file === 'number') return driver.map(descriptors.get(file, 'write').write(data, null), noAnswer);
   const flag = flagName(flags);
-  // The filesystem's defaults are left out, because passing them takes half as long as the write itself.
+  // The filesystem's defaults are left out, because checking them takes time.
   if (flag === 'w' && mode === DEFAULT_MODE && signal === undefined) return driver.fs.writeFile(file, data);
   switch (flag) {
     case 'w':

@@ -215,7 +215,7 @@ function intoItself(from: string, to: string, path = to): Error {
   return refusal('ERR_FS_CP_EINVAL', 'EINVAL', `cannot copy ${from} to a subdirectory of self ${to}`, path);
 }
 
-/** The synchronous form has another errno for one refusal. */
+/** Replaces the errno of ERR_FS_EISDIR: Node's synchronous form reports that of EINVAL. */
 function withOwnErrno(error: unknown): unknown {
   const { code, info } = error as { code?: unknown; info?: SystemErrorInfo };
   if (code !== 'ERR_FS_EISDIR' || info === undefined) return error;

@@ -9,7 +9,7 @@ import { type Dirent, toDirent } from '../results/dirent.js';
 
 interface Listing {
   readonly path: string;
-  /** The path as entries name it; given bytes are returned as bytes. */
+  /** The listed directory as its entries name it: bytes if the caller gave bytes. */
   readonly parent: string | Uint8Array;
   readonly encoding: string;
   readonly withFileTypes: boolean;
@@ -76,7 +76,7 @@ function toDirectory(given: unknown): Pick<Listing, 'path' | 'parent'> {
   return { path, parent: given instanceof Uint8Array ? given : path };
 }
 
-/** Joins a name to a directory path as the caller gave it. */
+/** Joins a name to a directory path, which may end in slashes. */
 export function joined(directory: string, name: string): string {
   return `${directory.replace(/\/+$/, '')}/${name}`;
 }

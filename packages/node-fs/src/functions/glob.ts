@@ -62,7 +62,7 @@ function* find({ driver }: Facade, search: Search): FsProcedure<(string | Dirent
   return answer;
 }
 
-/** Reports whether the pattern matches everything: `**` matches its own directory too. */
+/** Reports whether a pattern is a bare `**`, which matches its own directory too. */
 function isEverything(pattern: string): boolean {
   return /^(\.\/)*\*\*(\/\*\*)*\/?$/.test(pattern);
 }

@@ -15,7 +15,7 @@ function mkdirOf(modeOfNone?: number) {
       const { recursive = false, mode = 0o777 } = (isMode ? { mode: options } : (options ?? {})) as Given;
       return {
         path: toPath(path),
-        // Linux gives a new directory no set-id bits.
+        // mkdir(2) on Linux ignores the set-id bits of the mode.
         options: {
           recursive: checkBoolean(recursive, 'options.recursive'),
           mode: toMode(mode, modeOfNone) & 0o1777 & ~umask,
@@ -30,7 +30,7 @@ export const mkdir = mkdirOf();
 /** `mkdir` of promises: a mode of null means the default one. */
 export const mkdirLater = mkdirOf(0o777);
 
-/** Random characters after the prefix. */
+/** Number of random characters after the prefix. */
 const RANDOM_CHARACTERS = 6;
 
 export const mkdtemp = nodeFunction(

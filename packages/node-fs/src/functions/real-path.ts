@@ -25,8 +25,8 @@ export const realpathNative: NodeFunction<RealPath, Name> = nodeFunction(
 );
 
 /**
- * `realpath`: the same result, and `/`, the current directory, for an empty path. An error names the failing part of
- * the path and the call that examined it.
+ * Like {@link realpathNative}, but an empty path means `/`, the current directory. An error names the first part of the
+ * path that fails, and the call that examined it.
  */
 export const realpath: NodeFunction<RealPath, Name> = nodeFunction(
   2,

@@ -14,7 +14,7 @@ interface Removal {
 
 const DEFAULTS = { recursive: false, force: false, retryDelay: 100, maxRetries: 0 };
 
-/** Checks the options. Options for retries are checked and ignored, because no entry here is busy temporarily. */
+/** Checks the options. Options for retries have no effect. */
 function toRemoval(options: unknown): Removal {
   if (options === undefined) return DEFAULTS;
   const given: Given = { ...DEFAULTS, ...checkObject(options, 'options') };

@@ -10,7 +10,7 @@ interface StatFsCall {
   readonly bigint: boolean;
 }
 
-/** Type of tmpfs. */
+/** Filesystem type of tmpfs. */
 const TMPFS_MAGIC = 0x0102_1994;
 const BLOCK_BYTES = 4096;
 /** Total bytes reported if the filesystem has no limit. */

@@ -135,7 +135,7 @@ export const write: NodeFunction<Written, number> = moving(
   ),
 );
 
-/** `write` of a FileHandle: with an empty buffer nothing else is checked. */
+/** `write` of a FileHandle: with an empty buffer the arguments after it are not checked. */
 export const handleWrite: NodeFunction<Written, number> = {
   ...write,
   prepare(facade, fd, data, ...given) {

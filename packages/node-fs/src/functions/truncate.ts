@@ -13,7 +13,7 @@ interface OfPath {
   readonly length: unknown;
 }
 
-/** With a callback the length is checked first. */
+/** `truncate` with a callback: checks the length before the path. */
 export const truncate: NodeFunction<OfDescriptor | OfPath> = nodeFunction(
   2,
   (_, path, given = 0) => {

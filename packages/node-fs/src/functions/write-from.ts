@@ -16,7 +16,7 @@ interface WriteFrom {
   readonly options: Given;
 }
 
-/** `writeFile` of promises: also writes the pieces of an iterable, one after another. */
+/** `writeFile` or `appendFile` of promises: also writes the pieces of an iterable, one after another. */
 function writeFromOf(fallback: 'w' | 'a'): NodeFunction<WriteFrom, void> {
   return nodeFunction(
     3,
@@ -48,8 +48,8 @@ function* writeTo(facade: Facade, write: Write, source: Source, options: Given):
 }
 
 /**
- * Writes the pieces. If a failure or the signal ends it early, the source is closed: a generator's `return` runs, a
- * stream is destroyed.
+ * Writes the pieces. If a write fails, or the signal is found aborted before or after one, the source is closed: a
+ * generator's `return` runs, a stream is destroyed.
  */
 async function writePieces(
   facade: Facade,
@@ -68,9 +68,7 @@ async function writePieces(
   }
 }
 
-/**
- * Returns a piece as text or bytes. An iterable may also yield bytes that are not a view yet, such as an ArrayBuffer.
- */
+/** Returns a piece as text or bytes. An ArrayBuffer and an array of numbers are accepted too. */
 function toPiece(facade: Facade, value: unknown, options: Given): string | Uint8Array {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   if (Array.isArray(value)) return Uint8Array.from(value as number[]);

@@ -21,7 +21,7 @@ const ENCODINGS = [
   'base64url',
 ];
 const TEXTS = ['', 'plain', 'ümläut €', '😀', 'abcd', '00ff7f', '\uFEFFbom', 'a\nb\0c'];
-/** Bytes that are not UTF-8, truncated and overlong sequences among them. */
+/** Bytes of text: some are UTF-8, others are truncated or overlong sequences. */
 const BYTES = [
   '',
   'ff',

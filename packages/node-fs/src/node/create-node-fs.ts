@@ -56,7 +56,7 @@ function assemble(facade: Facade, isSync: boolean): Functions {
     W_OK,
     X_OK,
     constants,
-    // These exist on macOS only.
+    // Node has these on macOS only.
     lchmod: undefined,
     ...(isSync ? { lchmodSync: undefined } : {}),
     _toUnixTimestamp: toUnixTimestamp,

@@ -7,6 +7,6 @@ export const nodePlatform: Platform = {
   decode: (bytes, encoding) =>
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding as BufferEncoding),
   encode: (text, encoding) => Buffer.from(text, encoding as BufferEncoding),
-  // In its own turn of the event loop, as after real I/O: timers run in between.
+  // After the running code and its microtasks, as after real I/O.
   defer: (callback) => void setImmediate(callback),
 };

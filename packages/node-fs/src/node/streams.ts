@@ -10,10 +10,7 @@ import { nodePlatform } from './platform.js';
 /** A class that can be called without `new`, and applied to an object that inherits from it, as graceful-fs does. */
 type StreamClass = Any & { new (path: unknown, options?: unknown): object };
 
-/**
- * Creates a stream class of Node over other functions: it opens, reads, writes and closes with them, never with the
- * host's.
- */
+/** Creates a stream class of Node over other functions; the option `fs` of a stream replaces them. */
 function over(fs: Functions, Parent: object, name: string): StreamClass {
   const Stream = function (this: unknown, path: unknown, options: unknown) {
     if (!(this instanceof Stream)) return new Stream(path, options);

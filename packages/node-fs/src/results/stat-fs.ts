@@ -7,7 +7,7 @@ export class StatFs<N extends number | bigint> {
     readonly blocks: N,
     readonly bfree: N,
     readonly bavail: N,
-    /** Maximal number of names. */
+    /** Total number of nodes, used and free. */
     readonly files: N,
     readonly ffree: N,
   ) {}

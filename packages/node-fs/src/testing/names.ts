@@ -3,8 +3,8 @@ import type { NodeFs } from '../node/create-node-fs.js';
 type Kind = 'function' | 'object' | 'undefined';
 
 /**
- * Kind at run time of each name in the type. A name of the type that is missing here does not compile, nor does one
- * that the type lacks; a test checks the object itself. lchmod exists only on macOS.
+ * Kind at run time of each name in the type. The compiler refuses a missing name and one that the type lacks; a test
+ * checks the object itself. Node has lchmod on macOS only.
  */
 export const NAMES = {
   rename: 'function',

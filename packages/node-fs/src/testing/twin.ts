@@ -34,7 +34,7 @@ export async function onBothLater<T>(work: Work<Promise<T>>): Promise<{ readonly
   }
 }
 
-/** Creates a folder, in memory if the host has a place for that, with all links resolved. */
+/** Creates a folder, in memory if `/dev/shm` exists. */
 function hostFolder(): string {
   const parent = host.existsSync('/dev/shm') ? '/dev/shm' : host.realpathSync(tmpdir());
   return host.mkdtempSync(join(parent, 'scratchfs-twin-'));
@@ -61,13 +61,13 @@ async function attemptLater<T>(root: string, work: Work<Promise<T>>, fs: HostFs)
   }
 }
 
-/** Returns every property of an error that a caller can see, except its stack. */
+/** Returns an error's name, message and enumerable properties. */
 export function shapeOf(root: string, error: unknown): Record<string, unknown> {
   const { name, message } = error as Error;
   return without(root, { name, message, ...(error as object) }) as Record<string, unknown>;
 }
 
-/** Returns a value with the root removed from all its text. */
+/** Removes the root from text, also from that in arrays and plain objects. */
 function without(root: string, value: unknown): unknown {
   if (typeof value === 'string') return root === '' ? value : value.replaceAll(`${root}/`, '/').replaceAll(root, '/');
   if (Array.isArray(value)) return value.map((one) => without(root, one));

@@ -1,7 +1,5 @@
 import { CODECS as BESIDE_UTF8, type Codec } from '@scratchfs/core/encodings';
 
-/** The encodings of Node's Buffer, without Buffer. */
-
 const UTF8 = new TextEncoder();
 // Malformed bytes become U+FFFD and a byte order mark is kept, as in Buffer.
 const FROM_UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });

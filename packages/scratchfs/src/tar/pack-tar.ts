@@ -7,7 +7,7 @@ import { toSeconds } from './times.js';
 /**
  * Returns a tar archive (ustar, with pax headers if necessary) of everything under a directory, paths relative to it,
  * or of one file: modes, owners, modification times, symlinks, hard links. The directory itself is not an entry. The
- * archive shows one point in time, in memory that of the call. Failures are errors of the stream.
+ * archive shows one point in time; for a filesystem in memory, that of the call. Failures are errors of the stream.
  *
  * A filesystem without forks and transactions, such as a directory of the host, is read entry by entry instead: an
  * entry that another client changes concurrently may be packed with old metadata and new content, and one that is
@@ -125,7 +125,7 @@ function headerOf(info: EntryInfo, name: string, size: number, first: string | u
     type: first === undefined ? info.kind : 'link',
     size,
     mode: info.mode,
-    // Values beyond seven octal digits are in the pax header.
+    // The packer writes values beyond seven octal digits into a pax header.
     uid: info.uid,
     gid: info.gid,
     mtime: new Date(fits ? seconds * 1000 : 0),

@@ -6,7 +6,7 @@ const MAX_IMMEDIATE_COPY_BYTES = 16 * 2 ** 20;
 
 /**
  * Returns a copy of bytes as a stream of parts, so that reading them keeps the event loop free. Up to 16 MiB are copied
- * at the call, more part by part as they are read.
+ * at the call; a larger array is copied part by part, as the parts are read.
  */
 export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   const source = bytes.length <= MAX_IMMEDIATE_COPY_BYTES ? new Uint8Array(bytes) : bytes;

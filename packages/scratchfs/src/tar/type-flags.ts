@@ -66,7 +66,7 @@ export class TypeFlags {
     this.#skip = Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
   }
 
-  /** Reads the size as the parser does: one that both read differently would hide entries from the check. */
+  /** Reads the size as the parser does: a difference would hide entries from the check. */
   #size(): number {
     const [first = 0, ...rest] = this.#block.subarray(124, 136);
     if ((first & 0x80) !== 0) return rest.reduce((size, byte) => size * 256 + byte, first & 0x7f);

@@ -251,7 +251,7 @@ export const CALLS: readonly Call[] = [
 
 /** Functions that only a FileHandle has in this form. */
 export const HANDLE_CALLS: readonly Call[] = [
-  // Other lengths terminate Node 20.
+  // Some other lengths crash Node 20.
   {
     name: 'read',
     places: [FDS, BUFFERS, OFFSETS_OF_HANDLES, plain(4, undefined, null, 0, 1, 3, 5, 100, -1), POSITIONS],

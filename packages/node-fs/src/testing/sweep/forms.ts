@@ -31,7 +31,7 @@ function codeOf(outcome: object): string | undefined {
   return error && (error.code ?? error.name);
 }
 
-/** The number of a file depends on the other open files. */
+/** Hides the numbers of open files, which depend on the other open files. */
 function withoutNumbers(outcome: object): object {
   const plain = (value: unknown): unknown =>
     Array.isArray(value) ? value.map(plain) : typeof value === 'number' ? 'a descriptor' : value;

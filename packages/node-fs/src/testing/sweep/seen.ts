@@ -84,7 +84,7 @@ function seenObject(value: object, world: World): unknown {
   return { class: prototype, entries: entriesOf(value, (inner) => seen(inner, world)) };
 }
 
-/** Returns the entries in their order, which a program that prints them shows. */
+/** Returns the entries in property order, which printing shows. */
 function entriesOf(value: object, see: (inner: unknown) => unknown): [string, unknown][] {
   return Object.entries(value).map(([key, inner]) => [key, see(inner)]);
 }

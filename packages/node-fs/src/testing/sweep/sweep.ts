@@ -80,7 +80,7 @@ export class Comparison {
       return false;
     // For a missing argument, the error may name it or the one in its place.
     if (one.given.length < one.call.places.length) return theirs.code === ours.code;
-    // Node's own internal failures are refused with a proper error.
+    // Node's internal TypeErrors have no code; ours may have one.
     if (theirs.code === 'TypeError' && ours.code === 'ERR_INVALID_ARG_TYPE') return true;
     // If several arguments are invalid, the error may be about any of them.
     const ordinary = ordinaryOf(one.call);

@@ -273,7 +273,7 @@ export const ENCODINGS = [
   true,
 ] as const;
 
-/** Encodings in which a path of the host can still be told from its root. */
+/** Encodings in which the root can still be found in a path of the host. */
 const READABLE = ENCODINGS.filter(
   (one) => typeof one !== 'string' || !/^(hex|base64|base64url|ucs2|utf16le)$/.test(one),
 );

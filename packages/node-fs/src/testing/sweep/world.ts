@@ -8,7 +8,7 @@ import { createNodeFs } from '../../node/create-node-fs.js';
 
 export type AnyFs = typeof host;
 
-/** The setting of a call: a filesystem with a root that always holds the same entries. */
+/** The setting of a call: a filesystem with a root that holds the same entries in every new world. */
 export interface World {
   readonly fs: AnyFs;
   readonly root: string;
@@ -20,7 +20,7 @@ export interface World {
 
 export type FdName = 'both' | 'reading' | 'writing' | 'appending' | 'directory' | 'closed';
 
-/** Folder for the worlds of the host: in memory if it has such a folder, with all links resolved. */
+/** Folder for the worlds of the host: in memory if `/dev/shm` exists. */
 const parent = host.existsSync('/dev/shm') ? '/dev/shm' : host.realpathSync(tmpdir());
 
 export async function hostWorld(): Promise<World> {
@@ -57,7 +57,7 @@ interface Calls {
   readFile(path: string, encoding: 'latin1'): string | Promise<string>;
 }
 
-/** The calls that create and inspect a world, synchronous if possible, because they run thousands of times. */
+/** Returns the calls that create and inspect a world, synchronous if possible, because they run thousands of times. */
 function callsOf(fs: AnyFs): Calls {
   const { promises, open, close } = fs;
   const hasSync = 'lstatSync' in (fs as object);
