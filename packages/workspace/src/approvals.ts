@@ -119,7 +119,7 @@ export class StoredApprovals implements Approvals {
   async #settle(id: number, state: 'approved' | 'denied', options: CallOptions): Promise<Approval> {
     const { signal } = checkOptions(options, [], state === 'approved' ? 'approve' : 'deny');
     const before = await this.get(id, { signal });
-    // An expired request stays expired, also if the clock goes back.
+    // An expired request is settled as expired, so that it stays so if the clock goes back.
     const next: Settlement = { state: before.state === 'expired' ? 'expired' : state };
     const isFirst =
       before.state !== 'approved' &&

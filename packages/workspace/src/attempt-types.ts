@@ -24,7 +24,8 @@ export interface LabelledOptions extends CallOptions {
   readonly isSingleCall?: boolean | undefined;
   /**
    * Paths to compare with the disk before the work begins, so that it sees what the person changed there. Paths under
-   * them are not compared. If the comparison fails, the work runs nevertheless. Default: none.
+   * them are not compared. If the comparison fails, the work runs nevertheless, unless `signal` has aborted. Default:
+   * none.
    */
   readonly paths?: readonly string[] | undefined;
 }
@@ -73,7 +74,10 @@ export interface LogPage {
 export interface Hunk {
   /** Identifies the hunk as long as both sides of its file stay as they are. */
   readonly id: string;
-  /** First line of the old side, from 1, and number of lines. If there are none, the line before them, maybe 0. */
+  /**
+   * First line of the old side, counted from 1, and number of its lines. A side without lines starts at the line
+   * before, maybe 0.
+   */
   readonly oldStart: number;
   readonly oldLines: number;
   readonly newStart: number;
@@ -111,7 +115,8 @@ export interface RefreshOptions extends CallOptions {
 
 export interface AttemptDiffOptions extends CallOptions {
   /**
-   * Default: the disk, of which only what the attempt has changed is compared. If `to` is an attempt: this attempt now.
+   * Default: the disk, compared only at paths that the attempt has changed. If `to` is another attempt: this attempt
+   * now.
    */
   readonly from?: OperationRef | 'disk' | undefined;
   /** Default: this attempt now. If it is another attempt of the workspace, the two are compared. */
@@ -126,8 +131,8 @@ export interface AttemptDiffOptions extends CallOptions {
   /** Only these paths and what is under them. */
   readonly paths?: readonly string[] | undefined;
   /**
-   * Include hunks. Default false. To accept some of them, call `refresh()` before: only then a file that the person has
-   * changed too shows what an accept writes.
+   * Include hunks. Default false. To accept some of them, call `refresh()` before: only then do the hunks of a file
+   * that the person has changed too show what an accept writes.
    */
   readonly hunks?: boolean | undefined;
 }

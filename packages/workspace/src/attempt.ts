@@ -84,7 +84,7 @@ export interface AttemptParts {
   readonly directory: string;
   readonly pending: PendingAccepts;
   readonly moves: MovedDirectories;
-  /** True if each operation is written to the disk in the same call, so that the attempt itself has no changes. */
+  /** True if each operation is written to the disk in the same call. */
   readonly isLive: boolean;
   /** Limits of what the attempt adds to the directory. */
   readonly limits?: Limits | undefined;
@@ -112,8 +112,8 @@ export interface AttemptParts {
 }
 
 /**
- * Maximum number of paths that are kept as told when others are told. A write to a path that is forgotten settles its
- * conflict only after it was told again.
+ * Maximum number of earlier paths that are kept when others are told. A forgotten conflict must be told again before a
+ * write settles it.
  */
 const MAX_TOLD = 1_000;
 
@@ -194,8 +194,8 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   /**
-   * Returns what the comparison with the disk in a call found. Records the conflicts as told, so that a write may
-   * settle them, unless this is the object of a client.
+   * Returns what a call's comparison with the disk found. Records its conflicts as told, unless this is the object of a
+   * client.
    */
   #tell(context: OperationContext): RefreshResult {
     const refreshed = refreshedIn(context);
@@ -253,7 +253,7 @@ export class WorkspaceAttempt implements Attempt {
     }
   }
 
-  /** Compares paths that the attempt has changed. For others the call does not wait for commits that are at work. */
+  /** Compares the paths if the attempt has changed one of them. Otherwise does not wait for running commits. */
   async #refreshedIfChanged(paths: readonly string[], options: CallOptions): Promise<void> {
     const { head } = this.#parts.log.state;
     if (paths.some((path) => isChangedAt(head, path))) await this.#refreshed(paths, options);
@@ -359,7 +359,10 @@ export class WorkspaceAttempt implements Attempt {
     return (await moveAccept(this.#acceptParts, record, tool, headAfterMove, { actor, summary }, options)) ?? 'again';
   }
 
-  /** Brings back an earlier state of a live attempt on the disk. Returns undefined if nothing differs. */
+  /**
+   * Brings back an earlier state of a live attempt on the disk. Returns undefined if nothing differs, `again` if
+   * another client was faster.
+   */
   async #restoreLive(
     id: number,
     path: string | undefined,
@@ -422,8 +425,8 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   /**
-   * Returns the head after an operation. A live attempt has its changes on the disk, so its head shows the paths that
-   * later operations have written as they were before.
+   * Returns the head after an operation. For a live attempt, the head shows the paths that later operations have
+   * written as they were before.
    */
   async #headAt(id: number, options: CallOptions = {}): Promise<Head> {
     const { log, contents, lower, isLive } = this.#parts;
@@ -436,7 +439,7 @@ export class WorkspaceAttempt implements Attempt {
     return await headWithChanges(head, changes, stored, `${this.#nextVersion()}:${id}`, options);
   }
 
-  /** Adapts the head of an earlier operation, before it becomes the current one, to undone accepts since then. */
+  /** Adapts the head of an earlier operation to undone accepts since then. */
   async #headToContinue(head: Head, id: number, options: CallOptions): Promise<Head> {
     const { log, isLive } = this.#parts;
     if (isLive || id >= log.state.last || head.root.names?.size === 0) return head;
@@ -453,11 +456,10 @@ export class WorkspaceAttempt implements Attempt {
   }
 
   /**
-   * Appends an operation made from the current state. If another client was faster, prepares it again.
-   * @param prepare called with true first, unless the attempt is live. The step that appends the operation then checks
-   *   that no accept has begun and the attempt was not discarded. If that check fails, or `prepare` throws or returns
-   *   undefined or `again`, these conditions are read from the store, and `prepare` is called with false. Only then do
-   *   an error, and undefined for nothing to do, end the call
+   * Appends an operation made from the current state. Prepares it again if another client was faster.
+   * @param prepare called with true first, unless the attempt is live; the append then checks that no accept has begun
+   *   and the attempt was not discarded. If this fails, or `prepare` throws or returns undefined or `again`, the store
+   *   is read instead, and `prepare` is called with false. An error or undefined ends the call only then
    */
   async #change(
     options: CallOptions,
@@ -478,7 +480,7 @@ export class WorkspaceAttempt implements Attempt {
     let changed: readonly string[] = [];
     const operation = await this.#backend.inTurn(async () => {
       const startedAt = clock();
-      // A live attempt writes to the disk before the step that could check these.
+      // A live attempt writes to the disk before the append that could check the guards.
       for (let isGuarded = !this.isLive; ; isGuarded = false) {
         options.signal?.throwIfAborted();
         await log.catchUp(options);
@@ -508,7 +510,7 @@ export class WorkspaceAttempt implements Attempt {
       }
     });
     if (operation === undefined) return undefined;
-    // The changes that come back began from an earlier state of the disk.
+    // Changes that were brought back began from an earlier state of the disk.
     const context = this.#contextOf({});
     await operationContext.run(context, () => this.#refreshed(changed, options));
     return { ...operation, refreshed: this.#tell(context) };
@@ -763,7 +765,7 @@ export class WorkspaceAttempt implements Attempt {
   }
 }
 
-// Imported on demand: loading the code that writes to the disk takes longer than a whole program that only reads.
+// Imported on demand, because a program that only reads does not need the code that writes to the disk.
 const accepting = (): Promise<typeof import('./accept/accept.js')> => import('./accept/accept.js');
 const live = (): Promise<typeof import('./accept/live-operation.js')> => import('./accept/live-operation.js');
 
@@ -776,7 +778,7 @@ function pathsBetween(before: Head, after: Head): string[] {
   return describeChanges(changesBetween(before, after), before, after).map(({ path }) => path);
 }
 
-/** Returns a path without symlinks. Names at its end that do not exist are kept. */
+/** Returns the real path. Names at its end that cannot be resolved are kept. */
 async function realPathOf(fileSystem: FileSystem, path: string, options: CallOptions): Promise<string> {
   try {
     return await fileSystem.realpath(path, options);

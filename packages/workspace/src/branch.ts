@@ -12,8 +12,7 @@ const MAX_HEAD_BYTES = 4096;
 
 /**
  * Returns what HEAD names in the work tree around a directory, linked work trees and submodules included. Undefined if
- * there is no work tree, or HEAD cannot be read as a small file, as in a repository with reftable. Starts no program,
- * so it can be called before each operation.
+ * there is no work tree, HEAD cannot be read as a small file, or the repository uses reftable. Starts no program.
  */
 export function currentHead(directory: string): Head | undefined {
   const git = gitDirectoryAround(directory);
@@ -28,8 +27,8 @@ export function currentHead(directory: string): Head | undefined {
 }
 
 /**
- * Checks that HEAD still names what it named when an attempt began. Another commit on a detached HEAD does not count as
- * a switch, nor does a repository that was created or removed since.
+ * Checks that HEAD still names the branch that an attempt belongs to. Another commit on a detached HEAD does not count
+ * as a switch, nor does a repository that was created or removed since.
  * @throws WorkspaceError `branch-switched`, with what can be done
  */
 export function checkBranch(attempt: string, start: Head | undefined, directory: string): void {

@@ -16,9 +16,8 @@ interface Seen {
 }
 
 /**
- * Events of a workspace, read from its store. Changes of this process are noticed immediately, those of others by
- * looking again and again while there are listeners. One look costs a few reads for each attempt. Without changes of
- * this process, looks take at most a twentieth of the time.
+ * Events of a workspace, read from its store. A listener looks at the store when this process has changed something,
+ * and from time to time for changes of other processes. One look costs a few reads for each attempt and approval.
  */
 export class WorkspaceEvents {
   readonly #store: FileSystem;
@@ -34,7 +33,7 @@ export class WorkspaceEvents {
     this.#approvals = approvals;
   }
 
-  /** Called before each change. Resolves when each listener knows the state that its events begin after. */
+  /** Resolves when each listener knows the state that its events begin after. To be called before a change. */
   async begun(): Promise<void> {
     if (this.#beginnings.size > 0) await Promise.allSettled(this.#beginnings);
   }

@@ -40,9 +40,8 @@ export interface GarbageOptions {
  * existed and ended, expired approvals beyond the newest 1,000, notes about directories that were moved more than 90
  * days ago, and contents that no record names.
  *
- * Other processes may work at the same time. They store a content before the record that names it, and renew the time
- * of one that exists; so files younger than the grace period stay. A file is deleted only in the version that was
- * checked.
+ * Other processes may work at the same time: they store a content before the record that names it, so files younger
+ * than the grace period stay. A file is deleted only in the version that was checked.
  */
 export async function collectGarbage(
   store: FileSystem,
@@ -106,7 +105,9 @@ export async function collectGarbage(
   return result;
 }
 
-/** Returns the records and heads of an attempt that a later stored head replaces, each oldest first. */
+/**
+ * Returns the records and heads of an attempt that are not needed for its newest `kept` operations, each oldest first.
+ */
 async function replaced(store: FileSystem, folder: string, kept: number): Promise<string[]> {
   const operations = await numbersIn(store, `${folder}/operations`);
   const states = await numbersIn(store, `${folder}/state`);
@@ -114,7 +115,7 @@ async function replaced(store: FileSystem, folder: string, kept: number): Promis
   const start = Math.max(0, ...states.filter((id) => id <= last - kept));
   const path = (kind: string, id: number): string => `${folder}/${kind}/${String(id).padStart(9, '0')}`;
   return [
-    // The head that the attempt began with is always needed.
+    // The head that the attempt began with stays.
     ...states.filter((id) => id > 0 && id < start).map((id) => path('state', id)),
     ...operations.filter((id) => id <= start).map((id) => path('operations', id)),
   ];

@@ -20,7 +20,7 @@ export type ChangeSide = EntryState | null | 'disk';
 export interface OperationChange {
   /** Absolute path in the attempt. */
   readonly path: string;
-  /** Old path of an entry that was moved here, a directory with everything in it. */
+  /** Old path of an entry that was moved here. */
   readonly from?: string | undefined;
   readonly before: ChangeSide;
   readonly after: ChangeSide;
@@ -52,7 +52,7 @@ export interface Operation {
   readonly tool: string;
   /** One line for a person, such as `Replace 1 occurrence in /src/a.ts`. */
   readonly summary: string;
-  /** False if the tool or command reported a failure. Its changes are kept all the same. */
+  /** False if the tool or command reported a failure. It may have changed files nevertheless. */
   readonly ok: boolean;
   /** Duration in milliseconds. */
   readonly ms: number;

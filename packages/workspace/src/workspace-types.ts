@@ -21,15 +21,14 @@ export interface WorkspaceOptions {
   /** Limits of what each attempt adds to the directory. */
   readonly limits?: Limits | undefined;
   /**
-   * Write each operation to the disk in the same call, or fail without a change. New attempts are then live, except
-   * forks, and calls without a name use the one called `live` (`live-2` … if that was discarded or is not live), never
-   * the current one. Default false: the files of existing live attempts can only be read, but their operations can be
-   * undone.
+   * Write each operation to the disk in the same call. New attempts are then live, except forks, and calls without a
+   * name use the one called `live` (`live-2` … if that was discarded or is not live), never the current one. Default
+   * false: the files of existing live attempts can only be read, but their operations can be undone.
    */
   readonly live?: boolean | undefined;
   /**
    * Use the store also if the directory at the path is not the one that the store was made for, because it was created
-   * again or restored from a backup. Default false: that is an error `replaced`.
+   * again or restored from a backup. Default false: opening then fails with `replaced`.
    */
   readonly adopt?: boolean | undefined;
   /** Epoch milliseconds. Default: the current time. */
@@ -121,9 +120,9 @@ export interface Workspace extends AsyncDisposable {
    * Deletes what is not needed any more: operations beyond the newest 1,000 of an attempt, what discarded attempts have
    * stored, contents that no operation names, expired approvals beyond the newest 1,000, notes about directories that
    * were moved more than 90 days ago, and copies of files for commands that no command has used for 30 days.
-   * @param options.graceMs nothing younger is deleted from the store; in milliseconds, by default an hour. A process
-   *   may store a content some minutes before the operation that names it. So with less than an hour no other process
-   *   may use the workspace: its operation could lose the content.
+   * @param options.graceMs nothing younger is deleted from the store; in milliseconds, by default an hour. With less
+   *   than an hour, no other process may use the workspace: it may store a content some minutes before the operation
+   *   that names it, and would lose the content.
    */
   gc(options?: CallOptions & { readonly graceMs?: number | undefined }): Promise<GarbageResult>;
   close(): Promise<void>;

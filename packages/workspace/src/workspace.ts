@@ -30,7 +30,7 @@ const OPTIONS = ['store', 'durability', 'deny', 'allowSecrets', 'limits', 'live'
 /**
  * Opens a directory as a workspace. Attempts hold changes to its files without writing to them (unless `live` is true),
  * steps can be undone, and a person accepts the changes that they want. An attempt shows what the person changes on the
- * disk at paths that it has not changed itself. With `store: 'memory:'` no attempt outlives the process.
+ * disk at paths that it has not changed itself. With `store: 'memory:'` attempts end with `close`.
  * @throws WorkspaceError `refused` if the directory cannot be opened, or if it lies in the store or the store in it;
  *   `foreign-store`, `replaced`; TypeError or RangeError for wrong options; StorageError
  */
@@ -188,7 +188,7 @@ class DirectoryWorkspace implements Workspace {
     this.#enter();
     const { graceMs = DEFAULT_GRACE_MS, signal } = checkOptions(given, ['graceMs'], 'gc');
     checkInteger(graceMs, 'graceMs', 0);
-    // Times of files in the store are those of the system's clock.
+    // The workspace's clock does not set the times of files in the store.
     const now = systemClock();
     await removeIdleCopies(this.directory, now);
     const options = { now, approvalsNow: this.#clock(), graceMs, signal };
@@ -210,7 +210,7 @@ class DirectoryWorkspace implements Workspace {
     await this.close();
   }
 
-  /** Called before the first change of the store in a call. */
+  /** Prepares a change that may create the store. */
   async #beforeChange(): Promise<void> {
     this.#enter();
     await this.#events.begun();

@@ -139,7 +139,7 @@ export class AttemptIndex {
     return ended;
   }
 
-  /** Replaces the stored facts about the beginning of an attempt, such as its branch after `refresh --onto`. */
+  /** Replaces the stored parent and HEAD of an attempt, for example after `refresh --onto`. */
   async update(name: string, start: AttemptStart, signal?: AbortSignal): Promise<void> {
     const { createdAt, live } = await this.get(name, signal);
     const record = { createdAt, parent: start.parent, head: start.head, live };
@@ -181,8 +181,8 @@ export class AttemptIndex {
   }
 
   /**
-   * Returns a name that no attempt has. All processes that call it with the same key get the same name until another
-   * attempt is created, so they mean the same attempt before it exists.
+   * Returns a name that no attempt has. The same key gives the same name until another attempt is created, so that
+   * processes mean the same attempt before it exists.
    */
   async nextName(key: string, signal?: AbortSignal): Promise<string> {
     const attempts = await this.list(signal);

@@ -8,12 +8,13 @@ export const MAX_ATTEMPT_NAME = 64;
 /** Lower case only, because some disks do not distinguish case. */
 const NAME = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/;
 
-/** Words that commands take in place of an attempt, and names that Windows gives to devices. */
+/** Words kept free for commands, and names that Windows gives to devices. */
 const RESERVED = /^(?:disk|current|head|all|none|(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?)$/;
 
 /**
  * Checks a name that a caller gives to an attempt. It can be typed on a command line without quotes, is not mistaken
- * for an option or for the number of an operation, and can be the name of a directory on any disk and of a git branch.
+ * for an option or for the number of an operation, and can be the name of a directory, also on Windows, and of a git
+ * branch.
  * @throws TypeError if it is not a string; RangeError that says what is allowed
  */
 export function checkAttemptName(name: unknown): string {

@@ -85,8 +85,8 @@ class BringIn implements BroughtIn {
   ) {}
 
   /**
-   * Removes a directory in one step, which is much faster. Returns false if it is small, is not as the command was
-   * given it, or cannot be removed.
+   * Removes a directory in one step. Returns false if it is small, is not as the command was given it, or cannot be
+   * removed.
    */
   async removeWhole(path: string, given: ReadonlyMap<string, GivenEntry>): Promise<boolean> {
     const place = `/${path}`;
@@ -172,7 +172,7 @@ class BringIn implements BroughtIn {
     after: Uint8Array,
   ): Promise<Uint8Array | 'content' | 'binary' | undefined> {
     const base = this.options.contentOf(before);
-    // Only the mode has changed.
+    // The content is the one that the command was given.
     if (base !== undefined && isSame(base, after)) return undefined;
     if (isSameStat(now, before)) return after;
     const current = await this.fileSystem.readFile(path);
@@ -251,7 +251,7 @@ class BringIn implements BroughtIn {
     const found = this.fileSystem.realpath(directory).then(
       (real) => real === directory,
       (error: unknown) => {
-        // It was removed, perhaps by an earlier step. The next step finds nothing there, or fails.
+        // For example, it was removed by an earlier step. The next step finds nothing there, or fails.
         if (isFsError(error)) return true;
         throw error;
       },

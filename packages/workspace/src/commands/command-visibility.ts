@@ -19,7 +19,7 @@ export function commandVisibility(
   return {
     visibilityOf: (path, isDirectory) => {
       if (hidden.hidesLast(path.split('/'))) return 'hidden';
-      // A file is ignored only with its directory, which the walk does not enter then.
+      // A file is ignored only with its directory.
       if (!isDirectory) return 'visible';
       return ignored
         .ignoredOn(`/${path}`, async () => true)

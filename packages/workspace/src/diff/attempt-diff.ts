@@ -97,7 +97,10 @@ export async function attemptDiff(
 const MAX_ENTRIES = 2_000;
 const MAX_BYTES = 16 << 20;
 
-/** Adds what is in removed directories, and to each of these directories the number of files. */
+/**
+ * Adds what is in removed directories, unless that exceeds a maximum, and to each of these directories the number of
+ * its files and links.
+ */
 async function withRemoved(
   diffs: readonly PathDiff[],
   entries: readonly RemovedEntry[],
@@ -139,7 +142,7 @@ async function removedState(
   return stateOfRecord(record, { hash, size: content.length });
 }
 
-/** Lists what removed directories held. */
+/** Lists what removed directories held, except ignored directories. */
 async function entriesOf(
   view: View,
   directories: readonly PathDiff[],

@@ -92,7 +92,7 @@ function known(side: ChangeSide): EntryState | null {
   return side;
 }
 
-/** Returns for each directory how many of the entries are in it or under it. */
+/** Returns how many of the entries are in or under each directory except `/`. */
 export function filesIn(entries: readonly { readonly path: string }[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { path } of entries)

@@ -34,7 +34,10 @@ export function hashOf(content: Uint8Array): string {
 export class Contents {
   readonly #store: FileSystem;
   readonly #recent = new Map<string, Uint8Array>();
-  /** Contents that were added and not stored since, each with the hashes of each call that may still need it. */
+  /**
+   * Contents that were added and not stored since. `holders` has the set of hashes of each call that may still need the
+   * content.
+   */
   readonly #pending = new Map<string, { readonly bytes: Uint8Array; readonly holders: Set<ReadonlySet<string>> }>();
   #bytes = 0;
   #hasFolders = false;
@@ -46,7 +49,8 @@ export class Contents {
   /**
    * Takes a content, without a copy. It can be read immediately, and is stored later, by {@link Contents.save} or with
    * {@link Contents.toStore}.
-   * @param hashes receives the hash. A content that several calls have added stays until all have dropped it
+   * @param hashes receives the hash. A content that several calls have added stays until it is stored, or all have
+   *   dropped it
    */
   add(bytes: Uint8Array, hashes: Set<string>): ContentRef {
     const hash = hashOf(bytes);

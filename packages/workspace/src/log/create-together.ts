@@ -15,8 +15,8 @@ export interface StoredTogether {
 
 /**
  * Creates a record exclusively, with the contents that it names. If the record or one of the paths that must not exist
- * exists, no record is created, and that path is returned. In a store with transactions it is one step, so one commit
- * of a disk instead of three; other stores get the contents first.
+ * exists, no record is created, and that path is returned. In a store with transactions this is one step; other stores
+ * get the contents first.
  */
 export async function createTogether(
   store: FileSystem,

@@ -61,7 +61,7 @@ export class OperationLog {
   readonly #records = new Map<number, OperationRecord>();
   /** Operation numbers under which this client tried to append batches, by batch id. */
   readonly #batches = new Map<string, number>();
-  /** Operation numbers of batches that are in the log, by batch id. */
+  /** Operation numbers of recent batches in the log, by batch id. */
   readonly #done = new Map<string, number>();
 
   private constructor(

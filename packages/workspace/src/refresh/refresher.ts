@@ -104,8 +104,8 @@ export class Refresher {
 }
 
 /**
- * Reports whether what an attempt shows at a path depends on comparing it with the disk: the attempt has changed it, or
- * has a directory above it that is not simply that of the disk.
+ * Reports whether a path must be compared with the disk: the attempt has an entry for it, or a directory above it that
+ * is not simply that of the disk.
  */
 export function isChangedAt(head: Head, path: string): boolean {
   const names = pathSegments(path);
@@ -257,7 +257,7 @@ class Comparison {
     if (before === null) {
       if (ours.kind !== 'directory' || theirs.kind !== 'directory') return 'exists';
       if (node.from?.isMoved !== true) return this.#join(node, disk);
-      // A moved directory goes on showing its own files. Its accept puts them beside those of the person.
+      // A moved directory goes on showing its own files.
       if (entry.conflict !== undefined) this.#forgetConflict();
       return undefined;
     }
@@ -303,8 +303,8 @@ class Comparison {
   }
 
   /**
-   * Compares a directory that shows the lower one. It is a conflict if that is not a directory any more, and the
-   * attempt has changes in it.
+   * Compares a directory that shows the lower one. It is a conflict if the lower path is not a directory any more and
+   * the attempt has changes in it.
    */
   #live(node: DeltaNode): Conflict | undefined {
     const { base } = this.candidate;
@@ -366,8 +366,8 @@ class Comparison {
   }
 
   /**
-   * Lets the change begin from the disk as it is now. What a hidden directory held stays what it was: all else in a
-   * directory that the person has made anew is theirs.
+   * Lets the change begin from the disk as it is now. `held` stays what it was: whatever else the person has put into a
+   * directory made anew is theirs.
    */
   #rebase(disk: Base, node?: DeltaNode): undefined {
     const { path, base: old } = this.candidate;

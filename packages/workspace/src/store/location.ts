@@ -29,7 +29,7 @@ export function storeLocation(
   return { parent, id, path: join(parent, id) };
 }
 
-/** Returns where the filesystem of a `file:` URL lies, as `DiskStorage` reads it; undefined for other URLs. */
+/** Returns where the filesystem of a `file:` URL lies; undefined for other URLs. Must agree with `DiskStorage`. */
 export function locationOfUrl(text: string): StoreLocation | undefined {
   if (!/^file:/i.test(text)) return undefined;
   const url = new URL(text);
@@ -38,7 +38,7 @@ export function locationOfUrl(text: string): StoreLocation | undefined {
   return { parent, id, path: join(parent, id) };
 }
 
-/** Reports whether a store exists. True if that cannot be found out, for want of permission for example. */
+/** Reports whether a store exists. Also true if that cannot be found out, for example without permission. */
 export function exists({ path }: StoreLocation): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -58,7 +58,7 @@ export function overlaps(a: string, b: string): boolean {
   return lies(first, second) || lies(second, first);
 }
 
-/** Returns the real path of the part of a path that exists, with the rest appended. */
+/** Returns the real path of the part of a path that can be resolved, with the rest appended. */
 function realPathOf(path: string): string {
   const full = resolve(path);
   try {

@@ -12,8 +12,8 @@ export interface DiskDirectory {
 export const MOVED = '/moved';
 
 /**
- * Notes in the store about directories that accepts, their undo or redo have moved. These create directories anew, so
- * the disk does not show where one has gone, and other attempts may still show its files.
+ * Notes in the store about directories that accepts, their undo or redo have moved. The new path is a new directory of
+ * the disk, so the disk does not show where the old one has gone.
  */
 export class MovedDirectories {
   readonly #store: FileSystem;

@@ -1,8 +1,8 @@
 import type { FileSystem } from '@scratchfs/core';
 
 /**
- * Returns a filesystem that is like `empty` until `isBorn` returns true, and like the given one from then on. Many
- * storages create themselves at the first read; this way a program that only looks leaves nothing behind.
+ * Returns a filesystem that is like `empty` until `isBorn` returns true, and like the given one from then on. A storage
+ * may create itself at the first read; this way a program that only looks leaves nothing behind.
  */
 export function unborn(fileSystem: FileSystem, empty: FileSystem, isBorn: () => boolean): FileSystem {
   let current: FileSystem | undefined;

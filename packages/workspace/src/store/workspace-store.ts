@@ -72,7 +72,7 @@ export class WorkspaceStore {
   }
 
   /**
-   * Checks that the directory is still the one that was opened. Costs some microseconds.
+   * Checks that the directory is still the one that was opened. Costs one `stat`.
    * @throws WorkspaceError `replaced`
    */
   check(): void {
@@ -215,7 +215,7 @@ function checkApart(directory: string, store: string): void {
   );
 }
 
-/** Turns the refusal of a storage that belongs to another user or version into the error of a workspace. */
+/** Turns the refusal of a storage, such as one of another user or version, into the error of a workspace. */
 function foreign(error: unknown, location: string): unknown {
   if (!isStorageError(error) || (error.kind !== 'denied' && error.kind !== 'unsupported' && error.kind !== 'version'))
     return error;

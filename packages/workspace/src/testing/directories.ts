@@ -19,7 +19,7 @@ export class Directories {
     return path;
   }
 
-  /** Creates a copy of a directory, without its repository. */
+  /** Creates a copy of a directory, without repositories. */
   copy(directory: string): string {
     const path = join(this.top, `${++this.#count}`);
     const filter = (from: string): boolean => !from.split('/').includes('.git');

@@ -48,7 +48,7 @@ export function scan(directory: string): Map<string, Found> {
   return found;
 }
 
-/** A person who works on a directory of the disk by random actions. Each text that they write has a line of its own. */
+/** A person who works on a directory of the disk by random actions. Each new text of theirs has a line of its own. */
 export class Person {
   #written = 2_000_000;
 
@@ -62,7 +62,7 @@ export class Person {
     return `person ${++this.#written}\n`;
   }
 
-  /** Fills the directory, a git repository, and commits. */
+  /** Fills the directory, makes it a git repository, and commits. */
   fill(): void {
     const { directory } = this;
     for (const folder of ['a', 'a/b', 'c', 'c/d', 'c/d/e']) {
@@ -94,7 +94,7 @@ export class Person {
     return path === undefined ? undefined : this.directory + path;
   }
 
-  /** Performs a random action, if that is possible. Returns a description of it, or undefined. */
+  /** Tries a random action. Returns its description for a log, or undefined if it is known to have done nothing. */
   act(): string | undefined {
     const { directory, random } = this;
     // Not what an accept at work needs.
@@ -179,7 +179,7 @@ export class Person {
     symlinkSync(this.line().trim(), path);
   }
 
-  /** Replaces, inserts or removes a line. */
+  /** Replaces, inserts or removes a line, or writes the file unchanged. */
   #edit(file: string): void {
     const lines = readFileSync(file, 'latin1').split(/(?<=\n)/u);
     lines.splice(this.random(lines.length + 1), this.random(2), ...(this.random(4) === 0 ? [] : [this.line()]));

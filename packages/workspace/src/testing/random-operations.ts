@@ -22,9 +22,7 @@ export function fillDirectory(directory: string): void {
   linkSync(join(directory, 'a/y'), join(directory, 'c/linked'));
 }
 
-/**
- * Returns everything that a filesystem shows, one line for each path, except times of directories, which the disk sets.
- */
+/** Returns what a filesystem shows, one line for each path, with the times of files only. */
 export async function dump(fs: FileSystem): Promise<string[]> {
   const lines: string[] = [];
   const pending = ['/'];

@@ -33,7 +33,7 @@ export class HiddenPaths {
       );
     const secrets = [...denyRules(SECRETS, 'secrets'), ...allowed.map((rule) => ({ ...rule, isException: true }))];
     this.#secrets = new RuleList(secrets);
-    // Exceptions of `deny` are exceptions to `deny`, and reveal no secret.
+    // An exception in `deny` reveals no secret: it applies only to `deny`.
     this.#denied = new RuleList(denyRules(deny, 'deny'));
   }
 
@@ -82,7 +82,6 @@ class RuleList {
     return false;
   }
 
-  /** Returns the rules that may match a path that ends with a name. */
   #rulesFor(name: string): readonly DenyRule[] {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;

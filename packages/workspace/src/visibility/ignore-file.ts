@@ -4,7 +4,7 @@ import { byteText, type Matcher, wildmatch } from './wildmatch.js';
 interface IgnoreRule {
   readonly matches: Matcher;
   readonly isException: boolean;
-  /** True if the pattern has no slash but one at its end, so that it is compared with the last name of a path. */
+  /** True if the pattern has no slash except at its end: then it is compared with the last name of a path. */
   readonly isName: boolean;
 }
 
@@ -42,7 +42,7 @@ function parseRule(line: string, ignoreCase: boolean): IgnoreRule | undefined {
   let pattern = trimEnd(line.endsWith('\r') ? line.slice(0, -1) : line);
   const isException = pattern.startsWith('!');
   if (isException) pattern = pattern.slice(1);
-  // Only directories are asked about, which such a pattern matches like one without the slash.
+  // Only directories are compared, and for them the slash at the end makes no difference.
   if (pattern.endsWith('/')) pattern = pattern.slice(0, -1);
   if (pattern === '') return undefined;
   const isName = !pattern.includes('/');

@@ -6,8 +6,8 @@ import { IgnoredDirectories } from './ignored-directories.js';
 import type { ReadOnlyPaths } from './visible-backend.js';
 
 /**
- * Ignored directories of a workspace, which are read-only. Asks git at the first call where its rules are; and for
- * paths in ignored directories which files there are tracked, once and whenever its index has changed.
+ * Ignored directories of a workspace, which are read-only. Asks git at the first call where its rules are. For a path
+ * in an ignored directory, asks which files there are tracked, again only after git's index has changed.
  */
 export class IgnoredPaths implements ReadOnlyPaths {
   readonly #directory: string;

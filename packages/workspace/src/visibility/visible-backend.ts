@@ -25,8 +25,8 @@ export interface ReadOnlyPaths {
 
 /**
  * A backend without its hidden paths: they are missing in everything that is loaded, and cannot be written. An attempt
- * has two, one under it in front of the disk and one over it: a path is shown only if neither its path in the attempt
- * nor that on the disk is hidden. So a secret that is hidden by its path stays hidden in a directory that was moved.
+ * has two, one between it and the disk and one in front of it. So a secret that is hidden by its path stays hidden in a
+ * directory that was moved.
  */
 export class VisibleBackend implements Backend {
   readonly #backend: Backend;
