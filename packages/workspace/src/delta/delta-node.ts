@@ -82,7 +82,10 @@ export interface DeltaEntry {
   readonly link?: NodeId | undefined;
   /** State of the name in the lower directory that the change began from. Undefined if there is no lower directory. */
   readonly base?: Base | undefined;
-  /** The base that the change had before the disk became equal to it. */
+  /**
+   * The base that the change had before the disk became equal to it. If the person has changed more, their changes are
+   * part of it, and it has no key, because no file of the disk had this state.
+   */
   readonly earlier?: Base | undefined;
   /** True for a removed name whose node the attempt has moved elsewhere. */
   readonly isMoved?: boolean | undefined;

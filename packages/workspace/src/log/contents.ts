@@ -182,7 +182,7 @@ export class Contents {
 }
 
 /** Returns a content, or undefined if it is missing or damaged in the store. */
-export async function ifReadable(content: Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+export async function ifReadable<T>(content: Promise<T>): Promise<T | undefined> {
   try {
     return await content;
   } catch (error) {

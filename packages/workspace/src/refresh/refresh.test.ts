@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -140,6 +141,37 @@ describe('refresh', () => {
     expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toBe('2\ntwo\nthree\nfour\nfive\n');
   });
 
+  it.each<[string, (fs: FileSystem) => Promise<unknown>, string]>([
+    ['has only linked', (fs) => fs.link('/a.txt', '/b.txt'), 'one'],
+    ['has changed and changed back', (fs) => fs.chmod('/a.txt', 0o600).then(() => fs.chmod('/a.txt', 0o644)), 'one'],
+    ['has changed as well', (fs) => fs.editFile('/a.txt', 'one', '1'), '1'],
+  ])('shows lines that the person removes and puts back in a file that it %s', async (_, change, first) => {
+    chmodSync(join(directory, 'a.txt'), 0o644);
+    await change(attempt.fileSystem);
+    put('a.txt', `${first}\ntwo\nthree\n`);
+    expect((await attempt.refresh()).merged).toContain('/a.txt');
+    const back = '\ntwo\nthree\nfour\nfive\n';
+    put('a.txt', `one${back}`);
+    expect((await attempt.refresh()).conflicts).toEqual([]);
+    expect(await text('/a.txt')).toBe(first + back);
+    expect((await attempt.accept()).success).toBe(true);
+    expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toBe(first + back);
+  });
+
+  it('shows lines that the person removes from a file with two names and puts back, if one name is gone', async () => {
+    const lines = readFileSync(join(directory, 'a.txt'), 'utf8');
+    linkSync(join(directory, 'a.txt'), join(directory, 'b.txt'));
+    chmodSync(join(directory, 'a.txt'), 0o644);
+    await attempt.fileSystem.chmod('/a.txt', 0o600);
+    await attempt.fileSystem.chmod('/b.txt', 0o644);
+    put('a.txt', 'one\n');
+    await attempt.refresh();
+    rmSync(join(directory, 'a.txt'));
+    put('b.txt', lines);
+    await attempt.refresh();
+    expect(await text('/b.txt')).toBe(lines);
+  });
+
   it.each([
     ['an edit', (fs: FileSystem) => fs.writeFile('/a.txt', 'mine\n'), '/a.txt: mine\n'],
     ['a new file', (fs: FileSystem) => fs.writeFile('/n', 'mine\n'), '/a.txt: one, /n: mine\n'],
@@ -278,7 +310,6 @@ describe('refresh', () => {
   });
 
   it('shows an edit of a file with several names under each of them', async () => {
-    const { linkSync } = await import('node:fs');
     linkSync(join(directory, 'a.txt'), join(directory, 'b.txt'));
     await edit('/a.txt', 'one', '1');
     expect(await text('/b.txt')).toBe('1\ntwo\nthree\nfour\nfive\n');

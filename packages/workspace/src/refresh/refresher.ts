@@ -18,7 +18,7 @@ import {
   stateOf,
 } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
-import type { Contents } from '../log/contents.js';
+import { type Contents, ifReadable } from '../log/contents.js';
 import type { Conflict, EntryState } from '../operation.js';
 import { Captures, missingBase, stateOfRecord } from './capture.js';
 import { isRacy } from './racy.js';
@@ -79,7 +79,7 @@ export class Refresher {
     let isNew = false;
     for (const [i, candidate] of candidates.entries()) {
       const record = nodeAt(candidate.base.path, records[i] ?? []);
-      const comparison = new Comparison(this, draft, captures, candidate, record, version);
+      const comparison = new Comparison(this, head, draft, captures, candidate, record, version);
       const conflict = await comparison.run(merged);
       if (conflict !== undefined) conflicts.push(conflict);
       isNew ||= comparison.hasNewConflict;
@@ -171,6 +171,8 @@ class Comparison {
 
   constructor(
     readonly refresher: Refresher,
+    /** Head before the refresh. */
+    readonly head: Head,
     readonly draft: Draft,
     readonly captures: Captures,
     readonly candidate: Candidate,
@@ -270,7 +272,7 @@ class Comparison {
       const target = mergeWhole(before.target, ours.target, theirs.target, 'content');
       return target.ok ? this.#take({ ...node, meta, target: target.value }, disk, merged) : target.code;
     }
-    const next = await this.#merged(before, node, content as ContentRef);
+    const next = await this.#merged(before, ours, content as ContentRef);
     return typeof next === 'string' ? next : this.#take({ ...node, meta, content: next }, disk, merged);
   }
 
@@ -284,18 +286,18 @@ class Comparison {
     if (isSameState(origin.state, disk.state)) return undefined;
     if (now?.content === undefined || origin.state?.hash === undefined)
       return this.#failOrigin(now === undefined ? 'removed' : 'kind', disk, origin);
-    const next = await this.#merged(origin.state, node, now.content);
+    const next = await this.#merged(origin.state, stateOf(node), now.content);
     if (typeof next === 'string') return this.#failOrigin(next, disk, origin);
     this.#set({ ...node, content: next, origin: disk, version: this.version });
     merged.push(path);
     return undefined;
   }
 
-  async #merged(before: EntryState, node: DeltaNode, theirs: ContentRef): Promise<ContentRef | Conflict['code']> {
+  /** Merges contents of three files. Returns the code of the conflict if that is impossible. */
+  async #merged(before: FileState, ours: FileState, theirs: FileState): Promise<ContentRef | Conflict['code']> {
     const { call, contents } = this.captures;
     const options = call?.signal === undefined ? {} : { signal: call.signal };
-    const base = { hash: before.hash as string, size: before.size };
-    const result = await mergeContents(base, node.content as ContentRef, theirs, (hash) =>
+    const result = await mergeContents(contentRef(before), contentRef(ours), contentRef(theirs), (hash) =>
       contents.read(hash, options),
     );
     if (!result.ok) return result.code;
@@ -336,10 +338,10 @@ class Comparison {
    * Records that the attempt and the disk are equal now. The change stays in the head, so that the attempt still shows
    * what it wrote last if the disk goes back.
    */
-  #agree(node: DeltaNode | undefined, disk: Base, merged: string[]): undefined {
+  async #agree(node: DeltaNode | undefined, disk: Base, merged: string[]): Promise<undefined> {
     const { path, entry } = this.candidate;
     const old = nodeOf(this.draft.current, entryAt(this.draft.current, pathSegments(path)) as DeltaEntry);
-    const earlier = startOf(entry, old ?? null);
+    const earlier = await this.#earlier(disk);
     if (node !== old || !isEqualChange(entry, old ?? null)) merged.push(path);
     if (node !== undefined && (node !== old || node.origin !== undefined)) {
       const { origin: _, ...own } = node;
@@ -347,6 +349,24 @@ class Comparison {
     }
     this.#keepBegan(disk);
     this.draft.update(pathSegments(path), ({ conflict: _, ...now }) => ({ ...now, base: disk, earlier }));
+  }
+
+  /**
+   * Returns the disk's state without the change of the attempt: what the change began from, with what the person has
+   * changed since. Undefined if the attempt has changed nothing, or the two changes cannot be told apart.
+   */
+  async #earlier(disk: Base): Promise<Base | undefined> {
+    const { entry } = this.candidate;
+    const node = nodeOf(this.head, entry) ?? null;
+    const start = startOf(entry, node);
+    const [ours, before, theirs] = [node && stateOf(node), start?.state, disk.state];
+    if (ours === null || theirs === null || isSameState(ours, theirs) || before?.kind !== theirs.kind) return start;
+    const mode = mergeWhole(ours.mode, before.mode, theirs.mode, 'mode');
+    const target = mergeWhole(ours.target, before.target, theirs.target, 'content');
+    const content = theirs.kind === 'file' ? await ifReadable(this.#merged(ours, before, theirs)) : {};
+    if (!mode.ok || !target.ok || content === undefined || typeof content === 'string') return undefined;
+    const state = { ...theirs, mode: mode.value, target: target.value, ...content };
+    return isSameState(state, theirs) ? undefined : { path: disk.path, key: undefined, state, at: disk.at };
   }
 
   /** Removes a change that has become void from the head, unless it is that of a file with several names. */
@@ -358,7 +378,7 @@ class Comparison {
     merged.push(path);
   }
 
-  #take(node: DeltaNode, disk: Base, merged: string[]): undefined {
+  async #take(node: DeltaNode, disk: Base, merged: string[]): Promise<undefined> {
     const { path } = this.candidate;
     if (isSameState(stateOf(node), disk.state)) return this.#agree(node, disk, merged);
     merged.push(path);
@@ -428,6 +448,12 @@ class Comparison {
     const node = nodeOf(this.draft.current, entry);
     return { path, code, base, disk, attempt: node === undefined ? null : stateOf(node) };
   }
+}
+
+type FileState = Pick<EntryState, 'hash' | 'size'>;
+
+function contentRef({ hash, size }: FileState): ContentRef {
+  return { hash: hash as string, size };
 }
 
 function isLive(node: DeltaNode): boolean {
