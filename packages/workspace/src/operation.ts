@@ -7,7 +7,7 @@ export interface EntryState {
   readonly mode: number;
   /** Bytes of a file's content or of a link's target; 0 for a directory. */
   readonly size: number;
-  /** SHA-256 of a file's content, 64 hexadecimal digits. */
+  /** SHA-256 of a file's content, 64 hexadecimal digits. Undefined if the content is not known. */
   readonly hash?: string | undefined;
   /** Target of a symlink. */
   readonly target?: string | undefined;

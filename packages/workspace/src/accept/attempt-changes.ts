@@ -193,8 +193,8 @@ class Collector {
       for (const key of base?.known ?? []) this.#known.add(key).add(idOf(key));
       if (base?.held !== undefined) this.#hashes.add(base.held);
       for (const began of [base, node?.origin]) {
-        const isFile = began?.state && began.state.kind !== 'directory';
-        if (isFile && !((this.#began.get(began.path)?.at ?? 0) > began.at)) this.#began.set(began.path, began);
+        const isKnown = began?.state && began.state.kind !== 'directory' && !isUnknown(began.state);
+        if (isKnown && !((this.#began.get(began.path)?.at ?? 0) > began.at)) this.#began.set(began.path, began);
       }
       if (node !== null) this.#look(node);
     }
@@ -215,12 +215,16 @@ class Collector {
     } else if (base?.state?.kind === 'directory' && !isShown) {
       await this.#remove(path, base, this.#movedFrom.has(path));
     }
+    const unknown = base?.state && isUnknown(base.state) && !this.#began.has(path) ? base.state : undefined;
     const known = this.#found.get(path)?.base;
-    const before = known ?? base?.state ?? null;
+    const before = known ?? (unknown ? await this.#diskState(path) : base?.state) ?? null;
     const isOwn = node === null || !isShown || (node.meta !== undefined && node.meta.mode !== before?.mode);
     const from = originOf(path, entry, node);
     const now = node && stateOf(node);
-    const conflict = node?.from?.isMoved === true ? this.#lostSource(path, node, node.from.path) : undefined;
+    const conflict =
+      node?.from?.isMoved === true
+        ? this.#lostSource(path, node, node.from.path)
+        : unknown && unknownConflict(path, unknown, before, now);
     if (isOwn) this.#found.set(path, { base: before, now, from, link: entry.link, conflict });
     if (node?.kind !== 'directory') return;
     // This includes a directory with changes inside a moved one.
@@ -274,19 +278,20 @@ class Collector {
 
   /**
    * Returns the state that an entry of a removed directory had when the attempt removed it, or undefined if it counts
-   * as the same entry: by its key, or by its times if the directory was not listed. A state that is not known has
-   * neither hash nor target, and so differs from what the disk has.
+   * as the same entry: by its key, or by its times if the directory was not listed. That of a file which the attempt
+   * has moved away is the one that the move began from. A state that is not known has neither hash nor target, and so
+   * differs from what the disk has.
    */
   #seenState(directory: string, name: string, record: NodeRecord, at: number): EntryState | undefined {
     const { kind, meta, size } = record;
     const key = keyOf(record);
     if (this.#known.has(key)) return undefined;
-    const unknown = { kind, mode: meta.mode & MODE_BITS, size };
+    const began = this.#began.get(joinPath(directory, name))?.state ?? { kind, mode: meta.mode & MODE_BITS, size };
     const entries = this.#held.get(directory);
     if (entries === undefined)
-      return kind === 'directory' || Math.max(meta.ctime, meta.mtime) <= at - RACY_MS ? undefined : unknown;
+      return kind === 'directory' || Math.max(meta.ctime, meta.mtime) <= at - RACY_MS ? undefined : began;
     const [, heldKey, heldState] = entries.get(name) ?? [];
-    return heldKey === key ? undefined : (heldState ?? unknown);
+    return heldKey === key ? undefined : (heldState ?? began);
   }
 
   /** Adds the entries of a moved directory that the attempt has not changed. */
@@ -333,6 +338,11 @@ class Collector {
     return (await this.readOnly.ignoredOn(lowerPath, async () => kind === 'directory')) !== undefined;
   }
 
+  async #diskState(path: string): Promise<EntryState | null> {
+    const record = (await readLower(this.contents.lower, path, this.options))?.record;
+    return record === undefined ? null : this.#lowerState(path, record);
+  }
+
   async #lowerState(path: string, record: NodeRecord): Promise<EntryState | null> {
     const { kind, meta, size, target } = record;
     const mode = meta.mode & MODE_BITS;
@@ -344,6 +354,24 @@ class Collector {
     this.contents.note(hash, path);
     return { kind, mode, size: content.length, hash };
   }
+}
+
+/** Reports whether the content of a file, or the target of a symlink, is not known. */
+function isUnknown({ kind, hash, target }: EntryState): boolean {
+  return kind !== 'directory' && hash === undefined && target === undefined;
+}
+
+/**
+ * Returns the conflict of a change that began from a state which is not known, such as that of an edited file in a
+ * removed directory, which an accept has left out.
+ */
+function unknownConflict(
+  path: string,
+  base: EntryState,
+  disk: EntryState | null,
+  attempt: EntryState | null,
+): Conflict {
+  return { path, code: attempt === null || disk === null ? 'removed' : 'binary', base, disk, attempt };
 }
 
 /** Milliseconds by which the clocks of a disk and of the process may differ. */

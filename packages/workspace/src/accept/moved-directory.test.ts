@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -324,5 +324,27 @@ describe('a directory that the person creates where the attempt has moved one', 
     expect(existsSync(join(disk, 'd'))).toBe(false);
     expect((await attempt.diff()).paths).toEqual([]);
     expect(await fs.readText('/e/own')).toBe(PERSON);
+  });
+});
+
+describe('a file of a moved directory of which a part was accepted', () => {
+  it.each<[string, (path: string) => void, string, number]>([
+    ['is accepted after the person has touched it', (path) => utimesSync(path, 1, 1), OLD, 0],
+    ['takes the edit of the person along', (path) => writeFileSync(path, PERSON), PERSON, 1],
+  ])('%s', async (_, act, text, conflicts) => {
+    const disk = directories.directory({ 'd/f': OLD, 'd/g': 'g' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rename('/d', '/e');
+    await attempt.accept({ paths: ['/e/g'] });
+    act(join(disk, 'd/f'));
+    await attempt.fileSystem.writeFile('/other', 'other');
+    const skipped = await attempt.accept({ onConflict: 'skip' });
+    expect(skipped.conflicts).toHaveLength(conflicts);
+    for (const { base } of skipped.conflicts) expect(base?.hash).toBeDefined();
+    await attempt.refresh();
+    expect((await attempt.diff({ hunks: true })).paths).toHaveLength(conflicts);
+    await attempt.accept();
+    expect([existsSync(join(disk, 'd/f')), readFileSync(join(disk, 'e/f'), 'utf8')]).toEqual([false, text]);
   });
 });

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Attempt } from '../attempt-types.js';
@@ -156,5 +156,31 @@ describe('an accept as a branch', () => {
       const { message } = await attempt.accept({ as: 'branch', branch: 'zz' });
       expect(message).toBe("Nothing to commit: git does not record directories, so no branch 'zz' was created.");
     });
+  });
+});
+
+describe('a file that was too large to be read at the removal of its directory, edited by the person since', () => {
+  it.each<[string, string, (attempt: Attempt) => Promise<unknown>]>([
+    ['removed', 'removed', async () => undefined],
+    ['replaced', 'binary', (attempt) => attempt.fileSystem.writeFile('/d/large', 'agent\n')],
+  ])('stays a conflict until it is resolved: %s', async (_, code, act) => {
+    const disk = directories.directory({ 'd/large': new Uint8Array((16 << 20) + 1) });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.rm('/d', { recursive: true });
+    await attempt.fileSystem.writeFile('/other', 'other');
+    writeFileSync(join(disk, 'd/large'), 'person\n');
+    expect((await attempt.accept({ onConflict: 'skip' })).accepted).toEqual(['/other']);
+    await act(attempt);
+    const accepted = await attempt.accept();
+    expect([accepted.success, accepted.conflicts.map((one) => one.code)]).toEqual([false, [code]]);
+    expect((await attempt.refresh()).conflicts).toEqual(accepted.conflicts);
+    expect((await attempt.diff({ from: 0, hunks: true })).paths.map(({ path }) => path)).toContain('/d/large');
+    const patched = await attempt.accept({ as: 'patch' });
+    expect(patched.conflicts).toHaveLength(code === 'removed' ? 1 : 0);
+    expect(on(disk, 'd/large')).toBe('person\n');
+    await attempt.resolve('/d/large');
+    expect((await attempt.accept()).success).toBe(true);
+    expect(existsSync(join(disk, 'd/large'))).toBe(code !== 'removed');
   });
 });

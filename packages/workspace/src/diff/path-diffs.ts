@@ -128,7 +128,7 @@ async function textOf(
 
 /**
  * Compares the texts of a change's files. Returns no hunks if the contents are equal, and undefined if they differ and
- * one is binary. Links and directories count as empty.
+ * one is binary or not known. Links and directories count as empty.
  */
 export async function textDiffOf(
   change: AttemptChange,
@@ -138,6 +138,7 @@ export async function textDiffOf(
 ): Promise<TextDiff | undefined> {
   const after = change.now;
   if (before?.hash === after?.hash) return { hunks: [], additions: 0, deletions: 0 };
+  if ([before, after].some((state) => state?.kind === 'file' && state.hash === undefined)) return undefined;
   const [old, current] = await Promise.all([contentOf(before, contents, signal), contentOf(after, contents, signal)]);
   const { textDiff } = await import('./hunks.js');
   return textDiff(old, current, hunkPrefix(change.path, before, after));

@@ -293,8 +293,12 @@ class Comparison {
     return undefined;
   }
 
-  /** Merges contents of three files. Returns the code of the conflict if that is impossible. */
+  /**
+   * Merges contents of three files. Returns the code of the conflict if that is impossible. A content that is not known
+   * counts as binary.
+   */
   async #merged(before: FileState, ours: FileState, theirs: FileState): Promise<ContentRef | Conflict['code']> {
+    if ([before, ours, theirs].some(({ hash }) => hash === undefined)) return 'binary';
     const { call, contents } = this.captures;
     const options = call?.signal === undefined ? {} : { signal: call.signal };
     const result = await mergeContents(contentRef(before), contentRef(ours), contentRef(theirs), (hash) =>
