@@ -29,18 +29,21 @@ const HASH_BYTES = 32;
 /** Age at which compiled code is removed, milliseconds. What is still used is then compiled once more. */
 const MAX_AGE_MS = 30 * 86_400_000;
 
-/** Reports whether the bundle has everything that a command line needs. A word that only looks like a command is a no. */
+/**
+ * Reports whether the bundle has everything that a command line needs. Also false if an argument only has the name of
+ * such a command.
+ */
 export function isBundled(argv: readonly string[]): boolean {
   return !argv.some((argument) => NOT_BUNDLED.has(argument) || argument.startsWith('--store'));
 }
 
 /**
  * Runs the program from one file, with compiled code that an earlier run of the same command has kept in a directory.
- * Finding and compiling many files takes about as long as Node's own start. Returns false if the file cannot be read,
- * as in the sources.
+ * Finding and compiling many files took about as long as Node's own start. Returns false if the file cannot be read, as
+ * in the sources.
  *
- * Compiled code is not checked by V8, so a file is used only if it and its directory pass {@link isOwn}, and its hash
- * is right for its content, the bundle and this version of Node. Everything else is as if it did not exist.
+ * V8 does not verify compiled code, so a file is used only if it and its directory pass {@link isOwn}, and its hash is
+ * right for its content, the bundle and this version of Node.
  */
 export function runBundle(file: string, argv: readonly string[], directory: string | undefined): boolean {
   let source: Buffer;

@@ -35,7 +35,6 @@ export async function run(call: Call): Promise<Result> {
         await host.close();
       }
     };
-    // The branch moves only after all of its objects are stored.
     const work = (): Promise<string> => commitIn(folder);
     const commit = await (isMissing ? fillDirectory(call, folder, commitIn) : inParts(call, repository, work));
     const lines = output.isQuiet

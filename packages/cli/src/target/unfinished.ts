@@ -6,8 +6,8 @@ import type { Call } from '../table/command-spec.js';
 import { escapeText } from '../terminal/escape.js';
 
 /**
- * Creates a directory and fills it. It is filled beside its path and renamed, so it is never seen in part. If that
- * fails or is interrupted, what was filled is removed again.
+ * Creates a directory and fills it. It is filled beside its path and renamed, so the path never shows a part of it. If
+ * that fails or is aborted, what was filled is removed.
  * @param mode mode before `fill`; default 0o777, without the bits of the umask
  */
 export function fillDirectory<T>(
@@ -33,8 +33,8 @@ export function fillDirectory<T>(
 }
 
 /**
- * Creates the directories above a path of the disk, and runs work that leaves nothing at the path if it fails. The
- * created directories are then removed again. The error for a full disk names the path.
+ * Creates the directories above a path of the disk, and runs work that leaves nothing at the path if it fails. Those of
+ * the created directories that are empty are then removed again. The error for a full disk names the path.
  */
 export function underNewParents<T>({ interrupts }: Call, path: string, work: () => Promise<T>): Promise<T> {
   return interrupts.orderly(() =>

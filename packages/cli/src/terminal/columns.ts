@@ -70,8 +70,8 @@ export function wrapText(text: string, columns: number): string[] {
 }
 
 /**
- * Like {@link wrapText}, but breaks words too, so that no line is longer than `columns`. For wide letters these must be
- * at least 2.
+ * Like {@link wrapText}, but breaks words too, so that no line is longer than `columns`. `columns` must be at least 2
+ * for wide letters.
  */
 export function foldText(text: string, columns: number): string[] {
   return wrapText(text, columns).flatMap((line) => {

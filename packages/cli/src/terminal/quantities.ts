@@ -1,6 +1,6 @@
 /** Returns a number with its noun: `1 file`, `2 files`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
-  // Not toLocaleString(), which takes 15 ms to load its data.
+  // Not toLocaleString(), which took 15 ms to load its data.
   const digits = String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
   return `${digits} ${number === 1 ? noun : plural}`;
 }

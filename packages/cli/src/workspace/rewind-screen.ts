@@ -14,7 +14,7 @@ export interface RewindState {
   readonly title: string;
 }
 
-/** What going back to a state changes, without colours. */
+/** Changes that going back to a state would make, without colours. */
 export interface RewindChanges {
   readonly sum: string;
   readonly lines: readonly string[];

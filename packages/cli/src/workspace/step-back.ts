@@ -32,7 +32,7 @@ const WORDS = {
   redo: { done: 'Redid', left: 'Not redone', past: 'redone', verb: 'Make again', none: 'no undone operation' },
 } as const;
 
-/** Codes of errors of which the reason may be that the user means an accept of another attempt. */
+/** Codes of errors that may arise because the user means an accept of another attempt. */
 const EXPLAINED: ReadonlySet<string> = new Set(['nothing-to-undo', 'refused']);
 
 /**

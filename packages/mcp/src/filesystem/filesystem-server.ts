@@ -44,8 +44,8 @@ const LOG_TOOLS: readonly ServerTool[] = [undo, redo, log];
 
 /**
  * An MCP server with the tools of the reference server `@modelcontextprotocol/server-filesystem`, on live workspaces: a
- * call that changes something writes to the disk before it returns, and `undo` takes it back. Paths are those of the
- * disk.
+ * call that changes something writes to the disk before it returns, and is an operation that `undo` can take back.
+ * Paths that a call names are those of the disk.
  *
  * @throws TypeError for unknown options and tools; Error such as ENOENT if a directory cannot be found
  */

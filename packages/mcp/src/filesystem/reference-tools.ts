@@ -26,7 +26,10 @@ export interface ReferenceCall {
   readonly options: CallOptions;
   /** @throws InputError for a path outside of the allowed directories */
   locate(path: string): Promise<Located>;
-  /** Returns the message for an error, with paths of the disk. `path`: that of `locate` which the error is about. */
+  /**
+   * Returns the message for an error, with paths of the disk. @param path the path given to `locate` that the error is
+   * about
+   */
   messageOf(error: unknown, path: string): string;
 }
 

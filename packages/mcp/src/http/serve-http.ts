@@ -236,7 +236,7 @@ function isCallOfSession({ method, headers }: IncomingMessage): boolean {
   return method === 'POST' && headers[SESSION_HEADER] !== undefined;
 }
 
-/** Reports whether a request subscribes to so many resources that their names would take much memory for long. */
+/** Reports whether a request that subscribes to resources is so long that their names would take much memory. */
 function isLongSubscription(body: Uint8Array | undefined): boolean {
   if (body === undefined || body.byteLength <= MAX_SUBSCRIPTION_BYTES) return false;
   try {

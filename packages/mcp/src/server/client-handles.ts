@@ -3,7 +3,7 @@ import { InputError } from '@scratchfs/tools';
 import { setNewest } from './newest.js';
 import type { ClientMemory } from './shared-workspace.js';
 
-/** Maximum number of clients that use their handle, and also of handles that no call has used yet. */
+/** Maximum number of handles that calls have used, and also of those that no call has used yet. */
 const MAX_CLIENTS = 64;
 
 /**

@@ -18,7 +18,9 @@ export interface Client {
   readonly hasForms: boolean;
 }
 
-/** Returns the client of a request: as the request describes it, or in revisions with a handshake as that did. */
+/**
+ * Returns the client of a request: as the request describes it or, in revisions with a handshake, as the handshake did.
+ */
 export function clientOf({ server }: McpServer, { mcpReq: { envelope } }: ServerContext): Client {
   const sent = envelope as Readonly<Record<string, unknown>> | undefined;
   const info = (sent?.[CLIENT_INFO_META_KEY] as Implementation | undefined) ?? server.getClientVersion();

@@ -2,8 +2,8 @@ import { checkOptions } from '@scratchfs/core/internal';
 
 /**
  * Calls that need a person's yes. `accept`: accepting (not a dry run or a patch), undo and redo of an accept, and undo
- * and redo in a live attempt if the server is not live; `writes`: also all other calls that can change something;
- * `all`: every call.
+ * and redo in a live attempt if the server is not live; `writes`: also all other calls of tools that can change
+ * something; `all`: every call.
  */
 export type ApprovalLevel = 'accept' | 'writes' | 'all';
 

@@ -40,8 +40,8 @@ const PROMPTS: readonly Prompt[] = [
 ];
 
 /**
- * Returns a validator for the arguments of a prompt. The SDK's own one compiles the schema to a function, for each
- * request in revisions without a handshake, which takes 2 ms of CPU time.
+ * Returns a validator for the arguments of a prompt. The SDK's own validator compiles the schema to a function, in
+ * revisions without a handshake for each request, which took 2 ms of CPU time.
  */
 function validatorOf({ arguments: args, required }: Prompt): jsonSchemaValidator {
   return {

@@ -28,7 +28,7 @@ export function registerResources(server: McpServer, shared: SharedWorkspace): v
 }
 
 async function changedFiles(shared: SharedWorkspace): Promise<{ uri: string; name: string }[]> {
-  // Clients ask for the list when they start. The workspace is not opened for that.
+  // Clients may ask for the list when they start. The workspace is not opened for that.
   if (!shared.isOpen) return [];
   const { attempt, sandbox } = await shared.attempt(undefined);
   const { paths } = await attempt.diff();

@@ -3,10 +3,7 @@ import { createFileTools, type FileTools, type OnError, SharedReads } from '@scr
 import { type Attempt, type Workspace, WorkspaceError, type WorkspaceErrorCode } from '@scratchfs/workspace';
 import { setNewest } from './newest.js';
 
-/**
- * Maximum number of attempts in the memory of a client. If one is forgotten, its conflicts must be told again, and
- * `SharedReads` still protects the files that were read in it.
- */
+/** Maximum number of attempts in the memory of a client. If one is forgotten, its conflicts must be told again. */
 const MAX_ATTEMPTS = 8;
 
 /** An attempt with the file tools on it. */
@@ -23,8 +20,8 @@ export interface OpenAttempt {
 }
 
 /**
- * What a client was told and has read: by name, each attempt with the conflicts that its results have named, and with
- * file tools that know which versions it has read.
+ * Attempts that a client has used, by name. Each remembers the conflicts that the client was told of, and the versions
+ * of files that it has read.
  */
 export type ClientMemory = Map<string, OpenAttempt>;
 

@@ -2,7 +2,7 @@ import { type McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextp
 import type { Operation, WorkspaceEvent } from '@scratchfs/workspace';
 import { uriOf } from './uri.js';
 
-/** Maximum number of resources that a client of a revision with a handshake can subscribe to. */
+/** Maximum number of resources that a connection of a revision with a handshake can subscribe to. */
 const MAX_SUBSCRIBED = 1000;
 /** Maximum length in UTF-16 units of the URI of such a resource. */
 const MAX_URI_LENGTH = 4096;
@@ -53,7 +53,7 @@ export class Subscriptions {
       for await (const event of await this.#events(following.signal))
         if (event.type === 'operation' && !following.signal.aborted) await this.#announce(event.operation);
     } catch {
-      // If the reason lasts, the next call of a tool fails for it too, and says so.
+      // Notifications stop until the next call of `listen`.
     } finally {
       following.abort();
     }
@@ -112,7 +112,10 @@ export class Subscriptions {
     };
   }
 
-  /** Called when a client listens on stdio. In revisions without a handshake only the SDK's entry point knows that. */
+  /**
+   * To be called when a client listens on stdio: in revisions without a handshake only the SDK's entry point knows
+   * that.
+   */
   begin(): void {
     this.#isListenedTo = true;
     for (const begin of this.#beginnings) begin();

@@ -31,8 +31,7 @@ import { UNCHECKED } from './unchecked.js';
 
 /**
  * An MCP server on a workspace, for any number of connections. `factory` creates the SDK's server for a connection or a
- * request. Pass it to the stdio and HTTP entry points of `@modelcontextprotocol/server`; all revisions of the protocol
- * that these support work.
+ * request. Pass it to the stdio and HTTP entry points of `@modelcontextprotocol/server`.
  *
  * The workspace is opened by the first request that needs it. All connections share it, but not what each was told and
  * has read: a client's write settles only a conflict that its own results have named, and is refused if another client,
@@ -251,7 +250,7 @@ const NOTHING_FOUND: RefreshResult = { merged: [], conflicts: [] };
 /** Compares all that an attempt has changed with the disk. */
 async function allRefreshed(attempt: Attempt, signal: AbortSignal): Promise<RefreshResult> {
   return attempt.refresh({ signal }).catch((error: unknown) => {
-    // If the attempt cannot be changed now, a tool that changes it fails too and says why. Others need no comparison.
+    // If the attempt cannot be changed now, a tool that changes it fails too and says why.
     if (error instanceof WorkspaceError) return NOTHING_FOUND;
     throw error;
   });

@@ -19,8 +19,8 @@ export interface Connection {
 }
 
 /**
- * Calls a tool as a model does: passes the handle that a result names in every later call, and calls again where that is
- * needed. Returns results without the line that names it.
+ * Returns a function that calls a tool as a model does: it passes the handle that a result names in later calls, and
+ * calls again if the first call needed it. Texts are without the line that names the handle.
  */
 export function withHandle<R>(
   call: (input: Record<string, unknown>) => Promise<R>,

@@ -13,10 +13,7 @@ import { createFileSystem, type FileSystem, type InitialFiles } from 'scratchfs'
 
 type Files = ReadonlyMap<string, string>;
 
-/**
- * A small workspace in memory with the methods that the server's unit tests need. `disk` is what accept writes to.
- * Tests of the server as a program use the real one.
- */
+/** A small workspace in memory with the methods that the server's unit tests need. `disk` is what accept writes to. */
 export class MemoryWorkspace {
   readonly directory = '/home/me/project';
   readonly isRepository = false;

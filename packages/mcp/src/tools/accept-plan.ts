@@ -94,7 +94,9 @@ function stayText(diffs: readonly PathDiff[], { conflicts }: AcceptResult): stri
   return `\nOnly the attempt shows them as removed: ${names.join(', ')}${more}. To show them again, call undo with to: 0 and path. To delete them, the user removes on the disk what is in them.`;
 }
 
-/** Returns a line for each path, and for those of a removed directory beyond the maximum their number. */
+/**
+ * Returns lines for each path. Of the removed paths in a removed directory, those beyond the maximum are only counted.
+ */
 export function pathLines(diffs: readonly PathDiff[]): string[] {
   const lines: string[] = [];
   let [top, inside]: [string | undefined, number] = [undefined, 0];
