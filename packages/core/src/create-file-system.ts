@@ -18,7 +18,7 @@ import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
 import { type FileRecord, fromBase64 } from './to-record.js';
 
 /**
- * Returns the content of a file. Called when the content is first needed, and again only if that failed or there was no
+ * Returns the content of a file. Called when the content is first needed; called again if that failed or there was no
  * room for the content.
  */
 export type FileFunction = () => Content | Promise<Content>;

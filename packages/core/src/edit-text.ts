@@ -110,7 +110,7 @@ interface Nearest {
 
 /**
  * Returns the line most similar to the first non-blank line of the search, or undefined if none is similar. Compares a
- * limited number of lines, and only the start of long ones.
+ * limited number of lines, only the start of long ones, and looks for a non-blank line in the search's first 100 lines.
  */
 function nearestLine(text: string, search: string): Nearest | undefined {
   const wanted = cut(

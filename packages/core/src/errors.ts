@@ -63,7 +63,7 @@ const STORAGE_ERROR = Symbol.for('scratchfs.StorageError');
 
 /**
  * A failed file operation, as on a disk: `code`, `errno`, `syscall`, `path`, `dest` and the message have the form of
- * `node:fs`. Values in the message are escaped and cut; the fields hold them whole.
+ * `node:fs`. Paths in the message are escaped and cut; the fields hold them whole.
  */
 export class FsError extends Error {
   override readonly name: string = 'FsError';

@@ -104,7 +104,7 @@ class HandleState implements handling.HeldFile {
     if (this.file.lost)
       throw new FsError('EBADF', { ...details, hint: 'The file was opened before a rollback or restore' });
     if (need === undefined || (need === 'read' ? this.opened.read : this.opened.write)) return;
-    // ftruncate(2) returns EINVAL where read(2) and write(2) return EBADF.
+    // On a file that is not open for writing, Linux returns EINVAL from ftruncate(2), EBADF from write(2).
     throw new FsError(need === 'truncate' ? 'EINVAL' : 'EBADF', {
       ...details,
       hint: `The handle was not opened to ${need}`,

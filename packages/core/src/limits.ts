@@ -2,8 +2,9 @@ import { checkPlainObject } from './engine/check-plain-object.js';
 import { quote } from './errors.js';
 
 /**
- * Quotas of a filesystem. A missing value means no limit, for `maxFileSize` 8 TiB. They are stored with the filesystem
- * and hold for every client. Usage above a limit is possible after the limit was lowered: then only growth is refused.
+ * Quotas of a filesystem. A missing value means no limit, for `maxFileSize` 8 TiB. Limits that are stored with the
+ * filesystem hold for every client. Usage above a limit is possible after the limit was lowered: then only growth is
+ * refused.
  */
 export interface Limits {
   /**

@@ -18,8 +18,8 @@ export interface CreateFileSystemOptions<S extends SyncStorage | AsyncStorage | 
 }
 
 /**
- * Creates a filesystem: in memory, or on the given storage. On a synchronous storage it is returned directly and every
- * method also exists as `…Sync`; for an asynchronous one, or a URL, the result is a promise.
+ * Creates a filesystem: in memory, or on the given storage. On a synchronous storage it is returned directly and most
+ * methods also exist as `…Sync`; for an asynchronous one, or a URL, the result is a promise.
  *
  * @throws TypeError, RangeError for invalid options; FsError ENOSPC, EFBIG if `files` exceed the limits; StorageError
  *   if the storage fails, `unsupported` if the package of a URL's storage cannot be imported

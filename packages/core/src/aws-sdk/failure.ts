@@ -18,7 +18,7 @@ export function nameOf(code: unknown): string {
   return typeof code === 'string' && /^[\w.-]{1,100}$/.test(code) ? code : 'Error';
 }
 
-/** Reads an SDK error. The message may quote credentials, so {@link causeOf} does not pass on every one. */
+/** Reads an SDK error. Its message may quote credentials; {@link causeOf} leaves such messages out. */
 export function readFailure(error: unknown): Failure {
   const { name, message, $metadata } = (error ?? {}) as {
     name?: unknown;

@@ -48,7 +48,7 @@ export interface CopiedFileSystem extends Readonly<CopyProgress> {
  * Copies a whole filesystem into an empty one, on any storage: contents, kinds, modes, owners, times and hard links;
  * and checkpoints, if both sides have them, in their order and with their names. In files larger than 4 MiB, blocks of
  * zeros become holes. A checkpoint gets a new id and the time of the copy. What does not change from one checkpoint to
- * the next is stored once.
+ * the next is written once.
  *
  * The target must be empty. A copy that was interrupted leaves a mark in it, and the next one starts again. Nothing
  * should write to either side during the call: after each state its counts are compared with those of the target, and
@@ -114,7 +114,7 @@ export async function copyFileSystem(
   await copier.copy(from);
   await copier.checkUnchanged(from);
   signal?.throwIfAborted();
-  // Without the mark the copy is complete, so nothing may be interrupted from here on.
+  // Without the mark the copy counts as complete, so the signal no longer counts.
   await removeMark(to);
   await copier.restoreRoot();
   return { ...copied, mapped };

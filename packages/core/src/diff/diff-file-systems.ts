@@ -25,7 +25,7 @@ import {
 
 /**
  * Returns the changes that lead from one filesystem to another, as `diff` returns them: from a parent to its fork, from
- * `at(checkpoint)` to a fork, or between any two. Each shows what its layers let see.
+ * `at(checkpoint)` to a fork, or between any two. An entry that a side's layers hide counts as missing there.
  *
  * Two synchronous filesystems are compared as they are at the call. Parts that they share are mostly skipped, as a
  * filesystem in memory shares parts with its forks and checkpoints. If a filesystem is asynchronous, all entries of

@@ -79,7 +79,7 @@ export type DiffPoint = Checkpoint | string | undefined;
 /**
  * Returns the changes between two checkpoints, or from one to the current state: every name added, removed, or with
  * other content, target, kind, mode or owner. Differences in times alone do not count. Most unchanged directories are
- * skipped, so that the cost follows the changes, not the size of the tree.
+ * skipped, so the cost mostly follows the changes, not the size of the tree.
  *
  * @throws FsError ENOENT for a checkpoint that this filesystem does not hold, ENOTSUP if the storage cannot compare;
  *   with `contents`, EFBIG for a file of 2 GiB or more
@@ -188,7 +188,7 @@ const SLICE_TEXT_LENGTH = 2 ** 16;
 /** Bytes of content after which a pause is due even before `SLICE_CHANGES`. */
 const SLICE_BYTES = 2 ** 20;
 
-/** Sorts the changes by type. Yields null for pauses, and the diff as its last item. */
+/** Collects the added, removed and changed names. Yields null for pauses, and the diff as its last item. */
 export class DiffCursor implements Cursor<FileSystemDiff | null> {
   readonly #changes: TreeDiff;
   /** Change whose content may not be loaded yet. */

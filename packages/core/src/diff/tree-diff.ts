@@ -53,8 +53,8 @@ interface Frame {
 }
 
 /**
- * The differences of two trees, parents first, siblings in UTF-8 order. Shared parts are skipped without a visit, so
- * comparing two checkpoints mostly visits the directories on the paths to the changes.
+ * The differences of two trees, parents first, siblings in UTF-8 order. Parts that both trees share are mostly skipped,
+ * so comparing two checkpoints mostly visits the directories on the paths to the changes.
  *
  * Names that differ in times only are not reported. If a directory became a file, or the other way round, that name is
  * a change, and everything under it is removed or added.

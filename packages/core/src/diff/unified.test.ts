@@ -22,9 +22,9 @@ function inFolder(files: Record<string, string | Uint8Array>): string {
 const run = (folder: string, command: string, args: string[], input?: string) =>
   execFileSync(command, args, { cwd: folder, env: environment, input, stdio: ['pipe', 'pipe', 'pipe'] });
 
-/** A pair of texts that share most of their lines. */
 const line = fc.constantFrom('a', 'b', 'c', '', '  d', '@@ -1 +1 @@', '--- x', '+++ y', '\\ No newline', 'é☃', 'r\r');
 const edit = fc.record({ at: fc.nat(60), remove: fc.nat(3), add: fc.array(line, { maxLength: 3 }) });
+/** A pair of texts that share most of their lines. */
 const texts = fc
   .tuple(fc.array(line, { maxLength: 60 }), fc.array(edit, { maxLength: 6 }), fc.boolean(), fc.boolean())
   .map(([lines, edits, endA, endB]) => {

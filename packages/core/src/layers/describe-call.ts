@@ -3,7 +3,7 @@ import { encodedContent } from '../engine/operations/write.js';
 import { utf8Length } from '../paths.js';
 import type { Call } from './intercept.js';
 
-/** Returns the paths of a call as given, without values that are not text, which every method refuses. */
+/** Returns the paths of a call as given, without values that are not text. */
 export function pathsOf(call: Call): string[] {
   if (call.on === 'handle') return [call.path];
   return call.spec

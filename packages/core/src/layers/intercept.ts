@@ -52,7 +52,7 @@ export interface Simple {
   sync(call: Call, next: (args?: readonly unknown[]) => unknown): unknown;
 }
 
-/** Handlers around every call: each form once, so that nothing bypasses them. */
+/** Handlers around calls in each form. */
 export interface Around extends Simple {
   iterator(call: Call, next: () => AsyncIterableIterator<unknown>): AsyncIterableIterator<unknown>;
   iteratorSync(call: Call, next: () => IterableIterator<unknown>): IterableIterator<unknown>;

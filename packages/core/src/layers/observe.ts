@@ -74,9 +74,9 @@ export interface ObserveOptions {
  * once they have begun, so that ending them early hides nothing, and another if a later step fails. `run`, `iterate`
  * and `compare` take code that sees the whole filesystem: their events have no paths.
  *
- * The listener is called before the caller gets its result. Its errors, thrown or rejected, never reach the operation:
- * see {@link ObserveOptions.onListenerError}. The filesystems that `fork` and `at` return are observed too. `close`
- * ends the layer; the lower filesystem stays open.
+ * The listener is called before the caller gets its result. Its errors, thrown or rejected, go to
+ * {@link ObserveOptions.onListenerError} instead of the caller. The filesystems that `fork` and `at` return are observed
+ * too. `close` ends the layer; the lower filesystem stays open.
  *
  * @throws TypeError for arguments of a wrong type, such as a listener that is not a function
  * @example

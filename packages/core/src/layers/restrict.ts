@@ -12,8 +12,8 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
 
 /**
  * Returns a filesystem under a guard, which is asked about every path: before an operation does anything, for each hop
- * of a link, at each use of an open file, a stream, a watcher or a transaction, and again by every layer above this
- * one. The caller gets the guard's error. Several nested guards allow what all of them allow.
+ * of a link, and at each use of an open file, a stream, a watcher or a transaction. The caller gets the guard's error.
+ * Several nested guards allow what all of them allow.
  *
  * - Entries for which `isVisible` is false are not listed, walked, found, counted, watched or named in errors. A path
  *   into them is decided by `check` alone, which is asked before anything reveals whether it exists. If `check` throws,

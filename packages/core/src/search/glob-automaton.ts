@@ -16,7 +16,7 @@ const DOT = 0x2e;
 const SEPARATOR = 0x2f;
 const END = -1;
 const ASCII = 128;
-/** Size limit of the cached states, in words; then the cache is cleared. */
+/** Size of the cached states, in words, above which the cache is cleared. */
 const MAX_CACHED_WORDS = 1 << 19;
 
 /** State after a part of a path: the active positions in the patterns, with cached successor states. */

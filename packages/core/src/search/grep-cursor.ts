@@ -154,7 +154,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     const bytes = isLoaded ? passingBytes(this.view, node) : this.#loaded(candidate);
     if (bytes === undefined) return undefined;
     // The scanner of lines checks a file once it has found something in it: looking for NUL takes as long as looking for
-    // a literal. An expression may take long on binary content, so it never sees any.
+    // a literal. A custom matcher may take long on binary content, so it never gets any.
     const isCheckedLate = this.plan.query.kind === 'literal' && bytes.length <= BINARY_PROBE_BYTES;
     return isCheckedLate || !isBinary(bytes) ? bytes : undefined;
   }

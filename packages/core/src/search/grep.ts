@@ -11,7 +11,7 @@ import { type LineMatcher, parseQuery } from './line-matcher.js';
 import { LineScanner } from './line-scanner.js';
 
 export interface GrepOptions {
-  /** Files to search, and directories to search completely. Paths within another one are ignored. Default `/`. */
+  /** Files and directories to search. Paths within another one are ignored. Default `/`. */
   readonly paths?: string | readonly string[] | undefined;
   /** Patterns, relative to the searched directory, of which a file must match one. Default `**`. */
   readonly glob?: string | readonly string[] | undefined;

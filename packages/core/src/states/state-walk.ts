@@ -48,8 +48,8 @@ interface Met {
 
 /**
  * Walks a filesystem from the root, with keys for the states on the path. A caller that remembers what keys stand for
- * skips everything unchanged, so a new version costs as much as its changes. If something is not loaded, a step throws
- * before the walk has moved, and is repeated.
+ * can skip entries with a known key, so that a new version costs about as much as its changes. If something is not
+ * loaded, a step throws before the walk has moved, and is repeated.
  */
 export class StateWalk {
   readonly #view: View;

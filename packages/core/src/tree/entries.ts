@@ -58,7 +58,7 @@ export class Entries<V> {
     return at >= 0 ? leaf.values[at] : undefined;
   }
 
-  /** Like `get`, for a caller that is about to write the name: the write does not search again. */
+  /** Like `get`, for a caller that is about to write the name: a write that follows need not search again. */
   getToSet(name: string): V | undefined {
     const leaf = this.leafOf(name);
     const at = aim(leaf, name);

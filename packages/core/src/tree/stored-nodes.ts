@@ -31,7 +31,7 @@ export function nodeFromRecord(owner: Owner, record: NodeRecord, path: string): 
   const directory = new DirectoryNode(owner, record.id, record.meta, Entries.empty(owner));
   directory.changeId = changeId;
   if (record.directory !== undefined) adopt(directory, record.directory);
-  // No backend reports the depth of a directory.
+  // A record does not contain the depth of the directory.
   directory.stretch(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   directory.origin = originOf(record, address);
   directory.complete = false;

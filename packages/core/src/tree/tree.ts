@@ -451,7 +451,7 @@ function recount(directory: DirectoryNode): void {
   });
 }
 
-/** Returns the metadata with `time` as mtime and ctime: the same object if they are already. */
+/** Returns the metadata with `time` as mtime and ctime: the same object if it has these times already. */
 export function touched(meta: Metadata, time: number): Metadata {
   if (meta.mtime === time && meta.ctime === time) return meta;
   const { mode, uid, gid, atime, birthtime } = meta;

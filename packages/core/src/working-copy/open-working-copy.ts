@@ -119,10 +119,7 @@ class RemoteSource {
     }
   }
 
-  /**
-   * Applies a plan if the storage still has the expected state. Returns where it deviates; nothing was applied unless
-   * the list is empty.
-   */
+  /** Applies a plan if the storage still has the expected state. Returns the deviations; with any, applies nothing. */
   async applyPlan(plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
     const { versions } = this;
     const steps = function* (view: View): Steps<Deviation[]> {

@@ -39,8 +39,8 @@ export class Checkpoints {
   }
 
   /**
-   * Rolls back every filesystem that has a part. If one fails, returns those already rolled back to their state before; a filesystem
-   * that cannot return keeps a checkpoint of that state.
+   * Rolls back every filesystem that has a part. If one fails, those already rolled back return to their state before;
+   * one that cannot return keeps a checkpoint of that state.
    */
   *rollback(which: Checkpoint | string): CallSequence<undefined> {
     this.#require('rollback', 'rollback');
@@ -69,7 +69,7 @@ export class Checkpoints {
     return undefined;
   }
 
-  /** Drops the part of every filesystem. If some fail, throws the first error; another call drops those. */
+  /** Drops the part of every filesystem. If some fail, throws the first error; another call tries those again. */
   *drop(which: Checkpoint | string): CallSequence<undefined> {
     const { checkpoint, parts, isPartial = false } = this.#find(which, 'drop');
     const left = new Map<FileSystem, Checkpoint>();

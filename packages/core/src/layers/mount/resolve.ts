@@ -9,7 +9,7 @@ import type { Inside, Mounted, Namespace } from './namespace.js';
 
 /**
  * The end of a resolved path. It has no links, except perhaps its last name, or if the filesystem is to report a path
- * that cannot be resolved. Names after a missing one are kept.
+ * that cannot be resolved. Names after a missing one are kept, except in the target of a dangling link.
  */
 export interface Place extends Inside {
   readonly given: string;

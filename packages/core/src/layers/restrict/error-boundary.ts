@@ -1,4 +1,4 @@
-/** Wrappers for results of a guarded filesystem: each error is replaced by what `show` returns for it. */
+/** Returns the error to throw in place of one of a guarded filesystem. */
 
 type Show = (error: unknown) => unknown;
 

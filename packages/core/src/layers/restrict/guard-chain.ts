@@ -127,8 +127,8 @@ export class GuardChain implements ComposedGuard {
   }
 
   /**
-   * Returns the result of a question to the guards. The error of a single guard stays as it is; of several guards a
-   * lower one may name what an upper one hides.
+   * Returns the result of a question to the guards. The error of a single guard stays as it is. With several guards it
+   * does not, because a lower guard's error may name what an upper one hides.
    */
   #reply(question: () => boolean): boolean {
     try {
@@ -201,7 +201,7 @@ export class GuardChain implements ComposedGuard {
     return shown === error || error === signalIn(args.at(-1))?.reason ? error : shown;
   }
 
-  /** Marks an error of a guard, or of the caller's own code, which stays as it is. Returns what to throw. */
+  /** Marks an error of a guard or of the caller's own code, so that `shown` keeps it. Returns the value to throw. */
   keep(error: unknown): unknown {
     if (error !== Object(error)) return new KeptValue(error);
     this.#kept.add(error as object);
