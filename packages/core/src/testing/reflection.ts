@@ -1,13 +1,13 @@
 /**
- * Collects everything that a program can reach from given objects: properties of any kind, prototypes, and the results
- * of every method, called with arguments that may be valid, callbacks included.
+ * Collects objects that a program can reach from given ones: values of properties, prototypes, and what methods return,
+ * throw or pass to callbacks when they are called with arguments that may be valid.
  */
 export class Reflection {
   /** The objects found, each with the number of calls that led to it. */
   readonly found = new Map<object, number>();
   readonly #pending: object[] = [];
   #calls = 0;
-  /** The number of calls of each method, by its name and text: closures of the same code count as one. */
+  /** How often each method was tried, by its name and text: closures of the same code count as one. */
   readonly #called = new Map<string, number>();
   readonly #avoid: ReadonlySet<object>;
 
@@ -27,7 +27,10 @@ export class Reflection {
     this.#pending.push(value);
   }
 
-  /** Visits everything that can be reached, and calls what is found after few calls with every list of arguments. */
+  /**
+   * Visits the objects that can be reached. Calls the methods of those found after fewer than `maxCalls` calls, with
+   * each list of arguments. Of methods with the same name and text, only the first {@link MAX_ALIKE} are called.
+   */
   async explore(argumentLists: readonly (readonly unknown[])[], maxCalls = 3): Promise<void> {
     for (let at = this.#pending.shift(); at !== undefined; at = this.#pending.shift()) {
       const calls = this.found.get(at) as number;
@@ -79,7 +82,7 @@ export class Reflection {
     }
   }
 
-  /** Overwrites every own property and byte of the objects found, except functions and prototypes. */
+  /** Tries to overwrite the own properties or bytes of the objects found, except functions and prototypes. */
   vandalize(): void {
     for (const object of this.found.keys()) {
       if (typeof object === 'function' || Object.hasOwn(object, 'constructor')) continue;
@@ -102,7 +105,7 @@ export const CALLBACK = Symbol('callback');
 
 const MAX_ALIKE = 2;
 
-/** Methods that end something; the test calls them itself, last. */
+/** Methods that end something, which are not called. */
 const LAST: ReadonlySet<string | symbol> = new Set([
   'close',
   'closeSync',
@@ -120,7 +123,7 @@ function readOf(owner: object, at: object, key: string | symbol): unknown {
   }
 }
 
-/** A stream or watcher without events never settles. */
+/** Awaits a promise for 5 ms at most, because that of a stream or watcher without events does not settle. */
 async function within(answer: Promise<unknown>): Promise<unknown> {
   return Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 5))]);
 }

@@ -12,7 +12,7 @@ export interface Area {
   readonly maxFileBytes?: number;
 }
 
-/** The error of the policy itself. */
+/** The error that {@link SampleGuard} throws. */
 export class Refused extends FsError {
   override readonly name = 'Refused';
   constructor(readonly request: AccessRequest) {

@@ -3,7 +3,7 @@ import type { FileSystem } from '../file-system.js';
 /** The files that {@link WRITES} change. */
 export const WRITE_FILES = { '/d/f': 'text', '/g': 'more' };
 
-/** One call of every method that can write. All of them must be refused. */
+/** Calls of methods that write, one for each method. A read-only filesystem must refuse them. */
 export const WRITES: Readonly<Record<string, (fs: FileSystem) => unknown>> = {
   mkdir: (fs) => fs.mkdir('/new'),
   mkdtemp: (fs) => fs.mkdtemp('/new-'),
