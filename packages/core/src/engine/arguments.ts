@@ -51,7 +51,7 @@ export function checkBoolean(value: unknown, name: string): boolean {
   return value;
 }
 
-/** @throws TypeError if the value is neither a version nor undefined */
+/** @throws TypeError unless the value is undefined or text that is not empty */
 export function checkVersion(value: unknown): void {
   if (value !== undefined && (typeof value !== 'string' || value === ''))
     throw new TypeError(`ifVersion must be the version of an entry, as in its stats, not ${describe(value)}`);
@@ -126,7 +126,10 @@ const { fill } = Uint8Array.prototype;
 const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const lengthOf = Object.getOwnPropertyDescriptor(TYPED_ARRAY, 'length')?.get as () => number;
 
-/** Returns the same bytes as a plain Uint8Array, so that overrides of a subclass have no effect. */
+/**
+ * Returns the same bytes as a plain Uint8Array, without the methods of a subclass. @throws TypeError if the buffer was
+ * detached or has shrunk
+ */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   if (lengthOf.call(bytes) === 0) {
     try {

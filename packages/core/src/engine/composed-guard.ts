@@ -24,8 +24,8 @@ export interface GuardedView {
 }
 
 /**
- * The guards of a filesystem as the engine calls them, with nodes. The implementation comes with the layers: a
- * filesystem without guards does not bundle it.
+ * The guards of a filesystem as the engine calls them, with nodes. The code that composes guards is in the layers, so
+ * that bundles without layers lack it.
  */
 export interface ComposedGuard {
   /** The guards that it is composed of, lower ones first. */

@@ -20,8 +20,8 @@ export interface Context {
 
 /**
  * Option of `transaction` for this library's own code: the changes take effect completely or not at all, also if the
- * process is killed, but other clients may see a part of them for a moment. A backend whose batches are `journaled` can
- * do that without transactions.
+ * process is killed, but other clients may see a part of them for a moment. A backend without transactions can do this
+ * if its batches are `journaled`.
  */
 export const IN_STEPS: unique symbol = Symbol.for('scratchfs.inSteps');
 

@@ -50,10 +50,7 @@ export interface Executor {
   /** `from`: the checkpoint whose state the fork starts with; by default the current state. */
   fork(from: Checkpoint | string | undefined, signal?: AbortSignal): Promise<Executor>;
   transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /**
-   * Closes the executor: later calls fail with `StorageError` of kind `closed`. That of a remote transaction stays
-   * open.
-   */
+  /** Closes the executor, and over a backend the backend. Has no effect on a remote transaction. */
   close(): Promise<void>;
 }
 

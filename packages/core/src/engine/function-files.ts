@@ -5,7 +5,7 @@ import type { Location } from '../tree/tree.js';
 /** Content of a file that a caller's function returns. */
 export interface PendingData extends Unloaded {
   /**
-   * Returns the bytes, which must not be changed. Calls the function unless it is running or has succeeded.
+   * Returns the bytes, which must not be changed. Calls the function unless it is running or its bytes are known.
    * @throws FsError EAGAIN while an asynchronous function runs; EIO if the function throws, or returns anything but
    *   content of the size that was given, if any
    */
@@ -17,7 +17,7 @@ export interface PendingData extends Unloaded {
  * bundles lack it. `view` is a `View`: importing its type would close a circle of imports.
  */
 export interface FunctionFiles {
-  /** Loads the content of a file and stores it in the tree, if that is not a checkpoint's state. */
+  /** Loads the content of a file and stores it in the tree, unless the view shows a checkpoint. */
   settle(view: object, parent: Location, name: string, file: PendingFile, path: string): Node;
   /**
    * Replaces the content of a file by one that a function returns. @throws TypeError, RangeError; FsError for a limit

@@ -28,9 +28,9 @@ export interface AccessRequest {
 export type StateCall = 'checkpoint' | 'rollback' | 'drop' | 'restore';
 
 /**
- * A policy on paths, asked about every path that an operation reaches, after links and at each hop, so that no method
- * can bypass it. It is asked at each use and may change its decision: open files and watchers obey immediately. It may
- * read the filesystem when it is asked, but must not change it.
+ * A policy on paths. Operations ask it about each path that they reach, after links and at each hop, except under a
+ * directory for which `coversTree` has returned true. It is asked at each use and may change its decision: open files
+ * and watchers obey immediately. It may read the filesystem when it is asked, but must not change it.
  *
  * `isVisible` decides about each name on the way. If it returns false, or a path cannot be resolved any further,
  * `check` is asked about the whole path before an error reveals anything. `size` is undefined then, and `kind` is the

@@ -3,7 +3,7 @@ import { restrict } from '../layers/restrict.js';
 import { sample } from '../testing/sample-file-system.js';
 import { Internals, internalsOf } from './internals.js';
 
-/** Returns the constructors that lead from an object to Object. */
+/** Returns the constructor of an object and those that it inherits from. */
 function constructorsOf(object: object): object[] {
   const found: object[] = [];
   for (let at: unknown = object.constructor; typeof at === 'function' && at !== Function.prototype; )

@@ -23,7 +23,7 @@ export interface InternalsOptions {
    * filesystem.
    */
   readonly setsLimits?: boolean | undefined;
-  /** Creates the filesystems of transactions and forks. */
+  /** Creates the filesystems of transactions, forks and checkpoints. */
   readonly create?: ((executor: Executor, context: Context, options: InternalsOptions) => FileSystem) | undefined;
   /** Returns the methods that run a caller's operations and cursors, if those must not get the view itself. */
   readonly untrustedApi?: ((self: FileSystem) => UntrustedApi) | undefined;

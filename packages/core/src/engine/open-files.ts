@@ -34,7 +34,7 @@ export interface OpenFilesOptions {
 }
 
 /**
- * The files that handles hold open. They follow their files through renames, and keep those that lose their last name.
+ * The files that handles hold open, with their current paths through renames. A file that loses its last name is kept.
  */
 export class OpenFiles {
   readonly #files = new Map<NodeId, OpenFile>();

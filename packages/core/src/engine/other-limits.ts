@@ -1,7 +1,10 @@
 import type { Batch, CommitResult } from '../backend.js';
 import { isLimited, type Limits, sameLimits } from '../limits.js';
 
-/** Returns the refusal of a batch with writes whose limits differ from the stored ones; undefined for other batches. */
+/**
+ * Returns the refusal of a batch that writes under other limits than the stored ones. Undefined if the batch writes
+ * nothing, the limits are equal, or none are stored.
+ */
 export function otherLimits(
   stored: Limits,
   { writes, limits }: Batch,

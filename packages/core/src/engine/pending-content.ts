@@ -15,8 +15,8 @@ const ENCODER = new TextEncoder();
 let count = 0;
 
 /**
- * Content that a caller's function returns when the content is first read. Until then, all states and copies of the
- * file share it, so the function is called once, unless it fails or there is no room for its content.
+ * Content that a caller's function returns when the content is first read. States and copies of the file made before
+ * that share it, so the function is called once, unless it fails or there is no room for its content.
  */
 class PendingContent extends Unloaded implements PendingData {
   readonly #load: () => unknown;

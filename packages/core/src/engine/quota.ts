@@ -1,7 +1,7 @@
 import { FsError } from '../errors.js';
 import { isLimited, type Limits, NO_LIMITS, sameLimits } from '../limits.js';
 
-/** The limits of a filesystem as this client knows them; shared by everything that works on the same storage. */
+/** The limits of a filesystem as this client knows them. */
 export interface Quota {
   readonly limits: Limits;
   /**
@@ -40,7 +40,7 @@ export class LocalQuota implements Quota {
   }
 
   withdraw(given: Limits): void {
-    // Each opening passes its own object, so limits that another one has set stay.
+    // Compared by identity: equal limits that another opening has set stay.
     if (this.limits === given) this.limits = NO_LIMITS;
   }
 

@@ -15,7 +15,7 @@ export const STATE_HINTS = {
   restore: 'A read-only view does not change what others see',
 } as const;
 
-/** Wraps an operation so that it throws if it has changed anything. The executor then undoes the changes. */
+/** Wraps an operation so that it throws if it has recorded a change. Undoing the change is the executor's part. */
 export function sealed<A extends readonly unknown[], R>(
   operation: (view: View, ...args: A) => R,
   refusal: () => Error = () => readOnlyError('run'),

@@ -26,7 +26,7 @@ export interface Preparation {
 /** Something that an operation needs before it can continue. */
 export type Need = LoadRequest | Preparation;
 
-/** Thrown when an operation touches something that is not loaded; methods of the filesystem do not throw it. */
+/** Thrown when an operation touches something that is not loaded. */
 export class NotLoaded {
   constructor(
     readonly needs: readonly Need[],

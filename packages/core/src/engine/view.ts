@@ -27,11 +27,10 @@ import { PathResolver } from './view/path-resolver.js';
 import { ViewState } from './view/view-state.js';
 
 /**
- * The tree as operations see it. It resolves paths, loads missing parts, calls guards, and records every change if open
- * files, watchers or a commit need it. The rules of the filesystem are in the operations.
+ * The tree as operations see it. It resolves paths, loads missing parts, calls guards, and records changes for open
+ * files, watchers and commits. The rules of the filesystem are in the operations.
  *
- * Methods that change something check nothing, because their caller has done so. Over a remote storage, they may still
- * throw `NotLoaded`.
+ * Methods that change something leave the checks to their caller. Over a remote storage, they may throw `NotLoaded`.
  */
 export class View extends ViewState {
   /** In a transaction on a remote storage: the files opened in it. */
@@ -114,7 +113,7 @@ export class View extends ViewState {
     this.loader?.relyOnNode(node);
   }
 
-  /** Records that an operation failed because the tree under a directory is too deep. It has listed that whole tree. */
+  /** Records that an operation failed because the tree under a directory is too deep, after listing that whole tree. */
   relyOnDepth(_directory: DirectoryNode): void {
     // Over a remote storage, the checks of the listings are enough.
   }
@@ -210,7 +209,7 @@ export class View extends ViewState {
 
   /** Runs `work` and undoes its changes if it throws, for operations that cannot check everything first. */
   atomic<T>(work: () => T): T {
-    // With a recorder, a failed attempt is discarded as a whole.
+    // With a recorder, discarding a failed attempt is the caller's part.
     if (this.recorder !== undefined) return work();
     const state = this.tree.freeze();
     const known = this.changes?.length;
@@ -246,7 +245,7 @@ export class View extends ViewState {
 
   /**
    * Loads what open files at or under a name need before the name is removed: their content, and another name of those
-   * that have several. Returns the other names that `openFiles` does not remember itself.
+   * that have several. Returns another name for files of which `openFiles` knows none.
    */
   #keepOpen(parent: Location, name: string, path: string): ReadonlyMap<NodeId, string> | undefined {
     const linked = new Set<NodeId>();
@@ -256,7 +255,7 @@ export class View extends ViewState {
       if (node !== undefined && this.tree.inodes.has(node.id)) linked.add(node.id);
     }
     if (linked.size === 0) return undefined;
-    // A file survives if it has names elsewhere, so all its names must be known.
+    // Whether a file survives depends on how many of its names are in the directory, so all names in it must be known.
     const entry = parent.directory.entries.get(name);
     if (entry?.kind === DIRECTORY) this.#listAll(this.tree.childLocation(parent, name, entry));
     const unknown = [...linked].filter((id) => this.openFiles?.knowsNameBeside(id, path) !== true);

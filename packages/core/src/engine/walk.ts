@@ -93,7 +93,7 @@ let isKept = false;
 
 /** Maps the items of another cursor, and leaves out those that map to undefined. */
 export function mapped<A, B>(source: Cursor<A>, map: (item: A) => B | undefined): Cursor<B> {
-  // Not called at the top level of the module, because it would then be in every bundle.
+  // Not called at the top level of the module, which would keep the class in every bundle.
   if (!isKept) keepOptimized(new MappedCursor(undefined as never, everywhere));
   isKept = true;
   return new MappedCursor(source, map);

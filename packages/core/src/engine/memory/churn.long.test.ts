@@ -35,7 +35,7 @@ describe.each(Object.entries(FORMS))('a churn of small contents %s holds 16 MiB 
     return most;
   };
 
-  /** Writes `ROUND` contents that are removed later, and among them a few that stay. */
+  /** Calls `write` {@link ROUND} times, and writes {@link FILES} files that stay in between. */
   const scatter = async (fs: FileSystem, i: number, write: (at: number) => Promise<void>): Promise<void> => {
     await fs.mkdir('/kept', { recursive: true });
     for (let at = 0; at < ROUND; at++) {

@@ -2,7 +2,7 @@ import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, type DirectoryNode, FILE, type TreeNode, Unloaded } from '../../tree/node.js';
 import type { TreeState } from '../../tree/tree.js';
 
-/** Yields the files in some states that have their content loaded. Shared parts of directories are visited once. */
+/** Yields the files of some states whose content is loaded. Shared parts of directories are visited once. */
 export function* liveContents(states: readonly TreeState[]): Generator<ContentNode> {
   const seen = new Set<object>();
   const pending: DirectoryNode[] = [];

@@ -13,7 +13,7 @@ class Relied {
   readonly names = new Set<string>();
   listing = false;
   meta = false;
-  /** True if it relied on the directory and everything under it. */
+  /** True if the transaction relied on the directory and everything under it. */
   tree = false;
 }
 

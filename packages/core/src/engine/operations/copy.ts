@@ -254,7 +254,7 @@ function copyOnto(
     if (copy.errorOnExist) throw new FsError('EEXIST');
     return;
   }
-  // A file that has other names or is open continues to exist, so removing this name frees no space.
+  // A file that may have other names or is open continues to exist, so removing this name frees no space.
   const goesOn = parent.directory.entries.get(name)?.kind === LINKED || view.openFiles?.isOpen(there.id) === true;
   const freed = there.kind === DIRECTORY || goesOn ? 0 : there.size;
   const growth = node.size - freed;
@@ -331,7 +331,9 @@ function copyMeta(view: View, meta: Metadata, copy: Copy): Metadata {
   return metaMaker({ time: view.now(), keep: copy.preserve })(meta);
 }
 
-/** Returns the bytes of files with several names under a directory, once per name: their copies are separate files. */
+/**
+ * Returns the bytes of files and links with several names under a directory, once per name: their copies are separate.
+ */
 function linkedBytes(view: View, directory: DirectoryNode): number {
   if (directory.linked === 0) return 0;
   let bytes = 0;

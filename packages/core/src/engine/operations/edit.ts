@@ -105,7 +105,10 @@ function textOf(view: View, file: FileNode, path: string): string {
   return text.includes('\ufffd') ? runSteps(strict(fileBytes(view, file, path), path)) : text;
 }
 
-/** Decodes a file that is to be written back: bytes that are not UTF-8 would be lost. */
+/**
+ * Decodes bytes that an edit writes back as text. @throws FsError EINVAL if they are not UTF-8, because they would be
+ * lost
+ */
 function* strict(bytes: Uint8Array, path: string): Steps<string> {
   try {
     return yield* decodedStrictly(bytes);

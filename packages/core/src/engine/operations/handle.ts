@@ -31,8 +31,8 @@ export interface Opened extends Allows {
 export interface HeldFile {
   readonly file: OpenFile;
   /**
-   * The path as the caller opened it, for guards and errors: the file's current path may lie where the caller sees
-   * nothing.
+   * The path as the caller opened it. Errors and the guard's `given` use it, because the file's current path may lie
+   * where the caller sees nothing.
    */
   readonly path: string;
   readonly openFiles: OpenFiles;

@@ -53,7 +53,7 @@ export function makePath(view: View, path: string, mode: number, syscall = 'mkdi
       return new FsError(code, { syscall, path });
     };
     if (node === undefined) {
-      // A dangling link is in the way; a missing name is created.
+      // A dangling link is an error; a missing name is created.
       if (view.paths.findWay(at, false, aim) !== undefined) throw stop('ENOENT');
       makeRest(view, location, segments.slice(i), mode, path, syscall);
       return at;

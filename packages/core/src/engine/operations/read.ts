@@ -172,7 +172,7 @@ export function listed(
   );
 }
 
-/** Returns everything about each entry of a directory, and with `content` also the contents. */
+/** Returns everything about each visible entry of a directory, and with `content` also the contents. */
 export function entries(view: View, path: string, options?: EntriesOptions): EntryInfo[] | FileEntry[] {
   const listing = listingAt(view, path);
   const withContent = checkBoolean(checkOptions(options, ['content'], 'entries').content, 'content');

@@ -4,9 +4,8 @@ import { functionFiles, isPendingFile } from '../function-files.js';
 import type { View } from '../view.js';
 
 /**
- * Returns the node under a name. If a function returns the content of the file, the content is loaded first and stored
- * in the tree, if that is not a checkpoint's state, so that its size is known and counts. The file's times do not
- * change.
+ * Returns the node under a name. If a function returns the file's content, loads it first, and stores it in the tree
+ * unless the view shows a checkpoint, so that its size is known and counts. The file's times do not change.
  * @throws FsError EAGAIN, EIO as `PendingData.bytes`; ENOSPC, EFBIG if there is no room
  */
 export function settled<N extends Node>(view: View, parent: Location, name: string, node: N, path: string): N {

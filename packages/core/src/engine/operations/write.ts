@@ -46,7 +46,7 @@ export function appendFile(view: View, path: string, data: Content, options?: Wr
   else writeWith(view, path, data, options, 'appendFile', 'a');
 }
 
-/** Returns content as it is stored: text in another encoding than UTF-8 as bytes. */
+/** Returns the content, with text in an encoding other than UTF-8 converted to bytes. */
 export function encodedContent(data: Content, encoding: string | null | undefined): Content {
   if (encoding === undefined || encoding === null) return data;
   const codec = codecOf(encoding);
@@ -128,7 +128,7 @@ export function writable(node: Node, exclusive: boolean, path: string): FileNode
   return node as FileNode;
 }
 
-/** Writes bytes into a file at a position; a gap is filled with zeros. Zero bytes change nothing. */
+/** Writes bytes into a file at a position; a gap is filled with zeros. An empty write changes nothing. */
 export function patch(
   view: View,
   parent: Location,

@@ -34,7 +34,7 @@ function scripted({
   return { backend: backend as unknown as Backend, sent, asked };
 }
 
-/** Virtual time without waiting, except for deadlines, which expire when `late` says so. */
+/** Options with a timer whose sleeps of up to 200 ms, listed in `pauses`, end immediately; others end at an abort. */
 function options(given: Partial<BackendClientOptions> = {}): { options: BackendClientOptions; pauses: number[] } {
   const pauses: number[] = [];
   let numbers = 0;
@@ -335,7 +335,7 @@ describe('a change whose outcome the storage does not record', () => {
 
 describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted after it was sent', (how) => {
   const enough = new Error('Enough');
-  /** Only the short wait for a reply after an abort passes. */
+  /** Pauses and the wait for a reply after an abort end immediately. */
   const timer = {
     sleep: (ms: number, stop: AbortSignal) =>
       ms <= 800 ? Promise.resolve() : new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve())),

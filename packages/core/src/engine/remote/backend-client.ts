@@ -176,7 +176,7 @@ export class BackendClient {
 
   /**
    * Waits before another attempt. The pause grows with `attempt`, up to {@link MAX_PAUSE_MS}, and is partly random, so
-   * that clients that lost a race do not collide again. For `attempt` 0 it only lets other tasks run.
+   * that clients that lost a race are less likely to collide again. For `attempt` 0 it only lets other tasks run.
    */
   async pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
     const { timer, random } = this.#options;

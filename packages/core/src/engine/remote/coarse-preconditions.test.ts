@@ -111,7 +111,7 @@ describe('many conditions', () => {
   });
   const names = Array.from({ length: MANY }, (_, i) => `${1000 + i}`);
 
-  /** Knows `/d` with all its names, which came with it, and the empty directory `/d/e`. */
+  /** A cache that knows `/d` with all its names, which came with it, and the empty directory `/d/e`. */
   const known = (): NodeCache => {
     const cache = new NodeCache();
     const at = { path: '/d', id: 'd' };

@@ -8,7 +8,10 @@ import { rootMeta } from '../defaults.js';
 import { MemoryExecutor } from '../memory/memory-executor.js';
 import { TreeBackend } from '../tree-backend/tree-backend.js';
 
-/** Two clients of one storage; `requests` are those of the first, `next` runs once, right after its next load. */
+/**
+ * Two clients of one storage. `requests` are those of the first; `afterLoad` adds work that runs once, after its next
+ * load.
+ */
 async function clients(): Promise<{
   mine: FileSystem;
   other: FileSystem;
@@ -127,7 +130,7 @@ describe('grep on a remote storage', () => {
       await other.writeFile('/d/b.ts', 'still a needle\n');
       await other.rm('/d/c.ts');
     };
-    // The way to the directory, its listing, then the contents.
+    // The changes follow the second load.
     afterLoad(async () => {});
     afterLoad(changes);
     const found = grep(mine, 'needle', { paths: '/d', glob: '*.ts' });

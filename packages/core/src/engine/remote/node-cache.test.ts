@@ -25,7 +25,7 @@ const listed = (names: readonly string[], complete = true): LoadResult => ({
   complete,
 });
 
-/** Knows `/d` with all its names, `a` and `b`. */
+/** A cache that knows `/d` with all its names, `a` and `b`. */
 function store(): NodeCache {
   const cache = new NodeCache();
   cache.add(pathRequest('/d'), { kind: 'path', nodes: [directory('root'), directory('d')] }, 1);

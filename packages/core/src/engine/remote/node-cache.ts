@@ -77,9 +77,8 @@ const NOTHING_CHECKED = new CheckedVersions([]);
 
 /**
  * A client's cache of a remote storage. Nothing in it is trusted: an operation's preconditions confirm what it used,
- * unless all of that is known to be from one point in time. Walks begin with an empty cache instead. Each record has
- * the number of the load that returned it, negative if the data may be older than the load, or {@link OWN}. Records of
- * one load are from one point in time.
+ * unless all of that is known to be from one point in time. Each record has the number of the load that returned it,
+ * negative if the data may be older than the load, or {@link OWN}. Records of one load are from one point in time.
  */
 export class NodeCache {
   #nodes = new Map<NodeId, { readonly record: NodeRecord; readonly load: number }>();
@@ -160,7 +159,7 @@ export class NodeCache {
     other.clear();
   }
 
-  /** Removes what failed preconditions show to be stale. Other data may stay, because it is never trusted. */
+  /** Removes what failed preconditions show to be stale. Other stale data may stay. */
   forget(checks: readonly Check[]): void {
     for (const check of checks) {
       if (check.path === '/' && check.kind === 'entry' && check.version === undefined) this.clear();
@@ -396,8 +395,8 @@ export class NodeCache {
   /**
    * {@link apply} in steps. All writes of a batch set the same version, so after only some of them a content in the
    * cache may be outdated although its version is current. That is why the data is moved to another cache until all
-   * writes are applied. It then replaces everything loaded in between. If the cache was cleared in between, the moved
-   * data is discarded instead.
+   * writes are applied. The moved data then replaces everything loaded in between, or is discarded if the cache was
+   * cleared in between.
    */
   *applySteps(writes: readonly Write[], version: Version, checks: readonly Check[]): Steps<void> {
     const aside = new NodeCache();
@@ -471,7 +470,7 @@ export class NodeCache {
       const totals = { size: 0, files: 0, directories: 0, linked: 0 };
       this.#addNode({ ...base, directory: { listing: UNKNOWN_VERSION, tree: UNKNOWN_VERSION, count: 0, totals } }, OWN);
     }
-    // The storage determines the size of a link: it is loaded on demand.
+    // The storage determines the size of a symlink, so its record is loaded on demand.
     this.#rename(write.path, type === 'symlink' && target !== undefined ? undefined : id);
   }
 

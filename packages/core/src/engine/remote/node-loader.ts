@@ -41,8 +41,8 @@ export class NodeLoader {
 
   /**
    * Loads the missing nodes in one request, so that its results are from one point in time. It also loads the paths to
-   * their directories, unless there are more than {@link MAX_PLACES}. Further pages of long listings are separate
-   * loads.
+   * their parent directories, unless there are more than {@link MAX_PLACES}. Further pages of long listings are
+   * separate loads.
    */
   async loadWhole(needs: readonly Need[], call: BackendCall = {}): Promise<void> {
     const asked = await prepared(needs, call.signal);

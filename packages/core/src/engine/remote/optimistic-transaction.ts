@@ -30,8 +30,8 @@ import type { CachedNames, NodeCache } from './node-cache.js';
 import type { NodeLoader } from './node-loader.js';
 
 /**
- * Number of times in a row that the same data is missing again after it was loaded, as when other writers replace it,
- * until the transaction gives up.
+ * Number of times in a row that the same data may be missing again after it was loaded, as when other writers replace
+ * it. Then the transaction gives up.
  */
 const MAX_REPEATS = 3;
 
@@ -96,7 +96,7 @@ export class OptimisticTransaction implements ViewSource {
   #asked: Map<NodeId, number> | undefined;
   #lastRequest = '';
   #repeats = 0;
-  /** Random numbers drawn by the work. They repeat when the work runs again. */
+  /** Random numbers drawn by the work, which {@link restart} repeats. */
   readonly #draws: ReturnType<typeof repeatingDraws>;
   readonly #cache: NodeCache;
   readonly #firstLoad: number;
@@ -153,7 +153,9 @@ export class OptimisticTransaction implements ViewSource {
     return view;
   }
 
-  /** Starts with a new tree of the cached root; if that is unknown, of a placeholder that has to be loaded. */
+  /**
+   * Starts over with a new tree that has the cached root, or if that is unknown, a placeholder that has to be loaded.
+   */
   restart(): void {
     const known = this.#cache.root;
     const root = known ?? UNKNOWN_ROOT;
@@ -185,8 +187,8 @@ export class OptimisticTransaction implements ViewSource {
   }
 
   /**
-   * Loads the data that an operation misses, and starts over with a new tree. Targets of writes are confirmed by the
-   * commit, so with `mayBeOld` an older state that the storage's client has cached is enough.
+   * Loads the data that an operation misses, and starts over with a new tree. The commit confirms the targets of
+   * writes, so with `mayBeOld` their data may be from an older state.
    */
   async loadToRestart(needs: readonly Need[], mayBeOld: boolean, signal: AbortSignal | undefined): Promise<void> {
     const isOld = mayBeOld && this.view.seeksToWrite && needs.some(({ kind }) => kind !== 'prepare');

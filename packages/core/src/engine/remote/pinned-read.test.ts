@@ -5,7 +5,7 @@ import { openFileSystem } from '../../create-file-system.js';
 import type { FileSystem } from '../../file-system.js';
 import { changedBackend, sampleBackend } from '../../testing/sample-backend.js';
 
-/** Waits for `count` microtask turns, so that everything that can proceed without I/O does. */
+/** Waits for `count` microtask turns. */
 const turns = async (count = 50): Promise<void> => {
   for (let i = 0; i < count; i++) await Promise.resolve();
 };
@@ -99,7 +99,7 @@ describe('A read served by one load of its own', () => {
       answers[0]?.();
       await turns(between);
       answers[1]?.();
-      // With the link the root has the new mode, and without it there is no link.
+      // The stat sees either no link, or the link and the new mode of the root.
       const [looked] = await Promise.allSettled([looking, reading]);
       if (looked.status === 'fulfilled') expect(looked.value.mode & 0o777, `${between} turns between`).toBe(0o700);
       else expect(looked.reason).toMatchObject({ code: 'ENOENT' });
@@ -111,7 +111,9 @@ describe('A read served by one load of its own', () => {
 describe('A write whose reply arrives after that of a load', () => {
   type Writing = readonly [what: string, path: string, write: (fs: FileSystem) => Promise<unknown>];
 
-  /** A client with a load that is served after a commit is applied and returns before the commit does. */
+  /**
+   * A client whose next held commit lets a held load return before it returns itself. `isLate`: the first load is held.
+   */
   async function crossing(isLate: boolean) {
     const backend = sampleBackend();
     const other = await open(backend);

@@ -86,7 +86,7 @@ describe('a file whose directory was replaced by another', () => {
     checked.length = 0;
     expect(await mine.readText('/d/f')).toBe('old');
     expect(checked).toEqual([['/d/f']]);
-    // The same file in another directory of the same name, then another file.
+    // `/d` becomes another directory, which then holds the same file, and later another one.
     await other.mkdir('/e');
     await other.rename('/d/f', '/e/f');
     await other.rename('/d', '/away');

@@ -7,7 +7,7 @@ import type { Cursor } from '../cursor.js';
 
 const far = (): Promise<FileSystem> => openFileSystem(asyncStorage(sampleBackend()));
 
-/** Counts to `end` without reading anything. */
+/** Counts from 0 to `end` - 1, then throws `error` if it is given. */
 function counter(end: number, error?: Error): Cursor<number> {
   let at = 0;
   return {

@@ -11,7 +11,7 @@ const MAX_HELD = 64;
 
 type Start<T> = (view: View) => Cursor<T>;
 
-/** Returns a cursor's items. Missing data is loaded a subtree at a time. */
+/** Returns a cursor's items. Missing listings are loaded a subtree at a time. */
 export function itemsOf<T>(
   transaction: OptimisticTransaction,
   start: Start<T>,
@@ -54,7 +54,10 @@ export function beginWalk<T>(transaction: OptimisticTransaction, start: Start<T>
   }
 }
 
-/** Yields the items of a begun walk: first those already collected, then the rest, loaded a subtree at a time. */
+/**
+ * Yields the items of a begun walk: first those already collected, then the rest. Missing listings are loaded a subtree
+ * at a time.
+ */
 export async function* restOf<T>(
   transaction: OptimisticTransaction,
   { held, cursor }: BegunWalk<T>,

@@ -228,7 +228,7 @@ describe('a batch of many writes that is applied in slices', () => {
   const FILES = 300;
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  /** Runs `work` with a pause at every step, and `other` in each pause. */
+  /** Runs `work` with a clock that uses up every slice, and `other` repeatedly until `work` ends. Returns how often. */
   async function beside(work: () => Promise<unknown>, other: () => Promise<unknown>): Promise<number> {
     let now = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));

@@ -213,7 +213,7 @@ export class RemoteExecutor implements Executor {
     signal: AbortSignal | undefined,
     { asked = (need) => need, kept, mayBeOld = false }: AttemptOptions,
   ): Promise<Attempted<R>> {
-    // Protects loaded data from eviction from the first load until the work ends.
+    // Raises the size limits of the caches if loaded data is evicted before the work ends.
     const uses: Use[] = [];
     let next = begun;
     try {
@@ -292,7 +292,8 @@ export class RemoteExecutor implements Executor {
       else cache.clear();
       return undefined;
     }
-    // Published before any other task runs, so that changes are reported in the order of their commits.
+    // Published before anything else is awaited, so that changes are reported in the order in which their commits
+    // returned.
     if (transaction.changes.length > 0) this.feed.publish(transaction.changes, transaction.tree);
     if (branch !== undefined) this.feed.files.takeChanged(branch);
     if (writes.length > 0) {

@@ -204,7 +204,7 @@ describe('a transaction that another writer overtakes', () => {
   });
 });
 
-/** Pins that cost a request; those not `kept` are lost immediately. */
+/** Costly pins. A pin for which `isKept` returns false fails at its first load. */
 function pinsOf(
   backend: ReturnType<typeof sampleBackend>,
   isKept: (pin: number) => boolean = () => true,

@@ -39,7 +39,7 @@ export interface Pair {
 /**
  * Makes the state equal to another one, as far as {@link ComposedGuard.restore} says; `wanted` is a view of the other
  * state without guards. First everything is compared and checked, parents before their entries. Then superfluous names
- * and those of another kind are removed, missing ones are created, and differing ones are changed. If anything is
+ * and those to be replaced are removed, missing ones are created, and differing ones are changed. If anything is
  * refused or exceeds a limit, nothing has changed.
  */
 export function restoreAllowed(view: View, guard: RestoreGuard, wanted: View, syscall: string, isWhole: boolean): void {
@@ -61,7 +61,7 @@ export function restoreName(
   return view.atomic(() => new Restore(view, guard, wanted, syscall, false).runAt(way, name));
 }
 
-/** The questions that a restore asks guards. */
+/** The methods of a guard that a restore calls. */
 export type RestoreGuard = Pick<ComposedGuard, 'check' | 'allows' | 'isVisible' | 'checkTree'>;
 
 /** The paths that a restore has changed. */
@@ -132,9 +132,9 @@ class Restore {
   }
 
   /**
-   * Reports whether the restore is about a name: one that this view may see or change. If `isWhole` is true, the other
-   * state is a snapshot, which has only what may be read: then it is about visible entries that are directories or may
-   * be read, and the others stay if the snapshot lacks them.
+   * Reports whether the restore covers a name: one that this view may see or change. With `isWhole`, the other state is
+   * a snapshot: the restore covers visible directories and visible entries that may be read, and other entries stay if
+   * the snapshot lacks them.
    */
   #counts(path: string, node: Node | undefined): boolean {
     if (node === undefined) return false;
@@ -148,8 +148,9 @@ class Restore {
   }
 
   /**
-   * Returns the path that an error about an entry names: of an invisible entry, which may be writable, the nearest
-   * visible directory above. If `isWhole` is true, it is always the entry's, because the snapshot has it.
+   * Returns the path that an error about an entry names: the entry's own if it is visible, otherwise that of the
+   * nearest visible directory above. With `isWhole` it is the entry's own, because the entry is visible or in the
+   * snapshot.
    */
   #shown(path: string, node: Node): string {
     if (this.isWhole || path === '/' || this.guard.isVisible(path, node)) return path;
@@ -209,7 +210,9 @@ class Restore {
     return after.kind === DIRECTORY;
   }
 
-  /** Reports whether a name keeps its node, because both nodes are of one kind and have the same other names. */
+  /**
+   * Reports whether a name keeps its node: both nodes are directories, or of one other kind with the same other names.
+   */
   #isKept(path: string, before: Node, after: Node): boolean {
     if (before.kind !== after.kind) return false;
     if (before.kind === DIRECTORY) return true;

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bounded, SharedDeadline, systemTimer, type Timer, unlessAborted } from './deadline.js';
 
-/**
- * The number of abort listeners of a signal, counted as they are added and removed, because Node only prints a warning.
- */
+/** Returns an abort controller and a function that returns how many abort listeners its signal has. */
 function counted(): { controller: AbortController; listeners: () => number } {
   const controller = new AbortController();
   const { signal } = controller;

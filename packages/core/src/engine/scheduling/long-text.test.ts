@@ -8,7 +8,7 @@ const PIECE = 2 ** 17;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A text with characters, line ends and malformed bytes at and around the ends of slices. */
+/** Texts with characters, line ends and lone surrogates, some of them around the offset {@link PIECE}. */
 const TEXTS: readonly string[] = [
   '',
   '\n',

@@ -17,7 +17,7 @@ import { exceededLimit, type Limited } from '../exceeded-limit.js';
 import type { Steps } from '../scheduling/time-slice.js';
 import type { TreeReader, Versions } from './tree-reader.js';
 
-/** Applies batches to a tree, each in one step. A refused batch leaves no trace. */
+/** Applies batches to a tree. A refused batch changes nothing. */
 export class TreeWriter {
   readonly #tree: Tree;
   readonly #reader: TreeReader;
@@ -67,7 +67,7 @@ export class TreeWriter {
     return { kind: 'ok', version };
   }
 
-  /** Returns the refusal for the first file that a batch makes larger than allowed, or undefined. */
+  /** Returns the refusal for the first create or write that makes a file larger than allowed, or undefined. */
   *#tooLargeFile({ writes, limits: { maxFileSize } }: Batch): Steps<Limited | undefined> {
     if (maxFileSize === undefined) return undefined;
     for (const write of writes) {

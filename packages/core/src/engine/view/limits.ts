@@ -91,7 +91,8 @@ export function checkFileSize(view: View, size: number, before: number, syscall:
 }
 
 /**
- * @throws FsError ENAMETOOLONG if something in the directory would exceed the maximum depth or path length at `target`
+ * @throws FsError ENAMETOOLONG if something in the directory would exceed the maximum depth or path length at `target`.
+ * A directory that has not been measured passes if {@link isHarmless} returns true.
  */
 export function checkReach(view: View, top: Location, target: string, syscall: string, path: string): void {
   const { height, reach } = top.directory;

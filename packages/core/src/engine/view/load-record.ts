@@ -30,7 +30,7 @@ export class LoadRecord {
   #next: Listed | undefined;
   /**
    * For each file or link with several names: the version with which it entered the tree's inode table. Later loads do
-   * not replace it there.
+   * not replace the node there.
    */
   #linked: Map<NodeId, Version> | undefined;
   readonly #tree: Tree;

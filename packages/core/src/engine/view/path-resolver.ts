@@ -153,7 +153,7 @@ export class PathResolver {
       if (target[0] === '/') location = this.#view.tree.rootLocation;
       at.moveToDirectory(location);
       node = location.directory;
-      // A trailing slash is ignored, as in every path.
+      // A trailing slash is ignored.
       const rest = target.replace(/\/+$/, '').split('/');
       for (let i = rest.length - 1; i >= 0; i--) names.push(rest[i] as string);
     }

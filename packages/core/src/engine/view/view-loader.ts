@@ -228,7 +228,7 @@ function metaVersionOf(origin: Origin): Version {
   return origin.metaVersion;
 }
 
-/** Returns the number of stored bytes that are still visible. */
+/** Returns the number of stored bytes that no edit has cut off. */
 function keptBytes({ size, edits }: Unloaded): number {
   return edits.reduce((kept, edit) => ('cut' in edit ? Math.min(kept, edit.cut) : kept), size);
 }

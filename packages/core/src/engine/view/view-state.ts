@@ -32,8 +32,8 @@ export interface Loader {
   read(data: Unloaded, into: Uint8Array, position: number): void;
   /**
    * Makes uncertain totals exact by loading and counting everything under the directory, level by level. Loads nothing
-   * if the storage knows its totals, or for a commit without a limit on totals: then a change of a directory is one
-   * write, however much is in it.
+   * if the storage knows its totals, or for a commit if no limit needs the totals and the whole filesystem was not
+   * counted before: then a change of a directory is one write, however much is in it.
    */
   loadTotals(top: Location): void;
   /** Like `loadTotals`, also if no limit needs the totals. */
@@ -52,8 +52,8 @@ export interface ViewSource extends Source {
 }
 
 /**
- * The state of a view: a tree, and the time and settings of the operation that uses it. Lookup of paths, loading,
- * limits and contents are functions and objects over this state. They call the abstract methods instead of each other,
+ * The state of a view: a tree, and the time and settings of the operation that uses it. Functions and objects over this
+ * state look up paths, load, and check limits. They look up, list and rely on nodes through the abstract methods,
  * because a transaction in memory records those calls.
  */
 export abstract class ViewState {
@@ -69,7 +69,7 @@ export abstract class ViewState {
   constructor(
     readonly tree: Tree,
     public context: Context,
-    /** Receives the changes if anyone listens. */
+    /** Receives the changes; undefined if none are needed. */
     public changes: Change[] | undefined = undefined,
     readonly source: ViewSource | undefined = undefined,
     readonly recorder: Recorder | undefined = undefined,
