@@ -105,6 +105,14 @@ function staying(
 
 const IGNORED = /\/build(?:\/|$)/u;
 
+/**
+ * Reports whether an entry is the disk's one at an ignored path. An attempt shows its change of a file with several names
+ * there too, but an accept leaves the name alone.
+ */
+function isIgnoredOnDisk(path: string, found: Found | undefined, disk: Tree): boolean {
+  return IGNORED.test(path) && found !== undefined && same(found, disk.get(path) ?? found);
+}
+
 /** Returns what tells an entry of the disk from a later one at its path. */
 function identity(path: string): string {
   const { ino, birthtimeMs } = lstatSync(directory + path);
@@ -390,8 +398,10 @@ class Scene {
         (await attempt.diff()).paths.map(({ path }) => path),
         [],
       );
-    for (const [path, found] of shown)
-      this.check(`${path} is as it was`, now.get(path) ?? staying(path, paths, before, after, moved), found);
+    for (const [path, found] of shown) {
+      const left = now.get(path) ?? staying(path, paths, before, after, moved);
+      if (!isIgnoredOnDisk(path, left, before)) this.check(`${path} is as it was`, left, found);
+    }
     for (const [path, found] of now)
       if (!shown.has(path)) this.check(`${path} was left alone`, found, before.get(path));
   }
@@ -430,13 +440,11 @@ class Scene {
       if (!told.has(path) && !isCovered(path) && !same(before.get(path), after.get(path)))
         this.check(`${path} is not in the diff`, after.get(path), before.get(path));
     if (chosen === undefined)
-      for (const [path, state] of shown)
-        if (ends.some((top) => isWithin(path, top)))
-          this.check(
-            `${path} is what the attempt has`,
-            after.get(path) ?? staying(path, paths, before, after, moved),
-            state,
-          );
+      for (const [path, state] of shown) {
+        if (!ends.some((top) => isWithin(path, top))) continue;
+        const left = after.get(path) ?? staying(path, paths, before, after, moved);
+        if (!isIgnoredOnDisk(path, left, before)) this.check(`${path} is what the attempt has`, left, state);
+      }
   }
 
   async fork(attempt: Attempt): Promise<void> {
