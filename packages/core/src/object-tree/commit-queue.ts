@@ -30,8 +30,8 @@ const MAX_COMMIT_CONTENT_BYTES = 32 * 2 ** 20;
 /** Attempts to commit a group of operations before it fails. Most of them end with a lost race. */
 const MAX_RACES = 100;
 /**
- * Age after which a head is read again while objects are put. About ten commits a second are possible, so by then other
- * clients may have committed more often than a head remembers, and a lost response could not be resolved.
+ * Age after which a head is read again while objects are put. By then other clients may have committed more often than
+ * a head remembers, so that a lost response could not be resolved.
  */
 const MAX_HEAD_AGE_MS = 20_000;
 /** Maximum number of times that a swap of the head is sent. */
@@ -119,7 +119,9 @@ export interface CommitQueueOptions {
   readonly prefix: string;
   /** Greatest size in bytes of a stored object, and of the head. */
   readonly partBytes: number;
-  /** Called for each commit of this client. `base`: the head on which it was prepared. */
+  /**
+   * Called for each commit of this client that is known to have succeeded. `base`: the head on which it was prepared.
+   */
   readonly onCommitted: (base: Head, head: Head, changes: readonly Announcement[]) => void;
 }
 
@@ -147,7 +149,7 @@ export class CommitQueue {
   readonly #backoff: CommitBackoff;
   /** Number of the commit from which on this client compacts again. */
   #compactsFrom = 0;
-  /** Contents that a compaction could not read. Object names are never reused, so they stay unreadable. */
+  /** Contents that a compaction could not read, which later compactions leave out. */
   readonly #unreadable = new Set<string>();
 
   constructor(options: CommitQueueOptions) {
@@ -298,7 +300,7 @@ export class CommitQueue {
           isFresh = true;
           continue;
         }
-        // The commit is prepared again without them, so that no objects are put for them.
+        // The commit is prepared again without the withdrawn operations, so that no objects are put for them.
         if (items.some((item) => item.isWithdrawn)) continue;
         const sentAt = now();
         const whole = this.#inOneStep(prepared.objects);
@@ -363,7 +365,8 @@ export class CommitQueue {
   }
 
   /**
-   * Fetches bytes. Contents for compaction that cannot be read are remembered, and are left out of later compactions.
+   * Fetches bytes. Contents for compaction that cannot be read are remembered, so that later compactions leave them
+   * out.
    */
   async #fetch({ refs, optional }: BytesNotLoaded): Promise<void> {
     const { fetcher, read } = this.#options;

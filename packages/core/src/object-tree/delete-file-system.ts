@@ -10,7 +10,7 @@ import type { StoreCalls } from './store-calls.js';
 
 /**
  * Deletes the objects of a filesystem and its forks, then its head. The head goes last: until then no client creates
- * another filesystem, whose objects would be deleted too, and after a failure the rest is deleted by another call.
+ * another filesystem, whose objects would be deleted too, and after a failure another call can delete the rest.
  *
  * Another client may delete the filesystem first, and a third one create another in its place. So each request that
  * deletes is preceded by a check that the head still belongs to the same filesystem. A replacement between the check

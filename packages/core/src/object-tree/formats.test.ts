@@ -259,7 +259,7 @@ describe('inode tables of files with several names', () => {
   const nowhere = { object: undefined, offset: 0, length: 0, hash: 0 };
   const context = { versionOf: () => 1, pageOf: () => nowhere, pieceOf: () => nowhere, extentsOf: () => [] };
 
-  /** Reads `states` pages of `files` files each; their bytes stay cached as far as `maxBytes` allows. */
+  /** Prepares `states` pages of `files` files each. `decode` caches the bytes of one as far as `maxBytes` allows. */
   function read(files: number, states: number, maxBytes: number) {
     const inodes = new Map(
       Array.from({ length: files }, (_, id) => [id, { node: new FileNode(id, HEAD.state.meta), links: 2 }]),

@@ -207,8 +207,8 @@ export class GarbageCollector {
       const rounds = new FetchRounds();
       const release = hold();
       try {
-        // Before a page's turn comes, its bytes in the cache may be replaced by bytes that another reader got damaged.
-        // Then they are loaded again.
+        // Another reader may replace the bytes of a page in the cache by damaged ones before the page is visited. Then
+        // they are loaded again.
         for (let round = pending.splice(-PAGES_PER_ROUND); round.length > 0; ) {
           const planner = new LoadPlanner(pages, () => undefined);
           round = await runInSlices(visitAll(round, planner), signal);

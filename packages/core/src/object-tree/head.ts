@@ -48,7 +48,7 @@ export interface ClientRecord {
   readonly commit: number;
 }
 
-/** Progress of compactions. Both numbers start with that of the first head. */
+/** Progress of compactions. Both start with the number of the first head, which a fork has of its own. */
 export interface CompactionProgress {
   /** Number of the commit with the last compaction, small or large. */
   readonly small: number;
@@ -62,7 +62,7 @@ export interface Head {
   readonly filesystem: string;
   /** Random for every head. */
   readonly nonce: string;
-  /** Grows with every collection: a commit that was prepared on an older epoch fails. */
+  /** Grows with every collection: a commit that was prepared on a head of an older epoch loses. */
   readonly epoch: number;
   /** Grows with every head; the version of its changes. */
   readonly commit: number;

@@ -108,7 +108,7 @@ export class Heads {
   /**
    * Checks that no other filesystem has replaced the known one. A missing head is not an error, and a client that has
    * read none accepts any.
-   * @throws StorageError, `lost` if one has
+   * @throws StorageError, `lost` if another filesystem has replaced it
    */
   async checkIdentity(call: BackendCall): Promise<void> {
     const known = this.#current;

@@ -109,7 +109,8 @@ export class LoadPlanner {
 
   /**
    * Collects what a compaction reads: pages and, up to some size in all, small contents in objects of commits after
-   * `since`. Other pages are not entered, because such pages are only reachable through each other.
+   * `since`. Older pages are not entered: a page of a commit after `since` is only reachable through pages of such
+   * commits.
    */
   *scattered({ root, inodes }: TreeState, since: number, unreadable: ReadonlySet<string>): Steps<void> {
     let bytes = 0;

@@ -240,7 +240,7 @@ export class ObjectWriter implements PageContext {
   }
 }
 
-/** Joins adjacent small extents whose bytes are in memory or rewritten into pieces of at most `MAX_PIECE_BYTES`. */
+/** Joins adjacent small extents, whose bytes are in memory or are rewritten, to pieces of at most `MAX_PIECE_BYTES`. */
 function joined(extents: readonly Extent[], bytesOf: (piece: Piece) => Uint8Array | undefined): Extent[] {
   const result: Extent[] = [];
   let run: Uint8Array[] = [];

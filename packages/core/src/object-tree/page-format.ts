@@ -99,7 +99,7 @@ export function encodePage(node: EntriesNode<TreeNode>, height: number, context:
   return page.done(isCopied ? COPIED_INNER_PAGE : INNER_PAGE);
 }
 
-/** Encodes the page of all files with several names. */
+/** Encodes the page of all files and symlinks with several names. */
 export function encodeInodes(inodes: ReadonlyMap<NodeId, Inode>, context: PageContext): Uint8Array<ArrayBuffer> {
   const page = new PageWriter(context);
   page.body.number(inodes.size);

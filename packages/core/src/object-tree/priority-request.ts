@@ -9,14 +9,11 @@ import type { StoreCalls } from './store-calls.js';
 export const PRIORITY_REQUEST = 'turn';
 
 const MAX_BYTES = 1_000;
-/**
- * Commits after which a request has expired: a client that still waits has written another one by then, and the head
- * may no longer remember a client that has committed.
- */
+/** Commits after which a request has expired: by then the head may no longer remember that its client has committed. */
 const MAX_AGE_COMMITS = MAX_REMEMBERED_CLIENTS;
 
 export interface PriorityRequest {
-  /** Distinguishes the request from all others: its bytes. */
+  /** Identifies the request: its text. */
   readonly id: string;
   readonly client: string;
   /** The sequence number of the commit that is waiting, as `ClientRecord.flight` will record it. */

@@ -1,6 +1,6 @@
 import { xxh32 } from '../snapshot/xxh32.js';
 
-/** Location and hash of bytes, verified whenever they are read. */
+/** Location of bytes, and the hash to verify them. */
 export interface Ref {
   readonly object: string;
   readonly offset: number;
@@ -21,7 +21,7 @@ export function hashOf(bytes: Uint8Array): number {
   return xxh32(bytes);
 }
 
-/** Thrown by synchronous code that needs bytes that are not loaded; never visible outside the object tree. */
+/** Thrown by synchronous code that needs bytes that are not loaded. */
 export class BytesNotLoaded {
   constructor(
     readonly refs: readonly Ref[],

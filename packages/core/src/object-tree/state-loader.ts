@@ -24,7 +24,7 @@ export interface StateLoaderOptions {
   readonly maxStalenessMs: number;
 }
 
-/** Loads nodes and contents from a state, with as few requests to the store as the layout of its pages allows. */
+/** Loads nodes and contents from a state, with few requests to the store. */
 export class StateLoader {
   readonly #options: StateLoaderOptions;
 

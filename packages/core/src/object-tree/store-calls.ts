@@ -61,8 +61,8 @@ export class StoreCalls {
   }
 
   /**
-   * Waits until callers that have just got a result have made their next request, without a turn of the event loop
-   * unless one is due.
+   * Waits long enough for most callers that have just got a result to make their next request, without a turn of the
+   * event loop unless one is due.
    */
   async shortTurn(): Promise<void> {
     if (this.#yielder.isDue) return this.nextTurn();
