@@ -85,8 +85,8 @@ const MAX_SYMBOLIC_REFERENCES = 8;
 const MAX_COMMIT_ATTEMPTS = 16;
 
 /**
- * Versions of filesystems, stored as git stores them. Commits have the ids that `git write-tree` and `git commit-tree`
- * give the same content. Every object that is read is checked against its hash.
+ * Versions of filesystems, stored as git stores them. Trees and commits have the ids that `git write-tree` and `git
+ * commit-tree` give the same content. Every object that is read is checked against its hash.
  */
 export class History {
   readonly repository: Repository;
@@ -319,7 +319,7 @@ export class History {
     return mergeBaseTree(this.#reader, a, b, options);
   }
 
-  /** Yields a version and its ancestors, each once, newest first. */
+  /** Yields a version and its ancestors, each once, in the order of `git log`. */
   async *log(
     version = 'HEAD',
     call?: RepositoryCall & { readonly limit?: number | undefined },

@@ -27,7 +27,7 @@ export class ObjectReader {
 
   /** @throws HistoryError `not-found`, `corrupt`, `too-large` */
   async object(id: ObjectId, call?: RepositoryCall): Promise<GitObject> {
-    // Every long operation reads many objects, so this is where it yields to the event loop.
+    // Long operations read many objects, so they yield to the event loop here.
     await this.#yielder.pauseIfDue();
     call?.signal?.throwIfAborted();
     const object = await this.store.read(id, call);

@@ -13,7 +13,7 @@ interface Step {
 
 /** Minimum number of digits of a shortened id, as in git. */
 const MIN_SHORT_ID_DIGITS = 4;
-/** Number of candidates that the error of an ambiguous id lists. */
+/** Maximum number of candidates that the error of an ambiguous id lists. */
 const MAX_LISTED_CANDIDATES = 10;
 
 /** Returns the id that a reference leads to, or undefined if it does not exist. */

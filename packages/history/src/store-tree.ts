@@ -7,7 +7,7 @@ import type { StateIds } from './state-ids.js';
 import { type FoundObject, type FoundTree, TreeCursor } from './tree-cursor.js';
 import { entryAt } from './tree-walk.js';
 
-/** Limits of one write to the store. */
+/** Bytes and objects after which a batch is written to the store. */
 const MAX_BATCH_BYTES = 8 * 2 ** 20;
 const MAX_BATCH_OBJECTS = 2_000;
 

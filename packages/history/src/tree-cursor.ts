@@ -135,7 +135,7 @@ export class TreeCursor implements Cursor<FoundObject | null> {
       return this.#put(was, key, before.below[was as number]);
     }
     const state = this.#walk.meet(at);
-    // A guard hides the entry.
+    // A guard does not allow the entry to be read.
     if (state === undefined) return this.#put(undefined, undefined);
     return this.#meet(state, was === undefined ? undefined : before.below[was]);
   }

@@ -121,7 +121,7 @@ describe('path rules', () => {
         for (let i = 0; i < (COUNT * 10) / 3; i++) normalizePath(path);
         return process.memoryUsage().heapUsed - before;
       });
-      // The engine is compiled concurrently, once; a copy in each case would be megabytes.
+      // The engine may compile code during one of the runs; copies of the path would take megabytes in all of them.
       expect(Math.min(...grown)).toBeLessThan(2 ** 20);
     },
     LONGEST_MS,

@@ -28,8 +28,8 @@ export interface UnifiedOptions extends LineDiffOptions {
   /** Unchanged lines around a change. Default 3. */
   readonly context?: number | undefined;
   /**
-   * Colours as in git (ANSI). Control characters except tab are then escaped, as `^X` or `<U+0085>`, and so are
-   * characters that change the direction of text. Default false.
+   * Colours as in git (ANSI). Control characters except tab are then escaped, as `^X` or `<U+0085>`, and so are U+202A to
+   * U+202E and U+2066 to U+2069, which change the direction of text. Default false.
    */
   readonly color?: boolean | undefined;
 }
@@ -37,7 +37,7 @@ export interface UnifiedOptions extends LineDiffOptions {
 /**
  * Returns a file's changes as unified text in the form of `git diff`, which `git apply` and `patch` read; empty if
  * nothing differs. Content with NUL in its first 8,000 bytes, or that is not UTF-8, is binary: the text only says that
- * it differs, and cannot be applied. Names with control characters, `"` or `\` are quoted.
+ * it differs, and cannot be applied. Names with ASCII control characters, `"` or `\` are quoted.
  *
  * Lines end with `\n`; a `\r` before it belongs to the line.
  * @throws TypeError, RangeError for invalid options

@@ -20,10 +20,10 @@ export interface OverlayOptions extends ContextOptions {
 }
 
 /**
- * Returns a filesystem over another one, which it sees frozen and never changes; to see a host directory live, with
- * what other programs change in it, use `openWorkspace(dir, { store: 'memory:' })` of `@scratchfs/workspace`. Whatever
- * is written, moved or removed stays in memory, everything else is read from the lower filesystem on demand. Deletions
- * are real, and every operation except `setLimits` works, including checkpoints, forks, transactions and hard links.
+ * Returns a filesystem over another one, which it never changes. To see a host directory live, with what other programs
+ * change in it, use `openWorkspace(dir, { store: 'memory:' })` of `@scratchfs/workspace`. Whatever is written, moved or
+ * removed stays in memory, everything else is read from the lower filesystem on demand. Deletions are real, and every
+ * operation except `setLimits` works, including checkpoints, forks, transactions and hard links.
  *
  * If the lower filesystem is synchronous and can fork, it is seen in its state at this call. Otherwise every part is
  * seen as it was first read: names and metadata are read once, contents when they are needed; a file that was changed

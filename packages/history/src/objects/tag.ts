@@ -9,7 +9,7 @@ export interface Tag {
   readonly object: ObjectId;
   readonly type: ObjectType;
   readonly name: string;
-  /** Undefined for very old tags. */
+  /** Undefined if the tag has none, as very old tags do not. */
   readonly tagger: Signature | undefined;
   readonly message: string;
 }

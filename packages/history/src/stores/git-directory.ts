@@ -30,9 +30,9 @@ export interface GitDirectoryOptions extends RepositoryCall {
 const MIN_PACKED_OBJECTS = 100;
 const MAX_OBJECT_BYTES = 256 * 2 ** 20;
 const OBJECT_MODE = 0o444;
-/** Number of loose objects that a prune deletes in one transaction. */
+/** Maximum number of loose objects that a prune deletes together. */
 const DELETED_AT_ONCE = 256;
-/** Limits of a pack that a prune writes. */
+/** Bytes and objects after which a prune writes a pack. */
 const MAX_BATCH_BYTES = 8 * 2 ** 20;
 const MAX_BATCH_OBJECTS = 2_000;
 /** Names in a repository that git writes beside a work tree, for reflogs, and during its commands. */
@@ -42,7 +42,7 @@ const GIT_CACHES = /^(?:commit-graphs?|multi-pack-index.*|.*\.(?:keep|promisor|b
 
 /**
  * A repository in git's own layout on any filesystem. git can clone, log and check it. Objects that git has written can
- * be read, packs included. Keeps packs open until it is closed.
+ * be read, packs included. Keeps packs open; `close` closes them.
  */
 export class GitDirectory implements Repository {
   readonly #refs: GitRefs;
@@ -106,7 +106,7 @@ export class GitDirectory implements Repository {
     return new GitDirectory(fileSystem, path, format, primitives, maxObjectBytes);
   }
 
-  /** Creates an empty repository as `git init --bare` does, or opens an existing one. */
+  /** Creates an empty bare repository, or opens an existing repository. */
   static async init(
     fileSystem: FileSystem,
     options: GitDirectoryOptions & { readonly format?: ObjectFormat; readonly branch?: string } = {},
@@ -235,7 +235,7 @@ export class GitDirectory implements Repository {
     const path = this.#loose(object.id);
     const bytes = await this.primitives.deflate(concat([headerOf(object), object.body]));
     await this.fileSystem.mkdir(parentPath(path), { recursive: true, signal: call?.signal });
-    // The filesystem writes a file in one step, so it is either complete or missing.
+    // Relies on the filesystem to write a file in one step: it is then either complete or missing.
     await this.#writeOnce(path, bytes, call);
   }
 

@@ -16,7 +16,7 @@ export interface Pack {
   readonly index: Uint8Array;
 }
 
-/** Encodes objects as one pack without deltas, and its index. The same objects give the same name in any order. */
+/** Encodes objects as one pack without deltas, and its index. The order of the objects does not change the name. */
 export async function writePack(
   objects: readonly NamedObject[],
   format: ObjectFormat,

@@ -3,7 +3,7 @@ import { archiveError } from './archive-error.js';
 /** The first bytes of gzip. A tar archive begins with a name, and these bytes are not UTF-8. */
 const MAGIC = [0x1f, 0x8b];
 
-/** Returns the stream without its gzip compression, if it has one. Nothing is read before the result is. */
+/** Returns the stream without its gzip compression, if it has one. Reads nothing before the result is read. */
 export function unzipped(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const source = stream.getReader();
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;

@@ -33,7 +33,7 @@ describe('backendSuite', () => {
   }
 });
 
-/** The faulty backend checks the signal itself and does not pass it on. */
+/** Makes `load` and `commit` check the signal before they begin. */
 function withSignals(backend: Backend): Backend {
   return new Proxy(backend, {
     get(target, key) {

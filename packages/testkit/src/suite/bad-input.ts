@@ -2,7 +2,7 @@ import type { FileSystem } from '@scratchfs/core';
 import { equal } from './assert.js';
 import { type Add, plant } from './context.js';
 
-/** Bad input: each gets a clear error and changes nothing. */
+/** Cases of bad input: each gets a clear error and changes nothing. */
 export function badInputCases(add: Add): void {
   const withOptions: Readonly<Record<string, (fs: FileSystem, options: never) => unknown>> = {
     mkdir: (fs, options) => fs.mkdir('/new', options),

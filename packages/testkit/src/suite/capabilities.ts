@@ -38,7 +38,7 @@ function library(): FileSystem {
   return readonly(fs);
 }
 
-/** Every layer, over any filesystem. */
+/** The layers of core, over any filesystem. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   readonly: (lower) => readonly(lower),
   'restrict that permits everything': (lower) => restrict(lower, open),

@@ -1,7 +1,7 @@
 import { equal, ok } from './assert.js';
 import { type Add, collect, plant, utf8 } from './context.js';
 
-/** All fields of an entry, and `stat`. */
+/** Cases of the fields of an entry, and of `stat`. */
 export function entryCases(add: Add): void {
   add('a file entry has every field', async ({ fs, clock }) => {
     await fs.mkdir('/d');

@@ -63,8 +63,8 @@ const SECTIONS = {
 export type FileSystemSection = keyof typeof SECTIONS;
 
 /**
- * Tests of every filesystem, method by method, with its promise methods and, if there are any, its `…Sync` methods.
- * After each case, the statistics must equal a recount; a refused call must change nothing.
+ * Tests that every filesystem must pass, method by method, with its promise methods and, if there are any, its `…Sync`
+ * methods. After each case, the statistics must equal a recount; a refused call must change nothing.
  */
 export function fileSystemSuite(options: FileSystemSuiteOptions): void {
   const { test, create, openAgain } = options;

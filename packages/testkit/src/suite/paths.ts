@@ -2,7 +2,7 @@ import { HOSTILE_NAMES, LONG_NAMES, TOO_LONG_NAMES } from '../names.js';
 import { equal } from './assert.js';
 import { type Add, collect, plant } from './context.js';
 
-/** Path rules, and names that break naive code. */
+/** Cases of the path rules, and of names that break naive code. */
 export function pathCases(add: Add): void {
   const examples: readonly [string, string, string][] = [
     ['backslashes become slashes', '\\src\\file.txt', '/src/file.txt'],

@@ -35,7 +35,7 @@ interface StorageContext {
   fails(call: () => Promise<unknown>, ...names: readonly string[]): Promise<void>;
 }
 
-/** Tests of every `Storage`, synchronous or not: its operations, with their order, atomicity and counts. */
+/** Tests that every `Storage` must pass, synchronous or not: its operations, with their order, atomicity and counts. */
 export function storageSuite({ test, create, name = 'Storage' }: StorageSuiteOptions): void {
   const add = (title: string, run: (context: StorageContext) => Promise<void>): void => {
     test.it(title, async () => {

@@ -54,7 +54,7 @@ function plainFsError(error: FsError, own: readonly string[], isVisible: IsShown
     : plain;
 }
 
-/** Reports whether no field of an error names anything else. The stack is left out: it repeats the message. */
+/** Reports whether `isClean` accepts every name in an error's fields and message. The stack repeats the message. */
 function isPlain(error: Error, isClean: IsShown): boolean {
   const { stack: _stack, ...fields } = Object.getOwnPropertyDescriptors(error);
   return (
@@ -62,7 +62,7 @@ function isPlain(error: Error, isClean: IsShown): boolean {
   );
 }
 
-/** Reports whether no text in a value names anything else. False for deep values, and objects other than records. */
+/** Like {@link isPlain}, for one value. False for deep values, and for objects that are neither records nor arrays. */
 function isPlainValue(value: unknown, isClean: IsShown, depth = 0): boolean {
   if (typeof value === 'string') return namesIn(value).every(isClean);
   if (typeof value !== 'object' || value === null) return true;
