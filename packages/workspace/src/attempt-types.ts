@@ -388,8 +388,8 @@ export interface Attempt {
   conflicts(options?: CallOptions): Promise<readonly Conflict[]>;
   /**
    * Runs a command on the attempt's files, confined by the operating system.
-   * @throws OsSandboxUnavailableError; WorkspaceError `closed`, `branch-switched`; FsError, such as ENOENT for `cwd` or
-   *   EFBIG for more than the limits allow
+   * @throws OsSandboxUnavailableError; WorkspaceError `closed`, `branch-switched`, `replaced`; FsError, such as ENOENT
+   *   for `cwd` or EFBIG for more than the limits allow
    */
   run(command: string | readonly string[], options?: RunOptions): Promise<RunResult>;
   /** Creates an attempt that begins with the changes of this one, now or after an operation. It is never live. */

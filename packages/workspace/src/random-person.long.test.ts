@@ -23,7 +23,7 @@ const STEPS = Number(process.env['PERSON_STEPS'] ?? 30);
 const FIRST_SEED = Number(process.env['PERSON_SEED'] ?? 1);
 const SEEDS = Number(process.env['PERSON_SEEDS'] ?? 2);
 const HAS_OS_SANDBOX = existsSync('/usr/bin/bwrap');
-/** Logs every step. */
+/** True to log every step. */
 const TRACE = process.env['PERSON_TRACE'] !== undefined;
 
 type Tree = ReadonlyMap<string, Found>;
@@ -66,7 +66,7 @@ const missing = (wanted: Iterable<string>, tree: Tree, pattern: RegExp): string[
 async function lost(lines: ReadonlyMap<string, string>, attempt: Pick<Attempt, 'fileSystem'>): Promise<string[]> {
   const gone: string[] = [];
   for (const text of missing(lines.keys(), await view(attempt), AGENT)) {
-    // What lies in a directory that cannot be listed can be read by its name.
+    // A file in a directory that cannot be listed can be read by its name.
     const read = await attempt.fileSystem.readText(lines.get(text) as string).catch(String);
     if (!read.includes(text)) gone.push(`${text} of ${lines.get(text)}: ${read.slice(0, 100)}`);
   }
@@ -113,13 +113,13 @@ function isIgnoredOnDisk(path: string, found: Found | undefined, disk: Tree): bo
   return IGNORED.test(path) && found !== undefined && same(found, disk.get(path) ?? found);
 }
 
-/** Returns what tells an entry of the disk from a later one at its path. */
+/** Returns a text that differs between an entry of the disk and a later one at its path. */
 function identity(path: string): string {
   const { ino, birthtimeMs } = lstatSync(directory + path);
   return `${ino} ${birthtimeMs}`;
 }
 
-/** What is known of an attempt. */
+/** Facts about an attempt that the checks need. */
 class Known {
   /** Lines of the person that the agent has seen and removed, with the paths where the disk had them. */
   readonly removed = new Map<string, Set<string>>();
@@ -127,7 +127,7 @@ class Known {
   readonly told = new Map<string, Iterable<string>>();
   /** Lines of the agent that only the attempt had after an operation. */
   readonly own = new Map<number, ReadonlyMap<string, string>>();
-  /** Files of the disk, by path, that were in a directory when the attempt moved it last. */
+  /** Identities of the files of the disk, by path, that were in a directory when the attempt moved it last. */
   readonly moved = new Map<string, string>();
 }
 
@@ -164,7 +164,7 @@ class Scene {
     return known;
   }
 
-  /** Lines that only the attempt has. */
+  /** Returns lines of the agent that only the attempt has, each with a path. */
   own(shown: Tree, disk: Tree): ReadonlyMap<string, string> {
     const onDisk = texts(disk, AGENT);
     return new Map(
@@ -254,7 +254,7 @@ class Scene {
         );
         this.check(`${text} of ${paths} is lost`, isSeen, true);
       } else {
-        // What an accept has moved is what other attempts have removed too.
+        // An accept may have moved lines that other attempts have removed: their new paths count as removed too.
         for (const { removed } of this.known.values())
           if (removed.has(text)) for (const place of places) removed.get(text)?.add(place);
       }
@@ -324,7 +324,7 @@ class Scene {
     const accept = this.accepts.get(key);
     const isAccept = target?.tool === 'accept';
     const isWriting = attempt.isLive === true || isAccept;
-    // What the accept itself has written, such as a file that another attempt's accept had removed.
+    // Changes that the accept itself has made, such as a file that another attempt's accept had removed.
     const changes = isAccept ? target.changes : [];
     const written = changes.filter((change) => change[tool === 'undo' ? 'before' : 'after'] === null);
     const { code, before, after } = await this.step(

@@ -13,7 +13,7 @@ import { withWorkspace, workspaceDirectory } from '../workspace/open.js';
 interface Check {
   readonly name: string;
   readonly ok: boolean;
-  /** What was found, or what is missing. */
+  /** Text that says what was found or what is missing. */
   readonly text: string;
   readonly hint?: string;
   /** True if scratchfs can be used without it, except for some commands. */

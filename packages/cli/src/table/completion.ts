@@ -58,7 +58,7 @@ function bash(table: readonly CommandSpec[]): string {
     `      -[Ca]?*) value="\${word:2}" word="\${word:0:2}" ;;`,
     '      -C|--directory|--store|--attempt|-a|--at) ((index++)) ;;',
     '    esac',
-    // Of the completed line, only `~/` is expanded, and quotes and backslashes are removed.
+    // In words of the completed line, only `~/` is expanded, and quotes and backslashes are removed.
     `    value="\${value//[\\"\\'\\\\]/}"`,
     `    [[ "$value" == "~/"* ]] && value="$HOME/\${value:2}"`,
     '    case "$word" in',

@@ -79,8 +79,9 @@ function numbersOf({ additions, deletions, binary }: PathDiff, style: Style): st
 }
 
 /**
- * Returns a path's changes in git's format. In a pipe, names and text are exact, so that `git apply` can read them. For
- * a directory there is one line, which git skips; of a binary file, a line says only that it differs.
+ * Returns a path's changes in git's format. In a pipe, names and text are exact, so that `git apply` can read them,
+ * unless an entry became another kind. For a directory there is one line, which git skips; of a binary file, a line
+ * says only that it differs.
  */
 export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTerminal'>): string[] {
   const { style } = output;

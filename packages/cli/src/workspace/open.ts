@@ -175,7 +175,7 @@ async function hasPath(fileSystem: FileSystem, path: string, signal: AbortSignal
     return true;
   } catch (error) {
     if (!isFsError(error)) throw error;
-    // What cannot be looked at may exist.
+    // A path that cannot be looked at may exist.
     return error.code !== 'ENOENT' && error.code !== 'ENOTDIR';
   }
 }

@@ -148,7 +148,7 @@ describe('a session', () => {
     await expect.poll(() => received).toBeGreaterThan(0);
     socket.pause();
     const data = 'x'.repeat(MAX_BACKLOG_BYTES / 8);
-    // What the system holds for both ends is at most some 10 MiB.
+    // The system holds at most some 10 MiB for both ends.
     for (let i = 0; i < 30 * 8; i++) {
       await servers.at(-1)?.server.sendLoggingMessage({ level: 'info', data });
       if (i % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 1));

@@ -5,7 +5,7 @@ import type { McpWorkspaceServer } from '../server/workspace-server.js';
 /** Revisions with a handshake, and those without. */
 export type Era = 'legacy' | 'modern';
 
-/** What a person does with a form. */
+/** Reply of a person to a form. */
 export type Reply = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: Record<string, unknown> };
 
 export interface Connection {

@@ -75,7 +75,7 @@ export function summarize(changes: readonly OperationChange[]): string {
   if (first === undefined) return 'Nothing changed';
   const moved = changes.find(({ from }) => from !== undefined);
   const gone = changes.filter(({ path, after }) => after === null && path !== moved?.from);
-  // What was changed in a removed directory went with it, and the log does not know what else was there.
+  // Changes in a removed directory went with it, and the log does not know what else was there.
   const isTop = gone.length === changes.length && changes.every(({ path }) => isWithin(path, first.path));
   if (isTop) return `Remove ${quote(first.path)}`;
   if (moved !== undefined && changes.length === 2) return `Move ${quote(moved.from as string)} to ${quote(moved.path)}`;

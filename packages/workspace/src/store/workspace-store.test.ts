@@ -77,7 +77,7 @@ describe('the place of the store', () => {
     expect(readdirSync(project)).toEqual([]);
     const other = await opened();
     await store.claim();
-    // What another process has created is seen.
+    // A store that another process has created is seen.
     expect(await other.fileSystem.exists('/workspace')).toBe(true);
     await other.fileSystem.mkdir('/attempts');
     expect(await store.fileSystem.exists('/attempts')).toBe(true);
