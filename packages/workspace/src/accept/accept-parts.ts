@@ -16,7 +16,7 @@ export interface AcceptParts {
   readonly log: OperationLog;
   readonly pending: PendingAccepts;
   readonly moves: MovedDirectories;
-  /** Directories of the disk that an accept never changes. */
+  /** Directories of the disk that an accept leaves alone. */
   readonly readOnly: ReadOnlyPaths;
   readonly clock: () => number;
 }

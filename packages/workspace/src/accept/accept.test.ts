@@ -189,7 +189,7 @@ describe('attempt.accept()', () => {
         await attempt.undo();
         await attempt.undo();
         expect([read(disk, 'b/c.txt'), existsSync(join(disk, 'moved'))]).toEqual(['c\n', false]);
-        // What was removed is made anew on the disk, and still shows at its new path.
+        // The undo makes removed files anew on the disk, and they still show at their new path.
         expect((await fs.readdir('/moved')).sort()).toEqual(['c.txt', 'd.txt', 'e.txt']);
         expect(await fs.readText('/moved/c.txt')).toBe('c\n');
         expect((await attempt.refresh()).conflicts).toEqual([]);

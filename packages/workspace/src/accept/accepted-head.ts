@@ -89,7 +89,7 @@ class Rebase {
     const { path, base, now } = accepted;
     const names = pathSegments(path);
     const entry = entryAt(this.#draft.current, names);
-    // A path in a removed or moved directory has no entry of its own in the head.
+    // A path in a removed or moved directory may have no entry of its own in the head.
     if (entry === undefined) {
       const isRemoved = !this.isPlanned && accepted.before === null && !this.#isInMoved(names);
       // Another operation has removed what this one created on the disk.

@@ -71,7 +71,7 @@ export function sortedChanges(changes: readonly AttemptChange[]): AttemptChange[
     .map(({ path, from, base, now, link, conflict }) => {
       const old = from === undefined ? undefined : byPath.get(from);
       const isRenamed = old !== undefined && old.now === null && old.base?.kind === now?.kind;
-      // Of a file with several names, a name that was removed looks like one that was moved over another.
+      // For a file with several names, a removed name looks like one that was moved over another.
       const source = link === undefined ? from : undefined;
       const moved = !isRenamed ? {} : base === null ? { from } : { source };
       return { path, base, now, link, conflict, ...moved };

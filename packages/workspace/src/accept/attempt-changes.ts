@@ -248,7 +248,7 @@ class Collector {
     return { path, code: 'directory', base: node.origin?.state ?? null, disk, attempt: stateOf(node) };
   }
 
-  /** Adds the removal of everything under a lower directory that the attempt hides. */
+  /** Adds the removal of what is under a lower directory that the attempt hides. */
   async #remove(path: string, base: Base, isMoved: boolean, top = path): Promise<void> {
     for (const { name, record } of await listLower(this.contents.lower, path, this.options)) {
       const inside = joinPath(path, name);
@@ -330,7 +330,7 @@ class Collector {
     if (entries === undefined) return (record.kind === 'directory' ? ctime : birthtime) <= at;
     const key = entries.get(name)?.[1];
     if (key === undefined || record.kind === 'directory') return key === keyOf(record);
-    // A file that took the place of one, as editors save: the person's edit moves along.
+    // If a file or link was listed under the name, one that took its place, as editors save, moves along.
     return idOf(key) !== key;
   }
 

@@ -6,7 +6,7 @@ import type { HeadChanges } from '../delta/head-changes.js';
 import { stateOfRecord } from '../refresh/capture.js';
 import type { DiskDirectory, MovedDirectories } from '../store/moved-directories.js';
 
-/** Maximum number of moves that are followed from where a directory was: one for each accept, undo or redo. */
+/** Maximum number of moves of one directory that are followed. */
 const MAX_STEPS = 1_000;
 
 /** A moved directory of a head, with the lower path at which its files lie now. */

@@ -8,7 +8,7 @@ import { openWorkspace } from '../workspace.js';
 const directories = new Directories();
 afterAll(() => directories.remove());
 
-/** What git ignores in `pkg`, and a secret: none of it is an attempt's to remove. */
+/** Entries in `pkg` that git ignores, and a secret: an accept must not remove them. */
 const ALONE = ['pkg/node_modules/x/index.js', 'pkg/deep/er/dist/built.js', 'pkg/.env'];
 const TRACKED = ['pkg/a.txt', 'pkg/deep/er/b.txt', 'pkg/deep/er/dist/tracked.js'];
 

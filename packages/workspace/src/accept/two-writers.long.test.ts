@@ -15,7 +15,7 @@ const LINES = 120;
 const directories = new Directories();
 afterAll(() => directories.remove());
 
-/** Replaces, inserts and removes lines. Every new line is unlike all others, so that a lost one is noticed. */
+/** Replaces, inserts and removes lines. Each new line is unlike the others, so that a lost one is noticed. */
 function edited(lines: readonly string[], who: string, random: Random): { text: string; added: string[] } {
   const result = [...lines];
   const added: string[] = [];

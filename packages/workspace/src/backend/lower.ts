@@ -14,7 +14,7 @@ const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
 
 /**
  * The lower directory of an attempt: the user's directory on the disk. Its ids contain the time of birth, because a
- * disk gives the inode number of a removed file to a new one, while an attempt may still have changes of the removed
+ * disk may give the inode number of a removed file to a new one, while an attempt may still have changes of the removed
  * file.
  */
 export class Lower {
@@ -93,7 +93,7 @@ function upperResult(result: LoadResult, request: LoadRequest): LoadResult {
   };
 }
 
-/** Returns a key that differs for each node, and for a file or link also after each change. */
+/** Returns the key of a node: its id, for a file or link with its version. */
 export function keyOf({ id, kind, version }: NodeRecord): string {
   return kind === 'directory' ? String(id) : `${id} ${version}`;
 }

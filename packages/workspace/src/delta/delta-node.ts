@@ -186,7 +186,7 @@ export function isEqualChange({ base, earlier }: DeltaEntry, node: DeltaNode | n
   return earlier !== undefined && isSameState(base?.state ?? null, node && stateOf(node));
 }
 
-/** Reports whether two nodes are equal except for their `names`, or are both missing. */
+/** Reports whether two nodes have the same id, version and `began`, or are both missing. */
 export function isSameNode(a: DeltaNode | null, b: DeltaNode | null): boolean {
   if (a === null || b === null) return a === b;
   return a.id === b.id && a.version === b.version && a.began?.key === b.began?.key && a.began?.at === b.began?.at;

@@ -44,7 +44,7 @@ function countsBetween(before: Names, after: Names): Counts {
   return counts;
 }
 
-/** Returns the counts after changes. Copying a map is much faster than a visit of all nodes. */
+/** Returns the counts after changes. Copies a map in place of visiting all nodes. */
 function changedIds(ids: Counts, changes: Counts): Counts {
   let next: Map<NodeId, number> | undefined;
   for (const [id, by] of changes) {
@@ -65,7 +65,8 @@ function changedIds(ids: Counts, changes: Counts): Counts {
 export function shownId(head: Head, id: NodeId): NodeId {
   const ids = idsOf(head);
   let shown = id;
-  // The other names of a file of the disk lead to its entry in the table, but with a suffix it is one of the attempt.
+  // An id in the table of files with several names is that of the same file of the disk, but an id with a suffix must
+  // be free there.
   while (ids.has(shown) || (shown !== id && head.inodes.has(shown))) shown = `${shown}${OTHER}`;
   return shown;
 }
@@ -74,8 +75,8 @@ const OTHER = '~';
 
 /**
  * Tracks how the shown ids of nodes of the disk change while an attempt object is used, because the attempt changes
- * such a node or undoes that. The listing of its directory on the disk then has the same version but other ids, so it
- * gets a suffix.
+ * such a node or undoes that. The listing of its directory on the disk then has the same version but other ids, so the
+ * version gets a suffix.
  */
 export class ShownIds {
   #names = NO_NAMES;
