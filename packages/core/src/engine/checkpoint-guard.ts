@@ -32,7 +32,7 @@ class CheckpointGuard implements ComposedGuard {
   readonly guards = [REFUSE_CHANGES];
   readonly hides = false;
 
-  /** Called only by {@link checkpointContext}, with the guard that is here already. */
+  /** Adds nothing: {@link checkpointContext} adds the guard that is here already. */
   and(): ComposedGuard {
     return this;
   }
@@ -59,7 +59,7 @@ class CheckpointGuard implements ComposedGuard {
   shown(error: unknown): unknown {
     return error;
   }
-  /** Never called, because nothing is hidden. */
+  /** Not needed, because nothing is hidden. */
   stats(): FileSystemStats {
     return refuseState('restore');
   }

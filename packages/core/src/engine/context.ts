@@ -32,7 +32,7 @@ export interface ContextOptions {
    * Default `'stored'`.
    */
   readonly limits?: Limits | 'stored' | undefined;
-  /** Returns epoch milliseconds, -8.64e15 to 8.64e15, for every new time. Default: the system's clock. */
+  /** Returns epoch milliseconds, -8.64e15 to 8.64e15, for new times. Default: the system's clock. */
   readonly clock?: (() => number) | undefined;
   /** Returns a whole number from 0 to `below` - 1, for `mkdtemp` and ids. Default: the platform's random numbers. */
   readonly random?: ((below: number) => number) | undefined;

@@ -82,8 +82,8 @@ export interface SyncExecutor extends Executor {
   fork(from: Checkpoint | string | undefined, signal?: AbortSignal): Promise<SyncExecutor>;
   transactionSync<T>(work: (executor: SyncExecutor) => T): T;
   /**
-   * Returns a view for one of the filesystem's own operations, which check everything before they write. Call `leave`
-   * after an operation that may have changed something.
+   * Returns a view for one of the filesystem's own operations, which leave no changes if they throw. Call `leave` after
+   * an operation that may have changed something.
    */
   enter(context: Context): View;
   leave(view: View): void;

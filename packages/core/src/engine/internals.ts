@@ -127,7 +127,7 @@ export class Internals implements SyncTrustedApi {
   }
 
   /**
-   * Runs a method's operation, which checks everything before it writes. In memory it gets the caller's own options and
+   * Runs a method's operation, which must leave no changes if it throws. In memory it gets the caller's own options and
    * content, and copies of them if it has to wait for the content of a file.
    */
   do<R, O, D extends Content | undefined>(

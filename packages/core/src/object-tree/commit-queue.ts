@@ -243,7 +243,7 @@ export class CommitQueue {
     while (this.#queue.length > 0) {
       let items: readonly PendingOperation[] | undefined;
       try {
-        // Groups everything requested in the same turn, including requests by callers that have just got a result.
+        // Waits so that requests of the same turn are grouped, also those by callers that have just got a result.
         await (this.#isNear ? this.#options.calls.shortTurn() : this.#options.calls.nextTurn());
         items = this.#nextGroup();
         if (items.length === 0) continue;

@@ -41,9 +41,8 @@ export interface StoredObject {
  *
  * **Failures** are {@link StorageError}s. Their fields decide what happens next, whatever the text says:
  *
- * - `retryable`: the same request is sent again, after a pause. Default: true for `unavailable` and `timeout`. Leave it
- *   true for a `swapHead` that may have happened: the head is read before anything is sent again. With false, the error
- *   reaches the caller.
+ * - `retryable`: the same request may be sent again, after a pause. Default: true for `unavailable` and `timeout`. Leave
+ *   it true for a `swapHead` that may have happened: the head is read before anything is sent again.
  * - `mayHaveHappened`: the request may have taken effect, or may take effect later. It matters for `swapHead`, `commit`
  *   and deletions; the other requests are harmless when they arrive late or twice. Default: true for `unavailable` and
  *   `timeout`. A store that has refused the request, or has not sent it, sets it to false.
@@ -55,9 +54,9 @@ export interface StoredObject {
  * cause of an `unavailable`. Because it says nothing about the outcome, it counts as `mayHaveHappened`. A result of the
  * wrong form, such as `null` for `undefined`, is an `unsupported` that names the method.
  *
- * **`call.signal`** aborts when the caller has given up, when the request has taken longer than `timeoutMs`, or when
- * the storage is closed. The request is not awaited any more, so a store may ignore the signal; one that can stop the
- * request saves work. What it throws then is ignored.
+ * **`call.signal`** aborts when the request has taken longer than `timeoutMs`, and for some requests when the caller has
+ * given up or the storage is closed. The request is not awaited any more, so a store may ignore the signal; one that can
+ * stop the request saves work. What it throws then is ignored.
  */
 export interface ObjectStore {
   /**

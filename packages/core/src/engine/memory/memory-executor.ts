@@ -59,8 +59,8 @@ export class MemoryExecutor implements SyncExecutor {
     readonly feed = new ChangeFeed(),
     limits?: Limits,
     /**
-     * Set for the state of a checkpoint, which never changes: throws if the checkpoint is no longer held, or the
-     * storage is closed.
+     * Set for the state of a checkpoint, which does not change, and for its forks: throws if the checkpoint is no
+     * longer held, or the storage is closed.
      */
     readonly checkHeld?: () => void,
   ) {

@@ -21,7 +21,7 @@ import type { ViewSource } from '../view/view-state.js';
 import { View } from '../view.js';
 import { locationAt, nodeAt, type TransactionRecord } from './transaction-record.js';
 
-/** The view of a transaction in memory. It records the nodes that are relied on, and every step. */
+/** The view of a transaction in memory. It records the nodes that are relied on, and the steps that change the tree. */
 export class TransactionView extends View {
   readonly #record: TransactionRecord;
 

@@ -116,7 +116,7 @@ export class OptimisticTransaction implements ViewSource {
   isLost = false;
   /** True if something was refused at a limit, which another client may have changed since. */
   hasMetLimit = false;
-  /** The limits on which every result of the transaction relies. */
+  /** The limits on which the results of the transaction rely. */
   readonly limits: Limits;
   #hasOld = false;
   #prepared: Map<NodeId, Prepared> | undefined;

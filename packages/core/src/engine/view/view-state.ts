@@ -59,7 +59,7 @@ export interface ViewSource extends Source {
 export abstract class ViewState {
   /** True if a lookup was for a write. */
   seeksToWrite = false;
-  /** Undefined if everything is in the tree. */
+  /** Undefined without a source. */
   readonly loader: Loader | undefined;
   #now: number | undefined;
   #isLate = false;
