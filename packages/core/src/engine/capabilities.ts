@@ -25,8 +25,8 @@ export const CHECKPOINT_CAPABILITIES: Capabilities = Object.freeze({
 });
 
 /**
- * Returns the abilities inside a transaction: without checkpoints and what needs them, forks, nested transactions and
- * shared watch.
+ * Returns the abilities inside a transaction: no checkpoints and nothing that needs them, no forks, no nested
+ * transactions and no shared watch.
  */
 export function inTransaction(capabilities: Capabilities): Capabilities {
   return Object.freeze({

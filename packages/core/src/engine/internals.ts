@@ -59,7 +59,7 @@ type RunBeside = (
   options?: CallOptions,
 ) => Promise<RestoredPaths>;
 
-/** Restores a path from a checkpoint. */
+/** An operation that restores a path from a checkpoint. */
 export type BesideOperation = (view: View, kept: View, path: string) => RestoredPaths;
 
 /**

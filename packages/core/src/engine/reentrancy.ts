@@ -3,8 +3,8 @@ let depth = 0;
 
 /**
  * Calls foreign code in the middle of an operation, such as a guard, the filesystem under an overlay, or a function
- * that returns a file's content. That code may read the filesystem that is calling it. Its reads get a view of their
- * own, so that they do not disturb the operation.
+ * that returns a file's content. That code may read the filesystem that is calling it. {@link isCallingOutside} shows
+ * the executor that such a read must not disturb the operation.
  */
 export function callOutside<R>(call: () => R): R {
   depth += 1;

@@ -149,7 +149,7 @@ export class CommitQueue {
   readonly #backoff: CommitBackoff;
   /** Number of the commit from which on this client compacts again. */
   #compactsFrom = 0;
-  /** Contents that a compaction could not read, which later compactions leave out. */
+  /** Contents that a compaction could not read, for later ones to leave out. */
   readonly #unreadable = new Set<string>();
 
   constructor(options: CommitQueueOptions) {

@@ -25,7 +25,7 @@ export interface Registered {
 
 /**
  * Records the start states of forks in the head of the filesystem. The filesystem's resources are kept until it and all
- * forks are closed. A record that could not be removed is removed with the next edit.
+ * forks are closed. If a record cannot be removed, the next edit tries again.
  */
 export class ForkRegistry {
   readonly #commits: CommitQueue;

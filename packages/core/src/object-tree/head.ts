@@ -48,7 +48,9 @@ export interface ClientRecord {
   readonly commit: number;
 }
 
-/** Progress of compactions. Both start with the number of the first head, which a fork has of its own. */
+/**
+ * Progress of compactions. Both numbers start with the commit of the first head; a fork has a first head of its own.
+ */
 export interface CompactionProgress {
   /** Number of the commit with the last compaction, small or large. */
   readonly small: number;

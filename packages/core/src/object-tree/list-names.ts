@@ -9,7 +9,7 @@ export const MAX_DELETE_NAMES = 1_000;
 
 /**
  * Returns all names that begin with a prefix, each once.
- * @throws StorageError; `unavailable` if the listing has no end
+ * @throws StorageError, such as `unavailable` if {@link MAX_EMPTY_PAGES} pages in a row have no new name
  */
 export async function listNames(
   store: ObjectStore,

@@ -90,7 +90,7 @@ export class StateLoader {
       return await this.loadFrom(reader, requests, signal);
     } catch (error) {
       if (!(error instanceof ObjectMissing)) throw error;
-      // Any newer head will do: a caller that starts again reads it.
+      // A caller that starts again then reads a newer head.
       await this.#options.heads.refresh();
       throw new StorageError('conflict', 'The state that was read has been replaced, and was collected', {
         retryable: false,

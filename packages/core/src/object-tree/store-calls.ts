@@ -54,7 +54,7 @@ export class StoreCalls {
     }
   }
 
-  /** Waits until other tasks that are ready have run: a turn of the event loop, which takes about a millisecond. */
+  /** Waits for a turn of the event loop, which takes about a millisecond. */
   async nextTurn(): Promise<void> {
     await this.#options.timer.sleep(0, this.#unstopped);
     this.#yielder.restart();

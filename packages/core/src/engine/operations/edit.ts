@@ -105,10 +105,7 @@ function textOf(view: View, file: FileNode, path: string): string {
   return text.includes('\ufffd') ? runSteps(strict(fileBytes(view, file, path), path)) : text;
 }
 
-/**
- * Decodes bytes that an edit writes back as text. @throws FsError EINVAL if they are not UTF-8, because they would be
- * lost
- */
+/** Decodes bytes that an edit writes back. @throws FsError EINVAL if they are not UTF-8: as text they would change */
 function* strict(bytes: Uint8Array, path: string): Steps<string> {
   try {
     return yield* decodedStrictly(bytes);

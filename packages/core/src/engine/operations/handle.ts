@@ -143,7 +143,7 @@ function locate(view: View, { file, path }: HeldFile, syscall: string): FileNode
   if (node !== undefined && node.kind !== SYMLINK && node.id === file.id) return node;
   const inode = view.tree.inodes.get(file.id)?.node;
   const nameless = file.detached ?? (inode?.kind === FILE ? inode : undefined);
-  // It was not found by its path, so the guard has not been asked about it.
+  // The file was not found by its path, so the guard has not been asked about it.
   view.context.guard?.check(file.path, access, syscall, path, nameless);
   if (nameless !== undefined) return nameless;
   throw new FsError('ESTALE', { ...details, hint: 'Another client has moved or removed the open file' });

@@ -184,7 +184,7 @@ function move(view: View, from: string, to: string, ifVersion: string | undefine
   const node = named(source);
   if (node === undefined) throw new FsError('ENOENT');
   expectVersion(view, node, ifVersion, 'rename', from, sourcePath);
-  // Only now is a too long name of the target an error.
+  // A name of the target that is too long is an error only from here on.
   named(target);
   if (sourcePath === targetPath) return;
   if (node.kind === DIRECTORY && isWithin(targetPath, sourcePath)) throw new FsError('EINVAL');

@@ -78,7 +78,7 @@ export function readFile(
   return codec === undefined ? fileText(view, file, path) : codec.decode(fileBytes(view, file, path));
 }
 
-/** Returns the encoding of the text to return, or undefined for bytes. */
+/** Returns the encoding of the text that a read returns; undefined for bytes. */
 export function encodingOfRead(options: ReadFileOptions | TextEncoding | null | undefined): string | undefined {
   const { encoding, flag } = checkOptions<ReadFileOptions>(options, ['encoding', 'flag'], 'readFile');
   if (flag !== undefined) checkOneOf(flag, ['r', 'r+'], 'flag');

@@ -84,7 +84,7 @@ export class BackendClient {
   ): Promise<CommitResult | 'absent'> {
     const { timer, retries, timeoutMs } = this.#options;
     const tries = signal?.aborted === true ? 1 : retries + 1;
-    // After an abort, before or during the call, the storage has a grace period.
+    // An abort before or during the call leaves the storage a grace period.
     const late = new AbortController();
     const replied = new AbortController();
     const hurry = (): void =>

@@ -47,7 +47,7 @@ function isAsKnown(check: Check, cache: NodeCache): boolean {
   return record?.directory?.[check.kind] === check.version;
 }
 
-/** Returns the deepest directory that contains, or is, everything that was read. */
+/** Returns the deepest common directory of the preconditions, except those that only confirm a path. */
 function commonDirectory(checks: readonly Check[]): string {
   let top: string | undefined;
   for (const check of checks) {

@@ -76,9 +76,9 @@ function isOfVersion(check: Check): check is Extract<Check, { kind: 'entry' }> {
 const NOTHING_CHECKED = new CheckedVersions([]);
 
 /**
- * A client's cache of a remote storage. Nothing in it is trusted: an operation's preconditions confirm what it used,
- * unless all of that is known to be from one point in time. Each record has the number of the load that returned it,
- * negative if the data may be older than the load, or {@link OWN}. Records of one load are from one point in time.
+ * A client's cache of a remote storage. Its data may be stale: preconditions confirm what an operation used, unless all
+ * of that is known to be from one point in time. Each record has the number of the load that returned it, negative if
+ * the data may be older than the load, or {@link OWN}. Records of one load are from one point in time.
  */
 export class NodeCache {
   #nodes = new Map<NodeId, { readonly record: NodeRecord; readonly load: number }>();
@@ -516,8 +516,8 @@ export class NodeCache {
         covered: undefined,
       });
     }
-    // What the name leads to changed after the load that returned the rest of the directory, so neither the directory
-    // nor the node counts as part of that load any more.
+    // The name changed after the load that returned the rest of the directory, so neither the directory nor the node
+    // counts as part of that load any more.
     this.#detachFromLoad(parent);
     if (id !== undefined && id !== null) this.#detachFromLoad(id);
     this.#outdate(parentPath(path));

@@ -30,8 +30,8 @@ import type { CachedNames, NodeCache } from './node-cache.js';
 import type { NodeLoader } from './node-loader.js';
 
 /**
- * Number of times in a row that the same data may be missing again after it was loaded, as when other writers replace
- * it. Then the transaction gives up.
+ * The transaction gives up when the same data is missing again, although it was loaded, this many times in a row. Other
+ * writers may replace it each time.
  */
 const MAX_REPEATS = 3;
 
@@ -170,7 +170,7 @@ export class OptimisticTransaction implements ViewSource {
     this.#view.inner = this.inner;
   }
 
-  /** Loads the root, and starts. */
+  /** Loads the root, then restarts. */
   async open(signal?: AbortSignal): Promise<void> {
     await this.loader.loadRoot(signal);
     this.restart();
@@ -254,8 +254,7 @@ export class OptimisticTransaction implements ViewSource {
 
   /**
    * Must be called after loading missing data.
-   * @throws StorageError `conflict` if the same data is missing again and again, because the state that was read has
-   * changed
+   * @throws StorageError `conflict` if the same data is missing again {@link MAX_REPEATS} times in a row
    */
   checkProgress(needs: readonly Need[]): void {
     const first = JSON.stringify(needs[0]);

@@ -22,8 +22,9 @@ function isPassed(way: string, checks: readonly Check[]): boolean {
 }
 
 /**
- * Returns the preconditions without those that others imply. A path that leads to a node passes directories, but the
- * result depends only on the node. The directories matter only if nothing was found in them.
+ * Returns the preconditions without those that only say which node a path leads to, if another one is on an existing
+ * entry under that path. A path that leads to a node passes directories, but the result depends only on the node. The
+ * directories matter only if nothing was found in them.
  */
 export function* preconditionsOf(checks: readonly Check[]): Steps<readonly Check[]> {
   if (checks.length < 2) return checks;

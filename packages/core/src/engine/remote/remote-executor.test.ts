@@ -107,7 +107,7 @@ describe('a race that is lost again and again', () => {
         ++attempts <= lost ? { kind: 'conflict', checks: [0] } : inner.commit(batch);
       const paths: string[] = [];
       const fs = await open(changed(inner, { commit }));
-      // The target of the link is known one load later.
+      // A walk loads the target of the link after the link.
       for await (const { path } of fs.walk('/link')) paths.push(path);
       return { paths, attempts };
     };

@@ -391,9 +391,9 @@ export class RemoteExecutor implements Executor {
   }
 
   /**
-   * Opens an optimistic transaction for work that loads several times: from a pinned read if the backend has them, so
-   * that concurrent writers do not invalidate it; otherwise from the current state. A costly pin is taken only after
-   * the work has lost a race. The caller releases the transaction.
+   * Opens an optimistic transaction for work that loads several times: from a pinned read if the backend has pinned
+   * reads, so that concurrent writers do not invalidate it; otherwise from the current state. A costly pin is taken
+   * only after the work has lost a race. The caller releases the transaction.
    */
   async #open(
     context: Context,

@@ -31,7 +31,10 @@ export const systemTimer: Timer = {
     }),
 };
 
-/** A call that can be aborted. Its signal is created on demand: many backends never use it, and it is expensive. */
+/**
+ * A call that can be aborted. Its signal is created on demand, because that is expensive and many backends do not use
+ * it.
+ */
 class Call implements BackendCall {
   isAborted = false;
   #reason: unknown;

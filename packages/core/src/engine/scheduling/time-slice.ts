@@ -55,7 +55,7 @@ export async function runInSlices<T>(steps: Steps<T>, signal: AbortSignal | unde
   for (;;) {
     const step = steps.next();
     if (step.done) {
-      // The caller continues in the same turn of the event loop. If this slice is used up, other work runs first.
+      // The caller continues in this turn of the event loop, unless the slice is used up. Then other work runs first.
       if (yielder.isDue) await nextTurn();
       return step.value;
     }
