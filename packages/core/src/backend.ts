@@ -55,7 +55,7 @@ export interface DirectoryRecord {
   /** Number of names directly in it. */
   readonly count: number;
   /**
-   * Totals of everything under it, itself not counted. For the root, of the whole filesystem, where each file with
+   * Totals of everything under it, itself not counted. For the root, of the whole filesystem, in which each file with
    * several names counts once in `size`.
    */
   readonly totals: Totals;

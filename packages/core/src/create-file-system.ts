@@ -35,8 +35,8 @@ export interface FunctionFile {
 export type InitialFile = FileRecord | Content | FileFunction | FunctionFile;
 
 /**
- * Initial files by path: text, bytes, a {@link FileRecord} as `toJSON` returns it, or without a `storage` a function
- * that returns the content at the first read.
+ * Initial files by path: text, bytes, a {@link FileRecord} as `toJSON` returns it, or, without `storage`, a function or
+ * a {@link FunctionFile} that gives the content at the first read.
  */
 export type InitialFiles =
   | Readonly<Record<string, InitialFile>>

@@ -1,8 +1,8 @@
 import { escapeCharacter, UNSAFE_CHARACTERS } from './unsafe-characters.js';
 
 /**
- * Error codes of file operations, as Linux and `node:fs` name them. `ECHANGED` is one of this library, with the errno
- * of EBUSY: the entry does not have the version given as `ifVersion`.
+ * Error codes of file operations, as Linux and `node:fs` name them. `ECHANGED` is this library's own, with the errno of
+ * EBUSY: the entry does not have the version given as `ifVersion`.
  */
 export type FsErrorCode = keyof typeof REASONS;
 

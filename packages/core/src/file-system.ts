@@ -245,7 +245,8 @@ export interface FileSystem extends AsyncDisposable {
   readonly capabilities: Capabilities;
   /**
    * The filesystem's limits. Over a remote storage they are as this client last learned them: from its opening, from a
-   * write of its own, or from an operation that a limit refused. Stored limits hold even before this client learns them.
+   * write of its own, or from an operation that a limit refused. Stored limits hold even before this client learns
+   * them.
    */
   readonly limits: Limits;
   /** The promise methods as functions, which need no `this`: `const { readFile } = fs.promises`. */

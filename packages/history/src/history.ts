@@ -45,9 +45,7 @@ export interface HistoryOptions {
   readonly author?: Person | undefined;
   /** Returns the time in epoch milliseconds. Default: the system time. */
   readonly clock?: (() => number) | undefined;
-  /**
-   * Hashing and zlib. Default: implementations that run everywhere. `nodePrimitives` of `@scratchfs/host` uses Node's.
-   */
+  /** Hashing and zlib. Default: portable implementations. `nodePrimitives` of `@scratchfs/host` uses Node's. */
   readonly primitives?: Primitives | undefined;
   /**
    * Maximum number of entries that a version, or the difference of two, may have: files, links, submodules and
@@ -181,7 +179,7 @@ export class History {
     }, call);
   }
 
-  /** Undoes all changes since a version. The same as {@link checkout}. */
+  /** The same as {@link checkout}, to undo all changes since a version. */
   rollback(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     return this.checkout(version, fileSystem, call);
   }

@@ -5,7 +5,7 @@ import { decodeTag } from './objects/tag.js';
 import { decodeTree } from './objects/tree.js';
 import type { GitObjectStore, NamedObject, RepositoryCall } from './repository.js';
 
-/** Number of objects looked up at a time. */
+/** Maximum number of objects looked up at a time. */
 const BATCH_OBJECTS = 256;
 
 /**

@@ -9,7 +9,7 @@ export interface Hasher {
   digest(): Uint8Array;
 }
 
-/** Hashing and zlib, which a platform may have faster implementations of. The defaults run everywhere. */
+/** Hashing and zlib, which a platform may have faster implementations of. The defaults need nothing of Node. */
 export interface Primitives {
   hasher(format: ObjectFormat): Hasher;
   /** Returns a zlib stream (RFC 1950). */

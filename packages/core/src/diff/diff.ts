@@ -67,8 +67,8 @@ export interface FileSystemDiff {
 
 export interface DiffOptions {
   /**
-   * Include the contents of all files that differ, as `applyChanges` of `@scratchfs/host` needs them. They are in
-   * memory together. Default false.
+   * Include the contents of the listed files, as `applyChanges` of `@scratchfs/host` needs them. They are in memory
+   * together. Default false.
    */
   readonly contents?: boolean | undefined;
 }

@@ -42,7 +42,7 @@ export function* numberLines(a: Stretch, b: Stretch): Steps<LineNumbers> {
   return { left, right, count: table.count };
 }
 
-/** Fields of an entry: hash, start and end of the line where it was first met. */
+/** Fields of an entry: the line's hash, and the start and end of its first occurrence. */
 const ENTRY_FIELDS = 3;
 /** Entries per array, so that growing copies nothing. */
 const BLOCK_ENTRIES = 2 ** 14;

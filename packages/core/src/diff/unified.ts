@@ -28,8 +28,8 @@ export interface UnifiedOptions extends LineDiffOptions {
   /** Unchanged lines around a change. Default 3. */
   readonly context?: number | undefined;
   /**
-   * Colours as in git (ANSI). Control characters except tab are then escaped, as `^X` or `<U+0085>`, and so are U+202A to
-   * U+202E and U+2066 to U+2069, which change the direction of text. Default false.
+   * Colours as in git (ANSI). Control characters except tab are then escaped, as `^X` or `<U+0085>`, and so are U+202A
+   * to U+202E and U+2066 to U+2069, which change the direction of text. Default false.
    */
   readonly color?: boolean | undefined;
 }

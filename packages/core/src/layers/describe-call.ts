@@ -61,7 +61,7 @@ export function bytesOf(call: Call, result: unknown): number | undefined {
   }
 }
 
-/** Returns the size of content in bytes; that of text in the encoding of a method's options. */
+/** Returns the size of content in bytes. Text is measured in the encoding of the method's options. */
 function sizeIn(options: unknown, content: unknown): number | undefined {
   if (typeof content !== 'string') return sizeOf(content);
   const encoding = typeof options === 'string' ? options : (Object(options) as ReadFileOptions).encoding;

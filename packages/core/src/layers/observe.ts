@@ -75,8 +75,8 @@ export interface ObserveOptions {
  * and `compare` take code that sees the whole filesystem: their events have no paths.
  *
  * The listener is called before the caller gets its result. Its errors, thrown or rejected, go to
- * {@link ObserveOptions.onListenerError} instead of the caller. The filesystems that `fork` and `at` return are observed
- * too. `close` ends the layer; the lower filesystem stays open.
+ * {@link ObserveOptions.onListenerError} instead of the caller. The filesystems that `fork` and `at` return are
+ * observed too. `close` ends the layer; the lower filesystem stays open.
  *
  * @throws TypeError for arguments of a wrong type, such as a listener that is not a function
  * @example

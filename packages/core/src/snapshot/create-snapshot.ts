@@ -9,9 +9,10 @@ import { SnapshotCursor } from './snapshot-cursor.js';
 
 /**
  * Returns the entire state of a filesystem as bytes: names, contents, modes, owners, times, links. It shows one point
- * in time regardless of concurrent writes, and equal states give equal bytes on every storage. Checkpoints, limits and
- * open handles are not included, nor, under guards, what may not be read. Holes of sparse files are stored as zeros. A
- * remote storage does not report holes, so contents are loaded whole.
+ * in time regardless of concurrent writes; over a `mount` or a directory of the host it is as consistent as `walk`.
+ * Equal states give equal bytes on every storage. Checkpoints, limits and open handles are not included, nor, under
+ * guards, what may not be read. Holes of sparse files are stored as zeros. A remote storage does not report holes, so
+ * contents are loaded whole.
  *
  * @throws FsError EFBIG for more bytes of holes than `maxHoles`, before space is allocated for them, and if the
  *   platform has no array of that size; ENAMETOOLONG if a path is longer or deeper than a filesystem accepts (renaming

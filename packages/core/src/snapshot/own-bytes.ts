@@ -7,8 +7,8 @@ const MAX_IMMEDIATE_COPY_BYTES = 16 * 2 ** 20;
 const SLICE_BYTES = 2 ** 20;
 
 /**
- * Copies a snapshot's bytes: the first 16 MiB at the call, the rest in steps. A change during the copy contradicts the
- * checksums in it, so reading the copy detects it.
+ * Copies a snapshot's bytes: the first 16 MiB at the call, the rest in steps. A change that reaches the copy
+ * contradicts its checksums, so reading the copy detects it.
  */
 export function copySteps(bytes: Uint8Array): Steps<Uint8Array<ArrayBuffer>> {
   const copy = new Uint8Array(bytes.length);

@@ -28,8 +28,8 @@ export interface RestoreOptions extends CallOptions {
  * stay if the snapshot lacks them, and handles of files that stay remain open.
  *
  * Without `adopt`, bytes of at most 16 MiB may be changed right after the call. Larger ones are copied in pieces, so as
- * not to block the event loop: if they change before that is done, the call fails with `corrupt`, because the checksums
- * of the copy are wrong.
+ * not to block the event loop: a change before that is done can make the call fail with `corrupt`, because the
+ * checksums of the copy are wrong.
  *
  * @throws StorageError `corrupt` for bytes that are not a snapshot or were damaged, `version` for one of a newer
  * release

@@ -58,7 +58,7 @@ export interface Origin {
   readonly tree: Version;
   /** Set if the directory is a copy of the stored one: loaded nodes get a new identity and new times. */
   readonly copied?: CopyTimes;
-  /** True if the storage has no totals and they were not counted here. The node's totals are then local changes only. */
+  /** True if the storage has no totals and they were not counted here: the node's totals are local changes only. */
   readonly uncounted?: boolean;
 }
 

@@ -19,7 +19,10 @@ interface Search {
   readonly exclude: readonly string[] | Exclude | undefined;
 }
 
-/** `glob`: matches as `@scratchfs/core/search` does. A relative pattern gives paths relative to `cwd`. */
+/**
+ * `glob`: matches as `@scratchfs/core/search` does, but a bare `**` also matches its own directory. A relative pattern
+ * gives paths relative to `cwd`.
+ */
 export const glob: NodeFunction<Search, (string | Dirent)[]> = nodeFunction(
   2,
   (_, pattern, options = {}): Search => {

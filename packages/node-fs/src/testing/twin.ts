@@ -12,8 +12,8 @@ export type Work<T> = (fs: HostFs, at: (path: string) => string) => T;
 export type Result = { readonly value: unknown } | { readonly error: Readonly<Record<string, unknown>> };
 
 /**
- * Runs the same work on a new filesystem of each kind and returns both results, so that tests compare with the real
- * node:fs.
+ * Runs the same work in a new folder of the host and on a new filesystem of ours, and returns both results, so that
+ * tests compare with the real node:fs.
  */
 export function onBoth<T>(work: Work<T>): { readonly host: Result; readonly own: Result } {
   const folder = hostFolder();

@@ -8,8 +8,8 @@ import type { Place } from './resolve.js';
 import { translateStats } from './translate.js';
 
 /**
- * Wraps an open file of a mounted filesystem, so that it has the path with which it was opened, in its errors too, and
- * the mount's stats.
+ * Wraps an open file of a mounted filesystem, so that the handle and its errors have the path with which it was opened,
+ * and its stats are the mount's.
  */
 export function translateHandle(handle: FileHandle, place: Place): FileHandle {
   return interceptHandle(handle, new Translating(place.given, place.mounted), place.given);
