@@ -331,8 +331,8 @@ function settledBy({ writes }: Batch, head: Head, context: OperationContext | un
   if (context === undefined) return [];
   const paths = new Set<string>();
   for (const write of writes) {
-    if (write.kind === 'write' || write.kind === 'create' || write.kind === 'meta') paths.add(write.path);
-    if (write.kind === 'move') paths.add(write.to);
+    if ('to' in write) paths.add(write.to);
+    else if ('path' in write && write.kind !== 'touch') paths.add(write.path);
   }
   return [...paths].filter((path) => {
     const conflict = entryAt(head, pathSegments(path))?.conflict;

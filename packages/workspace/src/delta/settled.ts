@@ -1,7 +1,6 @@
 import { pathSegments, type Version } from '@scratchfs/core';
 import type { EntryState } from '../operation.js';
 import {
-  type Base,
   type DeltaConflict,
   type DeltaEntry,
   type DeltaNode,
@@ -9,6 +8,7 @@ import {
   type Head,
   isSameState,
   NO_NAMES,
+  nodeOf,
 } from './delta-node.js';
 import { Draft } from './draft.js';
 
@@ -24,6 +24,9 @@ export function settledHead(before: Head, after: Head, paths: Iterable<string>, 
   for (const path of paths) {
     const old = entryAt(before, pathSegments(path));
     if (old?.conflict === undefined || !canSettle(old)) continue;
+    const now = entryAt(after, pathSegments(path));
+    // The removal of one name of a file says nothing about its other names.
+    if (old.link !== undefined && (now === undefined || nodeOf(after, now) === undefined)) continue;
     const names = old.link === undefined ? [path] : namesOf(before, old);
     for (const name of names) {
       const [began, entry] = [entryAt(before, pathSegments(name)), entryAt(draft.current, pathSegments(name))];
@@ -117,6 +120,8 @@ function settled({ conflict, base: old }: DeltaEntry, entry: DeltaEntry): DeltaE
   if (conflict === undefined || old === undefined) return entry;
   const { key, disk: state, at } = conflict;
   if (conflict.isOrigin !== true) return { ...rest, base: { ...old, key, state, at } };
-  const origin = entry.node?.origin as Base;
-  return { ...rest, node: { ...(entry.node as DeltaNode), origin: { ...origin, key, state, at } } };
+  const { node } = entry;
+  // The moved file may have been removed, or have made way for another one.
+  if (node?.origin === undefined) return rest;
+  return { ...rest, node: { ...node, origin: { ...node.origin, key, state, at } } };
 }

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FileSystem } from '@scratchfs/core';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Attempt } from '../attempt-types.js';
 import { Directories } from '../testing/directories.js';
@@ -193,6 +194,52 @@ describe('a conflict', () => {
     const { refreshed } = await second.operation({}, (fs) => fs.writeFile('/a', 'AGENT 2\n'));
     expect(refreshed.conflicts).toMatchObject([{ path: '/a', code: 'content' }]);
     expect((await second.accept()).success).toBe(false);
+  });
+
+  it.each<[string, (fs: FileSystem) => Promise<void>, string | undefined]>([
+    ['a copy over the file', (fs) => fs.copyFile('/b', '/a'), 'old\n'],
+    ['the removal of the file', (fs) => fs.rm('/a'), undefined],
+    ['a link in place of the file', (fs) => fs.rm('/a').then(() => fs.link('/b', '/a')), 'old\n'],
+    ['another file moved over it', (fs) => fs.rename('/b', '/a'), 'old\n'],
+  ])('is settled by %s', async (_, change, text) => {
+    await write('AGENT\n');
+    person('PERSON\n');
+    expect(await codes()).toEqual(['content']);
+    expect((await attempt.operation({}, change)).refreshed.conflicts).toEqual([]);
+    expect(await codes()).toEqual([]);
+    expect((await attempt.accept()).success).toBe(true);
+    expect(existsSync(join(disk, 'a')) ? onDisk() : undefined).toBe(text);
+    await attempt.undo();
+    expect(onDisk()).toBe('PERSON\n');
+  });
+
+  it('of a file with two names stays at the other name if one is removed', async () => {
+    linkSync(join(disk, 'a'), join(disk, 'c'));
+    await write('AGENT\n');
+    await write('AGENT 2\n', '/c');
+    person('PERSON\n');
+    expect(await codes()).toEqual(['content', 'content']);
+    await attempt.operation({}, (fs) => fs.rm('/c'));
+    expect(await codes()).toContain('content');
+    expect((await attempt.accept()).success).toBe(false);
+    expect([onDisk(), onDisk('c')]).toEqual(['PERSON\n', 'PERSON\n']);
+  });
+
+  it.each<[string, (fs: FileSystem) => Promise<void>, string | undefined]>([
+    ['removed', (fs) => fs.rm('/c'), undefined],
+    ['made anew', (fs) => fs.rm('/c').then(() => fs.writeFile('/c', 'NEW\n')), 'NEW\n'],
+    ['replaced by a copy', (fs) => fs.copyFile('/d', '/c'), 'd\n'],
+  ])('of a file that the attempt has moved over another one is settled if it is %s', async (_, change, text) => {
+    for (const name of ['c', 'd']) person(`${name}\n`, name);
+    await attempt.fileSystem.rename('/a', '/c');
+    await write('AGENT\n', '/c');
+    person('PERSON\n');
+    expect(await codes()).toEqual(['content']);
+    await attempt.operation({}, change);
+    expect(await codes()).toEqual([]);
+    expect((await attempt.accept()).success).toBe(true);
+    const left = ['a', 'c'].map((name) => (existsSync(join(disk, name)) ? onDisk(name) : undefined));
+    expect(left).toEqual([undefined, text]);
   });
 
   it('of a file that the attempt has moved is settled by a write to its new path', async () => {
