@@ -345,6 +345,17 @@ describe('a live attempt', () => {
     expect((await again.attempt()).name).toBe('live-2');
   });
 
+  it('is not changed under a name that another workspace had chosen for an attempt of its own', async () => {
+    const disk = directories.directory(FILES);
+    const store = createFileSystem();
+    await using workspace = await openWorkspace(disk, { store });
+    const attempt = await workspace.attempt();
+    await using other = await openWorkspace(disk, { store, live: true });
+    await other.createAttempt(attempt.name);
+    await expect(attempt.fileSystem.writeFile('/a.txt', 'x')).rejects.toMatchObject({ code: 'moved' });
+    expect([await workspace.attempts(), read(disk, 'a.txt')]).toMatchObject([[{ current: false }], 'one\ntwo\n']);
+  });
+
   it('does not mind a switch of the branch, because it has no changes that belong to one', async () => {
     const disk = directories.directory({ ...FILES, '.git/HEAD': 'ref: refs/heads/main\n' });
     await live(disk, async (attempt) => {

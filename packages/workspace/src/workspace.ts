@@ -285,7 +285,7 @@ class DirectoryWorkspace implements Workspace {
           await this.#beforeChange();
           await this.#index.ensure(name, begun, signal, (target) => OperationLog.begin(target, folderOf(name), empty));
           start = await this.#index.get(name, signal);
-          if (isLive && start.live !== true)
+          if (isLive !== (start.live === true))
             throw new WorkspaceError('moved', `Another process has created an attempt ${name}: open it again`);
         }
         await checkStarted({ signal, isGuarded });

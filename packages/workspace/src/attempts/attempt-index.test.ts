@@ -128,6 +128,16 @@ describe('AttemptIndex', () => {
     expect((await index.current())?.name).toBe('two');
   });
 
+  it('an attempt of another process that was discarded or is live does not become the current one', async () => {
+    const store = createFileSystem();
+    const index = indexOn(store);
+    await index.create('discarded');
+    await index.discard('discarded');
+    await index.create('live', { live: true });
+    for (const name of ['discarded', 'live']) await index.ensure(name, {});
+    expect([await index.current(), store.existsSync('/current')]).toEqual([undefined, false]);
+  });
+
   it('a damaged record is an error and stays', async () => {
     const store = createFileSystem({ files: { '/attempts/one/attempt': '{"format":1', '/current': '7' } });
     await expect(indexOn(store).list()).rejects.toEqual(failure('foreign-store', /\/attempts\/one\/attempt/));

@@ -164,7 +164,7 @@ export class AttemptIndex {
     await this.#store.writeFile(CURRENT, encodeRecord({ name }), { signal });
   }
 
-  /** Makes an attempt the current one if there is none. Returns the name of the current one. */
+  /** Makes an open attempt the current one if there is none. Returns the name of the current one. */
   async offer(name: string, signal?: AbortSignal): Promise<string> {
     for (;;) {
       const found = await this.#readCurrent(signal);
@@ -196,12 +196,13 @@ export class AttemptIndex {
   }
 
   /**
-   * Creates an attempt unless it exists, and makes it the current one if there is none. A live one does not become the
-   * current one.
+   * Creates an attempt unless it exists, and makes it the current one if there is none. One that was discarded or is
+   * live does not become the current one, even if another process has created it.
    */
   async ensure(name: string, start: AttemptStart, signal?: AbortSignal, prepare?: Prepare): Promise<void> {
     await this.#begin(name, { createdAt: this.#clock(), ...start }, signal, prepare);
-    if (start.live !== true) await this.offer(name, signal);
+    const found = await this.find(name, signal);
+    if (found?.state === 'open' && found.live !== true) await this.offer(name, signal);
   }
 
   /**
