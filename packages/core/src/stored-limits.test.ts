@@ -105,6 +105,14 @@ describe('limits of a storage in memory', () => {
     expect(fs.limits).toEqual({});
   });
 
+  it('cannot be changed on what at() returned, and the error says where they can', async () => {
+    const fs = openInMemory();
+    const hint = /a filesystem that at\(\) returned can change limits: use the filesystem that it was made from/;
+    expect(() => fs.atSync(fs.checkpointSync()).setLimitsSync({})).toThrow(hint);
+    const held = await fs.at(await fs.checkpoint());
+    await expect(held.setLimits({})).rejects.toThrow(hint);
+  });
+
   it('are not changed by a rollback', () => {
     const fs = openInMemory();
     const before = fs.checkpointSync();

@@ -59,10 +59,10 @@ export function checkGiven(stored: Limits, given: Limits): void {
   });
 }
 
-/** Returns the error of `setLimits` for a layer or a transaction. */
+/** Returns the error of `setLimits` for a layer, or for a filesystem that `at` returned. */
 export function fixedLimits(): FsError {
   return new FsError('EPERM', {
     syscall: 'setLimits',
-    hint: 'A layer cannot change limits: use the filesystem that createFileSystem returned',
+    hint: 'Neither a layer nor a filesystem that at() returned can change limits: use the filesystem that it was made from',
   });
 }

@@ -11,7 +11,7 @@ import { type LineMatcher, parseQuery } from './line-matcher.js';
 import { LineScanner } from './line-scanner.js';
 
 export interface GrepOptions {
-  /** Files and directories to search. Paths within another one are ignored. Default `/`. */
+  /** Files and directories to search. A file within several of them is searched once. Default `/`. */
   readonly paths?: string | readonly string[] | undefined;
   /** Patterns, relative to the searched directory, of which a file must match one. Default `**`. */
   readonly glob?: string | readonly string[] | undefined;
@@ -99,6 +99,7 @@ function planGrep(query: string | LineMatcher, options: GrepOptions | undefined)
   return {
     query: parseQuery(query, checkBoolean(given.ignoreCase, 'ignoreCase')),
     roots: roots.map((path) => ({ path, glob: planGlob(given.glob ?? '**', path, dot, given.exclude) })),
+    isNested: roots.some((path) => roots.some((other) => other !== path && isWithin(path, other))),
     isWhole: given.glob === undefined && given.exclude === undefined,
     context: checkInteger(given.context ?? 0, 'context', 0, 100),
     maxMatches: checkInteger(given.maxMatches ?? 1000, 'maxMatches', 1),
@@ -107,10 +108,9 @@ function planGrep(query: string | LineMatcher, options: GrepOptions | undefined)
   };
 }
 
-/** Returns the given paths without those that lie within another given path. */
+/** Returns the given paths, normalized, each once. */
 function rootsOf(paths: string | readonly string[]): string[] {
   const list = typeof paths === 'string' ? [paths] : paths;
   if (!Array.isArray(list)) throw new TypeError('paths must be a string, or a list of them');
-  const normal = [...new Set(list.map((path) => normalizePath(path, 'grep')))];
-  return normal.filter((path) => !normal.some((other) => other !== path && isWithin(path, other)));
+  return [...new Set(list.map((path) => normalizePath(path, 'grep')))];
 }

@@ -231,8 +231,22 @@ describe('grep', () => {
       '/src/a.ts:1:24:export const a = 1; // TODO',
     ]);
     expect(found('TODO', { paths: ['/src', '/src/lib/', 'src/a.ts'], glob: '*.ts' })).toHaveLength(1);
+    expect(found('TODO', { paths: ['/src', '/src/lib/deep', '/src'], dot: true })).toEqual(
+      found('TODO', { paths: '/src', dot: true }),
+    );
     expect(found('TODO', { paths: '/src/.env' })).toHaveLength(1);
     expect(() => found('x', { paths: '/nothing' })).toThrow('ENOENT');
+  });
+
+  test.each<[string, string, Parameters<typeof grepSync>[2]]>([
+    ['with a leading dot', '/src/.env', {}],
+    ['in a directory with a leading dot', '/src/.hidden', {}],
+    ['that is excluded', '/src/a.ts', { exclude: '**/*.ts' }],
+    ['that the patterns do not match', '/src/a.ts', { glob: '*.md' }],
+  ])('searches a path %s, also beside a directory above it', (_, path, options) => {
+    const alone = found('TODO', { ...options, paths: path });
+    expect(alone).toHaveLength(1);
+    expect(found('TODO', { ...options, paths: ['/', path] })).toEqual(expect.arrayContaining(alone));
   });
 
   test('accepts a matcher of the caller', () => {
