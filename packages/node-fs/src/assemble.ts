@@ -72,9 +72,10 @@ function throwIt(error: unknown): void {
   if (error !== null) throw error;
 }
 
-/** Creates `exists`. Its callback takes true or false, and no error. */
+/** Creates `exists`. Its callback takes true or false, and no error: false if the storage fails, as in Node. */
 function existsFunction(facade: Facade): Any {
-  const promise = promiseForm(facade, exists);
+  const found = promiseForm(facade, exists);
+  const promise: Any = (path) => (found(path) as Promise<boolean>).catch(() => false);
   const form: Any = (path, callback) => {
     const tell = checkFunction(callback, 'cb') as Any;
     if (exists.prepare(facade, path) === undefined) return tell(false);

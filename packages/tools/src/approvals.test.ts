@@ -191,6 +191,11 @@ describe('tool rules', () => {
     expect((await tools.call('read_file', { path: '/src/a.ts' })).isError).toBe(true);
   });
 
+  it('may have fields that are undefined, which counts as left out', () => {
+    const { tools } = setUp({ rules: { grep: { allowed: undefined, approvalRequired: undefined } } });
+    expect(tools.tools.some(({ name }) => name === 'grep')).toBe(true);
+  });
+
   it('are parsed from snake_case data; unknown names and wrong types are refused', () => {
     const rules = JSON.parse('{"sandbox.read":{"allowed":true,"approval_required":true}}');
     expect(setUp({ rules }).tools.tools.length).toBe(14);

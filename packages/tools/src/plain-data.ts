@@ -22,6 +22,7 @@ export function readFields<K extends string>(
   for (const [key, value] of entriesOf(data, field)) {
     const name = names.find((known) => key === known || key === snakeCase(known));
     if (name === undefined) throw new TypeError(`${field} has no field ${quote(key)}. It takes ${names.join(', ')}`);
+    if (value === undefined) continue;
     if (Object.hasOwn(read, name)) throw new TypeError(`${field} has ${name} twice`);
     read[name] = readers[name](value, `${field}.${key}`);
   }

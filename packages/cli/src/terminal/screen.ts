@@ -98,8 +98,13 @@ export function showScreen<T>(
     process.on('exit', restore);
     signal.addEventListener('abort', abort);
     stdout.write('\u001b[?1049h\u001b[?25l');
-    const screen = make(draw, fail);
-    draw();
+    let screen: Screen<T>;
+    try {
+      screen = make(draw, fail);
+      draw();
+    } catch (error) {
+      fail(error);
+    }
     if (signal.aborted) abort();
   });
 }

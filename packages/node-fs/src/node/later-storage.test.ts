@@ -1,3 +1,4 @@
+import { promisify } from 'node:util';
 import { asyncForm, type FileSystem, openFileSystem, StorageError } from '@scratchfs/core';
 import { observe, overlay, readonly } from '@scratchfs/core/layers';
 import { MemoryStorage } from '@scratchfs/memory';
@@ -85,6 +86,18 @@ describe('over an asynchronous storage', () => {
     const fs = createNodeFs(broken);
     const expected = { code, errno, cause: reason, message: expect.stringContaining(start) };
     await expect(fs.promises.stat('/f')).rejects.toMatchObject(expected);
+  });
+
+  it('exists() calls its callback with false if the storage fails', async () => {
+    const broken = new Proxy(await open(), {
+      get: (target, name) =>
+        name === 'exists'
+          ? () => Promise.reject(new StorageError('unavailable', 'gone'))
+          : Reflect.get(target, name, target),
+    });
+    const { exists } = createNodeFs(broken);
+    expect(await new Promise((resolve) => exists('/', resolve))).toBe(false);
+    expect(await promisify(exists)('/')).toBe(false);
   });
 });
 
