@@ -42,7 +42,7 @@ export const diff: ServerTool = workspaceTool<DiffInput>({
   },
 });
 
-/** Leaves out what is in removed directories, which have the number of their files. */
+/** Leaves out what is in removed directories: their own differences have the number of files. */
 function withoutRemoved(diffs: readonly PathDiff[]): PathDiff[] {
   const removed = diffs.filter(({ files }) => files !== undefined).map(({ path }) => path);
   const isInside = (path: string): boolean => removed.some((above) => path !== above && isWithin(path, above));

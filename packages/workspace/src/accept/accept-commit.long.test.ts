@@ -132,7 +132,7 @@ describe('an accept as a branch', () => {
         expect(await attempt.accept({ as: 'branch', paths: ['/a.txt'], dryRun: true })).toMatchObject({
           success: true,
         });
-        // As files they are like others.
+        // An accept as `apply` takes such a path like any other.
         expect(await attempt.accept()).toMatchObject({ success: true });
         expect(read(repository, path)).toBe('agent');
         await attempt.undo();

@@ -52,7 +52,7 @@ export async function headWithChanges(
 
 class Rebase {
   readonly #draft: Draft;
-  /** Old paths of what is moved. */
+  /** Old paths of moved entries. */
   readonly #sources: ReadonlySet<string | undefined>;
   #copies = 0;
 
@@ -159,7 +159,8 @@ class Rebase {
     const names = pathSegments(path);
     const parent = entryAt(this.#draft.current, names.slice(0, -1))?.node;
     if (parent?.kind !== 'directory') {
-      // The directory is still hidden, or was never there. One whose removal was accepted may stay with an edited file.
+      // A removal in a directory that is hidden or does not exist needs no entry, except one with a conflict in a
+      // directory whose removal was accepted.
       if (now === null && (conflict === undefined || isHidden(this.#draft.current, names))) return;
       await this.#materializeParents(parentPath(path));
     }

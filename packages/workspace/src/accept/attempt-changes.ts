@@ -131,7 +131,7 @@ class Collector {
   readonly #found = new Map<string, FoundChange>();
   /** Lower directories that show at another path, with their nodes. */
   readonly #movedFrom = new Map<string, DeltaNode>();
-  /** Those of them that are gone or replaced, with what is there now. */
+  /** Lower directories of `#movedFrom` that are gone or replaced, with the present state of the path. */
   readonly #lost = new Map<string, EntryState | null>();
   /** Keys and ids of lower nodes that count as older than the hiding of their directory, although their times are newer. */
   readonly #known = new Set<Version | NodeId>();

@@ -93,7 +93,7 @@ function upperResult(result: LoadResult, request: LoadRequest): LoadResult {
   };
 }
 
-/** Returns the key of a node: its id, for a file or link with its version. */
+/** Returns the key of a node: its id and, for a file or link, its version. */
 export function keyOf({ id, kind, version }: NodeRecord): string {
   return kind === 'directory' ? String(id) : `${id} ${version}`;
 }

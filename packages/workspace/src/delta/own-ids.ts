@@ -1,13 +1,13 @@
 import type { NodeId } from '@scratchfs/core';
 import { type DeltaNode, type Head, type Names, NO_NAMES } from './delta-node.js';
 
-/** Numbers of nodes by id. */
+/** Number of nodes with each id. */
 type Counts = ReadonlyMap<NodeId, number>;
 
 const NO_IDS: Counts = new Map();
 const known = new WeakMap<DeltaNode, Counts>();
 
-/** Returns the numbers of an attempt's changed nodes by id, without files with several names. */
+/** Counts an attempt's changed nodes by id, without files with several names. */
 function idsOf({ root }: Head): Counts {
   let ids = known.get(root);
   if (ids === undefined) {

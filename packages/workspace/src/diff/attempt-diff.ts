@@ -21,7 +21,7 @@ export interface DiffSides {
   readonly after: Head;
   /** Directories that an accept leaves alone. */
   readonly readOnly: ReadOnlyPaths;
-  /** Receives where the contents of removed files lie. */
+  /** Receives the lower paths of the contents of removed files. */
   readonly texts: AcceptContents;
 }
 

@@ -287,8 +287,8 @@ export class OperationLog {
 }
 
 /**
- * Returns the version of what an operation changed. It has the time because an operation that fails leaves its number
- * free.
+ * Returns the version of what an operation changed. It contains the time, because the number of an operation that
+ * failed is used again.
  */
 export function versionFor(attempt: string, { id, at }: Pick<Operation, 'id' | 'at'>): string {
   return `${attempt}:${id}:${at}`;

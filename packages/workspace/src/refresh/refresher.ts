@@ -246,7 +246,7 @@ class Comparison {
       if (entry.isMoved !== true) return 'removed';
       const moved = movedFrom(this.draft.current, base.path);
       if (moved === undefined) return 'removed';
-      // The moved node takes the person's changes along. If it could not, the conflict is found at its new path.
+      // The moved node takes the person's changes along. If that is impossible, the conflict is found at its new path.
       const origin = nodeOf(this.draft.current, moved.entry)?.origin?.state ?? null;
       return isSameState(origin, theirs) ? this.#rebase(disk) : undefined;
     }

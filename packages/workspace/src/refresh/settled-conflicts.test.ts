@@ -82,7 +82,7 @@ describe('a conflict', () => {
     rmSync(join(disk, 'e'));
     mkdirSync(join(disk, 'e'));
     expect(await codes()).toEqual([]);
-    // Nothing is left to settle. Otherwise the directory would then begin from the file.
+    // No conflict is left to settle. If one were, the directory would then begin from the file.
     await attempt.operation({}, (fs) => fs.chmod('/e', 0o700));
     expect(await codes()).toEqual([]);
     expect(await attempt.fileSystem.readdir('/e')).toEqual(['x']);

@@ -16,7 +16,7 @@ export function identityOf(path: string): DirectoryIdentity | undefined {
 }
 
 /**
- * Reports whether two identities are of one directory. A disk reuses the inode number of a removed directory, so the
+ * Reports whether two identities are of one directory. A disk may reuse the inode number of a removed directory, so the
  * time of birth is compared too. A device may have another number after a restart, so the numbers of devices are
  * compared only if the disk does not keep times of birth.
  */

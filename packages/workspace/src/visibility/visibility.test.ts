@@ -113,7 +113,7 @@ describe('secrets', () => {
     await fs.rename('/config', '/x');
     expect(await fs.readdir('/x')).toEqual(['dev.json']);
     await expect(fs.readText('/x/prod.json')).rejects.toMatchObject({ code: 'ENOENT' });
-    // A name that the options hide stays hidden for what comes to it.
+    // An entry that is moved to a hidden name is hidden too.
     await fs.rename('/other', '/config');
     expect(await fs.readdir('/config')).toEqual([]);
     expect((await collected(grep(fs, 'TOKEN', { dot: true }))).length).toBe(0);
@@ -216,7 +216,7 @@ describe('directories that git ignores', () => {
 });
 
 it('a hard link to a secret under another name is an ordinary file', async () => {
-  // The name decides: a help against mistakes, and no guarantee against a directory that was prepared.
+  // The name decides: this helps against mistakes, but guarantees nothing in a directory that was prepared.
   put({ '.env': 'TOKEN=1' });
   linkSync(join(directory, '.env'), join(directory, 'plain.txt'));
   expect(await (await attemptOf()).fileSystem.readText('/plain.txt')).toBe('TOKEN=1');
