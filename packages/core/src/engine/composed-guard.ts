@@ -41,7 +41,6 @@ export interface ComposedGuard {
     node?: Node | undefined,
     makes?: EntryKind | undefined,
   ): void;
-  /** Reports whether the access is allowed. */
   allows(path: string, access: Access, syscall: string, node?: Node): boolean;
   isVisible(path: string, node?: Node): boolean;
   /** Like `isVisible`, given only the kind: for entries that may no longer exist. */

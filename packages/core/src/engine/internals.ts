@@ -80,7 +80,6 @@ export interface SyncTrustedApi extends TrustedApi {
  * The engine's side of a filesystem. No property leads to it: code that only has the filesystem cannot bypass a layer.
  */
 export class Internals implements SyncTrustedApi {
-  /** Created when it is first needed. */
   #ending: AbortController | undefined;
   #closed = false;
 

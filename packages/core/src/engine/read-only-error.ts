@@ -3,7 +3,6 @@ import type { View } from './view.js';
 
 const HINT = 'This filesystem is read-only; to change a copy of it, lay an overlay over it';
 
-/** Returns the error of a refused write. */
 export function readOnlyError(syscall: string, path?: string, dest?: string, hint = HINT): FsError {
   return new FsError('EROFS', { syscall, path, dest, hint });
 }

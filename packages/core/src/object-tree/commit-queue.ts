@@ -92,7 +92,7 @@ type Outcome = CommitResult | 'absent' | 'unknown';
 /** Outcome of an operation that failed without taking effect, so that it can be sent again. */
 const UNSENT = 'unsent';
 
-/** A swap of the head whose outcome is unknown. */
+/** A swap of the head whose outcome is not known yet. */
 interface Unsettled {
   readonly base: Current;
   readonly sequence: number;

@@ -26,8 +26,8 @@ export function isCopyingId(id: string): boolean {
 }
 
 /**
- * Combines a copying with an outer one. The result has the size of one copying at any nesting. Ids are added, which is
- * associative, so a page can be written with any of the copyings already applied.
+ * Combines a copying with an outer one into a single one. Ids are added, which is associative, so a page can be written
+ * with any of the copyings already applied.
  */
 export function seenThrough(inner: Copying | undefined, outer: Copying | undefined): Copying | undefined {
   if (inner === undefined || outer === undefined) return inner ?? outer;

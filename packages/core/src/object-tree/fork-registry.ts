@@ -2,7 +2,6 @@ import { StorageError } from '../errors.js';
 import type { CommitQueue, HeadEdit } from './commit-queue.js';
 import type { Head, StateRecord } from './head.js';
 
-/** A fork to be registered. */
 export interface ForkRequest {
   readonly id: string;
   readonly createdAt: number;
@@ -15,7 +14,6 @@ export interface ForkRequest {
   readonly from?: string | undefined;
 }
 
-/** A registered fork. */
 export interface Registered {
   /** The head to which the record was added. */
   readonly head: Head;

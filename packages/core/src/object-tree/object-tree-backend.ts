@@ -46,9 +46,8 @@ const FRESH_HEAD_MS = 50;
 const HEAD_WATCH_PAUSE_MS = 1_000;
 
 /**
- * A filesystem in a key-value store: immutable objects, one or a few per commit, and a head that is replaced by
- * compare-and-swap. Parts that a commit shares with earlier ones stay in place, so a checkpoint, a rollback or a fork
- * replaces only the head.
+ * A filesystem in a key-value store: immutable objects, and a head that is replaced by compare-and-swap. Parts that a
+ * commit shares with earlier ones stay in place, so a checkpoint, a rollback or a fork replaces only the head.
  */
 export class ObjectTreeBackend implements Backend {
   readonly capabilities: BackendCapabilities;

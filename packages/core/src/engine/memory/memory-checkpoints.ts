@@ -12,7 +12,6 @@ interface Held {
   readonly state: TreeState;
 }
 
-/** The checkpoints of a tree in memory. */
 export class MemoryCheckpoints {
   readonly #held = new Map<string, Held>();
   /** Ids by name. */

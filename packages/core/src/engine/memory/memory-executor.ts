@@ -397,7 +397,7 @@ export class MemoryExecutor implements SyncExecutor {
         if (exceededLimit(before, after, context.quota.limits) !== undefined) throw new FsError('ENOSPC');
       });
     } catch (error) {
-      // The transaction runs again. If the error still applies, it is thrown there.
+      // The transaction runs again, and throws the error if it still applies.
       if (isFsError(error)) return false;
       throw error;
     }

@@ -14,7 +14,6 @@ import { makeStats } from './read.js';
 import { settled } from './settle.js';
 import { createFile, FILE_MODE, patched, resized } from './write.js';
 
-/** Access that an open file allows. */
 export interface Allows {
   readonly read: boolean;
   readonly write: boolean;
@@ -27,7 +26,6 @@ export interface Opened extends Allows {
   readonly path: string;
 }
 
-/** A handle's open file. */
 export interface HeldFile {
   readonly file: OpenFile;
   /**

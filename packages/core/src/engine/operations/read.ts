@@ -209,7 +209,6 @@ function eachEntry<T>(view: View, { path, entries }: Listing, map: (name: string
   });
 }
 
-/** Returns the visible names of a directory. */
 export function visibleNames(view: View, path: string, entries: Entries<TreeNode>): string[] {
   const names = entries.names();
   const { guard } = view.context;

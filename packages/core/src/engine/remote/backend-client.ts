@@ -15,7 +15,6 @@ export interface BackendClientOptions {
   readonly timer: Timer;
 }
 
-/** Result of a change. */
 interface Changed<T> {
   readonly result: T;
   /** True if an earlier attempt whose reply was lost may have made the change. */

@@ -8,7 +8,9 @@ export function mayHaveHappened(error: unknown): boolean {
   return isStorageError(error) && error.mayHaveHappened && !(error instanceof OutcomeUnknownError);
 }
 
-/** Returns the same failure with the given `mayHaveHappened`; an `OutcomeUnknownError` stays as it is. */
+/**
+ * Returns a StorageError with the given `mayHaveHappened`. Other errors, and an `OutcomeUnknownError`, stay as they are.
+ */
 export function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): unknown {
   if (!isStorageError(error) || error instanceof OutcomeUnknownError || error.mayHaveHappened === mayHaveHappened)
     return error;

@@ -11,7 +11,6 @@ import { checkpointBackend } from './checkpoint-backend.js';
 import type { Ask } from './node-loader.js';
 import type { RemoteQuota } from './remote-quota.js';
 
-/** The checkpoints of a remote storage. */
 export class RemoteCheckpoints {
   readonly #backend: Backend;
   readonly #client: BackendClient;
@@ -134,7 +133,6 @@ export class RemoteCheckpoints {
   }
 }
 
-/** Returns the error of a storage that cannot fork. */
 export function cannotFork(instead: string): FsError {
   return new FsError('ENOTSUP', { syscall: 'fork', hint: `This storage cannot fork: ${instead}` });
 }

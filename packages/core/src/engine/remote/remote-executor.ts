@@ -42,7 +42,6 @@ export interface RemoteOptions {
   readonly timer?: Timer | undefined;
 }
 
-/** Result of an operation. */
 interface Changed<R> {
   readonly value: R;
   /** Version of everything that the operation wrote; undefined if it wrote nothing. */

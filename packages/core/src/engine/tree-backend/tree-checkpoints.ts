@@ -5,7 +5,6 @@ import type { Limited } from '../exceeded-limit.js';
 import type { MemoryExecutor } from '../memory/memory-executor.js';
 import { TreeReader, type Versions } from './tree-reader.js';
 
-/** Checkpoints of a tree. */
 export class TreeCheckpoints implements CheckpointStore {
   readonly #held = new Map<
     string,
