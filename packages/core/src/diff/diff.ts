@@ -144,8 +144,8 @@ function checkFormat(options: FormatDiffOptions | undefined): DiffFormat {
 
 /**
  * Returns the changes that {@link diff} finds as one unified text in the form of `git diff`, for people or for `git
- * apply`. Empty directories and owners cannot be expressed, as in git. Files that a policy forbids to read are left
- * out.
+ * apply`. As in git, it cannot express empty directories, owners, or modes beyond whether a file is executable. Files
+ * that a policy forbids to read are left out.
  *
  * @throws FsError as {@link diff}; TypeError, RangeError for invalid options
  */

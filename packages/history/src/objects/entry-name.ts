@@ -44,7 +44,7 @@ function isDisguised(name: string, word: string, isShortName: (name: string) => 
 
 /**
  * Refuses names of tree entries that must not reach a filesystem, by git's rules for HFS+ and NTFS, and names that a
- * scratchfs filesystem cannot hold. Names are checked one by one and never normalized: `..\x` is a valid name here.
+ * scratchfs filesystem cannot hold, such as `..\x`. Each name is checked as it is, without being normalized.
  * @throws HistoryError `hostile`
  */
 export function checkEntryName(name: string): void {

@@ -7,7 +7,7 @@ const MIN_HEURISTIC_COST = 256;
 const HEURISTIC_FACTOR = 4;
 /** Upper bound for the number of occurrences from which on a line counts as frequent (git: XDL_MAX_EQLIMIT). */
 const MAX_FREQUENT_LIMIT = 1_024;
-/** Number of lines to inspect around a frequent line (git: XDL_SIMSCAN_WINDOW). */
+/** Number of lines to inspect before and after a frequent line (git: XDL_SIMSCAN_WINDOW). */
 const WINDOW_LINES = 100;
 const UNREACHED = 2 ** 30;
 
