@@ -1,4 +1,3 @@
-/** Kind of a node. */
 export type EntryKind = 'file' | 'directory' | 'symlink';
 
 /** Everything about one entry except its content. Times are epoch milliseconds. */

@@ -194,8 +194,8 @@ export interface Checkpoint {
 
 /**
  * Abilities of a filesystem, true of the whole stack of layers: what is declared works. A call that needs an undeclared
- * ability fails with ENOTSUP, or with the error of the layer that forbids it (EROFS for a read-only one, EINVAL in a
- * transaction).
+ * ability fails with ENOTSUP, with the error of the layer that forbids it (EROFS for a read-only one, EINVAL in a
+ * transaction), or with ENOENT if it names a checkpoint and there are none.
  */
 export interface Capabilities {
   /** `checkpoint` and `drop`, in O(1) or one request. */
@@ -428,7 +428,7 @@ export interface FileSystem extends AsyncDisposable {
    * Limits below the current usage are allowed: they refuse growth only. Contents, checkpoints and existing forks are
    * not affected, and `rollback` and `restoreSnapshot` do not change limits. O(1).
    * @throws TypeError, RangeError for limits of a wrong kind
-   * @throws FsError EPERM in a layer, which cannot change the limits it works under; EINVAL inside a transaction
+   * @throws FsError EPERM in a layer and in a filesystem that `at` returned; EINVAL inside a transaction
    */
   setLimits(limits: Limits, options?: CallOptions): Promise<void>;
   /** Saves the current state. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name in use */

@@ -2,7 +2,7 @@ import { FsError } from './errors.js';
 
 /** Maximum bytes of one name, as on Linux filesystems. */
 export const MAX_NAME_BYTES = 255;
-/** Maximum bytes of a whole path, as PATH_MAX on Linux. */
+/** Maximum bytes of a whole path: PATH_MAX of Linux, which there counts a final NUL too. */
 export const MAX_PATH_BYTES = 4096;
 /** Maximum number of names in a path. */
 export const MAX_DEPTH = 1000;

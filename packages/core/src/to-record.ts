@@ -5,7 +5,7 @@ import { isWithin } from './paths.js';
 /** An entry in a record of files: text, bytes, a link, or null for an empty directory. */
 export type FileRecord = string | { readonly base64: string } | { readonly symlink: string } | null;
 
-/** Size in bytes up to which every platform can represent a file as one string, even in base64. */
+/** Size in bytes up to which the usual engines can represent a file as one string, even in base64. */
 const MAX_FILE_BYTES = 2 ** 28;
 
 /**

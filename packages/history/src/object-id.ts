@@ -8,7 +8,6 @@ export type ObjectId = string & { readonly [brand]: 'ObjectId' };
 /** The hash function of a repository. */
 export type ObjectFormat = 'sha1' | 'sha256';
 
-/** Bytes per id. */
 export const ID_BYTES = { sha1: 20, sha256: 32 } as const satisfies Record<ObjectFormat, number>;
 
 const FULL = { sha1: /^[0-9a-f]{40}$/, sha256: /^[0-9a-f]{64}$/ };

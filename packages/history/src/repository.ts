@@ -62,7 +62,6 @@ export interface PruneCall extends RepositoryCall {
 
 /** Counts of deleted objects. */
 export interface Pruned {
-  /** Number of deleted objects. */
   readonly objects: number;
   /** Bytes that they took in the store. */
   readonly bytes: number;

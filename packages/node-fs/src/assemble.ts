@@ -28,7 +28,6 @@ function each(table: Table, suffix: string, make: (nodeFunction: Table[string]) 
   );
 }
 
-/** Creates the synchronous functions. */
 export function syncFunctions(facade: Facade): Functions {
   const functions = each(SYNCHRONOUS, 'Sync', (nodeFunction) => syncForm(facade, nodeFunction));
   functions['existsSync'] = named('existsSync', syncForm(facade, exists));
@@ -42,7 +41,6 @@ export function syncFunctions(facade: Facade): Functions {
   return functions;
 }
 
-/** Creates the callback functions. */
 export function callbackFunctions(facade: Facade): Functions {
   const functions = each(CALLBACKS, '', (nodeFunction) => {
     const form = callbackForm(facade, nodeFunction);

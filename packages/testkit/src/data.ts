@@ -4,7 +4,6 @@
  */
 export type Data = string | { readonly size: number; readonly fill: number };
 
-/** Returns the bytes of the data. */
 export function bytesOf(data: Data): Uint8Array<ArrayBuffer> {
   if (typeof data === 'string') return new TextEncoder().encode(data);
   const bytes = new Uint8Array(data.size);

@@ -174,7 +174,7 @@ export interface StepsOptions {
    * Default 0.03.
    */
   readonly dressing?: number | undefined;
-  /** Bytes of a large file. Default 70,000, more than one chunk in every layout. */
+  /** Bytes of a large file. Default 70,000, more than one chunk of 64 KiB. */
   readonly largeSize?: number | undefined;
   /** The number of names above which the generator removes some. Default 80. */
   readonly maxNodes?: number | undefined;

@@ -31,7 +31,6 @@ const SLICE_NAMES = 256;
  */
 let isKept = false;
 
-/** One pattern or several. */
 export type Patterns = string | readonly string[];
 
 /**

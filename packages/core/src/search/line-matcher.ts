@@ -19,7 +19,7 @@ export interface LineMatcher {
 }
 
 export interface MatcherOptions {
-  /** Compare in lower case, as `toLowerCase` makes it. For literal text only. Default false. */
+  /** Ignore case. For literal text only. Default false. */
   readonly ignoreCase?: boolean | undefined;
 }
 

@@ -1,6 +1,5 @@
 import type { Owner } from './owner.js';
 
-/** Maximum number of names in a leaf. */
 export const MAX_LEAF_NAMES = 128;
 /** Maximum number of children of an inner node. */
 export const MAX_CHILDREN = 64;

@@ -1,4 +1,3 @@
-/** Bytes of a slab. */
 export const SLAB_BYTES = 16 * 1024;
 
 /** Allocation below which nothing is compacted, in bytes. */
