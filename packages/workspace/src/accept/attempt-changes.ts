@@ -215,16 +215,21 @@ class Collector {
     } else if (base?.state?.kind === 'directory' && !isShown) {
       await this.#remove(path, base, this.#movedFrom.has(path));
     }
-    const unknown = base?.state && isUnknown(base.state) && !this.#began.has(path) ? base.state : undefined;
-    const known = this.#found.get(path)?.base;
-    const before = known ?? (unknown ? await this.#diskState(path) : base?.state) ?? null;
+    // Defined in a removed directory that the attempt has made anew.
+    const removed = this.#found.get(path);
+    let began = base?.state ?? null;
+    if (began !== null && isUnknown(began)) began = this.#began.get(path)?.state ?? began;
+    const isLost = began !== null && isUnknown(began);
+    const before = removed?.base ?? (isLost ? await this.#diskState(path) : began);
     const isOwn = node === null || !isShown || (node.meta !== undefined && node.meta.mode !== before?.mode);
     const from = originOf(path, entry, node);
     const now = node && stateOf(node);
     const conflict =
       node?.from?.isMoved === true
         ? this.#lostSource(path, node, node.from.path)
-        : unknown && unknownConflict(path, unknown, before, now);
+        : isLost
+          ? unknownConflict(path, began, before, now)
+          : removed?.conflict && { ...removed.conflict, attempt: now };
     if (isOwn) this.#found.set(path, { base: before, now, from, link: entry.link, conflict });
     if (node?.kind !== 'directory') return;
     // This includes a directory with changes inside a moved one.
@@ -367,7 +372,7 @@ function isUnknown({ kind, hash, target }: EntryState): boolean {
  */
 function unknownConflict(
   path: string,
-  base: EntryState,
+  base: EntryState | null,
   disk: EntryState | null,
   attempt: EntryState | null,
 ): Conflict {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Attempt } from '../attempt-types.js';
@@ -155,6 +155,30 @@ describe('an accept as a branch', () => {
       await attempt.fileSystem.mkdir('/empty');
       const { message } = await attempt.accept({ as: 'branch', branch: 'zz' });
       expect(message).toBe("Nothing to commit: git does not record directories, so no branch 'zz' was created.");
+    });
+  });
+});
+
+describe('a file that the person has edited in a directory that the attempt has removed and made anew', () => {
+  it.each<[string, (attempt: Attempt) => Promise<unknown>]>([
+    ['has no change', async () => undefined],
+    ['is a file of the attempt', (attempt) => attempt.fileSystem.writeFile('/src/a.js', 'agent\n')],
+    ['is a directory of the attempt', (attempt) => attempt.fileSystem.mkdir('/src/a.js')],
+  ])('is not replaced before the conflict is resolved, if the name %s', async (_, act) => {
+    await withAttempt(async (attempt, disk) => {
+      await remove(attempt);
+      await attempt.fileSystem.mkdir('/src');
+      await act(attempt);
+      fill(disk, { 'src/a.js': 'person\n' });
+      expect(await attempt.accept()).toMatchObject({ success: false, conflicts: [{ path: '/src/a.js' }] });
+      expect((await attempt.accept({ onConflict: 'skip' })).accepted).toContain('/src/b.js');
+      expect(on(disk, 'src/a.js')).toBe('person\n');
+      await attempt.refresh();
+      await attempt.resolve('/src/a.js');
+      const shown = await attempt.fileSystem.readText('/src/a.js').catch((error) => error.code);
+      expect((await attempt.accept()).success).toBe(true);
+      const left = existsSync(join(disk, 'src/a.js')) ? statSync(join(disk, 'src/a.js')) : undefined;
+      expect(left?.isFile() === true ? on(disk, 'src/a.js') : left ? 'EISDIR' : 'ENOENT').toBe(shown);
     });
   });
 });
