@@ -9,6 +9,7 @@ const ID = 'ab'.repeat(12);
 const others = vi.hoisted(() => ({
   act: undefined as (() => void) | undefined,
   actLater: undefined as (() => void) | undefined,
+  hasNoLinks: false,
 }));
 
 vi.mock('node:fs', async (original) => {
@@ -29,7 +30,11 @@ vi.mock('node:fs', async (original) => {
       actLater?.();
     }
   };
-  return { ...fs, readdirSync: readdirThenOthers, lstatSync: lstatThenOthers };
+  const linkIfPossible = (from: string, to: string): void => {
+    if (others.hasNoLinks) throw Object.assign(new Error('no links'), { code: 'EPERM' });
+    fs.linkSync(from, to);
+  };
+  return { ...fs, readdirSync: readdirThenOthers, lstatSync: lstatThenOthers, linkSync: linkIfPossible };
 });
 
 // Another test file of this process may have loaded the module with the real `node:fs`.
@@ -79,6 +84,21 @@ describe('acquireProcessLock()', () => {
     others.actLater = () => writeFileSync(first(), JSON.stringify(ownerNow()));
     expect(await acquireProcessLock(directory, ID)).toBeUndefined();
     expect(readdirSync(directory)).toEqual([`claim-${ID}.0`]);
+  });
+
+  it('is made once on a disk without hard links, and counts while it is being written', async () => {
+    others.hasNoLinks = true;
+    try {
+      expect(await acquireProcessLock(directory, ID)).toBe(`claim-${ID}.0`);
+      expect(await acquireProcessLock(directory, ID)).toBeUndefined();
+      expect(readdirSync(directory)).toEqual([`claim-${ID}.0`]);
+      writeFileSync(first(), '');
+      expect(await acquireProcessLock(directory, ID)).toBeUndefined();
+      utimesSync(first(), 1, 1);
+      expect(await acquireProcessLock(directory, ID)).toBe(`claim-${ID}.1`);
+    } finally {
+      others.hasNoLinks = false;
+    }
   });
 
   it('is valid after its directory is renamed, and not in a copy', async () => {

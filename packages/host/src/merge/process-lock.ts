@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { constants, copyFileSync, linkSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isCode } from '../host-error.js';
 import { inodeKey } from '../node-ids.js';
 import { isAlive, startOf } from '../process-start.js';
 import { writeDurably } from './durable.js';
 import { currentHost, hostKeyOf, isBeforeBoot, isFresh, mtimeOf } from './host-identity.js';
+import { NO_LINK } from './kept-files.js';
 
 /** Identity of a process that distinguishes it from a later process with the same number. */
 interface Owner {
@@ -44,7 +45,7 @@ export async function acquireProcessLock(directory: string, id: string): Promise
     const written = join(directory, `${name}.${randomBytes(6).toString('hex')}`);
     await writeDurably(written, JSON.stringify({ ...ownerNow(), directory: keyOfDirectory(directory) }));
     try {
-      linkSync(written, join(directory, name));
+      give(written, join(directory, name));
     } finally {
       rmSync(written, { force: true });
     }
@@ -52,6 +53,17 @@ export async function acquireProcessLock(directory: string, id: string): Promise
   } catch (error) {
     if (isCode(error, 'EEXIST', 'ENOENT')) return undefined;
     throw error;
+  }
+}
+
+/** Gives a lock its name. @throws EEXIST if another call has taken the name */
+function give(written: string, place: string): void {
+  try {
+    linkSync(written, place);
+  } catch (error) {
+    if (!isCode(error, ...NO_LINK)) throw error;
+    // On a disk without hard links the lock is empty for a moment.
+    copyFileSync(written, place, constants.COPYFILE_EXCL);
   }
 }
 
@@ -78,6 +90,8 @@ function numberFor(directory: string, id: string): number | undefined {
     const text = textOf(path);
     const found = processLockIn(text);
     if (found !== undefined && counts(found, path)) return undefined;
+    // Another call is writing it.
+    if (text === '' && isFresh(path)) return undefined;
     // A lock that was released concurrently does not end the sequence, because another call may have created it again.
     // The lock of a process that no longer runs stays.
     if (text !== undefined && textOf(path) === text) return last + 1;
@@ -104,10 +118,10 @@ function numbersIn(directory: string, id: string): number[] {
     .map((name) => Number(name.slice(start.length)));
 }
 
-/** Returns the text of a lock; undefined if the file is gone, empty if it is longer than any lock. */
+/** Returns the text of a lock; undefined if the file is gone, `null` if it is longer than any lock. */
 function textOf(path: string): string | undefined {
   try {
-    return lstatSync(path).size > MAX_LOCK_BYTES ? '' : readFileSync(path, 'utf8');
+    return lstatSync(path).size > MAX_LOCK_BYTES ? 'null' : readFileSync(path, 'utf8');
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
     throw error;
