@@ -67,6 +67,24 @@ describe('a confined root', () => {
     [`/${TEMPORARY}x/y`, 'directory …'],
   ])('walks along %s: %s', (path, expected) => expect(walked(path)).toBe(expected));
 
+  it('finds names as they are spelled on a disk that tells them apart by case, if it is exact', () => {
+    const directory = join(top, 'exact');
+    const long = 'ŉ'.repeat(127);
+    mkdirSync(join(directory, 'D'), { recursive: true });
+    for (const name of ['a', 'A', 'B', 'D/x', long]) writeFileSync(join(directory, name), '');
+    const confined = new ConfinedRoot(directory, false, true);
+    try {
+      const found = ['/a', '/A', '/b', '/B', '/d/x', '/D/x', `/${long}`].filter((path) => {
+        using trail = confined.walk(path);
+        expect(trail.otherSpelling()).toBeUndefined();
+        return trail.complete;
+      });
+      expect(found).toEqual(['/a', '/A', '/B', '/D/x', `/${long}`]);
+    } finally {
+      confined.close();
+    }
+  });
+
   it('passes on the error of the host for a name that is too long, and closes what it held', async () => {
     const before = openDescriptors();
     expect(() => walked(`/d/${'x'.repeat(300)}`)).toThrow(expect.objectContaining({ code: 'ENAMETOOLONG' }));

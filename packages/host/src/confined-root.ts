@@ -1,9 +1,13 @@
 import { closeSync, constants, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { FsError, pathSegments } from '@scratchfs/core';
+import { FsError, joinPath, pathSegments } from '@scratchfs/core';
 import { isDotGit } from '@scratchfs/history/internal';
 import { isCode } from './host-error.js';
+import { namesIn, spellingIn } from './names-in.js';
 import { HAS_DESCRIPTOR_PATHS, PathHandle } from './path-handle.js';
+
+/** Longest name that a disk takes. A name may be longer in the other case. */
+const MAX_NAME_BYTES = 255;
 
 /** Handles of the entries along a path, from the root to where the walk stopped. */
 export class Trail implements Disposable {
@@ -12,11 +16,11 @@ export class Trail implements Disposable {
 
   /**
    * @param top handle at which paths begin; closed with the trail
-   * @param isHidden reports whether a name counts as missing
+   * @param root has the rules by which names count as missing
    */
   constructor(
     top: PathHandle,
-    readonly isHidden: (name: string) => boolean,
+    readonly root: ConfinedRoot,
   ) {
     this.#pathHandles = [top];
   }
@@ -52,12 +56,26 @@ export class Trail implements Disposable {
     }
   }
 
+  /**
+   * If the walk stopped at a name that the disk has in another case, returns the path up to that name as it was walked
+   * and as the disk spells it.
+   */
+  otherSpelling(): { readonly path: string; readonly onDisk: string } | undefined {
+    const name = this.#names[this.#pathHandles.length - 1];
+    const { last } = this;
+    if (name === undefined || last.kind !== 'directory' || this.root.isHidden(name) || last.look(name) === undefined)
+      return undefined;
+    const onDisk = spellingIn(last.path, name);
+    const parent = `/${this.#names.slice(0, this.#pathHandles.length - 1).join('/')}`;
+    return onDisk === undefined ? undefined : { path: joinPath(parent, name), onDisk: joinPath(parent, onDisk) };
+  }
+
   [Symbol.dispose](): void {
     for (const pathHandle of this.#pathHandles) pathHandle.close();
   }
 
   #childOf(directory: PathHandle, name: string): PathHandle | undefined {
-    if (this.isHidden(name)) return undefined;
+    if (this.root.isHidden(name) || !this.root.hasSpelling(directory, name)) return undefined;
     try {
       return PathHandle.at(directory.child(name));
     } catch (error) {
@@ -77,14 +95,18 @@ export class ConfinedRoot {
   readonly hostPath: string;
   readonly #rootPath: string;
   readonly #descriptor: number | undefined;
+  /** Devices that tell names apart by case. */
+  readonly #sensitiveDevices = new Set<bigint>();
 
   /**
    * @param hidesGit if true, names that a disk reads as `.git` count as missing
+   * @param isExact if true, names that the disk has in another case count as missing
    * @throws what the host throws, such as ENOENT; FsError ENOTDIR if it is not a directory
    */
   constructor(
     directory: string,
     readonly hidesGit = false,
+    readonly isExact = false,
   ) {
     this.hostPath = realpathSync(directory);
     if (!statSync(this.hostPath).isDirectory()) throw new FsError('ENOTDIR', { syscall: 'open', path: '/' });
@@ -109,6 +131,23 @@ export class ConfinedRoot {
   }
 
   /**
+   * Returns false if a directory has a name in another case only. Always true unless `isExact`. Costs a look on a device
+   * that tells names apart by case, once, and otherwise a listing for each name that is found. A directory on such a
+   * device that is set to ignore case is not noticed after the first look.
+   */
+  hasSpelling(directory: PathHandle, name: string): boolean {
+    const { dev } = directory.stat;
+    if (!this.isExact || this.#sensitiveDevices.has(dev)) return true;
+    const lower = name.toLowerCase();
+    const other = lower === name ? name.toUpperCase() : lower;
+    if (other === name || Buffer.byteLength(other) > MAX_NAME_BYTES) return true;
+    if (directory.look(other) !== undefined) return namesIn(directory.path).includes(name);
+    // Another process may have removed the entry, under whatever name.
+    if (directory.look(name) !== undefined) this.#sensitiveDevices.add(dev);
+    return true;
+  }
+
+  /**
    * Returns the current path of the root on the host: the directory may have been moved since it was opened. On
    * platforms other than Linux, returns the path at which it was opened.
    */
@@ -123,7 +162,7 @@ export class ConfinedRoot {
   /** Walks a normalized path as far as {@link Trail.goTo} does. @throws what the host throws */
   walk(path: string): Trail {
     const top = this.#descriptor === undefined ? PathHandle.at(this.hostPath) : PathHandle.of(this.#descriptor);
-    const trail = new Trail(top, (name) => this.isHidden(name));
+    const trail = new Trail(top, this);
     try {
       trail.goTo(path);
       return trail;

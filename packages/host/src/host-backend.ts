@@ -25,7 +25,7 @@ export class HostBackend extends HostReadBackend {
   #commits = 0;
 
   constructor(directory: string, isReadonly: boolean, hardLinks: HardLinks, git: GitAccess) {
-    super(directory, git === 'hidden', isReadonly);
+    super(directory, git === 'hidden', false, isReadonly);
     this.#staging = new StagingDirectory(this.root);
     const protection = git === 'writable' ? undefined : new GitProtection(this.root);
     this.#writes = new HostWrites(this.root, this.ids, this.#staging, hardLinks, protection);

@@ -7,7 +7,7 @@ import { HostReadBackend } from './host-read-backend.js';
 it('close waits for checks that are at work', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'scratchfs-host-'));
   try {
-    const backend = new HostReadBackend(directory, false);
+    const backend = new HostReadBackend(directory, false, false);
     const checks = Array.from({ length: 20_000 }, () => ({ kind: 'entry', path: '/a/b', id: null }) as const);
     const commit = backend.commit({ operationId: 'id', checks, writes: [], limits: {} });
     let isClosed = false;

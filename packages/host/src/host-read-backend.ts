@@ -25,13 +25,17 @@ export class HostReadBackend implements Backend {
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
-  /** @param hidesGit true if names that a disk reads as `.git` count as missing */
+  /**
+   * @param hidesGit true if names that a disk reads as `.git` count as missing
+   * @param isExact true if names that the disk has in another case count as missing
+   */
   constructor(
     directory: string,
     hidesGit: boolean,
+    isExact: boolean,
     readonly readonly: boolean = true,
   ) {
-    this.root = new ConfinedRoot(directory, hidesGit);
+    this.root = new ConfinedRoot(directory, hidesGit, isExact);
     this.reader = new HostReader(this.root, this.ids);
   }
 

@@ -64,7 +64,8 @@ export class HostReader {
     if (path === '/' || last.kind !== 'directory') return { kind: 'path', nodes };
     // Looking at the last name takes one call. Opening it takes three, and throws if the name is missing.
     const name = nameAt(path, pathHandles.length);
-    const stat = complete && !this.root.isHidden(name) ? last.look(name) : undefined;
+    const isShown = complete && !this.root.isHidden(name) && this.root.hasSpelling(last, name);
+    const stat = isShown ? last.look(name) : undefined;
     const record = stat && this.#recordOf(stat, last, name, pathHandles.length - 1);
     nodes.push(record ?? null);
     if (record?.kind !== 'file' || record.size > content) return { kind: 'path', nodes };

@@ -10,3 +10,13 @@ export function namesIn(directory: string): string[] {
     throw error;
   }
 }
+
+/** Returns the name in a directory that equals the given one, or else one that a disk that ignores case takes for it. */
+export function spellingIn(directory: string, name: string): string | undefined {
+  const names = namesIn(directory);
+  return names.includes(name) ? name : names.find((other) => folded(other) === folded(name));
+}
+
+function folded(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}

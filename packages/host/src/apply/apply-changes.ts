@@ -173,7 +173,7 @@ function open(directory: string): ApplyTarget & AsyncDisposable {
   const path = givenPath(directory);
   let root: ConfinedRoot;
   try {
-    root = new ConfinedRoot(path);
+    root = new ConfinedRoot(path, false, true);
   } catch (error) {
     throw hostError(error, 'open', '/');
   }
@@ -228,18 +228,20 @@ class Application {
 
   async run(): Promise<ApplyResult> {
     const { dryRun, onConflict, signal, refused } = this.options;
+    const taken = new Set<string>();
     let last = '';
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (!dryRun) await recovered(this.target, signal);
       const { root, protection } = this.target;
       const overwrites = onConflict === 'overwrite';
-      const plan = await planChanges(root, protection, this.changes, { overwrites, signal, refused });
+      const plan = await planChanges(root, protection, this.changes, { overwrites, signal, refused, taken });
       const autoRun = await autoRunOf(root, plan.changes);
       const result = { ...resultOf(plan, onConflict, autoRun), kept: this.#kept };
       if (dryRun || result.applied.length === 0) return result;
-      const { changed, kept } = await carryOut(this.target, plan.changes, signal);
+      const { changed, isTaken, kept } = await carryOut(this.target, plan.changes, signal);
       this.#kept.push(...kept);
       if (changed === undefined) return result;
+      if (isTaken) taken.add(changed);
       last = changed;
     }
     const hint = `Other processes keep changing it; nothing was written`;
@@ -267,6 +269,8 @@ export interface Attempt {
    * other changes. Undefined after success.
    */
   readonly changed: string | undefined;
+  /** True if that path is new and the disk had it in another case, such as by another of the changes. */
+  readonly isTaken?: boolean;
   readonly kept: readonly KeptEntry[];
 }
 
@@ -293,7 +297,7 @@ export async function carryOut(
   } catch (error) {
     const reason = error instanceof PathChanged ? error : hostError(error, 'apply', '/');
     const kept = await undo(journal, reason);
-    if (reason instanceof PathChanged) return { changed: reason.path, kept };
+    if (reason instanceof PathChanged) return { changed: reason.path, isTaken: reason.isTaken, kept };
     throw reason;
   }
   // All changes are made. If the journal cannot be removed now, the next call removes it.

@@ -1,6 +1,6 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { chmod, link, mkdir, rename, rm, rmdir, symlink, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { baseName, FsError, parentPath, quote } from '@scratchfs/core';
 import type { ConfinedRoot } from '../confined-root.js';
 import { isTurnDue, nextTurn } from '../event-loop.js';
@@ -10,6 +10,7 @@ import { settle, writeDurably } from '../merge/durable.js';
 import { NO_LINK } from '../merge/kept-files.js';
 import { newMergeId } from '../merge/plan.js';
 import { acquireProcessLock } from '../merge/process-lock.js';
+import { spellingIn } from '../names-in.js';
 import { PathHandle } from '../path-handle.js';
 import type { StagingDirectory } from '../staging-directory.js';
 import {
@@ -39,7 +40,11 @@ export interface KeptEntry {
 
 /** Thrown if a path has changed since the plan was made. */
 export class PathChanged extends Error {
-  constructor(readonly path: string) {
+  /** @param isTaken true if the disk has the new path in another case */
+  constructor(
+    readonly path: string,
+    readonly isTaken = false,
+  ) {
     super(`Another process has changed ${quote(path)}`);
   }
 }
@@ -238,7 +243,9 @@ export class ChangeJournal implements Disposable {
   async #put(step: Extract<Step, { kind: 'put' }>): Promise<void> {
     await this.#at(step.path, async (to) => {
       const place = this.directory.parts.new.child(String(step.number));
-      if (!(await giveName(place, to))) throw new PathChanged(step.path);
+      if (await giveName(place, to)) return;
+      using trail = this.root.walk(step.path);
+      throw new PathChanged(step.path, trail.otherSpelling() !== undefined);
     });
   }
 
@@ -416,7 +423,9 @@ function stepsOf(changes: readonly PlannedChange[], prepared: string): Step[] {
  * a disk without hard links, `rename` may replace what another process creates after the check.
  */
 async function giveName(place: string, name: string): Promise<boolean> {
-  const isFree = (): boolean => lstatSync(name, { throwIfNoEntry: false }) === undefined;
+  // A FUSE disk that ignores case may find a removed name in another case for a second.
+  const isFree = (): boolean =>
+    lstatSync(name, { throwIfNoEntry: false }) === undefined || spellingIn(dirname(name), basename(name)) === undefined;
   try {
     if (!lstatSync(place).isDirectory()) {
       try {

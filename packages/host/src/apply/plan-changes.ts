@@ -1,6 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { baseName, FsError, isFsError, joinPath, parentPath } from '@scratchfs/core';
-import { type ConfinedRoot, levelOf, TEMPORARY } from '../confined-root.js';
+import { type ConfinedRoot, levelOf, TEMPORARY, type Trail } from '../confined-root.js';
 import { isTurnDue, nextTurn } from '../event-loop.js';
 import type { BatchCheck, GitProtection } from '../git-protection.js';
 import { hostError } from '../host-error.js';
@@ -63,6 +63,8 @@ export interface PlanOptions {
   readonly signal: AbortSignal | undefined;
   /** Paths that cannot be written are added here instead of throwing. */
   readonly refused?: string[] | undefined;
+  /** New paths that could not be created because the disk has them in another case. They become conflicts. */
+  readonly taken?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -74,9 +76,9 @@ export async function planChanges(
   root: ConfinedRoot,
   protection: GitProtection | undefined,
   changes: readonly KnownChange[],
-  { overwrites, signal, refused }: PlanOptions,
+  { overwrites, signal, refused, taken }: PlanOptions,
 ): Promise<ChangePlan> {
-  const planner = new Planner(root, protection?.forBatch(), overwrites);
+  const planner = new Planner(root, protection?.forBatch(), overwrites, taken);
   for (const change of changes) {
     if (isTurnDue()) await nextTurn();
     signal?.throwIfAborted();
@@ -96,11 +98,14 @@ class Planner {
   /** Changes to carry out, by path, in the order of their paths. */
   readonly #planned = new Map<string, PlannedChange>();
   readonly #unchanged: string[] = [];
+  /** Paths as the disk spells them, by paths that exist in another case only. */
+  readonly #spelledOnDisk = new Map<string, string>();
 
   constructor(
     readonly root: ConfinedRoot,
     readonly protection: BatchCheck | undefined,
     readonly overwrites: boolean,
+    readonly taken: ReadonlySet<string> = new Set(),
   ) {}
 
   async examine({ path, before, after }: KnownChange): Promise<void> {
@@ -112,6 +117,7 @@ class Planner {
     const parent = (trail.complete ? handles.at(-2) : handles.at(-1)) as PathHandle;
     if (parent.stat.dev !== handles[0]?.stat.dev) throw elsewhere(path);
     const entry = trail.complete ? trail.last : undefined;
+    if (entry === undefined && after !== undefined) this.#noteSpelling(trail);
     const isIn = async (state: KnownState | undefined): Promise<boolean> => {
       if (entry === undefined || state === undefined) return entry === state;
       return isInState(entry, () => this.root.targetOf(parent, baseName(path), levelOf(path)).target, state);
@@ -150,6 +156,8 @@ class Planner {
 
   result(changes: readonly KnownChange[]): ChangePlan {
     this.#keepFullDirectories();
+    for (const { path, after } of [...this.#planned.values()])
+      if (after !== undefined && this.#isTaken(path)) this.#drop(path, 'exists');
     const made = this.#requireDirectories();
     const paths = changes.map(({ path }) => path);
     const planned = [...made, ...this.#planned.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -164,6 +172,19 @@ class Planner {
       conflicts,
       skipped: conflicts.map(({ path }) => path).filter((path) => !this.#planned.has(path)),
     };
+  }
+
+  #noteSpelling(trail: Trail): void {
+    const found = trail.otherSpelling();
+    if (found !== undefined) this.#spelledOnDisk.set(found.path, found.onDisk);
+  }
+
+  /** Reports whether the disk has a path in another case, and the changes do not remove that entry. */
+  #isTaken(path: string): boolean {
+    if (this.taken.has(path)) return true;
+    const onDisk = this.#spelledOnDisk.get(path);
+    const other = onDisk === undefined ? undefined : this.#planned.get(onDisk);
+    return onDisk !== undefined && (other === undefined || other.after !== undefined);
   }
 
   #drop(path: string, code: ConflictCode): void {
@@ -197,7 +218,7 @@ class Planner {
   }
 
   #isMissing(path: string, made: ReadonlyMap<string, PlannedChange>): boolean {
-    if (path === '/' || made.has(path) || this.#planned.has(path)) return false;
+    if (path === '/' || made.has(path) || this.#planned.has(path) || this.#isTaken(path)) return false;
     using trail = this.root.walk(path);
     return !trail.complete && trail.last.kind === 'directory';
   }

@@ -274,7 +274,7 @@ async function pathsOnDisk(
   await using disk = DiskReader.open(directory, signal);
   return await Promise.all(
     paths.map(async (path) => {
-      const { state, content } = await disk.read(path, false);
+      const { state, content } = await disk.read(path);
       if (content !== undefined) await contents.write(content, signal);
       const planned = changes.find((change) => change.path === path)?.now ?? null;
       return { path, planned, before: state, after: state, base: state, now: state };

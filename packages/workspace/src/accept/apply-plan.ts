@@ -34,14 +34,14 @@ export async function planApply(
   const conflicts: Conflict[] = [];
   const made = new Set<string>();
   for (const change of changes) {
-    const { path, from, base, target } = change;
+    const { path, from } = change;
     if (change.conflict !== undefined) {
       conflicts.push(change.conflict);
       continue;
     }
     // Nothing lies in a directory that is yet to be created.
-    const entry = made.has(parentPath(path)) ? ABSENT : await disk.read(path, base === null && target !== null);
-    const old = from === undefined ? undefined : (oldEntries.get(from) ?? (await disk.read(from, false)));
+    const entry = made.has(parentPath(path)) ? ABSENT : await disk.read(path);
+    const old = from === undefined ? undefined : (oldEntries.get(from) ?? (await disk.read(from)));
     const merged = moved.has(path) ? removalOf(entry) : await mergeChange(change, entry, old, contents, signal);
     if ('conflict' in merged)
       conflicts.push({
@@ -71,7 +71,7 @@ async function mergeChange(
   contents: Contents,
   signal: AbortSignal | undefined,
 ): Promise<Merged> {
-  if (entry.problem !== undefined) return { conflict: entry.problem === 'case' ? 'case' : 'kind' };
+  if (entry.problem !== undefined) return { conflict: 'kind' };
   const { base, before, target } = change;
   const attempt: Side = {
     state: target,

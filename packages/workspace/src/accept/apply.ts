@@ -1,5 +1,5 @@
 import { isWithin, parentPath } from '@scratchfs/core';
-import { applyChanges, type ConflictCode, type PathChange, type PathState } from '@scratchfs/host';
+import { type ApplyConflict, applyChanges, type ConflictCode, type PathChange, type PathState } from '@scratchfs/host';
 import { examineChanges } from '@scratchfs/host/internal';
 import { WorkspaceError } from '../errors.js';
 import type { Conflict, EntryState } from '../operation.js';
@@ -64,6 +64,14 @@ export async function applySelection(
   { signal, dryRun, onConflict, onBegin }: ApplyCall,
 ): Promise<Applied> {
   const obstacles = new Map<string, Obstacle>();
+  const addObstacles = async (found: readonly ApplyConflict[]): Promise<void> => {
+    await using disk = DiskReader.open(directory, signal);
+    for (const { path, code } of found) {
+      // An entry that exists and cannot be read under this name has it in another case.
+      if (code === 'exists' && (await disk.read(path)).state === null) obstacles.set(path, 'case');
+      else if (!CHANGED.has(code)) obstacles.set(path, code);
+    }
+  };
   for (let count = 0; count < MAX_PLANS; count++) {
     signal?.throwIfAborted();
     await using disk = DiskReader.open(directory, signal);
@@ -78,7 +86,7 @@ export async function applySelection(
     const dry = await examineChanges(hostChanges, directory, signal);
     if (!dry.success || dry.refused.length > 0) {
       for (const path of dry.refused) obstacles.set(path, 'refused');
-      for (const { path, code } of dry.conflicts) if (!CHANGED.has(code)) obstacles.set(path, code);
+      await addObstacles(dry.conflicts);
       continue;
     }
     const result = {
@@ -92,12 +100,14 @@ export async function applySelection(
     if (dryRun) return result;
     for (const write of accepted) await store(write, contents, signal);
     await onBegin?.(result);
-    if ((await applyChanges(hostChanges, directory, { signal })).success) return result;
+    const applied = await applyChanges(hostChanges, directory, { signal });
+    if (applied.success) return result;
+    await addObstacles(applied.conflicts);
   }
   throw new WorkspaceError('refused', 'Other processes keep changing the paths. Nothing was written: try again.');
 }
 
-type Obstacle = ConflictCode | 'refused';
+type Obstacle = ConflictCode | 'refused' | 'case';
 
 /** Conflict codes of the host that mean: another process has changed the path since it was read, so read it again. */
 const CHANGED: ReadonlySet<ConflictCode> = new Set(['changed', 'missing', 'exists']);
@@ -129,7 +139,7 @@ function aroundObstacles(
     const { path, before: base, now: attempt } = change;
     found.push({
       path,
-      code: code === 'not-empty' || code === 'refused' ? code : 'kind',
+      code: code === 'not-empty' || code === 'refused' || code === 'case' ? code : 'kind',
       base,
       disk: disk.state,
       attempt,
@@ -153,7 +163,7 @@ async function withMissingParents(planned: readonly PlannedWrite[], disk: DiskRe
     if (sameState(entry.state, after)) continue;
     if (after !== null) {
       for (let above = parentPath(change.path); above !== '/' && !writes.has(above); above = parentPath(above)) {
-        if ((await disk.read(above, false)).state !== null) break;
+        if ((await disk.read(above)).state !== null) break;
         writes.set(above, { path: above, before: null, after: NEW_DIRECTORY, content: undefined });
       }
     }

@@ -130,14 +130,14 @@ class ParentReader implements EntryReader {
     return { kind: 'file', mode: mode === '100755' ? 0o755 : 0o644, size, hash: hashOf(content) };
   }
 
-  async read(path: string, isNew: boolean): Promise<DiskEntry> {
+  async read(path: string): Promise<DiskEntry> {
     const name = nameOf(path);
     const state = this.stateOf(name);
     if (state !== null) return { state, content: this.entries.get(name)?.content };
     const base = this.#changes.get(path)?.base ?? null;
     if (base === null) return ABSENT;
     // A file that the person has not committed yet counts as unchanged, so the commit adds it as the attempt has it.
-    const { state: onDisk } = await this.disk.read(path, isNew);
+    const { state: onDisk } = await this.disk.read(path);
     if (onDisk === null) return ABSENT;
     return { state: base, content: await contentOf(base, this.contents, this.signal) };
   }

@@ -1,5 +1,5 @@
-import { baseName, type FileSystem, isFsError, parentPath } from '@scratchfs/core';
-import { hostFileSystem } from '@scratchfs/host';
+import { asyncStorage, type FileSystem, fileSystemOn, isFsError, parentPath } from '@scratchfs/core';
+import { hostReadBackend } from '@scratchfs/host/internal-read';
 import { hashOf } from '../log/contents.js';
 import type { EntryState } from '../operation.js';
 import { MODE_BITS } from './attempt-change.js';
@@ -9,19 +9,24 @@ export interface DiskEntry {
   readonly state: EntryState | null;
   /** Content of a file. */
   readonly content?: Uint8Array | undefined;
-  /** `parent`: a file or link is in place of a directory above; `case`: the disk has the name in another case. */
-  readonly problem?: 'parent' | 'case' | undefined;
+  /** `parent`: a file or link is in place of a directory above. */
+  readonly problem?: 'parent' | undefined;
 }
 
 /** Reads entries that changes are compared with. */
 export interface EntryReader {
-  /** @param isNew true if the attempt creates the path, so that the disk must not have its name in another case */
-  read(path: string, isNew: boolean): Promise<DiskEntry>;
+  read(path: string): Promise<DiskEntry>;
 }
 
 export const ABSENT: DiskEntry = { state: null };
 
-/** Reads entries of a directory of the disk. No link is followed, and repositories are hidden. */
+/** Deadline of a read in milliseconds. Giving up early on a slow disk gains nothing. */
+const TIMEOUT_MS = 3_600_000;
+
+/**
+ * Reads entries of a directory of the disk. No link is followed, repositories are hidden, and a name that the disk has in
+ * another case does not exist.
+ */
 export class DiskReader implements EntryReader, AsyncDisposable {
   readonly #directories = new Map<string, Promise<'directory' | 'absent' | 'other'>>([
     ['/', Promise.resolve('directory')],
@@ -30,20 +35,21 @@ export class DiskReader implements EntryReader, AsyncDisposable {
   constructor(
     readonly fileSystem: FileSystem,
     readonly signal?: AbortSignal,
+    readonly closeStorage?: () => Promise<void>,
   ) {}
 
   static open(directory: string, signal?: AbortSignal): DiskReader {
-    return new DiskReader(hostFileSystem(directory, { readonly: true, git: 'hidden' }), signal);
+    const storage = asyncStorage(hostReadBackend(directory), { timeoutMs: TIMEOUT_MS, retries: 0 });
+    return new DiskReader(fileSystemOn(storage), signal, () => storage.close());
   }
 
-  async read(path: string, isNew: boolean): Promise<DiskEntry> {
+  async read(path: string): Promise<DiskEntry> {
     const parent = await this.#kindOf(parentPath(path));
     if (parent === 'absent') return ABSENT;
     if (parent === 'other') return { state: null, problem: 'parent' };
     const { fileSystem, signal } = this;
     try {
       const { kind, mode, size } = await fileSystem.lstat(path, { signal });
-      if (isNew && !(await this.#hasName(path))) return { state: null, problem: 'case' };
       const common = { kind, mode: mode & MODE_BITS };
       if (kind === 'directory') return { state: { ...common, size: 0 } };
       if (kind === 'symlink')
@@ -75,13 +81,8 @@ export class DiskReader implements EntryReader, AsyncDisposable {
     }
   }
 
-  /** Reports whether the disk spells a name as the path does. A disk that ignores case finds other spellings too. */
-  async #hasName(path: string): Promise<boolean> {
-    const names = await this.fileSystem.readdir(parentPath(path), { signal: this.signal });
-    return names.includes(baseName(path));
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.fileSystem.close();
+    await this.closeStorage?.();
   }
 }

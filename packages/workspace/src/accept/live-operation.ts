@@ -1,5 +1,6 @@
 import { type CallOptions, FsError, isFsError, isWithin, parentPath } from '@scratchfs/core';
 import { type ApplyConflict, applyChanges, type PathChange } from '@scratchfs/host';
+import type { Lower } from '../backend/lower.js';
 import type { Head } from '../delta/delta-node.js';
 import { changesBetween } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
@@ -33,7 +34,8 @@ type Described = Omit<NewOperation, 'accept' | 'changes' | 'summary'> & {
  *   written, and the caller reads the disk again
  * @throws FsError ENOTEMPTY if a directory to be removed holds entries that stay, such as hidden ones, ENOTDIR if a
  *   file or link is in place of a directory above a path, EPERM if a path is a pipe, a socket or a device, EFBIG if the
- *   contents before and after are more than 256 MiB together; whatever `applyChanges` throws
+ *   contents before and after are more than 256 MiB together, EEXIST if the disk has a new path in another case;
+ *   whatever `applyChanges` throws
  */
 export async function writeThrough(
   parts: AcceptParts,
@@ -60,7 +62,7 @@ export async function writeThrough(
   const apply = async (): Promise<'changed' | undefined> => {
     const { success, conflicts } = await applyChanges(hostChanges, parts.directory, { signal: options.signal });
     if (success) return undefined;
-    throwObstacle(conflicts);
+    await throwObstacle(conflicts, parts.lower);
     return 'changed';
   };
   const operation = { ...described, summary: described.summary ?? summarize(changes), changes };
@@ -133,8 +135,10 @@ function permitted(state: EntryState | null): EntryState | null {
 }
 
 /** Throws for conflicts that trying again does not solve. */
-function throwObstacle(conflicts: readonly ApplyConflict[]): void {
+async function throwObstacle(conflicts: readonly ApplyConflict[], lower: Lower): Promise<void> {
   for (const { path, code } of conflicts) {
+    if (code === 'exists' && (await lower.record(path)) === undefined)
+      throw new FsError('EEXIST', { path, hint: 'The disk has this name in another case. Nothing was written' });
     if (code === 'not-empty')
       throw new FsError('ENOTEMPTY', {
         path,

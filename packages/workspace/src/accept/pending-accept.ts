@@ -146,7 +146,7 @@ export class PendingAccepts {
     let old = 0;
     let made = 0;
     for (const { path, before, after } of writes) {
-      const { state } = await disk.read(path, false);
+      const { state } = await disk.read(path);
       if (sameState(state, after)) made++;
       else if (sameState(state, before)) old++;
     }

@@ -32,7 +32,7 @@ export async function headWithKnown(
   const made = await recordsOf(writes, lower, options);
   await using disk = DiskReader.open(directory, options.signal);
   for (const { path, after } of writes)
-    if (made.has(path) && !sameState((await disk.read(path, false)).state, after)) made.delete(path);
+    if (made.has(path) && !sameState((await disk.read(path)).state, after)) made.delete(path);
   return rebound(head, made, version);
 }
 

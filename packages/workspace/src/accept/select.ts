@@ -157,7 +157,7 @@ async function comparedWithDisk(
   signal: AbortSignal | undefined,
 ): Promise<Partial | undefined> {
   const { path, from, base, now } = change;
-  const { state, content } = await disk.read(path, false);
+  const { state, content } = await disk.read(path);
   if (from === undefined && sameState(state, base)) return undefined;
   const some = [...ids].filter((id) => id.startsWith(`${hunkPrefix(path, state, now)}-`));
   if (some.length === 0) return undefined;

@@ -42,7 +42,7 @@ export async function statesOf(directory: string, contents: Contents): Promise<M
   const visit = async (path: string): Promise<void> => {
     for (const name of readdirSync(join(directory, path))) {
       const inside = join(path, name);
-      const { state, content } = await disk.read(inside, false);
+      const { state, content } = await disk.read(inside);
       if (state === null) continue;
       states.set(inside, state);
       if (content !== undefined) await contents.write(content);
