@@ -278,17 +278,20 @@ class Comparison {
 
   /** Merges the content of a file that was moved with what the person did to it at its old path. */
   async #fileOrigin(node: DeltaNode, origin: Base, merged: string[]): Promise<Conflict | undefined> {
-    const { path } = this.candidate;
+    const { path, base, entry } = this.candidate;
+    const { link } = entry;
     const record = await this.captures.lower.record(origin.path, this.captures.call);
     if (await this.refresher.isSame(origin, record, this.captures)) return undefined;
     const now = record === undefined ? undefined : await this.captures.capture(origin.path);
     const disk = now?.base ?? missingBase(origin.path);
     if (isSameState(origin.state, disk.state)) return undefined;
+    // The origin of a file with several names is that of the name that was moved.
+    if (link !== undefined && base.state !== null && !isBaseOf(disk, link)) return undefined;
     if (now?.content === undefined || origin.state?.hash === undefined)
       return this.#failOrigin(now === undefined ? 'removed' : 'kind', disk, origin);
     const next = await this.#merged(origin.state, stateOf(node), now.content);
     if (typeof next === 'string') return this.#failOrigin(next, disk, origin);
-    this.#set({ ...node, content: next, origin: disk, version: this.version });
+    this.#set(this.#separate({ ...node, content: next, origin: disk, version: this.version }, disk));
     merged.push(path);
     return undefined;
   }
@@ -382,11 +385,34 @@ class Comparison {
     merged.push(path);
   }
 
-  async #take(node: DeltaNode, disk: Base, merged: string[]): Promise<undefined> {
+  async #take(taken: DeltaNode, disk: Base, merged: string[]): Promise<undefined> {
     const { path } = this.candidate;
+    const node = this.#separate(taken, disk);
     if (isSameState(stateOf(node), disk.state)) return this.#agree(node, disk, merged);
     merged.push(path);
     return this.#rebase(disk, node);
+  }
+
+  /**
+   * If the person has given a name of a file with several names to another file, makes it a file of its own in the attempt
+   * too: what they changed there is no change of the other names.
+   * @param disk the other file
+   * @returns the node with the id that it has then
+   */
+  #separate(node: DeltaNode, disk: Base): DeltaNode {
+    const { path, entry, base } = this.candidate;
+    const { link } = entry;
+    if (link === undefined || isBaseOf(disk, link)) return node;
+    this.#keepBegan(disk);
+    const shared = this.draft.current.inodes.get(link) as DeltaNode;
+    const { links = 1, origin } = shared;
+    const isMoved = base.state === null;
+    const left = { ...shared, links: links - 1, origin: isMoved ? undefined : origin, version: this.version };
+    this.draft.setInode(link, links > 1 ? left : undefined);
+    const id = `${this.version}${path}`;
+    const own = { ...node, id, links: undefined, began: undefined, origin: isMoved ? node.origin : undefined };
+    this.draft.update(pathSegments(path), ({ link: _, ...now }) => ({ ...now, node: own }));
+    return own;
   }
 
   /**
@@ -413,9 +439,10 @@ class Comparison {
   }
 
   #set(node: DeltaNode): void {
-    const { path, entry } = this.candidate;
-    if (entry.link !== undefined) this.draft.setInode(entry.link, node);
-    else this.draft.update(pathSegments(path), (old) => ({ ...old, node }));
+    const names = pathSegments(this.candidate.path);
+    const link = entryAt(this.draft.current, names)?.link;
+    if (link !== undefined) this.draft.setInode(link, node);
+    else this.draft.update(names, (old) => ({ ...old, node }));
   }
 
   #fail(code: Conflict['code'], disk: Base): Conflict {
