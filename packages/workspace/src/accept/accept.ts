@@ -70,8 +70,8 @@ interface Request {
 }
 
 /**
- * Brings changes of an attempt to the user. Runs in the attempt's turn, after the log has caught up. Returns undefined
- * if another client has changed the attempt before anything was written.
+ * Brings changes of an attempt to the user. Must run in the attempt's turn, after the log has caught up. Returns
+ * undefined if another client has changed the attempt before anything was written.
  * @throws WorkspaceError `not-found` for a path without a change and an unknown hunk; `moved` as in
  *   {@link selectChanges}; `refused`
  */
@@ -175,7 +175,7 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
 async function acceptAsPatch({ directory }: AcceptParts, request: Request): Promise<AcceptResult> {
   const { contents, options } = request;
   const { signal } = options;
-  // Of these removals and hunks the attempt has not seen what the disk has.
+  // The attempt has not seen what the disk has at these removals and hunks.
   const isLeft = ({ conflict, target }: SelectedChange): boolean =>
     conflict !== undefined && (target === null || options.hunks !== undefined);
   const left = request.selected.filter(isLeft);
@@ -230,7 +230,7 @@ async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<Acc
       commit,
     };
   }
-  // The log shows the lines that the merge has changed, except those of contents that cannot be read any more.
+  // Stores the old contents, as far as they can be read, so that the log can show the lines that the merge has changed.
   for (const { before } of selected) {
     const content = before?.hash === undefined ? undefined : await ifReadable(contentOf(before, contents, signal));
     if (content !== undefined) await contents.write(content, signal);
@@ -380,7 +380,7 @@ const PAUSE_MS = 20;
 /**
  * Completes the log after a process was killed while it wrote to the disk. Waits for another client's undo, redo or
  * operation of a live attempt. Does not wait for its accept, but returns true: the caller may go on then, but must not
- * take over what is on the disk. Runs in the attempt's turn.
+ * take over what is on the disk. Must run in the attempt's turn.
  * @throws WorkspaceError `refused` if waiting takes longer than 10 seconds
  */
 export async function settleAccepts(parts: AcceptParts, headAfterMove: HeadAfterMove): Promise<boolean> {
@@ -394,7 +394,7 @@ export async function settleAccepts(parts: AcceptParts, headAfterMove: HeadAfter
 }
 
 /**
- * Completes the log after a process was killed while it wrote to the disk. Runs in the attempt's turn.
+ * Completes the log after a process was killed while it wrote to the disk. Must run in the attempt's turn.
  * @throws WorkspaceError `refused` while another client accepts, or if its undo, redo or operation of a live attempt
  *   takes longer than 10 seconds
  */
@@ -449,8 +449,8 @@ async function completeNote(parts: AcceptParts, found: FoundNote, headAfterMove:
 }
 
 /**
- * Appends a head that knows the entries which undoing interrupted writes has created anew: they are what the attempt
- * has moved and hidden, not additions of the person, unless the person has changed them since.
+ * Appends a head that knows the entries which undoing interrupted writes has created anew, so that they do not count as
+ * additions of the person. Leaves out those that the person has changed since.
  */
 async function followRecovery(parts: AcceptParts, writes: readonly DiskWrite[]): Promise<void> {
   for (;;) {
@@ -472,8 +472,8 @@ async function isLogged({ log }: AcceptParts, { id, pending }: FoundNote): Promi
 }
 
 /**
- * Undoes or repeats an accept or an operation of a live attempt, first on the disk or in git, and then in the log. Runs
- * in the attempt's turn.
+ * Undoes or repeats an accept or an operation of a live attempt, first on the disk or in git, and then in the log. Must
+ * run in the attempt's turn.
  * @returns undefined if another client was faster, so that nothing was changed
  * @throws WorkspaceError `refused` if a path or branch is no longer what the accept, or its undo, left there, or for a
  *   merge; nothing is changed then

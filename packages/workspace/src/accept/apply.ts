@@ -53,8 +53,8 @@ export interface ApplyCall {
 const MAX_PLANS = 20;
 
 /**
- * Writes selected changes into a directory of the disk, all of them or nothing, also after `kill -9`. A path that the
- * person has changed since is merged, or is a conflict, which `skip` leaves out.
+ * Writes selected changes into a directory of the disk, all of them or nothing; after `kill -9`, once the directory is
+ * recovered. A path that the person has changed since is merged, or is a conflict, which `skip` leaves out.
  * @throws WorkspaceError `refused` if other processes keep changing the paths; FsError as `applyChanges` does
  */
 export async function applySelection(
@@ -205,7 +205,7 @@ async function acceptedPath(
     content: async () => data ?? (await contentOf(state, contents, signal)),
   });
   const rest = await mergeEntry(side(target, change.content), side(after, content), side(now));
-  // Otherwise the rest is a conflict, which the attempt finds when it compares its base with the disk.
+  // The rest is in conflict: the attempt finds that when it compares its base with the disk.
   if ('conflict' in rest) return { ...common, base: target, now };
   if (rest.content !== undefined) await contents.write(rest.content, signal);
   return { ...common, base: after, now: rest.state };

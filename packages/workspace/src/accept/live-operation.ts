@@ -26,12 +26,12 @@ type Described = Omit<NewOperation, 'accept' | 'changes' | 'summary'> & {
 };
 
 /**
- * Writes an operation of a live attempt to the disk and appends it to the log, both or neither, also after `kill -9`.
- * The head in the log stays that of an attempt without changes: the disk has them.
+ * Writes an operation of a live attempt to the disk and appends it to the log, both or neither; after `kill -9`, the
+ * next call completes that. The head in the log stays that of an attempt without changes: the disk has them.
  *
  * @param next head with the changes of the operation
  * @returns undefined if another process has changed the attempt, or a path of the operation on the disk: nothing was
- *   written, and the caller reads the disk again
+ *   written, and the caller must read the disk again
  * @throws FsError ENOTEMPTY if a directory to be removed holds entries that stay, such as hidden ones, ENOTDIR if a
  *   file or link is in place of a directory above a path, EPERM if a path is a pipe, a socket or a device, EFBIG if the
  *   contents before and after are more than 256 MiB together, EEXIST if the disk has a new path in another case;

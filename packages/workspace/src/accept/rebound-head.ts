@@ -28,7 +28,7 @@ export async function headWithKnown(
   version: string,
   options: CallOptions = {},
 ): Promise<Head> {
-  // Before the states are read: the key of a later edit by the person is then not among them.
+  // Read before the states, so that the key of a later edit by the person is not among them.
   const made = await recordsOf(writes, lower, options);
   await using disk = DiskReader.open(directory, options.signal);
   for (const { path, after } of writes)

@@ -51,7 +51,10 @@ export interface AttemptBackendOptions {
    * work: then the disk may be between two states.
    */
   readonly settle?: (() => Promise<boolean>) | undefined;
-  /** Runs work that reads paths while no accept writes to them; again, with true, if one that does has begun. */
+  /**
+   * Runs work that reads paths while no accept writes to them. Runs it again, with true, if such an accept has begun
+   * before it ended.
+   */
   readonly whileUnwritten?:
     | (<T>(reads: readonly PathRead[], work: (isAgain: boolean) => Promise<T>, options: CallOptions) => Promise<T>)
     | undefined;
@@ -182,8 +185,7 @@ export class AttemptBackend implements Backend {
       this.#enter(call);
       if (writeThrough !== undefined && tries === MAX_WRITES)
         throw new FsError('EBUSY', { path: firstPath(batch), hint: BUSY });
-      // If another client has appended an operation that is not known yet, this one's number is taken and it runs
-      // again.
+      // Writes need not read new operations: if another client has appended one, the append fails and this runs again.
       const { head: known, last } = writes.length > 0 ? log.state : await this.#newest(call);
       const done = log.operationOf(operationId);
       if (done !== undefined) return { kind: 'ok', version: versionFor(name, done) };

@@ -51,7 +51,7 @@ function parseRule(line: string, ignoreCase: boolean): IgnoreRule | undefined {
   return matches && { matches, isException, isName };
 }
 
-/** Changes ASCII letters to lower case, as git does: not one behind a backslash. */
+/** Changes ASCII letters to lower case, except one behind a backslash. */
 function inLowerCase(text: string): string {
   return text.replace(/\\[\s\S]|[A-Z]/g, (found) => (found.length > 1 ? found : found.toLowerCase()));
 }
